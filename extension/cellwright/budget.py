@@ -1,0 +1,115 @@
+"""Where a run ends whatever the model says: steps, time, tokens, money and going in circles."""
+
+from __future__ import annotations
+
+import collections
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cellwright.prompts import Reply
+from cellwright.settings import Limits
+from cellwright.usage import Price, Usage, cost_of
+
+__all__ = ["Budget", "LimitReached", "RepeatDetector"]
+
+WINDOW = 12
+WARN_AT = 3
+STOP_AT = 5
+WHITESPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class LimitReached:
+    """Which limit ended the run."""
+
+    cause: str
+    """``step_limit``, ``time_limit``, ``token_limit`` or ``cost_limit``."""
+    reason: str
+    """For people, with how to raise it."""
+
+
+@dataclass
+class Budget:
+    """What a run has used so far, held against its limits."""
+
+    limits: Limits
+    price: Price | None = None
+    clock: Callable[[], float] = time.monotonic
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost_dollars: float | None = None
+    started: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def add(self, reply: Reply) -> float | None:
+        """Count a reply; its cost in dollars, where the model's price is known."""
+        self.steps += 1
+        self.usage += reply.usage
+        if self.price is None:
+            return None
+        cost = cost_of(reply.usage, self.price)
+        self.cost_dollars = (self.cost_dollars or 0.0) + cost
+        return cost
+
+    def elapsed_seconds(self) -> float:
+        """Seconds since the run began."""
+        return self.clock() - self.started
+
+    def remaining_seconds(self) -> float:
+        """Seconds left of the run's wall time."""
+        return max(0.0, self.limits.wall_seconds - self.elapsed_seconds())
+
+    def exceeded(self) -> LimitReached | None:
+        """The limit the run has reached, if any."""
+        limits = self.limits
+        if self.steps >= limits.step_limit:
+            return LimitReached(
+                "step_limit",
+                f"The run reached its {limits.step_limit} steps. Raise it with --max-steps.",
+            )
+        if self.elapsed_seconds() >= limits.wall_seconds:
+            return LimitReached(
+                "time_limit",
+                f"The run reached {limits.wall_seconds:g} s. Raise it with --max-seconds.",
+            )
+        if limits.token_limit is not None and self.usage.total_tokens >= limits.token_limit:
+            return LimitReached(
+                "token_limit",
+                f"The run used {self.usage.total_tokens} of {limits.token_limit} tokens. "
+                "Raise it with --max-tokens.",
+            )
+        return self._money()
+
+    def _money(self) -> LimitReached | None:
+        limit = self.limits.cost_limit_dollars
+        if limit is None or self.cost_dollars is None or self.cost_dollars < limit:
+            return None
+        return LimitReached(
+            "cost_limit",
+            f"The run cost ${self.cost_dollars:.4f} of ${limit:.4f}. Raise it with --budget.",
+        )
+
+
+class RepeatDetector:
+    """Counts equal calls with equal results among the last twelve.
+
+    Arguments are compared without their whitespace, so that a model that only adds blanks is
+    caught as well (faults M19, M20).
+    """
+
+    def __init__(self) -> None:
+        self._recent: collections.deque[str] = collections.deque(maxlen=WINDOW)
+
+    def count(self, name: str, arguments: Mapping[str, Any], result: str) -> int:
+        """How often this call with this result is among the recent ones, this one included."""
+        text = json.dumps(arguments, sort_keys=True, default=repr, ensure_ascii=False)
+        plain = WHITESPACE.sub("", text.replace("\\n", "").replace("\\t", ""))
+        key = f"{name}\0{plain}\0{result}"
+        self._recent.append(key)
+        return self._recent.count(key)

@@ -1,0 +1,211 @@
+"""Every exception of cellwright.
+
+CellwrightError
+├── ToolError              the model reads it and goes on
+│   └── ActionRefusedError      not allowed: by policy, by the person, outside the root
+├── SetupError             the person acts; the magic shows it without a traceback
+├── StoreError             the record could not be written or read
+├── KernelError            the place where code runs
+│   ├── KernelDiedError
+│   └── KernelNotReadyError
+└── LMError                the model service
+    ├── LMConnectionError      no connection, or it broke
+    │   └── LMStreamError      the stream ended early or was not what was asked for
+    ├── LMTimeoutError         idle too long, or past the deadline
+    ├── LMRateLimitError       429; carries retry_after_seconds
+    ├── LMQuotaError           429 or 402 that no retry mends
+    ├── LMAccessError          401, 403
+    ├── LMNotFoundError        404: no such model or path
+    ├── LMRequestError         400 and relatives: the request is not accepted
+    │   ├── LMContextError         the conversation is too long for the model
+    │   └── LMToolsUnsupportedError
+    └── LMServerError          5xx
+
+RunCancelled (BaseException)   somebody pressed Stop; no ``except Exception`` eats it
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ActionRefusedError",
+    "CellwrightError",
+    "KernelDiedError",
+    "KernelError",
+    "KernelNotReadyError",
+    "LMAccessError",
+    "LMConnectionError",
+    "LMContextError",
+    "LMError",
+    "LMNotFoundError",
+    "LMQuotaError",
+    "LMRateLimitError",
+    "LMRequestError",
+    "LMServerError",
+    "LMStreamError",
+    "LMTimeoutError",
+    "LMToolsUnsupportedError",
+    "RunCancelled",
+    "SetupError",
+    "StoreError",
+    "ToolError",
+]
+
+
+class CellwrightError(Exception):
+    """Base of everything cellwright raises on purpose.
+
+    Args:
+        message: What happened, with the culprit's value.
+        hint: What to do next, one sentence.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class ToolError(CellwrightError):
+    """A tool could not do what it was asked; the model reads the text and goes on."""
+
+
+class ActionRefusedError(ToolError):
+    """The action is not allowed: by the mode, by the person or by a rule."""
+
+
+class SetupError(CellwrightError):
+    """Something the person has to set or mend before cellwright can go on."""
+
+
+class StoreError(CellwrightError):
+    """The record could not be written or read."""
+
+
+class KernelError(CellwrightError):
+    """The kernel could not do what it was asked."""
+
+
+class KernelDiedError(KernelError):
+    """The kernel process is gone; its variables are lost."""
+
+
+class KernelNotReadyError(KernelError):
+    """The kernel does not answer."""
+
+
+class LMError(CellwrightError):
+    """The model service failed.
+
+    Args:
+        message: What happened, with the host or the value that caused it.
+        hint: What to do next.
+        status: HTTP status, when there was one.
+        detail: The provider's own words, cut to a readable length.
+    """
+
+    retryable = False
+
+    def __init__(
+        self, message: str, *, hint: str = "", status: int | None = None, detail: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.detail = detail
+
+
+class LMConnectionError(LMError):
+    """No connection to the service, or it broke."""
+
+    retryable = True
+
+
+class LMStreamError(LMConnectionError):
+    """The reply ended early, or was not what was asked for."""
+
+
+class LMTimeoutError(LMError):
+    """The service sent nothing for too long, or the deadline passed."""
+
+    retryable = True
+
+
+class LMRateLimitError(LMError):
+    """The service asks to wait.
+
+    Args:
+        retry_after_seconds: How long it asks for, when it says.
+    """
+
+    retryable = True
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        detail: str = "",
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, status=429, detail=detail)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class LMQuotaError(LMError):
+    """The account has no credit left; waiting does not help."""
+
+
+class LMAccessError(LMError):
+    """The key is missing, wrong or not allowed to use this model."""
+
+
+class LMNotFoundError(LMError):
+    """There is no such model, or no such path, at this address."""
+
+
+class LMRequestError(LMError):
+    """The service does not accept the request as it is.
+
+    Args:
+        parameter: The parameter the service names, when it names one.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        status: int | None = 400,
+        detail: str = "",
+        parameter: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint, status=status, detail=detail)
+        self.parameter = parameter
+
+
+class LMContextError(LMRequestError):
+    """The conversation is too long for the model."""
+
+
+class LMToolsUnsupportedError(LMRequestError):
+    """The model or its server cannot call tools."""
+
+
+class LMServerError(LMError):
+    """The service failed on its own side."""
+
+    retryable = True
+
+
+class RunCancelled(BaseException):
+    """Somebody stopped the run.
+
+    A ``BaseException``, so that a tool with a bare ``except Exception`` cannot eat it
+    (requirements row 001-13).
+    """
+
+    def __init__(self, reason: str = "stopped by the user") -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,327 @@
+"""What a run emits, in order: a tagged union of frozen values.
+
+The record of a run is its events, folded (``recording.fold``). Ids of runs, sequence numbers and
+times belong to the store, not to the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from cellwright.cells import Cell, CellType, Execution
+from cellwright.messages import AssistantMessage, Message, ToolMessage
+from cellwright.outputs import OutputMessage
+from cellwright.prompts import Manifest, Parameters
+from cellwright.usage import Usage
+
+__all__ = [
+    "EVENT_CLASSES",
+    "ApprovalAnswered",
+    "ApprovalAsked",
+    "CellAdded",
+    "CellEdited",
+    "CellEvent",
+    "CellFinished",
+    "CellOutput",
+    "CellStarted",
+    "Event",
+    "ModelAsked",
+    "ModelReplied",
+    "ModelRetrying",
+    "ModelSilent",
+    "Notice",
+    "ReasoningDelta",
+    "RunFinished",
+    "RunStarted",
+    "RunStatus",
+    "StateCaptured",
+    "TextDelta",
+    "ToolFinished",
+    "ToolStarted",
+    "json_schema",
+]
+
+RunStatus = Literal[
+    "running",
+    "completed",
+    "agent context limit",
+    "agent validation failed",
+    "agent invalid action",
+    "task limit reached",
+    "task error",
+    "unknown",
+    "cancelled",
+]
+"""AgentBench's sample statuses, with ``cancelled`` added (requirements table 2b)."""
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """A run begins; written before the first request."""
+
+    prompt: str
+    lane: str
+    """Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``."""
+    mode: str
+    """``ask``, ``edits`` or ``auto``."""
+    parameters: Parameters
+    base_url: str = ""
+    """Host and path of the service; never a key."""
+    files: tuple[str, ...] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    source_run: str = ""
+    """The run this one replays or runs again."""
+    continues: str = ""
+    """The run whose conversation goes on here."""
+    earlier_messages: int = 0
+    """How many messages had been said before this run's own question."""
+    version: str = ""
+    """cellwright's version."""
+    kind: Literal["run_started"] = field(default="run_started", init=False)
+
+
+@dataclass(frozen=True)
+class StateCaptured:
+    """The state the run starts from: enough to start again from the same place."""
+
+    cells: tuple[Cell, ...] = ()
+    """The notebook as it was, where there is one."""
+    executed: tuple[str, ...] = ()
+    """Source of the cells the person had run in this kernel, in order."""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of each named file."""
+    cwd: str = ""
+    kernel: Mapping[str, Any] = field(default_factory=dict)
+    notebook_path: str = ""
+    kind: Literal["state_captured"] = field(default="state_captured", init=False)
+
+
+@dataclass(frozen=True)
+class ModelAsked:
+    """A request is about to go out; carries only what the history grew by."""
+
+    step: int
+    messages: tuple[Message, ...]
+    """Messages added since the last request; the first one carries all of them."""
+    tools: tuple[Manifest, ...] = ()
+    """The tools, on the first request and whenever they changed."""
+    replaces_history: bool = False
+    """True when ``messages`` is the whole history anew (compaction, summary turn)."""
+    kind: Literal["model_asked"] = field(default="model_asked", init=False)
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """More text of the reply."""
+
+    text: str
+    kind: Literal["text_delta"] = field(default="text_delta", init=False)
+
+
+@dataclass(frozen=True)
+class ReasoningDelta:
+    """More of the thinking a provider shows."""
+
+    text: str
+    kind: Literal["reasoning_delta"] = field(default="reasoning_delta", init=False)
+
+
+@dataclass(frozen=True)
+class ModelRetrying:
+    """A request failed and is sent again after a wait; deltas shown so far are void."""
+
+    attempt: int
+    delay_seconds: float
+    reason: str
+    kind: Literal["model_retrying"] = field(default="model_retrying", init=False)
+
+
+@dataclass(frozen=True)
+class ModelSilent:
+    """No data came for a while; display only, not recorded."""
+
+    seconds: float
+    kind: Literal["model_silent"] = field(default="model_silent", init=False)
+
+
+@dataclass(frozen=True)
+class ModelReplied:
+    """A whole reply is there."""
+
+    message: AssistantMessage
+    finish_reason: str
+    usage: Usage
+    model: str
+    duration_seconds: float = 0.0
+    first_delta_seconds: float | None = None
+    attempts: int = 1
+    cost_dollars: float | None = None
+    truncated: bool = False
+    dropped_parameters: tuple[str, ...] = ()
+    kind: Literal["model_replied"] = field(default="model_replied", init=False)
+
+
+@dataclass(frozen=True)
+class ToolStarted:
+    """A call the model asked for is looked at; it may still be refused."""
+
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    label: str = ""
+    """What it does, in words for people."""
+    risk: str = ""
+    kind: Literal["tool_started"] = field(default="tool_started", init=False)
+
+
+@dataclass(frozen=True)
+class ApprovalAsked:
+    """The person has to allow a call before it runs."""
+
+    call_id: str
+    reason: str
+    kind: Literal["approval_asked"] = field(default="approval_asked", init=False)
+
+
+@dataclass(frozen=True)
+class ApprovalAnswered:
+    """Somebody or the mode decided."""
+
+    call_id: str
+    allowed: bool
+    by: str
+    """``person``, ``mode`` or ``batch``."""
+    reason: str = ""
+    kind: Literal["approval_answered"] = field(default="approval_answered", init=False)
+
+
+@dataclass(frozen=True)
+class CellAdded:
+    """A cell comes into being."""
+
+    cell_id: str
+    source: str
+    cell_type: CellType = "code"
+    after: str = ""
+    """Id of the cell it follows; empty: at the end."""
+    call_id: str = ""
+    kind: Literal["cell_added"] = field(default="cell_added", init=False)
+
+
+@dataclass(frozen=True)
+class CellEdited:
+    """A cell's source is replaced."""
+
+    cell_id: str
+    source: str
+    previous_hash: str
+    call_id: str = ""
+    kind: Literal["cell_edited"] = field(default="cell_edited", init=False)
+
+
+@dataclass(frozen=True)
+class CellStarted:
+    """A cell begins to run."""
+
+    cell_id: str
+    kind: Literal["cell_started"] = field(default="cell_started", init=False)
+
+
+@dataclass(frozen=True)
+class CellOutput:
+    """A running cell sent something (or an earlier one did, late)."""
+
+    cell_id: str
+    message: OutputMessage
+    kind: Literal["cell_output"] = field(default="cell_output", init=False)
+
+
+@dataclass(frozen=True)
+class CellFinished:
+    """A cell ended."""
+
+    cell_id: str
+    execution: Execution
+    kind: Literal["cell_finished"] = field(default="cell_finished", init=False)
+
+
+@dataclass(frozen=True)
+class ToolFinished:
+    """The one result of a call, as the model will read it."""
+
+    call_id: str
+    name: str
+    message: ToolMessage
+    status: Literal["ok", "error", "refused", "cancelled"] = "ok"
+    duration_seconds: float = 0.0
+    shown: str = ""
+    """What is for the person and not for the model, as plain text."""
+    kind: Literal["tool_finished"] = field(default="tool_finished", init=False)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something the person should know; ``action`` says what to do."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+    action: str = ""
+    code: str = ""
+    """A short name for programs, such as ``context_truncated``."""
+    kind: Literal["notice"] = field(default="notice", init=False)
+
+
+@dataclass(frozen=True)
+class RunFinished:
+    """The run is over."""
+
+    status: RunStatus
+    answer: str = ""
+    reason: str = ""
+    """Why, in plain words; empty for a plain ``completed``."""
+    cause: str = ""
+    """A short name for programs: ``step_limit``, ``stopped``, ``kernel_died``, ``refused`` …"""
+    usage: Usage = field(default_factory=Usage)
+    cost_dollars: float | None = None
+    duration_seconds: float = 0.0
+    kind: Literal["run_finished"] = field(default="run_finished", init=False)
+
+
+CellEvent = CellAdded | CellEdited | CellStarted | CellOutput | CellFinished
+
+Event = (
+    RunStarted
+    | StateCaptured
+    | ModelAsked
+    | TextDelta
+    | ReasoningDelta
+    | ModelRetrying
+    | ModelSilent
+    | ModelReplied
+    | ToolStarted
+    | ApprovalAsked
+    | ApprovalAnswered
+    | CellAdded
+    | CellEdited
+    | CellStarted
+    | CellOutput
+    | CellFinished
+    | ToolFinished
+    | Notice
+    | RunFinished
+)
+
+EVENT_CLASSES: tuple[type, ...] = get_args(Event)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of an event."""
+    from pydantic import TypeAdapter
+
+    adapter: TypeAdapter[Any] = TypeAdapter(Event)
+    schema: dict[str, Any] = adapter.json_schema(mode="serialization")
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return schema

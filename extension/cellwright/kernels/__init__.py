@@ -1,0 +1,88 @@
+"""Where code runs: one protocol over the user's own shell and over a kernel client.
+
+What this does not protect against: code runs with the rights of the person who started the
+kernel. It can read and delete files, use the network, read environment variables (keys too),
+start processes and change or end the kernel. The permission mode decides *whether* code runs;
+nothing here limits *what* it does once it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cellwright.cells import Execution
+from cellwright.events import CellOutput
+from cellwright.stopping import Stop
+
+__all__ = ["CellRequest", "Kernel", "KernelDescription", "OutputSink"]
+
+OutputSink = Callable[[CellOutput], CellOutput]
+"""Sees each output when it is captured, before it is shown; returns it redacted and recorded."""
+
+
+@dataclass(frozen=True)
+class CellRequest:
+    """A cell to run."""
+
+    cell_id: str
+    code: str
+    timeout_seconds: float | None = 120.0
+    """None: no limit."""
+    output_limit_bytes: int = 10_000_000
+    """Past this the middle of the output is dropped; past ten times this the cell is stopped."""
+
+
+@dataclass(frozen=True)
+class KernelDescription:
+    """Which kernel this is."""
+
+    language: str
+    version: str
+    implementation: str
+    cwd: str
+    process_id: int | None = None
+
+
+class Kernel(Protocol):
+    """A live kernel."""
+
+    def execute(
+        self, request: CellRequest, stop: Stop, on_output: OutputSink
+    ) -> Generator[CellOutput, None, Execution]:
+        """Run a cell; yield its outputs as soon as the caller can have them.
+
+        ``on_output`` is called at capture, from any thread, with coalesced outputs (at most some
+        twenty a second for streams); what it returns is what is yielded. An output of an earlier
+        cell that comes late carries that cell's id. An exception in the cell is not an error
+        here: it is in ``Execution.error``.
+
+        Raises:
+            RunCancelled: ``stop`` was set or the person interrupted; the cell was interrupted
+                first and what it had sent went through ``on_output``.
+            KernelDiedError: The kernel's process is gone.
+            KernelNotReadyError: The kernel does not answer.
+        """
+        ...
+
+    def probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The JSON answer of a function of ``cellwright.probe``, run silently in the kernel.
+
+        Raises:
+            ToolError: The function refused, for instance for an unknown variable.
+            KernelError: The kernel cannot answer.
+        """
+        ...
+
+    def describe(self) -> KernelDescription:
+        """Language, version and folder."""
+        ...
+
+    def is_alive(self) -> bool:
+        """Whether the process is there."""
+        ...
+
+    def interrupt(self) -> None:
+        """Interrupt what is running, only when it is ours."""
+        ...

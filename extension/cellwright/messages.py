@@ -1,0 +1,105 @@
+"""What is said between the person, the model and the tools, as frozen values.
+
+The values know nothing of a provider's wire shape; ``lm.openai_format`` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = [
+    "AssistantMessage",
+    "ImagePart",
+    "Message",
+    "Part",
+    "SystemMessage",
+    "TextPart",
+    "ToolCall",
+    "ToolMessage",
+    "UserMessage",
+    "text_of",
+]
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """Plain text."""
+
+    text: str
+    kind: Literal["text"] = field(default="text", init=False)
+
+
+@dataclass(frozen=True)
+class ImagePart:
+    """A picture for a model that sees."""
+
+    mime: str
+    """Such as ``image/png``."""
+    data: str
+    """Base64, without line breaks."""
+    caption: str = ""
+    """What a model that does not see is told instead."""
+    kind: Literal["image"] = field(default="image", init=False)
+
+
+Part = TextPart | ImagePart
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call the model asks for."""
+
+    id: str
+    name: str
+    arguments: str
+    """The JSON text as the model wrote it; it may be broken."""
+
+
+@dataclass(frozen=True)
+class SystemMessage:
+    """Instructions that stay the same for the whole conversation."""
+
+    text: str
+    role: Literal["system"] = field(default="system", init=False)
+
+
+@dataclass(frozen=True)
+class UserMessage:
+    """What the person said, with what was attached for them."""
+
+    parts: tuple[Part, ...]
+    role: Literal["user"] = field(default="user", init=False)
+
+
+@dataclass(frozen=True)
+class AssistantMessage:
+    """What the model said and which tools it asked for."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    """Thinking the provider shows; never sent back."""
+    refusal: str = ""
+    role: Literal["assistant"] = field(default="assistant", init=False)
+
+
+@dataclass(frozen=True)
+class ToolMessage:
+    """The one answer to one tool call."""
+
+    call_id: str
+    name: str
+    parts: tuple[Part, ...]
+    is_error: bool = False
+    role: Literal["tool"] = field(default="tool", init=False)
+
+
+Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+
+def text_of(message: Message) -> str:
+    """The text of a message, pictures left out."""
+    if isinstance(message, (SystemMessage, AssistantMessage)):
+        return message.text
+    return "\n".join(part.text for part in message.parts if isinstance(part, TextPart))

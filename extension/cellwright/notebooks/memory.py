@@ -1,0 +1,136 @@
+"""An nbformat notebook in memory, changed by events alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cellwright.cells import Cell
+from cellwright.events import (
+    CellAdded,
+    CellEdited,
+    CellEvent,
+    CellFinished,
+    CellOutput,
+    CellStarted,
+)
+from cellwright.outputs import OutputMessage, fold, from_nbformat, to_nbformat
+
+__all__ = ["MemoryNotebook", "cell_from_nbformat", "cell_to_nbformat"]
+
+
+@dataclass
+class _Entry:
+    cell: Cell
+    messages: list[OutputMessage] = field(default_factory=list)
+    ran: bool = False
+
+
+class MemoryNotebook:
+    """Cells by id, in order.
+
+    Args:
+        cells: What is in it at first.
+        path: The file it came from, if any; it is never written by this class.
+        metadata: The notebook's own metadata, kept as it is.
+    """
+
+    def __init__(
+        self,
+        cells: tuple[Cell, ...] = (),
+        path: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._entries = {cell.id: _Entry(cell) for cell in cells}
+        self._path = path
+        self._metadata = dict(metadata or {})
+
+    @classmethod
+    def from_nbformat(cls, notebook: Mapping[str, Any], path: str = "") -> MemoryNotebook:
+        """The notebook a file holds."""
+        cells = tuple(
+            cell_from_nbformat(cell, index) for index, cell in enumerate(notebook["cells"])
+        )
+        return cls(cells, path, notebook.get("metadata"))
+
+    @property
+    def path(self) -> str:
+        """The file it came from; empty when there is none."""
+        return self._path
+
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells, with the outputs they show now."""
+        return tuple(self._shown(entry) for entry in self._entries.values())
+
+    def to_nbformat(self) -> dict[str, Any]:
+        """The notebook as a version 4.5 file holds it."""
+        return {
+            "cells": [cell_to_nbformat(cell) for cell in self.cells()],
+            "metadata": self._metadata,
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+
+    def apply(self, event: CellEvent) -> None:
+        """Change the notebook as the event says; unknown cells are ignored."""
+        if isinstance(event, CellAdded):
+            self._add(event)
+            return
+        entry = self._entries.get(event.cell_id)
+        if entry is None:
+            return
+        match event:
+            case CellEdited():
+                entry.cell = replace(entry.cell, source=event.source)
+            case CellStarted():
+                entry.messages, entry.ran = [], True
+            case CellOutput():
+                entry.messages.append(event.message)
+            case CellFinished():
+                count = event.execution.execution_count
+                entry.cell = replace(entry.cell, execution_count=count)
+
+    def _add(self, event: CellAdded) -> None:
+        metadata = {"cellwright": {"origin": "agent"}}
+        cell = Cell(event.cell_id, event.cell_type, event.source, metadata=metadata)
+        if event.after not in self._entries:
+            self._entries[event.cell_id] = _Entry(cell)
+            return
+        entries: dict[str, _Entry] = {}
+        for cell_id, entry in self._entries.items():
+            entries[cell_id] = entry
+            if cell_id == event.after:
+                entries[event.cell_id] = _Entry(cell)
+        self._entries = entries
+
+    @staticmethod
+    def _shown(entry: _Entry) -> Cell:
+        return replace(entry.cell, outputs=fold(entry.messages)) if entry.ran else entry.cell
+
+
+def cell_from_nbformat(cell: Mapping[str, Any], index: int) -> Cell:
+    """The value of a cell of a notebook file; a cell without an id is named by its place."""
+    source = cell.get("source", "")
+    return Cell(
+        id=cell.get("id") or f"cell-{index}",
+        cell_type=cell["cell_type"],
+        source="".join(source) if isinstance(source, list) else source,
+        outputs=tuple(from_nbformat(output) for output in cell.get("outputs", ())),
+        execution_count=cell.get("execution_count"),
+        metadata=cell.get("metadata") or {},
+    )
+
+
+def cell_to_nbformat(cell: Cell) -> dict[str, Any]:
+    """The cell as a notebook file holds it."""
+    plain: dict[str, Any] = {
+        "id": cell.id,
+        "cell_type": cell.cell_type,
+        "metadata": dict(cell.metadata),
+        "source": cell.source,
+    }
+    if cell.cell_type == "code":
+        plain["execution_count"] = cell.execution_count
+        plain["outputs"] = [to_nbformat(output) for output in cell.outputs]
+    return plain

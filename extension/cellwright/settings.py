@@ -1,0 +1,163 @@
+"""One frozen ``Settings`` and where it comes from; read by edges only and passed in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from cellwright.errors import SetupError
+from cellwright.usage import Price
+
+__all__ = ["Limits", "Mode", "ServiceSettings", "Settings", "from_env", "normalise_base_url"]
+
+Mode = Literal["ask", "edits", "auto"]
+MODES: tuple[Mode, ...] = ("ask", "edits", "auto")
+OLLAMA_URL = "http://127.0.0.1:11434"
+OPENAI_URL = "https://api.openai.com/v1"
+DEFAULT_MODEL = "gpt-5.6"
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """Where the model is and how long to wait for it."""
+
+    base_url: str = ""
+    """Empty: none is set, so the demo model answers."""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    connect_timeout_seconds: float = 10.0
+    idle_timeout_seconds: float = 60.0
+    """No data for this long ends the request."""
+    deadline_seconds: float = 600.0
+    """One request, retries not counted."""
+    retry_limit: int = 3
+    retry_after_limit_seconds: float = 60.0
+    """A service that asks to wait longer than this is not waited for in silence."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a run ends whatever the model says."""
+
+    step_limit: int = 12
+    wall_seconds: float = 1_800.0
+    token_limit: int | None = None
+    cost_limit_dollars: float | None = None
+    cell_timeout_seconds: float = 120.0
+    argument_limit_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that can be set, with its default."""
+
+    service: ServiceSettings = field(default_factory=ServiceSettings)
+    mode: Mode = "ask"
+    limits: Limits = field(default_factory=Limits)
+    home: Path = field(default_factory=lambda: Path.home() / ".cellwright")
+    """Folder of the record."""
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """Dollars per million tokens by model name; a model that is not here shows no cost."""
+    ollama_url: str = ""
+    """Where a local Ollama is looked for when nothing is set; empty: it is not looked for."""
+    vision_models: tuple[str, ...] = ("gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4")
+    """Name starts of models that are sent pictures."""
+    source: Mapping[str, str] = field(default_factory=dict)
+    """Which of key, endpoint and model came from where; shown by doctor."""
+
+
+def from_env(environ: Mapping[str, str] | None = None) -> Settings:
+    """Settings from ``CELLWRIGHT_*``, then ``OPENAI_*``, then the defaults.
+
+    Raises:
+        SetupError: A variable has a value that cannot be used.
+    """
+    env = os.environ if environ is None else environ
+    settings = Settings(service=_service(env), source=_sources(env))
+    changes: dict[str, Any] = {"ollama_url": _ollama_url(env)}
+    if env.get("CELLWRIGHT_HOME"):
+        changes["home"] = Path(env["CELLWRIGHT_HOME"]).expanduser()
+    if env.get("CELLWRIGHT_MODE"):
+        changes["mode"] = checked_mode(env["CELLWRIGHT_MODE"].strip(), "CELLWRIGHT_MODE")
+    if env.get("CELLWRIGHT_PRICES"):
+        changes["prices"] = _prices(env["CELLWRIGHT_PRICES"])
+    return replace(settings, **changes)
+
+
+def checked_mode(value: str, where: str) -> Mode:
+    """``value`` as a mode.
+
+    Raises:
+        SetupError: It is none of them.
+    """
+    for mode in MODES:
+        if value == mode:
+            return mode
+    raise SetupError(f"{where} is {value!r}.", hint=f"Use one of: {', '.join(MODES)}.")
+
+
+def normalise_base_url(url: str) -> str:
+    """A base URL as the SDK wants it: trimmed, with ``/v1``, without ``/chat/completions``.
+
+    Raises:
+        SetupError: It is not an http or https address.
+    """
+    cleaned = url.strip().strip("'\"").rstrip("/")
+    if not cleaned:
+        return ""
+    if not cleaned.startswith(("http://", "https://")):
+        raise SetupError(
+            f"The endpoint {url!r} is not an address.", hint="It starts with http:// or https://."
+        )
+    for ending in ("/chat/completions", "/completions", "/models"):
+        cleaned = cleaned.removesuffix(ending)
+    path = cleaned.split("://", 1)[1].partition("/")[2]
+    return cleaned if path else cleaned + "/v1"
+
+
+def _service(env: Mapping[str, str]) -> ServiceSettings:
+    key = _clean(env.get("CELLWRIGHT_API_KEY") or env.get("OPENAI_API_KEY", ""))
+    url = env.get("CELLWRIGHT_BASE_URL") or env.get("OPENAI_BASE_URL", "")
+    model = _clean(env.get("CELLWRIGHT_MODEL", ""))
+    if key and not url:
+        url = OPENAI_URL
+    return ServiceSettings(
+        base_url=normalise_base_url(url),
+        api_key=key,
+        model=model or (DEFAULT_MODEL if url.startswith(OPENAI_URL) else ""),
+    )
+
+
+def _sources(env: Mapping[str, str]) -> dict[str, str]:
+    names = {
+        "api_key": ("CELLWRIGHT_API_KEY", "OPENAI_API_KEY"),
+        "base_url": ("CELLWRIGHT_BASE_URL", "OPENAI_BASE_URL"),
+        "model": ("CELLWRIGHT_MODEL",),
+    }
+    found = {what: next((n for n in group if env.get(n)), "") for what, group in names.items()}
+    return {what: name or "default" for what, name in found.items()}
+
+
+def _ollama_url(env: Mapping[str, str]) -> str:
+    wanted = env.get("CELLWRIGHT_OLLAMA", OLLAMA_URL).strip().rstrip("/")
+    return "" if wanted.lower() in ("", "off", "no", "0", "false") else wanted
+
+
+def _clean(value: str) -> str:
+    return value.strip().strip("'\"").strip()
+
+
+def _prices(path: str) -> dict[str, Price]:
+    import json
+
+    try:
+        table = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        return {name: Price(**fields) for name, fields in table.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise SetupError(
+            f"CELLWRIGHT_PRICES names {path!r}, which cannot be used: {error}.",
+            hint='It holds JSON such as {"gpt-5.6": {"prompt": 1.25, "completion": 10}}.',
+        ) from error

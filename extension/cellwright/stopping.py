@@ -1,0 +1,48 @@
+"""Stop, as a value that is handed down: set once, looked at everywhere something waits."""
+
+from __future__ import annotations
+
+import threading
+
+from cellwright.errors import RunCancelled
+
+__all__ = ["Stop"]
+
+
+class Stop:
+    """A request to stop a run, safe to set from any thread.
+
+    A wait that looks at it at least every 0.2 s makes Stop act within a second.
+    """
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self.reason = ""
+
+    def set(self, reason: str = "stopped by the user") -> None:
+        """Ask for a stop; the first reason stays."""
+        if not self._event.is_set():
+            self.reason = reason
+        self._event.set()
+
+    def is_set(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raise when somebody asked to stop.
+
+        Raises:
+            RunCancelled: With the reason given to ``set``.
+        """
+        if self._event.is_set():
+            raise RunCancelled(self.reason)
+
+    def wait(self, seconds: float) -> None:
+        """Sleep for ``seconds``, or raise as soon as somebody asks to stop.
+
+        Raises:
+            RunCancelled: Somebody asked to stop.
+        """
+        self._event.wait(max(0.0, seconds))
+        self.check()

@@ -1,0 +1,80 @@
+import nbformat
+
+from cellwright.cells import Cell, Execution
+from cellwright.events import CellAdded, CellEdited, CellFinished, CellOutput, CellStarted
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.outputs import ExecuteResult, StreamOutput
+
+
+def notebook() -> MemoryNotebook:
+    return MemoryNotebook((Cell("one", "code", "x = 1"), Cell("two", "markdown", "# Two")))
+
+
+def run(book: MemoryNotebook, cell_id: str, text: str) -> None:
+    book.apply(CellStarted(cell_id))
+    book.apply(CellOutput(cell_id, StreamOutput("stdout", text)))
+    book.apply(CellFinished(cell_id, Execution("ok", 0.1, execution_count=7)))
+
+
+def test_a_cell_is_added_after_the_one_it_names_or_at_the_end() -> None:
+    book = notebook()
+    book.apply(CellAdded("mid", "y", after="one"))
+    book.apply(CellAdded("last", "z", "markdown", after="gone"))
+    assert [(c.id, c.cell_type) for c in book.cells()] == [
+        ("one", "code"),
+        ("mid", "code"),
+        ("two", "markdown"),
+        ("last", "markdown"),
+    ]
+
+
+def test_running_a_cell_again_replaces_its_outputs() -> None:
+    book = notebook()
+    run(book, "one", "first")
+    run(book, "one", "second")
+    cell = book.cells()[0]
+    assert cell.outputs == (StreamOutput("stdout", "second"),)
+    assert cell.execution_count == 7
+
+
+def test_an_edit_changes_the_source_and_keeps_the_outputs() -> None:
+    book = notebook()
+    run(book, "one", "out")
+    book.apply(CellEdited("one", "x = 2", "hash"))
+    assert book.cells()[0].source == "x = 2"
+    assert book.cells()[0].outputs
+
+
+def test_an_event_for_an_unknown_cell_changes_nothing() -> None:
+    """Fault S19."""
+    book = notebook()
+    before = book.cells()
+    run(book, "gone", "x")
+    book.apply(CellEdited("gone", "x", "hash"))
+    assert book.cells() == before
+
+
+def test_a_file_comes_back_as_it_was() -> None:
+    output = {
+        "output_type": "execute_result",
+        "data": {"text/plain": "2"},
+        "metadata": {},
+        "execution_count": 3,
+    }
+    cell = nbformat.v4.new_code_cell(
+        "1 + 1", id="a", execution_count=3, outputs=[nbformat.from_dict(output)]
+    )
+    original = nbformat.v4.new_notebook(cells=[cell], metadata={"language_info": {"name": "python"}})
+    book = MemoryNotebook.from_nbformat(original, "a.ipynb")
+    assert book.path == "a.ipynb"
+    assert isinstance(book.cells()[0].outputs[0], ExecuteResult)
+    written = book.to_nbformat()
+    nbformat.validate(nbformat.from_dict(written))
+    assert written["cells"] == original["cells"]
+    assert written["metadata"] == original["metadata"]
+
+
+def test_old_files_without_ids_and_with_sources_as_lists_are_read() -> None:
+    cell = {"cell_type": "code", "source": ["a\n", "b"], "outputs": [], "metadata": {}}
+    (read,) = MemoryNotebook.from_nbformat({"cells": [cell]}).cells()
+    assert (read.id, read.source) == ("cell-0", "a\nb")

@@ -1,0 +1,109 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from cellwright.errors import SetupError
+from cellwright.settings import from_env, normalise_base_url
+
+
+def test_without_any_variable_nothing_is_set() -> None:
+    settings = from_env({})
+    assert (settings.service.base_url, settings.service.api_key, settings.service.model) == (
+        "",
+        "",
+        "",
+    )
+    assert settings.mode == "ask"
+    assert settings.source == {"api_key": "default", "base_url": "default", "model": "default"}
+    assert settings.ollama_url == "http://127.0.0.1:11434"
+
+
+def test_a_key_alone_means_openai_and_its_default_model() -> None:
+    settings = from_env({"OPENAI_API_KEY": " 'k' \n"})
+    assert settings.service.api_key == "k"
+    assert settings.service.base_url == "https://api.openai.com/v1"
+    assert settings.service.model == "gpt-5.6"
+    assert settings.source["api_key"] == "OPENAI_API_KEY"
+
+
+def test_our_own_variables_win_over_openai_ones() -> None:
+    env = {
+        "CELLWRIGHT_API_KEY": "ours",
+        "OPENAI_API_KEY": "theirs",
+        "CELLWRIGHT_BASE_URL": "http://127.0.0.1:8000",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9000/v1",
+        "CELLWRIGHT_MODEL": "m",
+    }
+    settings = from_env(env)
+    assert settings.service.api_key == "ours"
+    assert settings.service.base_url == "http://127.0.0.1:8000/v1"
+    assert settings.service.model == "m"
+    assert settings.source["base_url"] == "CELLWRIGHT_BASE_URL"
+
+
+def test_a_key_is_never_part_of_a_repr() -> None:
+    key = "k" * 20
+    assert key not in repr(from_env({"OPENAI_API_KEY": key}))
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1"),
+        (" 'http://127.0.0.1:8000/v1/' ", "http://127.0.0.1:8000/v1"),
+        ("http://127.0.0.1/v1/chat/completions", "http://127.0.0.1/v1"),
+        ("https://host.example/openai/v1/models", "https://host.example/openai/v1"),
+        ("", ""),
+    ],
+)
+def test_an_endpoint_is_brought_into_shape(given: str, wanted: str) -> None:
+    """Fault U3."""
+    assert normalise_base_url(given) == wanted
+
+
+def test_an_endpoint_that_is_no_address_is_named() -> None:
+    with pytest.raises(SetupError, match="'localhost:8000'") as caught:
+        normalise_base_url("localhost:8000")
+    assert "http://" in caught.value.hint
+
+
+def test_a_mode_that_is_none_is_named_with_the_ones_there_are() -> None:
+    with pytest.raises(SetupError, match=r"CELLWRIGHT_MODE is 'yolo'.*ask, edits, auto"):
+        from_env({"CELLWRIGHT_MODE": "yolo"})
+
+
+def test_home_mode_and_ollama_come_from_the_environment(tmp_path: Path) -> None:
+    env = {
+        "CELLWRIGHT_HOME": str(tmp_path),
+        "CELLWRIGHT_MODE": " auto ",
+        "CELLWRIGHT_OLLAMA": "off",
+    }
+    settings = from_env(env)
+    assert settings.home == tmp_path
+    assert settings.mode == "auto"
+    assert settings.ollama_url == ""
+
+
+def test_prices_are_read_from_the_named_file(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps({"m": {"prompt": 1, "completion": 2, "cached": 0.1}}))
+    price = from_env({"CELLWRIGHT_PRICES": str(path)}).prices["m"]
+    assert (price.prompt, price.completion, price.cached) == (1, 2, 0.1)
+
+
+@pytest.mark.parametrize("text", ["not json", "[1]", '{"m": {"wrong": 1}}', None])
+def test_a_price_file_that_cannot_be_used_is_named(tmp_path: Path, text: str | None) -> None:
+    """Fault U4."""
+    path = tmp_path / "prices.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(SetupError, match=r"prices\.json"):
+        from_env({"CELLWRIGHT_PRICES": str(path)})
+
+
+def test_settings_are_read_from_the_process_when_nothing_is_passed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CELLWRIGHT_MODE", "edits")
+    assert from_env().mode == "edits"
