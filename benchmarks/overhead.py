@@ -1,0 +1,238 @@
+"""What cellwright adds between a model's last byte and its next request, and what loading costs.
+
+    python benchmarks/overhead.py [--steps 20] [--repeats 5] [--json]
+
+Prints medians of one run on this machine. The server is a process of its own that answers at
+once; a step runs ``x = 1``. "bare" is the openai SDK and jupyter_client with nothing in between.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from clocked_service import ClockedService, Exchange
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "run_cell",
+        "description": "Run code.",
+        "parameters": {
+            "type": "object",
+            "properties": {"code": {"type": "string"}},
+            "required": ["code"],
+        },
+    },
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["CELLWRIGHT_HOME"] = folder
+        figures = _measure(options.steps, options.repeats)
+    if options.json:
+        print(json.dumps(figures, indent=2))
+        return
+    for name, value in figures.items():
+        print(f"{name:<58} {value:>9.2f}")
+
+
+def _measure(steps: int, repeats: int) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    with (
+        ClockedService(steps) as service,
+        _bare_lane(service) as bare,
+        _client_lane(service) as client,
+        _shell_lane(service) as shell,
+    ):
+        lanes = {"bare": bare, "client": client, "shell": shell}
+        for warm_up in lanes.values():
+            warm_up()
+        service.take()
+        rows = _interleaved(lanes, service, repeats)
+    for lane, gaps in rows.items():
+        figures[f"{lane}: last byte to next request, ms"] = statistics.median(
+            gap for gaps_of_run in gaps for gap in gaps_of_run
+        )
+        figures[f"{lane}: growth over {steps} steps, ms"] = statistics.median(
+            _growth(one) for one in gaps
+        )
+    return figures | _load_figures(repeats)
+
+
+def _interleaved(
+    lanes: dict[str, Callable[[], None]], service: ClockedService, repeats: int
+) -> dict[str, list[list[float]]]:
+    """Every lane in turn, so that a machine whose speed drifts is fair to all."""
+    rows: dict[str, list[list[float]]] = {lane: [] for lane in lanes}
+    for _ in range(repeats):
+        for lane, run in lanes.items():
+            run()
+            rows[lane].append(_gaps(service.take()))
+    return rows
+
+
+def _gaps(exchanges: list[Exchange]) -> list[float]:
+    pairs = zip(exchanges, exchanges[1:], strict=False)
+    return [(after.received - before.sent) * 1_000 for before, after in pairs]
+
+
+def _growth(gaps: list[float]) -> float:
+    """How much longer the last steps take than the first, by a straight line through all."""
+    slope = statistics.linear_regression(range(len(gaps)), gaps).slope
+    return slope * (len(gaps) - 1)
+
+
+@contextmanager
+def _kernel() -> Iterator[BlockingKernelClient]:
+    manager = KernelManager()
+    manager.start_kernel(stderr=subprocess.DEVNULL)
+    client = manager.blocking_client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    try:
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+@contextmanager
+def _bare_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
+    import openai
+
+    sdk = openai.OpenAI(base_url=service.base_url, api_key="x", max_retries=0)
+    with _kernel() as kernel:
+
+        def run() -> None:
+            messages: list[Any] = [{"role": "user", "content": "go"}]
+            while True:
+                name, call_id, arguments = "", "", ""
+                stream = sdk.chat.completions.create(
+                    model="clocked", messages=messages, tools=[TOOL], stream=True
+                )
+                for chunk in stream:
+                    for call in chunk.choices[0].delta.tool_calls or [] if chunk.choices else []:
+                        name = name or call.function.name or ""
+                        call_id = call_id or call.id or ""
+                        arguments += call.function.arguments or ""
+                if not name:
+                    return
+                kernel.execute_interactive(json.loads(arguments)["code"], output_hook=len)
+                function = {"name": name, "arguments": arguments}
+                call = {"id": call_id, "type": "function", "function": function}
+                messages.append({"role": "assistant", "tool_calls": [call]})
+                messages.append({"role": "tool", "tool_call_id": call_id, "content": "(no output)"})
+
+        yield run
+
+
+@contextmanager
+def _client_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
+    from cellwright.conversation import Conversation, Place, Question
+    from cellwright.kernels.fresh import start_kernel
+    from cellwright.lm.openai import OpenAILM
+    from cellwright.prompts import Parameters
+    from cellwright.redaction import Redactor
+    from cellwright.settings import Limits, ServiceSettings
+    from cellwright.store.database import open_database
+    from cellwright.store.runs import RunStore
+
+    database = open_database(Path(os.environ["CELLWRIGHT_HOME"]) / "client.sqlite")
+    model = OpenAILM(ServiceSettings(base_url=service.base_url, api_key="x"))
+    kernel = start_kernel()
+    redactor = Redactor.from_environment(os.environ, "x")
+    place = Place(kernel, RunStore(database), redactor, "bench")
+
+    def run() -> None:
+        question = Question(
+            "go", Parameters("clocked"), mode="auto", limits=Limits(step_limit=1_000)
+        )
+        for _ in Conversation(place).ask(question, model):
+            pass
+
+    try:
+        yield run
+    finally:
+        kernel.close()
+        database.close()
+
+
+@contextmanager
+def _shell_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
+    setup = f"""
+        import os
+        os.environ["CELLWRIGHT_BASE_URL"] = {service.base_url!r}
+        os.environ["CELLWRIGHT_API_KEY"] = "x"
+        os.environ["CELLWRIGHT_MODEL"] = "clocked"
+        %load_ext cellwright
+    """
+    with _kernel() as kernel:
+        _checked(kernel, textwrap.dedent(setup))
+
+        def run() -> None:
+            _checked(kernel, "%agent reset")
+            _checked(kernel, "%%agent --mode auto --max-steps 1000\ngo")
+
+        yield run
+
+
+def _checked(kernel: BlockingKernelClient, code: str) -> str:
+    lines: list[str] = []
+
+    def keep(message: dict[str, Any]) -> None:
+        content = message["content"]
+        if message["msg_type"] == "error":
+            raise RuntimeError("\n".join(content["traceback"]))
+        if message["msg_type"] == "stream":
+            lines.append(content["text"])
+
+    kernel.execute_interactive(code, output_hook=keep, timeout=120)
+    return "".join(lines)
+
+
+LOAD = """
+import json, sys, time
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+before, started = resident(), time.perf_counter()
+get_ipython().run_line_magic("load_ext", "cellwright")
+seconds = time.perf_counter() - started
+print(json.dumps([seconds * 1000, resident() - before, "openai" in sys.modules]))
+"""
+
+
+def _load_figures(repeats: int) -> dict[str, float]:
+    rows = []
+    for _ in range(max(3, repeats)):
+        with _kernel() as kernel:
+            rows.append(json.loads(_checked(kernel, LOAD)))
+    return {
+        "load_ext beyond IPython, ms": statistics.median(row[0] for row in rows),
+        "load_ext adds to the kernel, MB": statistics.median(row[1] for row in rows),
+        "openai imported by load_ext (0 is no)": float(any(row[2] for row in rows)),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,275 @@
+"""The loop: ask the model, do what it asks for, until it is done, a limit is reached or Stop.
+
+``run`` is a generator of events. Everything it yields has been redacted and recorded before.
+"""
+
+from __future__ import annotations
+
+import collections
+import traceback
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+
+from cellwright.adapters import Adapter, ParsedReply
+from cellwright.budget import Budget, LimitReached
+from cellwright.context.compaction import compact
+from cellwright.context.normalise import normalise
+from cellwright.errors import (
+    KernelDiedError,
+    LMContextError,
+    LMError,
+    RunCancelled,
+)
+from cellwright.events import (
+    Event,
+    ModelAsked,
+    ModelReplied,
+    Notice,
+    RunFinished,
+    RunStatus,
+)
+from cellwright.lm import LM
+from cellwright.messages import Message, TextPart, UserMessage
+from cellwright.prompts import Parameters, Prompt, Reply
+from cellwright.publishing import Publisher
+from cellwright.stopping import Stop
+from cellwright.tool_calls import CallOutcome, ToolCaller
+
+__all__ = ["AgentParts", "History", "run"]
+
+EMPTY_NUDGE = "Your reply was empty. Call a tool or answer the question."
+SUMMARY_PROMPT = (
+    "The run has reached a limit and no more tools can be called. In a few sentences: what did "
+    "you do, what did you find, what is left?"
+)
+INVALID_LIMIT = 3
+
+
+@dataclass(frozen=True)
+class AgentParts:
+    """What the loop works with."""
+
+    lm: LM
+    adapter: Adapter
+    parameters: Parameters
+    tools: ToolCaller
+    publisher: Publisher
+    budget: Budget
+    stop: Stop
+
+
+@dataclass
+class History:
+    """The conversation so far; it only grows, so that the provider's prompt cache keeps hitting."""
+
+    messages: list[Message] = field(default_factory=list)
+    asked: int = 0
+    """How many of them the record of this run has."""
+    rewritten: bool = False
+    """Set by compaction: the next request carries the whole history anew."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ends."""
+
+    status: RunStatus
+    answer: str = ""
+    reason: str = ""
+    cause: str = ""
+
+
+def run(parts: AgentParts, history: History) -> Iterator[Event]:
+    """Answer the last message of ``history``; append to it what is said.
+
+    Yields:
+        Events, the last one ``RunFinished``. The run ends with a status, never an exception,
+        except that ``KeyboardInterrupt`` ends it as ``cancelled``.
+    """
+    ending = Ending("unknown", reason="The run ended without a reason.", cause="unknown")
+    try:
+        ending = yield from _Loop(parts, history).until_done()
+    except (RunCancelled, KeyboardInterrupt) as error:
+        reason = getattr(error, "reason", "") or "stopped by the user"
+        ending = Ending("cancelled", reason=f"Run {reason}.", cause="stopped")
+    except KernelDiedError as error:
+        ending = Ending("task error", reason=str(error), cause="kernel_died")
+    except LMContextError as error:
+        ending = Ending("agent context limit", reason=str(error), cause="context")
+    except LMError as error:
+        ending = Ending("task error", reason=str(error), cause=type(error).__name__)
+        yield from parts.publisher.publish(Notice("error", error.message, error.hint, ending.cause))
+    except Exception as error:  # recorded as our own failure, with its traceback
+        trace = "".join(traceback.format_exception(error))
+        reason = f"cellwright failed: {error!r}\n{trace}"
+        ending = Ending("task error", reason=reason, cause="internal")
+    except GeneratorExit:
+        # Nobody pulls any more: the record is ended and nothing is shown.
+        ending = Ending("cancelled", reason="Run abandoned.", cause="abandoned")
+        collections.deque(_closing(parts, history, ending), maxlen=0)
+        raise
+    yield from _closing(parts, history, ending)
+
+
+def _closing(parts: AgentParts, history: History, ending: Ending) -> Iterator[Event]:
+    """Every open call gets its result, then the run its end."""
+    yield from parts.tools.close_open_calls(ending.cause)
+    history.messages.extend(parts.tools.take_results())
+    yield from parts.publisher.publish(_finished(ending, parts.budget))
+
+
+def _finished(ending: Ending, budget: Budget) -> RunFinished:
+    return RunFinished(
+        ending.status,
+        ending.answer,
+        ending.reason,
+        ending.cause,
+        budget.usage,
+        budget.cost_dollars,
+        budget.elapsed_seconds(),
+    )
+
+
+class _Loop:
+    """The state of one run, step by step."""
+
+    def __init__(self, parts: AgentParts, history: History) -> None:
+        self._parts = parts
+        self._history = history
+        self._nudged = False
+        self._invalid_in_a_row = 0
+        self._last_text = ""
+
+    def until_done(self) -> Generator[Event, None, Ending]:
+        while True:
+            limit = self._parts.budget.exceeded()
+            if limit is not None:
+                return (yield from self._summarise(limit))
+            reply = yield from self._ask()
+            parsed = self._parts.adapter.parse(reply, self._parts.tools.manifests)
+            ending = yield from self._act(reply, parsed)
+            if ending is not None:
+                return ending
+
+    def _act(self, reply: Reply, parsed: ParsedReply) -> Generator[Event, None, Ending | None]:
+        self._last_text = parsed.text or self._last_text
+        if parsed.problem:
+            return (yield from self._useless(reply, parsed))
+        if not parsed.calls:
+            cause = "truncated" if reply.truncated else ""
+            reason = "The answer was cut off; ask it to continue." if cause else ""
+            return Ending("completed", parsed.text, reason, cause)
+        outcome = yield from self._parts.tools.call_all(parsed.calls)
+        self._history.messages.extend(self._parts.tools.take_results())
+        return self._after_calls(outcome)
+
+    def _after_calls(self, outcome: CallOutcome) -> Ending | None:
+        if outcome.final_answer is not None:
+            return Ending("completed", outcome.final_answer or self._last_text)
+        if outcome.repeated:
+            return Ending("task limit reached", self._last_text, outcome.repeated, "repeated_calls")
+        self._invalid_in_a_row = self._invalid_in_a_row + 1 if outcome.invalid else 0
+        if self._invalid_in_a_row >= INVALID_LIMIT:
+            return Ending(outcome.invalid_status, self._last_text, outcome.invalid, "invalid_calls")
+        return None
+
+    def _useless(self, reply: Reply, parsed: ParsedReply) -> Generator[Event, None, Ending | None]:
+        if parsed.problem == "refused":
+            text = reply.message.refusal or parsed.text
+            return Ending("completed", text, "The model refused to answer.", "refused")
+        if parsed.problem == "tool call as text":
+            notice = Notice(
+                "error",
+                "The model wrote a tool call as plain text; nothing was run.",
+                "Use a model or server that supports tool calling.",
+                "tool_call_as_text",
+            )
+            yield from self._parts.publisher.publish(notice)
+            return Ending("agent validation failed", parsed.text, notice.text, notice.code)
+        if self._nudged:
+            reason = "The model sent an empty reply twice."
+            return Ending("agent validation failed", "", reason, "empty_reply")
+        self._nudged = True
+        self._history.messages.append(UserMessage((TextPart(EMPTY_NUDGE),)))
+        return None
+
+    def _ask(self, *, with_tools: bool = True) -> Generator[Event, None, Reply]:
+        try:
+            return (yield from self._request(with_tools))
+        except LMContextError:
+            compacted = compact(self._history.messages)
+            if compacted is None:
+                raise
+        self._history.messages[:] = compacted
+        self._history.rewritten = True
+        yield from self._parts.publisher.publish(
+            Notice(
+                "warning", "The conversation was too long; older results were cut.", "", "compacted"
+            )
+        )
+        return (yield from self._request(with_tools))
+
+    def _request(self, with_tools: bool) -> Generator[Event, None, Reply]:
+        parts, history = self._parts, self._history
+        parts.stop.check()
+        tools = parts.tools.manifests if with_tools else ()
+        prompt = parts.adapter.format(normalise(history.messages), tools, parts.parameters)
+        yield from parts.publisher.publish(self._asked(prompt))
+        reply = yield from self._stream(prompt)
+        cost = parts.budget.add(reply)
+        replied, *notices = parts.publisher.publish(_replied(reply, cost))
+        assert isinstance(replied, ModelReplied)
+        # What goes back to the model is what was recorded, secrets taken out.
+        history.messages.append(replied.message)
+        yield replied
+        yield from notices
+        return replace(reply, message=replied.message)
+
+    def _stream(self, prompt: Prompt) -> Generator[Event, None, Reply]:
+        stream = self._parts.lm.stream(prompt, self._parts.stop)
+        while True:
+            try:
+                event = next(stream)
+            except StopIteration as finished:
+                reply: Reply = finished.value
+                return reply
+            yield from self._parts.publisher.publish(event)
+
+    def _asked(self, prompt: Prompt) -> ModelAsked:
+        history = self._history
+        start = 0 if history.rewritten else history.asked
+        event = ModelAsked(
+            self._parts.budget.steps + 1,
+            tuple(history.messages[start:]),
+            prompt.tools if start == 0 else (),
+            replaces_history=history.rewritten,
+        )
+        history.asked, history.rewritten = len(history.messages), False
+        return event
+
+    def _summarise(self, limit: LimitReached) -> Generator[Event, None, Ending]:
+        """One last turn without tools (fault M21), only where the step limit leaves room."""
+        answer = self._last_text
+        if limit.cause == "step_limit":
+            self._history.messages.append(UserMessage((TextPart(SUMMARY_PROMPT),)))
+            try:
+                reply = yield from self._ask(with_tools=False)
+                answer = reply.message.text or answer
+            except LMError as error:
+                yield from self._parts.publisher.publish(Notice("warning", str(error)))
+        return Ending("task limit reached", answer, limit.reason, limit.cause)
+
+
+def _replied(reply: Reply, cost: float | None) -> ModelReplied:
+    return ModelReplied(
+        reply.message,
+        reply.finish_reason,
+        reply.usage,
+        reply.model,
+        reply.duration_seconds,
+        reply.first_delta_seconds,
+        reply.attempts,
+        cost,
+        reply.truncated,
+        reply.dropped_parameters,
+    )

@@ -1,0 +1,255 @@
+"""A conversation in one kernel: questions in, events out, the history kept between them."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cellwright import agent
+from cellwright._version import __version__
+from cellwright.adapters.native import NativeAdapter
+from cellwright.attachments import Attachment, attach
+from cellwright.budget import Budget
+from cellwright.cells import Cell, VariableSummary
+from cellwright.components import ToolContext, ToolLimits
+from cellwright.components.registry import Registry
+from cellwright.components.standard import standard_tools
+from cellwright.context.assemble import (
+    TurnState,
+    mentioned_names,
+    system_message,
+    user_message,
+)
+from cellwright.errors import KernelError, ToolError
+from cellwright.events import Event, Notice, RunStarted, StateCaptured
+from cellwright.kernels import Kernel
+from cellwright.lm import LM
+from cellwright.messages import Message
+from cellwright.notebooks import Notebook
+from cellwright.policy import Approver, Policy
+from cellwright.prompts import Parameters
+from cellwright.publishing import Publisher
+from cellwright.redaction import Redactor
+from cellwright.settings import Limits, Mode
+from cellwright.shelf import Shelf
+from cellwright.stopping import Stop
+from cellwright.store.runs import RunStore
+from cellwright.tool_calls import ToolCaller
+from cellwright.usage import Price, price_for
+
+__all__ = ["Conversation", "Place", "Question"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a conversation happens: the lane's kernel, notebook, record and person."""
+
+    kernel: Kernel
+    store: RunStore
+    redactor: Redactor
+    lane: str
+    """``magic``, ``panel``, ``cli``, ``replay`` or ``bench``."""
+    approver: Approver | None = None
+    """None: nobody can be asked."""
+    notebook: Notebook | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    vision_models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, of which model, within which limits."""
+
+    prompt: str
+    parameters: Parameters
+    base_url: str = ""
+    files: tuple[str, ...] = ()
+    mode: Mode = "ask"
+    limits: Limits = field(default_factory=Limits)
+    source_run: str = ""
+    notice: str = ""
+    """Shown at the start, such as that the demo model answers."""
+
+
+class Conversation:
+    """Questions and answers over one kernel.
+
+    Args:
+        place: Where it happens.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._history = agent.History()
+        self._shelf = Shelf()
+        self._known: dict[str, VariableSummary] = {}
+        self._executed_seen = 0
+        self._log: list[str] = []
+        self._trusted: set[str] = set()
+        self._registry: Registry | None = None
+        self._packages: Mapping[str, str] | None = None
+        self.last_run_id = ""
+
+    @property
+    def place(self) -> Place:
+        """Where it happens."""
+        return self._place
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What has been said so far, the system message first."""
+        return tuple(self._history.messages)
+
+    def resume(self, messages: tuple[Message, ...]) -> None:
+        """Go on after these messages, as if they had been said here."""
+        self._history.messages[:] = messages
+
+    def ask(self, question: Question, lm: LM, stop: Stop | None = None) -> Iterator[Event]:
+        """Answer a question; what is yielded has been recorded before.
+
+        Raises:
+            SetupError: A named file cannot be read; nothing was recorded then.
+            KernelError: The kernel does not answer.
+        """
+        kernel = self._place.kernel
+        folder = kernel.describe().cwd
+        attachments = attach(question.files, Path(folder))
+        journal = self._place.store.start()
+        continues, self.last_run_id = self.last_run_id, journal.run_id
+        publisher = Publisher(journal, self._place.redactor, self._place.notebook)
+        state = self._turn_state(folder)
+        yield from publisher.publish(
+            self._started(question, attachments, continues),
+            self._captured(attachments, folder),
+        )
+        if question.notice:
+            yield from publisher.publish(Notice("info", question.notice, code="service"))
+        self._append_question(question, attachments, state)
+        parts = self._parts(question, lm, publisher, stop or Stop())
+        self._history.asked = 0
+        try:
+            yield from agent.run(parts, self._history)
+        finally:
+            self._after_run()
+
+    def _started(
+        self, question: Question, attachments: tuple[Attachment, ...], continues: str
+    ) -> RunStarted:
+        return RunStarted(
+            prompt=question.prompt,
+            lane=self._place.lane,
+            mode=question.mode,
+            parameters=question.parameters,
+            base_url=question.base_url,
+            files=tuple(item.name for item in attachments),
+            limits=asdict(question.limits),
+            source_run=question.source_run,
+            continues=continues,
+            earlier_messages=len(self._history.messages),
+            version=__version__,
+        )
+
+    def _append_question(
+        self, question: Question, attachments: tuple[Attachment, ...], state: TurnState
+    ) -> None:
+        messages = self._history.messages
+        if not messages:
+            messages.append(system_message(self._place.kernel.describe().language))
+        mentioned = self._mentioned(question.prompt)
+        message = user_message(question.prompt, attachments, mentioned, state)
+        messages.append(self._place.redactor.value(message))
+
+    def _parts(
+        self, question: Question, lm: LM, publisher: Publisher, stop: Stop
+    ) -> agent.AgentParts:
+        place, model = self._place, question.parameters.model
+        context = ToolContext(
+            kernel=place.kernel,
+            notebook=place.notebook,
+            shelf=self._shelf,
+            stop=stop,
+            on_output=publisher.output,
+            new_cell_id=_new_cell_id,
+            limits=ToolLimits(cell_timeout_seconds=question.limits.cell_timeout_seconds),
+            sees_images=model.startswith(place.vision_models),
+            prompt=question.prompt,
+        )
+        if self._registry is None:
+            self._registry = Registry(standard_tools(has_notebook=place.notebook is not None))
+        policy = Policy(question.mode, place.approver, self._trusted)
+        return agent.AgentParts(
+            lm=lm,
+            adapter=NativeAdapter(),
+            parameters=question.parameters,
+            tools=ToolCaller(self._registry, policy, context, publisher),
+            publisher=publisher,
+            budget=Budget(question.limits, price_for(model, place.prices)),
+            stop=stop,
+        )
+
+    def _turn_state(self, folder: str) -> TurnState:
+        listed = self._probe("list_variables", {}) or []
+        now = {item["name"]: VariableSummary(**item) for item in listed}
+        changed = tuple(v for name, v in now.items() if self._known.get(name) != v)
+        removed = tuple(name for name in self._known if name not in now)
+        executed: list[str] = self._probe("executed_cells", {}) or []
+        new, self._executed_seen = executed[self._executed_seen :], len(executed)
+        self._log.extend(new)
+        first = not self._history.messages
+        self._known = now
+        return TurnState(
+            changed,
+            removed,
+            tuple(new),
+            self._last_error(),
+            folder if first else "",
+        )
+
+    def _last_error(self) -> str:
+        found = self._probe("last_error", {})
+        return str(found.get("text", "")) if isinstance(found, dict) else ""
+
+    def _mentioned(self, prompt: str) -> tuple[VariableSummary, ...]:
+        found = []
+        for name in mentioned_names(prompt):
+            text = self._probe("inspect_variable", {"name": name})
+            if text:
+                kind = self._known[name].type if name in self._known else ""
+                found.append(VariableSummary(name, kind, str(text)))
+        return tuple(found)
+
+    def _probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        # What the kernel can tell of itself helps; where it cannot, the run goes on without.
+        with contextlib.suppress(ToolError, KernelError):
+            return self._place.kernel.probe(function, arguments)
+        return None
+
+    def _captured(self, attachments: tuple[Attachment, ...], folder: str) -> StateCaptured:
+        if self._packages is None:
+            self._packages = self._probe("packages", {}) or {}
+        notebook = self._place.notebook
+        cells: tuple[Cell, ...] = notebook.cells() if notebook is not None else ()
+        return StateCaptured(
+            cells=cells,
+            executed=tuple(self._log),
+            packages=self._packages,
+            files={item.name: item.sha256 for item in attachments},
+            cwd=folder,
+            kernel=asdict(self._place.kernel.describe()),
+            notebook_path=notebook.path if notebook is not None else "",
+        )
+
+    def _after_run(self) -> None:
+        """Keep what the run executed, so that the next run starts from there."""
+        record = self._place.store.record(self.last_run_id)
+        self._log.extend(c.cell.source for c in record.cells if c.cell.cell_type == "code")
+        listed = self._probe("list_variables", {}) or []
+        self._known = {item["name"]: VariableSummary(**item) for item in listed}
+
+
+def _new_cell_id() -> str:
+    return uuid.uuid4().hex[:8]

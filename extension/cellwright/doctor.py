@@ -1,0 +1,157 @@
+"""Is everything there that a run needs? Every check that fails names the next action."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from cellwright.errors import LMError, SetupError
+from cellwright.lm import LM, LMEvent
+from cellwright.lm.catalogue import list_models
+from cellwright.messages import SystemMessage, TextPart, UserMessage
+from cellwright.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.services import Service, open_service
+from cellwright.settings import Settings
+from cellwright.stopping import Stop
+from cellwright.store.database import open_database
+
+__all__ = ["Check", "checks"]
+
+CheckStatus = Literal["ok", "warning", "failed", "skipped"]
+CONNECT_SECONDS = 3.0
+PING = Manifest(
+    "ping",
+    "Answer that tool calling works.",
+    {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+)
+PING_PROMPT = "Call the tool ping with the word 'hello'."
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    status: CheckStatus
+    text: str
+    action: str = ""
+    """What to do next; never empty where the status is ``failed``."""
+
+
+def checks(settings: Settings, *, send: bool = False) -> tuple[Check, ...]:
+    """Look at key, endpoint, model, tool calling, kernel and store.
+
+    Args:
+        settings: What is set.
+        send: Send one small request to see whether the model calls tools. It may cost a
+            fraction of a cent; nothing is sent without it.
+    """
+    try:
+        service = open_service(settings)
+    except SetupError as error:
+        return (
+            Check("service", "failed", error.message, error.hint),
+            _python(),
+            _store(settings),
+        )
+    try:
+        found = [_key(settings, service), _endpoint(service), _model(settings, service)]
+        found.append(_tool_calling(service, send))
+    finally:
+        service.close()
+    return (*found, _python(), _store(settings))
+
+
+def _key(settings: Settings, service: Service) -> Check:
+    if service.is_demo:
+        return Check("key", "warning", "No key is set: the demo model answers.", service.notice)
+    origin = settings.source.get("api_key", "default")
+    if not settings.service.api_key:
+        return Check("key", "ok", f"No key; {service.base_url} may not need one.")
+    return Check("key", "ok", f"A key is set ({origin}).")
+
+
+def _endpoint(service: Service) -> Check:
+    parts = urlsplit(service.base_url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((host, port), CONNECT_SECONDS).close()
+    except OSError as error:
+        text = f"{host}:{port} does not answer: {error}."
+        return Check("endpoint", "failed", text, "Check CELLWRIGHT_BASE_URL, or start the server.")
+    return Check("endpoint", "ok", f"{service.base_url} answers.")
+
+
+def _model(settings: Settings, service: Service) -> Check:
+    if service.is_demo:
+        return Check("model", "ok", service.model)
+    try:
+        names = list_models(settings.service)
+    except LMError as error:
+        text = f"The models of {service.base_url} cannot be listed: {error.message}"
+        return Check("model", "warning", text, error.hint or f"{service.model!r} may still work.")
+    if not names or service.model in names:
+        return Check("model", "ok", service.model)
+    shown = ", ".join(sorted(names)[:5])
+    text = f"{service.model!r} is not among the models there, such as {shown}."
+    return Check("model", "failed", text, "Choose another with -m or CELLWRIGHT_MODEL.")
+
+
+def _tool_calling(service: Service, send: bool) -> Check:
+    if not (send or service.is_demo):
+        text = "Not tried: it sends one small request."
+        return Check("tool calling", "skipped", text, "Try it with: %agent doctor --send")
+    return _asked(service.lm, service.model)
+
+
+def _asked(lm: LM, model: str) -> Check:
+    messages = (SystemMessage("You test tools."), UserMessage((TextPart(PING_PROMPT),)))
+    stream = lm.stream(Prompt(messages, (PING,), Parameters(model)), Stop())
+    try:
+        called = bool(_reply_of(stream).message.tool_calls)
+    except LMError as error:
+        action = error.hint or "Choose a model that calls tools."
+        return Check("tool calling", "failed", error.message, action)
+    if called:
+        return Check("tool calling", "ok", f"{model} calls tools.")
+    text = f"{model} answered without calling the tool it was asked to call."
+    return Check("tool calling", "warning", text, "Choose a model that calls tools.")
+
+
+def _reply_of(stream: Generator[LMEvent, None, Reply]) -> Reply:
+    while True:
+        try:
+            next(stream)
+        except StopIteration as finished:
+            reply: Reply = finished.value
+            return reply
+
+
+def _python() -> Check:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    missing = _missing(("ipykernel", "jupyter_client"))
+    if missing:
+        text = f"Python {version} lacks {', '.join(missing)}."
+        return Check("kernel", "failed", text, f"Run: pip install {' '.join(missing)}")
+    return Check("kernel", "ok", f"Python {version} at {sys.prefix}.")
+
+
+def _missing(names: tuple[str, ...]) -> list[str]:
+    import importlib.util
+
+    find: Callable[[str], object] = importlib.util.find_spec
+    return [name for name in names if find(name) is None]
+
+
+def _store(settings: Settings) -> Check:
+    path = settings.home / "runs.sqlite"
+    database = open_database(path)
+    notices = tuple(database.notices)
+    database.close()
+    if notices:
+        return Check("record", "warning", str(notices[0]), "Set CELLWRIGHT_HOME to another folder.")
+    return Check("record", "ok", f"{path} can be written.")

@@ -1,0 +1,249 @@
+"""Tool calls, one after another: look at it, let the mode decide, run it, answer it once."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from cellwright.adapters import ParsedCall
+from cellwright.budget import STOP_AT, WARN_AT, RepeatDetector
+from cellwright.components import Component, ToolContext
+from cellwright.components.registry import Registry
+from cellwright.content import ComponentOutput, Content, for_model, for_person
+from cellwright.errors import ActionRefusedError, KernelDiedError, ToolError
+from cellwright.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    CellOutput,
+    Event,
+    RunStatus,
+    ToolFinished,
+    ToolStarted,
+)
+from cellwright.messages import Message, Part, TextPart, ToolCall, ToolMessage
+from cellwright.policy import Policy
+from cellwright.prompts import Manifest
+from cellwright.publishing import Publisher
+
+__all__ = ["CallOutcome", "ToolCaller"]
+
+ResultStatus = Literal["ok", "error", "refused", "cancelled"]
+NOT_RUN = "Not run: the run had ended."
+REPEATED = (
+    "\n\nNotice: this is the {count}th time you made this same call with the same result. "
+    "Try something else or answer."
+)
+
+
+@dataclass(frozen=True)
+class CallOutcome:
+    """What a reply's calls came to."""
+
+    final_answer: str | None = None
+    """Set by ``submit``."""
+    invalid: str = ""
+    """Why the calls could not be run; empty when at least one was good."""
+    invalid_status: RunStatus = "agent validation failed"
+    repeated: str = ""
+    """Set when the model goes in circles."""
+
+
+@dataclass(frozen=True)
+class _Result:
+    parts: tuple[Part, ...]
+    status: ResultStatus = "ok"
+    shown: str = ""
+    final: bool = False
+    invalid: RunStatus | None = None
+    """Set when the call could not be run as it was: the status of a run that never recovers."""
+
+
+class ToolCaller:
+    """Runs calls and owes each exactly one result.
+
+    Args:
+        registry: The tools there are.
+        policy: Decides and asks.
+        context: What tools may use; the call's id is filled in for each call.
+        publisher: Where events go.
+    """
+
+    def __init__(
+        self, registry: Registry, policy: Policy, context: ToolContext, publisher: Publisher
+    ) -> None:
+        self._registry = registry
+        self._policy = policy
+        self._context = context
+        self._publisher = publisher
+        self._repeats = RepeatDetector()
+        self._open: dict[str, ToolCall] = {}
+        self._results: list[Message] = []
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """What the model is told of the tools, in stable order."""
+        return self._registry.manifests
+
+    def take_results(self) -> list[Message]:
+        """The results since the last time, in the order of the calls."""
+        results, self._results = self._results, []
+        return results
+
+    def call_all(self, calls: tuple[ParsedCall, ...]) -> Generator[Event, None, CallOutcome]:
+        """Run calls in the order given; one result for each id, whatever happens.
+
+        Raises:
+            RunCancelled: Somebody stopped the run; ``close_open_calls`` answers the rest.
+            KernelDiedError: The kernel is gone.
+        """
+        self._open = {parsed.call.id: parsed.call for parsed in calls}
+        answer: str | None = None
+        invalid: list[_Result] = []
+        repeated = ""
+        for parsed in calls:
+            if answer is not None:
+                yield from self._finish(parsed, _refused(NOT_RUN, "cancelled"), 0.0)
+                continue
+            result = yield from self._call(parsed)
+            invalid += [result] if result.invalid else []
+            answer = _text(result.parts) if result.final else None
+            repeated = repeated or self._circling(parsed, result)
+        if len(invalid) < len(calls):
+            return CallOutcome(answer, repeated=repeated)
+        last = invalid[-1]
+        status = last.invalid or "agent validation failed"
+        return CallOutcome(answer, _text(last.parts), status, repeated)
+
+    def close_open_calls(self, cause: str) -> Generator[Event, None, None]:
+        """Answer calls that were never finished, so that the history stays valid (fault M47)."""
+        text = f"Not finished: the run ended ({cause})."
+        for call in tuple(self._open.values()):
+            parsed = ParsedCall(call, {})
+            yield from self._finish(parsed, _refused(text, "cancelled"), 0.0)
+
+    def _call(self, parsed: ParsedCall) -> Generator[Event, None, _Result]:
+        started = time.monotonic()
+        component = self._registry.find(parsed.call.name)
+        yield from self._publisher.publish(self._started(parsed, component))
+        if component is None:
+            text = self._registry.unknown(parsed.call.name)
+            result = _refused(text, "error", "agent invalid action")
+        elif parsed.error:
+            result = _refused(parsed.error, "error", "agent validation failed")
+        else:
+            result = yield from self._permitted(parsed, component)
+        result = self._with_notice(parsed, result)
+        yield from self._finish(parsed, result, time.monotonic() - started)
+        return result
+
+    def _started(self, parsed: ParsedCall, component: Component | None) -> ToolStarted:
+        call = parsed.call
+        if component is None or parsed.error:
+            arguments = parsed.arguments or {"raw": call.arguments[:2_000]}
+            return ToolStarted(call.id, call.name, arguments, call.name)
+        risk = self._policy.risk_of(component, parsed.arguments)
+        label = component.label(**parsed.arguments)
+        return ToolStarted(call.id, call.name, parsed.arguments, label, risk)
+
+    def _permitted(
+        self, parsed: ParsedCall, component: Component
+    ) -> Generator[Event, None, _Result]:
+        call = parsed.call
+        decision = self._policy.decide(component, parsed.arguments)
+        if decision.kind == "ask":
+            yield from self._publisher.publish(ApprovalAsked(call.id, decision.reason))
+            answer = self._policy.ask(self._started(parsed, component), decision.reason)
+            yield from self._publisher.publish(
+                ApprovalAnswered(call.id, answer.allowed, answer.by, answer.reason)
+            )
+            if not answer.allowed:
+                words = f" They said: {answer.reason}" if answer.reason else ""
+                return _refused(f"Refused by the person.{words}", "refused")
+        elif decision.kind == "refuse":
+            yield from self._publisher.publish(
+                ApprovalAnswered(call.id, False, "mode", decision.reason)
+            )
+            return _refused(f"Refused: {decision.reason}", "refused", "agent invalid action")
+        return (yield from self._evaluate(parsed, component))
+
+    def _evaluate(
+        self, parsed: ParsedCall, component: Component
+    ) -> Generator[Event, None, _Result]:
+        context = replace(self._context, call_id=parsed.call.id)
+        contents: list[Content] = []
+        final = False
+        try:
+            for item in component.tool_eval(context, **parsed.arguments):
+                if isinstance(item, ComponentOutput):
+                    contents.extend(item.content)
+                    final = final or item.final
+                elif isinstance(item, CellOutput):
+                    yield item  # published when it was captured
+                else:
+                    yield from self._publisher.publish(item)
+        except ActionRefusedError as error:
+            contents.append(_error_content(str(error)))
+            return _merged(contents, "refused", False)
+        except ToolError as error:
+            contents.append(_error_content(str(error)))
+        except KernelDiedError as error:
+            contents.append(_error_content(str(error)))
+            yield from self._finish(parsed, _merged(contents, "error", False), 0.0)
+            raise
+        except Exception as error:  # a tool's bug is the tool's result, not the end of the run
+            trace = "".join(traceback.format_exception_only(error)).strip()
+            contents.append(_error_content(f"The tool failed: {trace}"))
+        failed = any(content.is_error for content in contents)
+        return _merged(contents, "error" if failed else "ok", final)
+
+    def _finish(
+        self, parsed: ParsedCall, result: _Result, seconds: float
+    ) -> Generator[Event, None, None]:
+        call = parsed.call
+        self._open.pop(call.id, None)
+        message = ToolMessage(call.id, call.name, result.parts, result.status != "ok")
+        event = ToolFinished(call.id, call.name, message, result.status, seconds, result.shown)
+        published, *notices = self._publisher.publish(event)
+        assert isinstance(published, ToolFinished)
+        # What the model reads is what was recorded, secrets taken out.
+        self._results.append(published.message)
+        yield published
+        yield from notices
+
+    def _with_notice(self, parsed: ParsedCall, result: _Result) -> _Result:
+        if result.final:
+            return result
+        arguments: Mapping[str, Any] = parsed.arguments or {"raw": parsed.call.arguments}
+        count = self._repeats.count(parsed.call.name, arguments, _text(result.parts))
+        if count < WARN_AT:
+            return result
+        notice = TextPart(REPEATED.format(count=count).strip())
+        self._circles = count
+        return replace(result, parts=(*result.parts, notice))
+
+    _circles = 0
+
+    def _circling(self, parsed: ParsedCall, result: _Result) -> str:
+        if self._circles < STOP_AT:
+            return ""
+        return f"The model called {parsed.call.name!r} {self._circles} times with the same result."
+
+
+def _text(parts: tuple[Part, ...]) -> str:
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def _refused(text: str, status: ResultStatus, invalid: RunStatus | None = None) -> _Result:
+    return _Result((TextPart(text),), status, text, invalid=invalid)
+
+
+def _error_content(text: str) -> Content:
+    return Content("text", {"info": text}, is_error=True)
+
+
+def _merged(contents: list[Content], status: ResultStatus, final: bool) -> _Result:
+    merged = tuple(contents)
+    return _Result(for_model(merged), status, for_person(merged), final)

@@ -1,0 +1,277 @@
+"""The whole core without a screen: a real kernel, a scripted service over HTTP, a real record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_service import Answer, FakeService, error, text, tool_call, tool_calls
+
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.errors import SetupError
+from cellwright.events import Event, Notice, RunFinished
+from cellwright.kernels import CellRequest
+from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.fresh import start_kernel
+from cellwright.lm.openai import OpenAILM
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.outputs import ErrorOutput, StreamOutput
+from cellwright.prompts import Parameters
+from cellwright.recording import RunRecord
+from cellwright.redaction import Redactor
+from cellwright.replaying import OtherModel, compare, replay, rerun
+from cellwright.settings import Limits
+from cellwright.stopping import Stop
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+from cellwright.usage import Price
+
+pytestmark = pytest.mark.kernel
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("conversation")
+    (path / "sales.csv").write_text("month,units\n1,3\n2,5\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def shared_kernel(folder: Path) -> Iterator[ClientKernel]:
+    kernel = start_kernel(cwd=str(folder))
+    yield kernel
+    kernel.close()
+
+
+@pytest.fixture
+def kernel(shared_kernel: ClientKernel) -> ClientKernel:
+    list(shared_kernel.execute(CellRequest("reset", "%reset -f"), Stop(), lambda output: output))
+    return shared_kernel
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    database = open_database(tmp_path / "runs.sqlite")
+    yield RunStore(database)
+    database.close()
+
+
+@pytest.fixture
+def place(kernel: ClientKernel, store: RunStore) -> Place:
+    return Place(kernel, store, Redactor({"SERVICE_TOKEN": "swordfish-swordfish"}), "cli")
+
+
+QUESTION = Question("Do it.", Parameters("scripted"), mode="auto")
+
+
+def ask(
+    place: Place,
+    script: Sequence[Answer],
+    question: Question = QUESTION,
+    conversation: Conversation | None = None,
+) -> RunRecord:
+    talk = conversation or Conversation(place)
+    with FakeService(script) as service:
+        events = list(talk.ask(question, OpenAILM(service.settings())))
+    assert isinstance(events[-1], RunFinished)
+    return place.store.record(talk.last_run_id)
+
+
+def test_the_model_runs_cells_and_the_record_holds_everything(place: Place, folder: Path) -> None:
+    question = replace(QUESTION, files=("sales.csv",), limits=Limits(step_limit=5))
+    record = ask(
+        place,
+        [
+            tool_call("run_cell", {"code": "print(open('sales.csv').read())\n6 * 7"}),
+            tool_call("run_cell", {"code": "1 / 0"}, id="call_b"),
+            tool_call("submit", {"answer": "**42**"}, id="call_c"),
+        ],
+        question,
+    )
+    assert (record.status, record.answer) == ("completed", "**42**")
+    first, second = record.cells
+    assert first.execution is not None
+    assert first.execution.status == "ok"
+    assert isinstance(first.cell.outputs[0], StreamOutput)
+    assert first.cell.outputs[0].text.startswith("month,units")
+    assert second.execution is not None
+    assert isinstance(second.cell.outputs[-1], ErrorOutput)
+    assert second.execution.status == "error"
+    assert list(record.files) == ["sales.csv"]
+    assert len(record.files["sales.csv"]) == 64
+    assert record.packages["cellwright"]
+    assert record.cwd == str(folder.resolve())
+    assert [m.role for m in record.messages] == ["system", "user", *["assistant", "tool"] * 3]
+    assert [c.status for c in record.calls] == ["ok", "error", "ok"]
+    assert record.usage.prompt_tokens > 0
+    assert record.kernel["language"].lower() == "python"
+
+
+def test_variables_stay_and_the_next_question_knows_what_was_said(place: Place) -> None:
+    conversation = Conversation(place)
+    first = ask(
+        place,
+        [tool_call("run_cell", {"code": "answer = 41"}), text("Done.")],
+        conversation=conversation,
+    )
+    second = ask(
+        place,
+        [tool_call("run_cell", {"code": "answer + 1"}), text("42")],
+        replace(QUESTION, prompt="And one more than @answer?"),
+        conversation,
+    )
+    assert second.continues == first.run_id
+    assert second.earlier_messages == 5
+    sent = second.messages[5]
+    assert "@answer: int" in repr(sent)
+    assert second.start_executed[-1] == "answer = 41"
+
+
+def test_what_the_person_ran_meanwhile_is_told(place: Place, kernel: ClientKernel) -> None:
+    conversation = Conversation(place)
+    ask(place, [text("Hello.")], conversation=conversation)
+    code = "theirs = [1, 2, 3]"
+    other = kernel.client.execute(code)
+    kernel.client.get_shell_msg(timeout=10)
+    assert other
+    record = ask(place, [text("Seen.")], conversation=conversation)
+    newest = repr(record.messages[-2])
+    assert "theirs: list" in newest
+    assert "the person ran" in newest
+
+
+def test_a_missing_file_is_an_error_and_nothing_is_recorded(place: Place) -> None:
+    with pytest.raises(SetupError, match=r"'nope\.csv'"):
+        ask(place, [], replace(QUESTION, files=("nope.csv",)))
+    assert place.store.list() == ()
+
+
+def test_a_secret_reaches_neither_the_service_nor_the_record(place: Place, tmp_path: Path) -> None:
+    """Fault A17."""
+    secret = "swordfish-swordfish"
+    code = f"print('{secret[:9]}-' + '{secret[10:]}')"
+    with FakeService([tool_call("run_cell", {"code": code}), text("Done.")]) as service:
+        conversation = Conversation(place)
+        question = replace(QUESTION, prompt=f"The token is {secret}.")
+        events: list[Event] = list(conversation.ask(question, OpenAILM(service.settings())))
+        sent = b"".join(request.raw for request in service.requests)
+    assert secret.encode() not in sent
+    assert secret not in repr(events)
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            assert secret.encode() not in file.read_bytes()
+
+
+def test_cost_is_known_where_the_price_is(place: Place) -> None:
+    priced = replace(place, prices={"scripted": Price(1.0, 2.0)})
+    assert ask(priced, [text("hi")]).cost_dollars is not None
+    assert ask(place, [text("hi")]).cost_dollars is None
+
+
+def test_with_a_notebook_the_model_can_add_and_edit_cells(place: Place) -> None:
+    book = MemoryNotebook()
+    record = ask(
+        replace(place, notebook=book),
+        [
+            tool_calls([("add_cell", {"source": "# Title"}), ("run_cell", {"code": "x = 1\nx"})]),
+            text("Done."),
+        ],
+    )
+    assert record.status == "completed"
+    assert [(c.cell_type, c.source) for c in book.cells()] == [
+        ("markdown", "# Title"),
+        ("code", "x = 1\nx"),
+    ]
+    assert book.cells()[1].outputs
+
+
+def test_a_notice_about_the_service_comes_first(place: Place) -> None:
+    question = replace(QUESTION, notice="The demo model answers.")
+    with FakeService([text("hi")]) as service:
+        events = list(Conversation(place).ask(question, OpenAILM(service.settings())))
+    notices = [e for e in events if isinstance(e, Notice)]
+    assert notices[0].text == "The demo model answers."
+
+
+def test_ask_mode_without_anybody_to_ask_refuses_and_tells_the_model(place: Place) -> None:
+    record = ask(
+        place,
+        [tool_call("run_cell", {"code": "x = 1"}), text("I could not.")],
+        replace(QUESTION, mode="ask"),
+    )
+    assert record.calls[0].status == "refused"
+    assert record.cells == ()
+
+
+def test_a_replay_needs_no_model_and_finds_no_difference(place: Place, folder: Path) -> None:
+    script = [
+        tool_call("run_cell", {"code": "import random\nvalue = 6 * 7\nprint(object())\nvalue"}),
+        tool_call("run_cell", {"code": "value / 0"}, id="call_b"),
+        text("The value is 42."),
+    ]
+    recorded = ask(place, script)
+    fresh = start_kernel(cwd=str(folder))
+    try:
+        events = list(replay(recorded, replace(place, kernel=fresh, lane="replay")))
+    finally:
+        fresh.close()
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].answer == "The value is 42."
+    replayed = place.store.record(place.store.resolve("last"))
+    assert replayed.source_run == recorded.run_id
+    assert compare(recorded, replayed) == ()
+
+
+def test_a_replay_of_changed_data_reports_the_difference(place: Place, folder: Path) -> None:
+    path = folder / "changing.txt"
+    path.write_text("before")
+    recorded = ask(
+        place, [tool_call("run_cell", {"code": "print(open('changing.txt').read())"}), text("ok")]
+    )
+    path.write_text("after")
+    list(replay(recorded, replace(place, lane="replay")))
+    replayed = place.store.record(place.store.resolve("last"))
+    (found,) = compare(recorded, replayed)
+    assert (found.recorded, found.replayed) == ("before", "after")
+
+
+def test_a_replay_starts_from_the_cells_the_run_started_from(place: Place, folder: Path) -> None:
+    conversation = Conversation(place)
+    ask(
+        place,
+        [tool_call("run_cell", {"code": "start = 20"}), text("ok")],
+        conversation=conversation,
+    )
+    recorded = ask(
+        place,
+        [tool_call("run_cell", {"code": "start + 1"}), text("21")],
+        conversation=conversation,
+    )
+    fresh = start_kernel(cwd=str(folder))
+    try:
+        list(replay(recorded, replace(place, kernel=fresh, lane="replay")))
+    finally:
+        fresh.close()
+    replayed = place.store.record(place.store.resolve("last"))
+    assert compare(recorded, replayed) == ()
+    assert replayed.messages == recorded.messages
+
+
+def test_a_run_without_answers_cannot_be_replayed(place: Place) -> None:
+    recorded = ask(place, [error(401, "bad key")])
+    assert recorded.status == "task error"
+    with pytest.raises(SetupError, match=recorded.run_id):
+        replay(recorded, place)
+
+
+def test_a_rerun_asks_another_model_the_same_question(place: Place) -> None:
+    recorded = ask(place, [tool_call("run_cell", {"code": "x = 1"}), text("first")])
+    with FakeService([text("second")]) as service:
+        other = OtherModel(OpenAILM(service.settings()), Parameters("other"), service.base_url)
+        list(rerun(recorded, place, other))
+        assert service.requests[0].body["model"] == "other"
+    again = place.store.record(place.store.resolve("last"))
+    assert (again.answer, again.parameters.model, again.prompt) == ("second", "other", "Do it.")
+    assert again.source_run == recorded.run_id

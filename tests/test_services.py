@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from cellwright.errors import SetupError
+from cellwright.services import DEMO_MODEL, open_service
+from cellwright.settings import ServiceSettings, Settings
+
+
+def settings(ollama_url: str = "", **service: str) -> Settings:
+    return Settings(service=ServiceSettings(**service), ollama_url=ollama_url)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def ollama() -> Iterator[tuple[str, list[str]]]:
+    """A server that lists models the way Ollama does, and the list, to be changed."""
+    names: list[str] = ["qwen3:8b", "llama4"]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps({"models": [{"name": name} for name in names]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments: Any) -> None:
+            """Keep quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", names
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_set_endpoint_is_used_with_the_model_that_was_asked_for() -> None:
+    service = open_service(settings(base_url="http://127.0.0.1:9/v1", model="set"), "asked")
+    assert (service.model, service.base_url) == ("asked", "http://127.0.0.1:9/v1")
+    assert not service.is_demo
+    service.close()
+
+
+def test_an_endpoint_without_a_model_asks_for_one() -> None:
+    with pytest.raises(SetupError, match=r"'http://127\.0\.0\.1:9/v1'.*-m MODEL"):
+        open_service(settings(base_url="http://127.0.0.1:9/v1"))
+
+
+def test_a_named_model_without_an_endpoint_is_an_error_and_never_the_demo_model() -> None:
+    with pytest.raises(SetupError, match=r"'gpt-5\.6'.*OPENAI_API_KEY"):
+        open_service(settings(), "gpt-5.6")
+
+
+def test_with_nothing_set_a_local_ollama_answers(ollama: tuple[str, list[str]]) -> None:
+    service = open_service(settings(ollama[0]))
+    assert service.model == "qwen3:8b"
+    assert service.base_url == f"{ollama[0]}/v1"
+    assert "local Ollama" in service.notice
+
+
+def test_a_model_of_the_local_ollama_can_be_named(ollama: tuple[str, list[str]]) -> None:
+    assert open_service(settings(ollama[0]), "llama4").model == "llama4"
+    with pytest.raises(SetupError, match="'gpt-5'"):
+        open_service(settings(ollama[0]), "gpt-5")
+
+
+def test_an_ollama_without_models_or_one_that_is_not_there_leaves_the_demo_model(
+    ollama: tuple[str, list[str]],
+) -> None:
+    ollama[1].clear()
+    for url in (ollama[0], "http://127.0.0.1:9", ""):
+        service = open_service(settings(url))
+        assert service.is_demo
+        assert "not a language model" in service.notice
+        service.close()
+
+
+def test_the_demo_model_can_be_asked_for_and_then_says_nothing_of_keys() -> None:
+    service = open_service(settings(base_url="http://127.0.0.1:9/v1"), DEMO_MODEL)
+    assert service.is_demo
+    assert service.notice == ""
+    assert service.base_url.startswith("http://127.0.0.1:")
+    service.close()
