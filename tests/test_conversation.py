@@ -13,8 +13,7 @@ from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
 from cellwright.events import Event, Notice, RunFinished
 from cellwright.kernels import CellRequest
-from cellwright.kernels.client import ClientKernel
-from cellwright.kernels.fresh import start_kernel
+from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.lm.openai import OpenAILM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import ErrorOutput, StreamOutput
@@ -39,14 +38,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shared_kernel(folder: Path) -> Iterator[ClientKernel]:
+def shared_kernel(folder: Path) -> Iterator[FreshKernel]:
     kernel = start_kernel(cwd=str(folder))
     yield kernel
     kernel.close()
 
 
 @pytest.fixture
-def kernel(shared_kernel: ClientKernel) -> ClientKernel:
+def kernel(shared_kernel: FreshKernel) -> FreshKernel:
     list(shared_kernel.execute(CellRequest("reset", "%reset -f"), Stop(), lambda output: output))
     return shared_kernel
 
@@ -59,7 +58,7 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 
 
 @pytest.fixture
-def place(kernel: ClientKernel, store: RunStore) -> Place:
+def place(kernel: FreshKernel, store: RunStore) -> Place:
     return Place(kernel, store, Redactor({"SERVICE_TOKEN": "swordfish-swordfish"}), "cli")
 
 
@@ -129,13 +128,14 @@ def test_variables_stay_and_the_next_question_knows_what_was_said(place: Place) 
     assert second.start_executed[-1] == "answer = 41"
 
 
-def test_what_the_person_ran_meanwhile_is_told(place: Place, kernel: ClientKernel) -> None:
+def test_what_the_person_ran_meanwhile_is_told(place: Place, kernel: FreshKernel) -> None:
     conversation = Conversation(place)
     ask(place, [text("Hello.")], conversation=conversation)
     code = "theirs = [1, 2, 3]"
-    other = kernel.client.execute(code)
-    kernel.client.get_shell_msg(timeout=10)
-    assert other
+    person = kernel.manager.blocking_client()
+    person.start_channels()
+    person.execute_interactive(code, timeout=10)
+    person.stop_channels()
     record = ask(place, [text("Seen.")], conversation=conversation)
     newest = repr(record.messages[-2])
     assert "theirs: list" in newest

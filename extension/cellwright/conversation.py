@@ -28,7 +28,7 @@ from cellwright.errors import KernelError, ToolError
 from cellwright.events import Event, Notice, RunStarted, StateCaptured
 from cellwright.kernels import Kernel
 from cellwright.lm import LM
-from cellwright.messages import Message
+from cellwright.messages import Message, UserMessage
 from cellwright.notebooks import Notebook
 from cellwright.policy import Approver, Policy
 from cellwright.prompts import Parameters
@@ -71,6 +71,8 @@ class Question:
     mode: Mode = "ask"
     limits: Limits = field(default_factory=Limits)
     source_run: str = ""
+    message: UserMessage | None = None
+    """The question as it was once sent, for a run that is done again; nothing is added to it."""
     notice: str = ""
     """Shown at the start, such as that the demo model answers."""
 
@@ -159,8 +161,10 @@ class Conversation:
         messages = self._history.messages
         if not messages:
             messages.append(system_message(self._place.kernel.describe().language))
-        mentioned = self._mentioned(question.prompt)
-        message = user_message(question.prompt, attachments, mentioned, state)
+        message = question.message
+        if message is None:
+            mentioned = self._mentioned(question.prompt)
+            message = user_message(question.prompt, attachments, mentioned, state)
         messages.append(self._place.redactor.value(message))
 
     def _parts(

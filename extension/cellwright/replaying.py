@@ -16,7 +16,7 @@ from cellwright.events import Event
 from cellwright.kernels import CellRequest
 from cellwright.lm import LM
 from cellwright.lm.replay import ReplayLM
-from cellwright.messages import AssistantMessage, Message
+from cellwright.messages import AssistantMessage, Message, UserMessage
 from cellwright.outputs import Output
 from cellwright.prompts import Parameters, Reply
 from cellwright.recording import RecordedCell, RunRecord
@@ -107,6 +107,7 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
         mode=checked_mode(mode, "mode"),
         limits=Limits(**record.limits) if record.limits else Limits(),
         source_run=record.run_id,
+        message=_asked_message(record),
     )
 
 
@@ -121,6 +122,12 @@ def _prepare(record: RunRecord, place: Place, stop: Stop) -> None:
 def _earlier(record: RunRecord) -> tuple[Message, ...]:
     """What had been said before the run's own prompt."""
     return record.messages[: record.earlier_messages]
+
+
+def _asked_message(record: RunRecord) -> UserMessage | None:
+    """The run's question as it was sent, with what was said of files and variables then."""
+    own = record.messages[record.earlier_messages :]
+    return next((message for message in own if isinstance(message, UserMessage)), None)
 
 
 def _replies(record: RunRecord) -> tuple[Reply, ...]:

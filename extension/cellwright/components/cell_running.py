@@ -1,0 +1,153 @@
+"""Running one cell for a tool: its events, its outputs and what the model is given of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from cellwright.cells import Execution, ExecutionStatus, source_hash
+from cellwright.components import ToolContext
+from cellwright.components.packages import missing_module_hint
+from cellwright.content import ComponentOutput, Content
+from cellwright.errors import KernelDiedError, KernelError, RunCancelled, ToolError
+from cellwright.events import CellEvent, CellFinished, CellOutput, CellStarted
+from cellwright.kernels import CellRequest
+from cellwright.messages import ImagePart, Part
+from cellwright.outputs import ErrorOutput, Output, OutputMessage, fold
+from cellwright.summaries import summarise
+
+__all__ = ["CODE_LIMIT_CHARACTERS", "CellRun", "SeenCells", "checked_code", "run_cell"]
+
+CODE_LIMIT_CHARACTERS = 200_000
+TIMEOUT_FACTOR = 10
+"""How much longer than the usual limit a model may let a cell run."""
+NO_KEYBOARD = "Nobody can type here: input() does not work. Ask the person in your answer."
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """A cell that ran."""
+
+    outputs: tuple[Output, ...]
+    execution: Execution
+    result: ComponentOutput
+    """What the model is given."""
+
+
+class SeenCells:
+    """The sources as the model last saw them, by cell id; shared by the notebook's tools."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[str, str] = {}
+
+    def note(self, cell_id: str, source: str) -> None:
+        """The model has seen, or written, this source."""
+        self._hashes[cell_id] = source_hash(source)
+
+    def is_current(self, cell_id: str, source: str) -> bool:
+        """Whether the source is still the one the model saw."""
+        return self._hashes.get(cell_id) == source_hash(source)
+
+
+def checked_code(code: str) -> str:
+    """Code that may go into a cell.
+
+    Raises:
+        ToolError: It is empty or far too long.
+    """
+    if not code.strip():
+        raise ToolError("The code is empty.", hint="Give the code to run.")
+    if len(code) > CODE_LIMIT_CHARACTERS:
+        raise ToolError(
+            f"The code has {len(code):,} characters; at most {CODE_LIMIT_CHARACTERS:,} can run.",
+            hint="Split it, or write data to a file in several steps.",
+        )
+    return code
+
+
+def run_cell(
+    context: ToolContext, cell_id: str, code: str, timeout_seconds: float | None = None
+) -> Generator[CellEvent, None, CellRun]:
+    """Run a cell that is there already; yield what happens.
+
+    Raises:
+        RunCancelled: Somebody pressed Stop.
+        KernelError: The kernel died or does not answer. Either way the cell is finished first.
+    """
+    messages: list[OutputMessage] = []
+    yield CellStarted(cell_id)
+    started = time.monotonic()
+    try:
+        execution = yield from _execute(context, cell_id, code, timeout_seconds, messages)
+    except (RunCancelled, KernelError) as stopped:
+        seconds = time.monotonic() - started
+        yield CellFinished(cell_id, Execution(_status(stopped), seconds, note=_reason(stopped)))
+        raise
+    yield CellFinished(cell_id, execution)
+    outputs = fold(messages)
+    return CellRun(outputs, execution, _result(context, cell_id, outputs, execution))
+
+
+def _execute(
+    context: ToolContext,
+    cell_id: str,
+    code: str,
+    timeout_seconds: float | None,
+    messages: list[OutputMessage],
+) -> Generator[CellEvent, None, Execution]:
+    def sink(output: CellOutput) -> CellOutput:
+        kept = context.on_output(output)
+        if kept.cell_id == cell_id:
+            messages.append(kept.message)
+        return kept
+
+    usual = context.limits.cell_timeout_seconds
+    wanted = usual if timeout_seconds is None else timeout_seconds
+    request = CellRequest(cell_id, code, min(max(wanted, 1.0), usual * TIMEOUT_FACTOR))
+    return (yield from context.kernel.execute(request, context.stop, sink))
+
+
+def _status(stopped: BaseException) -> ExecutionStatus:
+    if isinstance(stopped, RunCancelled):
+        return "interrupted"
+    return "died" if isinstance(stopped, KernelDiedError) else "aborted"
+
+
+def _reason(stopped: RunCancelled | KernelError) -> str:
+    return stopped.reason if isinstance(stopped, RunCancelled) else stopped.message
+
+
+def _result(
+    context: ToolContext, cell_id: str, outputs: tuple[Output, ...], execution: Execution
+) -> ComponentOutput:
+    summary = summarise(
+        outputs, execution, context.limits, sees_images=context.sees_images, name=cell_id
+    )
+    for cut in summary.cut:
+        context.shelf.keep(cut.name, cut.text)
+    failed = execution.status != "ok"
+    contents = [_content(part, failed) for part in summary.parts]
+    hint = _hint(execution.error)
+    if hint:
+        contents.append(Content("text", {"info": hint}, visible_scope="llm"))
+    if context.notebook is not None:
+        # Named only where the model can edit it.
+        name = Content("text", {"info": f"[cell {cell_id}]"}, visible_scope="llm")
+        contents.insert(0, name)
+    return ComponentOutput(tuple(contents), metadata={"cell_id": cell_id})
+
+
+def _content(part: Part, failed: bool) -> Content:
+    if isinstance(part, ImagePart):
+        fields = {"mime_type": part.mime, "base64": part.data, "filename": part.caption}
+        return Content("image", fields, visible_scope="llm")
+    return Content("text", {"info": part.text}, visible_scope="llm", is_error=failed)
+
+
+def _hint(error: ErrorOutput | None) -> str:
+    if error is None:
+        return ""
+    if error.ename == "StdinNotImplementedError":
+        return NO_KEYBOARD
+    return missing_module_hint(error)

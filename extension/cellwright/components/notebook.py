@@ -1,0 +1,242 @@
+"""Cells: run, add, edit and read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from cellwright.cells import Cell, source_hash
+from cellwright.components import Component, Risk, ToolContext, ToolLimits, ToolYield
+from cellwright.components.cell_running import SeenCells, checked_code, run_cell
+from cellwright.content import text
+from cellwright.errors import ToolError
+from cellwright.events import CellAdded, CellEdited
+from cellwright.notebooks import Notebook
+from cellwright.summaries import summarise
+from cellwright.truncation import CHARACTERS_PER_TOKEN, shorten
+
+__all__ = ["AddCell", "EditCell", "ReadNotebook", "RunCell"]
+
+LABEL_CHARACTERS = 60
+SOURCE_TOKENS = 500
+GLANCE = ToolLimits(output_tokens=120, step_tokens=240, images=0)
+"""What of each cell's outputs reading the notebook shows."""
+
+
+class RunCell(Component):
+    """Runs code in the live kernel, in a new cell."""
+
+    name: ClassVar[str] = "run_cell"
+    risk: ClassVar[Risk] = "execute"
+
+    def __init__(self, seen: SeenCells) -> None:
+        self._seen = seen
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        return str(arguments.get("title") or f"run {_first_line(arguments.get('code'))}")
+
+    def code_for(self, **arguments: object) -> str:
+        """The code it runs."""
+        return str(arguments.get("code", ""))
+
+    def tool_eval(
+        self,
+        context: ToolContext,
+        code: str,
+        title: str = "",
+        timeout_seconds: float | None = None,
+    ) -> Iterator[ToolYield]:
+        """Run code in a new cell of the person's live kernel; they see all it shows.
+
+        Returns printed text, the last expression's value, errors and changed variables. Magics
+        and top-level await work.
+
+        Args:
+            code: One small step.
+            title: A few words on what it does.
+            timeout_seconds: Give it for a cell that needs more than two minutes.
+        """
+        checked_code(code)
+        cell_id = context.new_cell_id()
+        yield CellAdded(cell_id, code, call_id=context.call_id)
+        self._seen.note(cell_id, code)
+        ran = yield from run_cell(context, cell_id, code, timeout_seconds)
+        yield ran.result
+
+
+class AddCell(Component):
+    """Adds a cell without running it."""
+
+    name: ClassVar[str] = "add_cell"
+    risk: ClassVar[Risk] = "edit"
+
+    def __init__(self, seen: SeenCells) -> None:
+        self._seen = seen
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        kind = arguments.get("cell_type", "markdown")
+        return f"add a {kind} cell: {_first_line(arguments.get('source'))}"
+
+    def tool_eval(
+        self,
+        context: ToolContext,
+        source: str,
+        cell_type: Literal["markdown", "code"] = "markdown",
+        after: str = "",
+    ) -> Iterator[ToolYield]:
+        """Add a cell without running it, such as a heading or a note.
+
+        Args:
+            source: Its text.
+            cell_type: What it holds.
+            after: Id of the cell it follows; empty for the end.
+        """
+        if after and context.notebook is not None:
+            _cell(context.notebook, after)
+        cell_id = context.new_cell_id()
+        self._seen.note(cell_id, source)
+        yield CellAdded(cell_id, source, cell_type, after, context.call_id)
+        yield text(f"Added {cell_type} cell {cell_id}.", scope="llm")
+
+
+class EditCell(Component):
+    """Replaces a cell's source, unless the person has changed it meanwhile."""
+
+    name: ClassVar[str] = "edit_cell"
+    risk: ClassVar[Risk] = "edit"
+
+    def __init__(self, seen: SeenCells) -> None:
+        self._seen = seen
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        and_run = " and run it" if arguments.get("run") else ""
+        return f"edit cell {arguments.get('cell_id')}{and_run}"
+
+    def risk_for(self, **arguments: object) -> Risk:
+        """Running what was edited is as risky as running anything."""
+        return "execute" if arguments.get("run") else "edit"
+
+    def code_for(self, **arguments: object) -> str:
+        """The code it writes."""
+        return str(arguments.get("source", ""))
+
+    def tool_eval(
+        self, context: ToolContext, cell_id: str, source: str, run: bool = False
+    ) -> Iterator[ToolYield]:
+        """Replace the whole source of a cell you have read or written.
+
+        Args:
+            cell_id: The cell.
+            source: Its new text, all of it.
+            run: Run it as well.
+        """
+        if context.notebook is None:
+            raise ToolError("There is no notebook here.", hint="Use run_cell.")
+        cell = _cell(context.notebook, cell_id)
+        self._check_seen(cell)
+        if run and cell.cell_type != "code":
+            raise ToolError(f"Cell {cell_id!r} is {cell.cell_type}; only code can run.")
+        if run:
+            checked_code(source)
+        yield CellEdited(cell_id, source, source_hash(cell.source), context.call_id)
+        self._seen.note(cell_id, source)
+        if not run:
+            yield text(f"Edited cell {cell_id}.", scope="llm")
+            return
+        ran = yield from run_cell(context, cell_id, source)
+        yield ran.result
+
+    def _check_seen(self, cell: Cell) -> None:
+        if self._seen.is_current(cell.id, cell.source):
+            return
+        self._seen.note(cell.id, cell.source)
+        raise ToolError(
+            f"Nothing was changed: cell {cell.id!r} is not as you last saw it; the person may have "
+            f"edited it. It now reads:\n{cell.source}\n",
+            hint="Call again if your edit still fits, keeping what they wrote.",
+        )
+
+
+class ReadNotebook(Component):
+    """Shows cells with their ids and the gist of their outputs."""
+
+    name: ClassVar[str] = "read_notebook"
+    risk: ClassVar[Risk] = "read"
+
+    def __init__(self, seen: SeenCells) -> None:
+        self._seen = seen
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        return "read the notebook"
+
+    def tool_eval(
+        self, context: ToolContext, start: int = 0, count: int = 20
+    ) -> Iterator[ToolYield]:
+        """Read the notebook's cells: id, source, outputs in brief.
+
+        Args:
+            start: How many cells to skip.
+            count: How many to read.
+        """
+        if context.notebook is None:
+            raise ToolError("There is no notebook here.", hint="Use list_variables.")
+        cells = context.notebook.cells()
+        first = max(0, start)
+        blocks: list[str] = []
+        room = context.limits.step_tokens * CHARACTERS_PER_TOKEN
+        for cell in cells[first : first + max(1, count)]:
+            block = self._block(context, cell)
+            room -= len(block)
+            if room < 0 and blocks:
+                break
+            blocks.append(block)
+        yield text("\n".join([_range_line(len(cells), first, len(blocks)), *blocks]), scope="llm")
+
+    def _block(self, context: ToolContext, cell: Cell) -> str:
+        name = f"{cell.id}.source"
+        short = shorten(cell.source, SOURCE_TOKENS, name)
+        if short.was_cut:
+            context.shelf.keep(name, cell.source)
+        else:
+            self._seen.note(cell.id, cell.source)
+        count = f" [{cell.execution_count}]" if cell.execution_count is not None else ""
+        return f"--- {cell.id} {cell.cell_type}{count}\n{short.text}{_glance(context, cell)}"
+
+
+def _glance(context: ToolContext, cell: Cell) -> str:
+    if not cell.outputs:
+        return ""
+    summary = summarise(cell.outputs, None, GLANCE, name=f"{cell.id}.output")
+    for cut in summary.cut:
+        context.shelf.keep(cut.name, cut.text)
+    words = "".join(part.text for part in summary.parts if part.kind == "text")
+    return f"\n=> {words}"
+
+
+def _range_line(total: int, first: int, shown: int) -> str:
+    if not shown:
+        return f"The notebook has {total} cells; none after the first {first}."
+    end = first + shown
+    more = f" Go on with start={end}." if end < total else ""
+    return f"Cells {first + 1} to {end} of {total}.{more}"
+
+
+def _cell(notebook: Notebook, cell_id: str) -> Cell:
+    for cell in notebook.cells():
+        if cell.id == cell_id:
+            return cell
+    raise ToolError(
+        f"There is no cell {cell_id!r}; it may have been deleted.",
+        hint="read_notebook lists the cells.",
+    )
+
+
+def _first_line(code: object) -> str:
+    lines = [line.strip() for line in str(code or "").splitlines()]
+    told = [line for line in lines if line and not line.startswith(("#", "import ", "from "))]
+    line = (told or [line for line in lines if line] or [""])[0]
+    return line if len(line) <= LABEL_CHARACTERS else f"{line[: LABEL_CHARACTERS - 1]}…"
