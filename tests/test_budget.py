@@ -80,6 +80,12 @@ def test_two_calls_in_turn_are_both_counted() -> None:
     assert counts == [1, 1, 2, 2, 3, 3]
 
 
+def test_a_result_that_differs_only_in_the_cell_it_names_is_the_same_result() -> None:
+    detector = RepeatDetector()
+    texts = [f"ValueError: no\nCell In[{n}], line 1\n[cell a{n}]" for n in range(3)]
+    assert [detector.count("run_cell", {"code": "x"}, text) for text in texts] == [1, 2, 3]
+
+
 def test_another_result_or_an_old_call_is_no_repeat() -> None:
     detector = RepeatDetector()
     detector.count("a", {}, "1")

@@ -20,6 +20,8 @@ WINDOW = 12
 WARN_AT = 3
 STOP_AT = 5
 WHITESPACE = re.compile(r"\s+")
+VOLATILE = re.compile(r"\[cell [^\]]*\]|Cell In\[\d+\]|read_output\(\"[^\"]*\"|\d+(?:\.\d+)? s\b")
+"""What names a cell or tells the time in a result: new in every call, so not compared."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,6 @@ class RepeatDetector:
         """How often this call with this result is among the recent ones, this one included."""
         text = json.dumps(arguments, sort_keys=True, default=repr, ensure_ascii=False)
         plain = WHITESPACE.sub("", text.replace("\\n", "").replace("\\t", ""))
-        key = f"{name}\0{plain}\0{result}"
+        key = f"{name}\0{plain}\0{VOLATILE.sub('', result)}"
         self._recent.append(key)
         return self._recent.count(key)

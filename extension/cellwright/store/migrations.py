@@ -1,0 +1,93 @@
+"""The schema, as an append-only list of named steps.
+
+A step is never changed once it was released; a new one is added at the end. Each runs in one
+transaction together with the row that says it ran.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+__all__ = ["MIGRATIONS", "Migration", "applied", "apply", "rolled_back"]
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def m001_runs_and_events(connection: sqlite3.Connection) -> None:
+    """Runs, their append-only events, and which large texts lie in files."""
+    connection.execute(
+        """CREATE TABLE runs (
+            run_id TEXT PRIMARY KEY,
+            status TEXT NOT NULL,
+            prompt TEXT NOT NULL DEFAULT '',
+            model TEXT NOT NULL DEFAULT '',
+            lane TEXT NOT NULL DEFAULT '',
+            cause TEXT NOT NULL DEFAULT '',
+            reason TEXT NOT NULL DEFAULT '',
+            source_run TEXT NOT NULL DEFAULT '',
+            started_at REAL NOT NULL,
+            last_at REAL NOT NULL,
+            duration_seconds REAL NOT NULL DEFAULT 0,
+            usage TEXT NOT NULL DEFAULT '{}',
+            cost_dollars REAL,
+            owner TEXT NOT NULL DEFAULT '{}'
+        )"""
+    )
+    connection.execute("CREATE INDEX runs_by_start ON runs (started_at)")
+    connection.execute(
+        """CREATE TABLE events (
+            run_id TEXT NOT NULL,
+            sequence INTEGER NOT NULL,
+            time REAL NOT NULL,
+            kind TEXT NOT NULL,
+            data TEXT NOT NULL,
+            sha TEXT NOT NULL,
+            PRIMARY KEY (run_id, sequence)
+        )"""
+    )
+    connection.execute(
+        """CREATE TABLE blob_uses (
+            sha TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            PRIMARY KEY (sha, run_id)
+        )"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_runs_and_events,)
+
+
+def applied(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Names of the steps this database has been through."""
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone()
+    if found is None:
+        return ()
+    rows = connection.execute("SELECT name FROM migrations ORDER BY applied_at, name")
+    return tuple(str(name) for (name,) in rows)
+
+
+def apply(connection: sqlite3.Connection, migration: Migration) -> None:
+    """Run one step with its record, unless another process has just done it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at REAL)"
+        )
+        if migration.__name__ not in applied(connection):
+            migration(connection)
+            row = (migration.__name__, time.time())
+            connection.execute("INSERT INTO migrations VALUES (?, ?)", row)
+        connection.execute("COMMIT")
+    except BaseException:
+        rolled_back(connection)
+        raise
+
+
+def rolled_back(connection: sqlite3.Connection) -> None:
+    """Leave a transaction, whatever state it is in."""
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

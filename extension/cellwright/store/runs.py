@@ -1,0 +1,219 @@
+"""Runs: their events, written one transaction at a time and read back as records."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from cellwright.errors import SetupError, StoreError
+from cellwright.events import Event, ModelSilent, Notice
+from cellwright.recording import RecordedEvent, RunRecord, fold
+from cellwright.store.blobs import BlobFolder
+from cellwright.store.database import Database, Statement
+from cellwright.store.owners import this_process
+from cellwright.store.rows import event_of, row_of
+from cellwright.store.run_summaries import (
+    INTERRUPTED_REASON,
+    RUN_COLUMNS,
+    RunSummary,
+    mentions,
+    run_row,
+    summary_of_row,
+    summed,
+)
+
+__all__ = ["RunJournal", "RunStore", "RunSummary"]
+
+INSERT_EVENT = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_BLOB_USE = "INSERT OR IGNORE INTO blob_uses VALUES (?, ?)"
+INSERT_RUN = f"INSERT OR REPLACE INTO runs VALUES ({', '.join('?' * len(RUN_COLUMNS))})"
+SELECT_RUNS = f"SELECT {', '.join(RUN_COLUMNS)} FROM runs"
+
+
+class RunJournal:
+    """Writes the events of one run; ``recording.Journal`` on a database."""
+
+    def __init__(self, run_id: str, database: Database, blobs: BlobFolder | None) -> None:
+        self._run_id = run_id
+        self._database = database
+        self._blobs = blobs
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._owner = json.dumps(this_process())
+        self._sequence = 0
+        now = time.time()
+        self._summary = RunSummary(run_id, "running", "", "", "", now, 0.0)
+        self._failures: list[Notice] = []
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._run_id
+
+    def record(self, *events: Event) -> None:
+        """Write events in one transaction; on return they are safe.
+
+        Never raises for a store that fails. A forked child of the process writes nothing: the
+        run is its parent's.
+        """
+        kept = [event for event in events if not isinstance(event, ModelSilent)]
+        if not kept or os.getpid() != self._process:
+            return
+        with self._lock:
+            try:
+                self._database.write(*self._statements(kept))
+            except StoreError as error:
+                self._failures.append(Notice("warning", str(error), "", "store_refused"))
+
+    def take_notices(self) -> tuple[Notice, ...]:
+        """What the person should know about the record; each notice is handed out once."""
+        found = [
+            Notice(notice.level, notice.text, notice.action, notice.code)
+            for notice in self._database.take_notices()
+        ]
+        with self._lock:
+            found += self._failures
+            self._failures = []
+        return tuple(found)
+
+    def _statements(self, events: Sequence[Event]) -> list[Statement]:
+        now = time.time()
+        statements = []
+        for event in events:
+            row = row_of(event, self._blobs)
+            self._sequence += 1
+            self._summary = summed(self._summary, event, now)
+            parameters = (self._run_id, self._sequence, now, row.kind, row.data, row.sha)
+            statements.append(Statement(INSERT_EVENT, parameters))
+            for sha in row.blobs:
+                statements.append(Statement(INSERT_BLOB_USE, (sha, self._run_id)))
+        statements.append(Statement(INSERT_RUN, run_row(self._summary, self._owner, now)))
+        return statements
+
+
+class RunStore:
+    """The runs of one database.
+
+    Args:
+        database: Where events are written.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+        self._blobs = BlobFolder(database.path.parent / "blobs") if database.path else None
+
+    def start(self, *events: Event) -> RunJournal:
+        """A journal for a new run, with its first events written."""
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(self._clock()))
+        journal = RunJournal(f"{stamp}-{secrets.token_hex(3)}", self._database, self._blobs)
+        journal.record(*events)
+        return journal
+
+    def events(self, run_id: str) -> tuple[RecordedEvent, ...]:
+        """The events of a run, in order; none for a run that is not there."""
+        rows = self._database.read(
+            "SELECT sequence, time, data, sha FROM events WHERE run_id = ? ORDER BY sequence",
+            (run_id,),
+        )
+        readers = self._blob_readers(run_id)
+        by_sequence = {row[0]: row for row in rows}
+        return tuple(
+            RecordedEvent(run_id, sequence, at, event_of(data, sha, readers))
+            for sequence, at, data, sha in sorted(by_sequence.values())
+        )
+
+    def record(self, run_id: str) -> RunRecord:
+        """The record of a run.
+
+        Raises:
+            SetupError: There is no such run.
+        """
+        record = fold(self.events(run_id))
+        if not record.run_id:
+            raise SetupError(f"There is no run {run_id!r}.", hint="See the list of runs.")
+        if record.status != "running" or self._summary_of(run_id).status == "running":
+            return record
+        return replace(record, status="task error", cause="interrupted", reason=INTERRUPTED_REASON)
+
+    def list(self, limit: int = 20, query: str = "") -> tuple[RunSummary, ...]:
+        """The newest runs first; ``query`` is looked for in prompt, model, status and id."""
+        words = query.casefold().split()
+        found = [summary for summary in self._summaries() if mentions(summary, words)]
+        return tuple(found[:limit])
+
+    def counts(self) -> Mapping[str, int]:
+        """How many runs there are of each status."""
+        return dict(Counter(summary.status for summary in self._summaries()).most_common())
+
+    def resolve(self, name: str) -> str:
+        """The id of the run that ``name`` means: ``last``, or the start or end of an id.
+
+        Raises:
+            SetupError: There is none, or there are several.
+        """
+        # Two runs may start within one second, so ids alone do not say which is the newest.
+        rows = self._database.read("SELECT run_id, started_at FROM runs")
+        started = {str(run_id): float(moment) for run_id, moment in rows}
+        known = sorted(started, key=lambda run_id: (started[run_id], run_id), reverse=True)
+        wanted = name.strip()
+        if wanted in known:
+            return wanted
+        if not known:
+            raise SetupError("There is no run yet.", hint="Ask something with %agent first.")
+        if wanted == "last":
+            return known[0]
+        found = [
+            run for run in known if wanted and (run.startswith(wanted) or run.endswith(wanted))
+        ]
+        if len(found) == 1:
+            return found[0]
+        what = f"{name!r} means {len(found)} runs" if found else f"There is no run {name!r}"
+        shown = ", ".join((found or known)[:5])
+        raise SetupError(f"{what}.", hint=f"{'They are' if found else 'The newest are'}: {shown}.")
+
+    def delete(self, run_id: str) -> None:
+        """Remove a run and what only it used, from the disk too.
+
+        Raises:
+            StoreError: The file does not take the change now.
+        """
+        mine = self._database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run_id,))
+        tables = ("events", "blob_uses", "runs")
+        self._database.write(
+            *(Statement(f"DELETE FROM {table} WHERE run_id = ?", (run_id,)) for table in tables)
+        )
+        if not self._database.is_durable and self._database.path is not None:
+            raise StoreError(f"Run {run_id!r} is not deleted.", hint="The file cannot be written.")
+        for (sha,) in mine:
+            used = self._database.read("SELECT 1 FROM blob_uses WHERE sha = ?", (sha,))
+            if self._blobs is not None and not used:
+                self._blobs.remove(sha)
+        # Without this the deleted rows stay readable in the write-ahead log.
+        self._database.read("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _blob_readers(self, run_id: str) -> dict[str, Callable[[], str | None]]:
+        if self._blobs is None:
+            return {}
+        rows = self._database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run_id,))
+        return {sha: partial(self._blobs.get, sha) for (sha,) in rows}
+
+    def _summary_of(self, run_id: str) -> RunSummary:
+        rows = self._database.read(f"{SELECT_RUNS} WHERE run_id = ?", (run_id,))
+        return summary_of_row(rows[-1], self._clock())
+
+    def _summaries(self) -> Sequence[RunSummary]:
+        rows = self._database.read(SELECT_RUNS)
+        # A row that waits in memory comes last, and is newer than the one in the file.
+        newest = {row[0]: row for row in rows}
+        now = self._clock()
+        found = [summary_of_row(row, now) for row in newest.values()]
+        return sorted(found, key=lambda summary: (summary.started_at, summary.run_id), reverse=True)

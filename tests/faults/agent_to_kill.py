@@ -1,0 +1,36 @@
+"""A whole run in a process that is going to be killed: ``python agent_to_kill.py HOME URL``.
+
+Prints a line for each event once it has been yielded and then waits for the go-ahead.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.kernels.shell import ShellKernel
+from cellwright.lm.openai import OpenAILM
+from cellwright.prompts import Parameters
+from cellwright.redaction import Redactor
+from cellwright.settings import ServiceSettings
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+
+
+def main(home: str, url: str) -> None:
+    store = RunStore(open_database(Path(home) / "runs.sqlite"))
+    kernel = ShellKernel(InteractiveShell.instance())
+    place = Place(kernel, store, Redactor.from_environment(os.environ, ""), "cli")
+    conversation = Conversation(place)
+    model = OpenAILM(ServiceSettings(base_url=url, api_key="x"))
+    events = conversation.ask(Question("Go.", Parameters("m"), mode="auto"), model)
+    for event in events:
+        print(f"event {event.kind}", file=sys.__stdout__, flush=True)
+        sys.__stdin__.readline()
+
+
+main(*sys.argv[1:])

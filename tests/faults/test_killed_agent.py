@@ -1,0 +1,83 @@
+"""The kill test, through the whole agent: SIGKILL after every event of a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fake_service import FakeService, text, tool_call
+
+from cellwright.exports.notebook import export
+from cellwright.recording import RunRecord
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+
+SCRIPT = Path(__file__).with_name("agent_to_kill.py")
+EVENTS = 12
+
+
+@dataclass(frozen=True)
+class Killed:
+    """What a killed process left behind."""
+
+    shown: tuple[str, ...]
+    recorded: tuple[str, ...]
+    record: RunRecord
+
+
+def killed_after(count: int, home: Path) -> Killed:
+    """Run the agent and kill its process once it has shown ``count`` events."""
+    script = [tool_call("run_cell", {"code": "print('hello')"}), text("Done.")]
+    with FakeService(script) as service:
+        command = [sys.executable, str(SCRIPT), str(home), service.base_url]
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        shown: list[str] = []
+        while len(shown) < count:
+            line = process.stdout.readline()
+            if not line:
+                raise AssertionError(process.communicate()[1])
+            if line.startswith("event "):
+                shown.append(line.split()[1])
+                if len(shown) < count:
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+        process.kill()
+        process.communicate()
+    database = open_database(home / "runs.sqlite")
+    store = RunStore(database)
+    run_id = store.resolve("last")
+    events = tuple(recorded.event.kind for recorded in store.events(run_id))
+    killed = Killed(tuple(shown), events, store.record(run_id))
+    database.close()
+    return killed
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("count", range(1, EVENTS + 1))
+def test_a_process_killed_after_any_event_loses_nothing_it_had_shown(
+    count: int, tmp_path: Path
+) -> None:
+    """Fault S1."""
+    killed = killed_after(count, tmp_path)
+    assert killed.recorded[: len(killed.shown)] == killed.shown
+    assert killed.record.status == "task error"
+    assert killed.record.cause == "interrupted"
+    notebook = json.loads(export(killed.record))
+    assert "Go." in json.dumps(notebook)
+
+
+@pytest.mark.kernel
+def test_the_run_that_is_killed_has_more_events_than_the_kill_test_looks_at(
+    tmp_path: Path,
+) -> None:
+    killed = killed_after(EVENTS, tmp_path)
+    assert "run_finished" not in killed.shown
+    assert {"cell_added", "cell_finished", "tool_finished"} <= set(killed.shown)

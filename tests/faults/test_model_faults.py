@@ -1,0 +1,509 @@
+"""Services that refuse, are busy, or are not there: faults over a real socket."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+from asking import RUN_CELL, Asked, answer_to, ask, prompt_of, serving
+from fake_service import (
+    MODEL,
+    Answer,
+    FakeService,
+    Request,
+    error,
+    hang_up,
+    html,
+    json_body,
+    status,
+    text,
+    tool_call,
+)
+
+from cellwright.adapters.native import NativeAdapter
+from cellwright.errors import (
+    LMAccessError,
+    LMConnectionError,
+    LMContextError,
+    LMError,
+    LMNotFoundError,
+    LMQuotaError,
+    LMRateLimitError,
+    LMRequestError,
+    LMServerError,
+    LMStreamError,
+    LMToolsUnsupportedError,
+    RunCancelled,
+)
+from cellwright.events import ModelRetrying, Notice
+from cellwright.lm.catalogue import list_models
+from cellwright.lm.openai import OpenAILM
+from cellwright.messages import (
+    AssistantMessage,
+    ImagePart,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from cellwright.settings import ServiceSettings
+from cellwright.stopping import Stop
+
+SECRET = "sk-" + "proj-" + "a1B2" * 8
+
+
+def failure_of(answer: Answer, **settings: object) -> LMError:
+    """The error that an answer leads to when nothing is tried again."""
+    with serving([answer], retry_limit=0, **settings) as (_, lm), pytest.raises(LMError) as caught:
+        ask(lm, prompt_of("hi", tools=(RUN_CELL,)))
+    return caught.value
+
+
+def busy(**headers: str) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return error(429, "Too many requests.", headers=named)
+
+
+@pytest.mark.parametrize(
+    ("answer", "seconds"),
+    [
+        (busy(retry_after="0.2"), 0.2),
+        (busy(retry_after_ms="150"), 0.15),
+        (error(429, "Rate limit reached. Please try again in 180ms."), 0.18),
+    ],
+)
+def test_the_wait_a_busy_service_asks_for_is_kept_and_told(answer: Answer, seconds: float) -> None:
+    """M26"""
+    started = time.monotonic()
+    with serving([answer, text("Yes.")]) as (_, lm):
+        asked = ask(lm)
+    assert time.monotonic() - started >= seconds
+    (retrying,) = asked.all(ModelRetrying)
+    assert (retrying.attempt, retrying.delay_seconds) == (2, pytest.approx(seconds))
+    assert "asks to slow down" in retrying.reason
+
+
+def test_a_date_to_wait_for_is_held_against_the_clock_of_the_service() -> None:
+    """M26, M49: our clock may be an hour off"""
+    now = time.time() + 3600
+    dates = {"retry_after": formatdate(now + 40, usegmt=True), "date": formatdate(now, usegmt=True)}
+    caught = failure_of(busy(**dates))
+    assert isinstance(caught, LMRateLimitError)
+    assert caught.retry_after_seconds == pytest.approx(40)
+
+
+@pytest.mark.parametrize("value", [formatdate(0, usegmt=True), "-5", "0"])
+def test_a_moment_that_is_over_is_the_shortest_wait(value: str) -> None:
+    """M49"""
+    caught = failure_of(busy(retry_after=value))
+    assert isinstance(caught, LMRateLimitError)
+    assert caught.retry_after_seconds == pytest.approx(0.1)
+
+
+def test_stop_acts_during_the_wait() -> None:
+    """M26"""
+    stop = Stop()
+    timer = threading.Timer(0.2, stop.set)
+    with serving([busy(retry_after="30")]) as (_, lm):
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(RunCancelled):
+            ask(lm, stop=stop)
+        assert time.monotonic() - started < 1
+    timer.join()
+
+
+def test_a_long_wait_is_not_made_in_silence() -> None:
+    """M27"""
+    asked = Asked()
+    with serving([busy(retry_after="300")]) as (service, lm):
+        with pytest.raises(
+            LMRateLimitError, match="Ask again in 300 s, or choose another"
+        ) as caught:
+            ask(lm, into=asked)
+        assert len(service.requests) == 1
+    assert caught.value.retry_after_seconds == 300
+    assert asked.events == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        error(429, "You exceeded your current quota.", type="insufficient_quota"),
+        error(402, "Payment required."),
+    ],
+)
+def test_no_credit_is_not_waited_for(answer: Answer) -> None:
+    """M28"""
+    with serving([answer] * 2) as (service, lm):
+        with pytest.raises(LMQuotaError, match="billing"):
+            ask(lm)
+        assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("code", [500, 502, 503, 529, 408, 409])
+def test_a_failing_service_is_asked_again(code: int) -> None:
+    """M29"""
+    with serving([html("<title>Bad gateway</title>", status=code)] * 2 + [text("Yes.")]) as (_, lm):
+        asked = ask(lm)
+    assert asked.reply is not None
+    assert asked.reply.attempts == 3
+    first, second = asked.all(ModelRetrying)
+    assert (first.attempt, second.attempt) == (2, 3)
+    assert str(code) in first.reason
+
+
+def test_a_service_that_keeps_failing_is_asked_four_times() -> None:
+    """M29"""
+    with serving([error(503, "Down.")] * 9) as (service, lm):
+        with pytest.raises(LMServerError, match="Down") as caught:
+            ask(lm)
+        assert len(service.requests) == 4
+    assert (caught.value.status, caught.value.detail) == (503, "Down.")
+
+
+def test_a_connection_that_is_reset_before_the_answer_is_made_again() -> None:
+    """M29, M32"""
+    assert answer_to([hang_up(), text("Yes.")]).attempts == 2
+
+
+def test_a_wrong_key_is_not_echoed_and_not_tried_again() -> None:
+    """M30"""
+    answers = [error(401, f"Incorrect API key provided: {SECRET}.")] * 2
+    with serving(answers, api_key=SECRET) as (service, lm):
+        with pytest.raises(LMAccessError) as caught:
+            ask(lm)
+        assert len(service.requests) == 1
+    shown = f"{caught.value!s} {caught.value!r} {caught.value.detail}"
+    assert SECRET not in shown
+    assert "127.0.0.1" in shown
+    assert "The key looks like one of openai.com" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "key", "hint"),
+    [
+        (401, "", "No key is set: set CELLWRIGHT_API_KEY or OPENAI_API_KEY."),
+        (401, "abcdef", "Check CELLWRIGHT_API_KEY or OPENAI_API_KEY."),
+        (403, "abcdef", "The key may not use this model; choose another with -m."),
+    ],
+)
+def test_a_refused_key_leads_to_what_is_to_be_set(code: int, key: str, hint: str) -> None:
+    """M30"""
+    caught = failure_of(error(code, "No."), api_key=key)
+    assert isinstance(caught, LMAccessError)
+    assert (caught.hint, caught.status) == (hint, code)
+
+
+@pytest.mark.parametrize("key", ["two words", "schlüssel", "line\n"])
+def test_a_key_that_cannot_be_one_is_told_before_anything_is_sent(key: str) -> None:
+    """M30"""
+    with serving([], api_key=key) as (service, lm):
+        with pytest.raises(LMAccessError, match="blanks or characters that no key has"):
+            ask(lm)
+        assert service.requests == []
+
+
+def test_a_model_that_is_not_there_is_named() -> None:
+    """M30"""
+    caught = failure_of(error(404, "The model `fake-model` does not exist."))
+    assert isinstance(caught, LMNotFoundError)
+    assert f"no model {MODEL!r}" in caught.message
+    assert caught.hint == "Choose another with -m."
+
+
+def test_a_path_that_is_not_there_is_named() -> None:
+    """M30"""
+    caught = failure_of(status(404, "404 page not found"))
+    assert isinstance(caught, LMNotFoundError)
+    assert "no chat service at 'http://127.0.0.1" in caught.message
+    assert "/v1" in caught.hint
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def fail_to_reach(base_url: str) -> LMError:
+    lm = OpenAILM(ServiceSettings(base_url=base_url, model=MODEL))
+    with pytest.raises(LMError) as caught:
+        ask(lm)
+    lm.close()
+    return caught.value
+
+
+def test_a_refused_connection_names_host_and_port_and_is_not_tried_again() -> None:
+    """M31"""
+    port = closed_port()
+    caught = fail_to_reach(f"http://127.0.0.1:{port}/v1")
+    assert isinstance(caught, LMConnectionError)
+    assert caught.message == f"Nothing answers at 127.0.0.1:{port}: connection refused."
+    assert "start the server" in caught.hint
+
+
+def test_a_port_without_tls_is_named() -> None:
+    """M31"""
+    with FakeService() as service:
+        caught = fail_to_reach(service.base_url.replace("http:", "https:"))
+    assert isinstance(caught, LMConnectionError)
+    assert f"127.0.0.1:{service.port} does not speak TLS" in caught.message
+    assert "http:// or https://" in caught.hint
+
+
+@pytest.fixture(scope="module")
+def self_signed(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+    """A certificate that nobody vouches for."""
+    program = shutil.which("openssl")
+    if program is None:
+        pytest.skip("needs the openssl program")
+    folder: Path = tmp_path_factory.mktemp("tls")
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    command = [program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    command += ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+def test_a_certificate_that_is_not_trusted_is_the_named_cause(self_signed: ssl.SSLContext) -> None:
+    """M31, U11"""
+    with FakeService(tls=self_signed) as service:
+        caught = fail_to_reach(service.base_url)
+    assert isinstance(caught, LMConnectionError)
+    assert f"certificate of 127.0.0.1:{service.port} is not trusted" in caught.message
+    assert "SSL_CERT_FILE" in caught.hint
+
+
+def test_a_proxy_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """U11: proxies of the environment are used"""
+    port = closed_port()
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.delenv("no_proxy", raising=False)
+    caught = fail_to_reach("http://models.invalid/v1")
+    assert isinstance(caught, LMConnectionError)
+    assert "connection refused" in caught.message
+
+
+CONTEXT_WORDINGS = {
+    "OpenAI": error(
+        400,
+        "This model's maximum context length is 128000 tokens. However, your messages resulted "
+        "in 130,001 tokens. Please reduce the length of the messages.",
+        code="context_length_exceeded",
+    ),
+    "vLLM": status(
+        400,
+        {
+            "object": "error",
+            "message": "This model's maximum context length is 128000 tokens. However, you "
+            "requested 131072 tokens in the messages. Please reduce the length of the messages.",
+            "code": 400,
+        },
+    ),
+    "llama.cpp": status(
+        400,
+        {
+            "error": {
+                "code": 400,
+                "message": "the request exceeds the available context size (128000 tokens), "
+                "try increasing it",
+                "type": "exceed_context_size_error",
+            }
+        },
+    ),
+    "Ollama": status(500, {"error": "input length exceeds the context length of 128000"}),
+    "LM Studio": status(
+        400, {"error": "the model is loaded with context length of only 128000 tokens"}
+    ),
+}
+
+
+@pytest.mark.parametrize("answer", CONTEXT_WORDINGS.values(), ids=CONTEXT_WORDINGS)
+def test_a_conversation_that_is_too_long_is_known_in_each_wording(answer: Answer) -> None:
+    """M41"""
+    with serving([answer] * 2) as (service, lm):
+        with pytest.raises(LMContextError, match="too long for 'fake-model'"):
+            ask(lm)
+        assert len(service.requests) == 1
+        assert lm.capabilities(MODEL).context_tokens == 128_000
+
+
+TOOLS_WORDINGS = {
+    "Ollama": (
+        error(400, "registry.ollama.ai/library/x:latest does not support tools"),
+        "Models known to call tools",
+    ),
+    "vLLM": (
+        error(400, '"auto" tool choice requires --enable-auto-tool-choice to be set'),
+        "--tool-call-parser",
+    ),
+    "llama.cpp": (error(500, "tools param requires --jinja flag"), "--jinja"),
+    "OpenRouter": (error(404, "No endpoints found that support tool use."), "Models known"),
+}
+
+
+@pytest.mark.parametrize(("answer", "hint"), TOOLS_WORDINGS.values(), ids=TOOLS_WORDINGS)
+def test_a_model_without_tools_is_known_in_each_wording(answer: Answer, hint: str) -> None:
+    """M43"""
+    with serving([answer] * 2) as (service, lm):
+        with pytest.raises(LMToolsUnsupportedError, match="cannot call tools") as caught:
+            ask(lm)
+        assert len(service.requests) == 1
+        assert not lm.capabilities(MODEL).tools
+    assert hint in caught.value.hint
+
+
+def picky(*refused: str, named: bool = True) -> Answer:
+    """A model that refuses some parameters, one at a time."""
+
+    def answer(request: Request) -> Answer:
+        found = next((name for name in refused if name in request.body), None)
+        if found is None:
+            return text("Yes.")
+        message = f"Unsupported parameter: '{found}' is not supported with this model."
+        return error(400, message, param=found if named else None)
+
+    return answer  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_refused_parameter_is_left_out_once_and_for_all(named: bool) -> None:
+    """M44"""
+    prompt = prompt_of("hi", temperature=0.3, extra={"parallel_tool_calls": False, "seed": 7})
+    with serving(picky("temperature", "parallel_tool_calls", named=named)) as (service, lm):
+        asked, again = ask(lm, prompt), ask(lm, prompt)
+        assert len(service.requests) == 4
+        assert service.requests[-1].body["seed"] == 7
+    assert asked.reply is not None
+    assert again.reply is not None
+    assert asked.reply.dropped_parameters == ("parallel_tool_calls", "temperature")
+    assert again.reply.dropped_parameters == ("parallel_tool_calls", "temperature")
+    assert [notice.code for notice in asked.all(Notice)] == ["parameter_dropped"] * 2
+    assert again.all(Notice) == []
+    assert not lm.capabilities(MODEL).parallel_tool_calls
+    assert asked.reply.attempts == 1
+
+
+def test_the_limit_of_the_answer_is_sent_under_the_name_the_model_takes() -> None:
+    """M44"""
+    prompt = prompt_of("hi", max_output_tokens=50)
+    with serving(picky("max_tokens")) as (service, lm):
+        reply = ask(lm, prompt).reply
+        assert service.requests[-1].body["max_completion_tokens"] == 50
+    assert reply is not None
+    assert reply.dropped_parameters == ()
+
+
+def test_a_limit_of_the_answer_that_is_refused_under_both_names_is_left_out() -> None:
+    """M44"""
+    prompt = prompt_of("hi", max_output_tokens=50)
+    reply = answer_to(picky("max_tokens", "max_completion_tokens", "stream_options"), prompt)
+    assert reply.dropped_parameters == ("max_tokens",)
+    assert reply.usage.estimated
+
+
+def test_a_parameter_named_by_its_place_in_the_body_is_left_out() -> None:
+    """M44: as FastAPI words it"""
+    problem = {"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"}
+    answers = [status(422, {"detail": [problem]}), text("Yes.")]
+    assert answer_to(answers, prompt_of("hi", temperature=1)).dropped_parameters == ("temperature",)
+
+
+def test_pictures_that_are_refused_become_their_captions() -> None:
+    """M44"""
+    picture = ImagePart("image/png", "aGk=", "a plot")
+    prompt = prompt_of(UserMessage((TextPart("See"), picture)))
+    answers = [error(400, "This model does not support image input."), text("Yes.")]
+    with FakeService(answers) as service:
+        lm = OpenAILM(service.settings(), vision_models=("fake",))
+        asked = ask(lm, prompt)
+        lm.close()
+        first, second = (request.messages[0]["content"] for request in service.requests)
+    assert first[1]["image_url"]["url"] == "data:image/png;base64,aGk="
+    assert second == "See\n[image: a plot]"
+    assert not lm.capabilities(MODEL).vision
+    assert len(asked.all(Notice)) == 1
+
+
+def test_a_request_that_is_refused_for_another_reason_is_an_error() -> None:
+    """M44"""
+    with serving([error(400, "Your organisation is on hold.", param="hold")] * 2) as (service, lm):
+        with pytest.raises(LMRequestError, match="on hold") as caught:
+            ask(lm, prompt_of("hi", temperature=1))
+        assert len(service.requests) == 1
+    assert (caught.value.status, caught.value.parameter) == (400, "hold")
+
+
+def test_models_are_listed_in_the_order_of_the_service() -> None:
+    """M45"""
+    names = [f"model-{number}" for number in range(10_000)]
+    with FakeService(models=names) as service:
+        assert list_models(service.settings()) == tuple(names)
+
+
+@pytest.mark.parametrize("code", [404, 405, 501])
+def test_a_service_without_a_list_of_models_lists_none(code: int) -> None:
+    """M45"""
+    with FakeService(models=status(code, "no")) as service:
+        assert list_models(service.settings()) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ({"models": [{"name": "a"}, {"name": "a"}, {}, 3]}, ("a",)),
+        (["a", {"id": "b"}], ("a", "b")),
+    ],
+)
+def test_lists_of_models_in_other_shapes_are_read(body: object, names: tuple[str, ...]) -> None:
+    """M45"""
+    with FakeService(models=json_body(body)) as service:  # type: ignore[arg-type]
+        assert list_models(service.settings()) == names
+
+
+@pytest.mark.parametrize("answer", [html(), json_body({"data": "none"}), json_body({})])
+def test_what_is_no_list_of_models_is_an_error(answer: Answer) -> None:
+    """M45"""
+    with FakeService(models=answer) as service:
+        settings = service.settings()
+        with pytest.raises(LMStreamError, match="does not list models"):
+            list_models(settings)
+
+
+def test_a_list_of_models_that_does_not_come_is_not_waited_for() -> None:
+    """M45"""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings = ServiceSettings(base_url=f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        started = time.monotonic()
+        with pytest.raises(LMError, match="sent nothing for too long"):
+            list_models(settings, timeout_seconds=0.2)
+        assert time.monotonic() - started < 2
+
+
+def test_an_argument_text_that_is_not_json_goes_back_to_the_model_as_json() -> None:
+    """M1, M47: Ollama and vLLM refuse a history that holds a broken argument"""
+    said = AssistantMessage("", (ToolCall("c", "run_cell", '{"code": '),))
+    result = ToolMessage("c", "run_cell", (TextPart("not valid JSON"),), is_error=True)
+    with serving([text("Sorry.")]) as (service, lm):
+        ask(lm, prompt_of("go", said, result))
+        call = service.requests[0].messages[1]["tool_calls"][0]
+    assert call["function"]["arguments"] == '{"unreadable_arguments": "{\\"code\\": "}'
+
+
+def test_arguments_that_cannot_be_read_say_where() -> None:
+    """M1"""
+    reply = answer_to([tool_call("run_cell", '{"code": "1",}')])
+    (parsed,) = NativeAdapter().parse(reply, (RUN_CELL,)).calls
+    assert "line 1, column" in parsed.error
+    assert parsed.arguments == {}
