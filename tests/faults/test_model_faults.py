@@ -10,6 +10,7 @@ import threading
 import time
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asking import RUN_CELL, Asked, answer_to, ask, prompt_of, serving
@@ -59,7 +60,7 @@ from cellwright.stopping import Stop
 SECRET = "sk-" + "proj-" + "a1B2" * 8
 
 
-def failure_of(answer: Answer, **settings: object) -> LMError:
+def failure_of(answer: Answer, **settings: Any) -> LMError:
     """The error that an answer leads to when nothing is tried again."""
     with serving([answer], retry_limit=0, **settings) as (_, lm), pytest.raises(LMError) as caught:
         ask(lm, prompt_of("hi", tools=(RUN_CELL,)))

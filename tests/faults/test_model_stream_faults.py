@@ -164,7 +164,7 @@ def test_text_cut_at_the_length_limit_is_kept_and_marked() -> None:
 
 def test_calls_cut_at_the_length_limit_are_never_run() -> None:
     """M14: not even one whose arguments happen to be whole"""
-    calls = [("run_cell", {"code": "1"}), ("run_cell", '{"code": "import sh')]
+    calls = [("run_cell", '{"code": "1"}'), ("run_cell", '{"code": "import sh')]
     reply = answer_to([tool_calls(calls, finish="length")])
     parsed = NativeAdapter().parse(reply, (RUN_CELL,)).calls
     assert all("cut off" in call.error and not call.arguments for call in parsed)
@@ -326,8 +326,7 @@ def test_a_stall_before_the_first_byte_ends_at_the_idle_timeout_and_is_tried_onc
 def test_comments_keep_a_request_alive_only_until_the_deadline() -> None:
     """M35"""
     answer = raw_sse([chunk({"content": "So"}), *pings(30, every=0.05)])
-    settings = {"idle_timeout_seconds": 0.2, "deadline_seconds": 0.5}
-    with serving([answer] * 2, **settings) as (service, lm):
+    with serving([answer] * 2, idle_timeout_seconds=0.2, deadline_seconds=0.5) as (service, lm):
         with pytest.raises(LMTimeoutError, match="did not finish its reply within 0.5 s") as caught:
             ask(lm)
         assert service.wait_for_break()

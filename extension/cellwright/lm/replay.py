@@ -1,0 +1,50 @@
+"""The answers of a recorded run, given again in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+from cellwright.errors import LMError
+from cellwright.events import ReasoningDelta, TextDelta
+from cellwright.lm import Capabilities, LMEvent
+from cellwright.prompts import Prompt, Reply
+from cellwright.stopping import Stop
+
+__all__ = ["ReplayLM"]
+
+
+class ReplayLM:
+    """Answers each request with the next recorded reply, whatever is asked.
+
+    Args:
+        replies: The recorded replies, oldest first.
+    """
+
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        self._replies = tuple(replies)
+        self._given = 0
+
+    def stream(self, prompt: Prompt, stop: Stop) -> Generator[LMEvent, None, Reply]:
+        """Yield the next reply's text at once and return the reply.
+
+        Raises:
+            LMError: The record has no more replies.
+            RunCancelled: ``stop`` was set.
+        """
+        stop.check()
+        if self._given == len(self._replies):
+            raise LMError(
+                f"The recorded run has {len(self._replies)} replies and one more is asked for.",
+                hint="The run went another way this time; run it again with a model.",
+            )
+        reply = self._replies[self._given]
+        self._given += 1
+        if reply.message.reasoning:
+            yield ReasoningDelta(reply.message.reasoning)
+        if reply.message.text:
+            yield TextDelta(reply.message.text)
+        return reply
+
+    def capabilities(self, model: str) -> Capabilities:
+        """Everything: what was recorded was possible."""
+        return Capabilities(vision=True)

@@ -1,0 +1,97 @@
+"""The chunks of a reply put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fake_answers import chunk
+
+from cellwright.lm.deltas import ReplyAssembler, usage_from_openai
+from cellwright.lm.thinking import Said
+from cellwright.messages import AssistantMessage
+from cellwright.usage import Usage
+
+
+def test_a_reply_is_what_its_chunks_say() -> None:
+    assembler = ReplyAssembler()
+    assert not assembler.started
+    said = [assembler.add(chunk({"content": word})) for word in ("Good ", "day")]
+    assembler.add(chunk({}, "stop"))
+    assert said == [Said("Good "), Said("day")]
+    assert assembler.end() == Said()
+    assert assembler.message() == AssistantMessage("Good day")
+    assert (assembler.finished, assembler.started) == (True, True)
+    assert assembler.written_characters == 8
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [("end_turn", "stop"), ("MAX_TOKENS", "length"), ("function_call", "tool_calls"),
+     ("SAFETY", "content_filter"), ("stop", "stop"), ("something new", "something new")],
+)  # fmt: skip
+def test_reasons_to_finish_have_one_name_each(word: str, reason: str) -> None:
+    assembler = ReplyAssembler()
+    assembler.add(chunk({}, word))
+    assert assembler.finish_reason == reason
+
+
+def test_content_in_parts_is_text() -> None:
+    parts = [{"type": "text", "text": "One "}, {"type": "text", "text": "two"}, {"text": 3}, None]
+    assembler = ReplyAssembler()
+    assert assembler.add(chunk({"content": parts})) == Said("One two")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {},
+        {"choices": [{"delta": None}]},
+        {"choices": [{"delta": "text"}]},
+        {"choices": [{"delta": {"content": 5, "tool_calls": None, "refusal": None}}]},
+        {"choices": [{"delta": {"reasoning": {"text": "no string"}}}]},
+    ],
+)
+def test_odd_chunks_say_nothing(odd: dict[str, Any]) -> None:
+    assembler = ReplyAssembler()
+    assert assembler.add(odd) == Said()
+    assert assembler.message() == AssistantMessage()
+
+
+def test_half_a_pair_at_the_end_is_replaced() -> None:
+    assembler = ReplyAssembler()
+    assembler.add(chunk({"content": "x"}))
+    assert assembler.add(chunk({"content": "\ud83d"})) == Said()
+    assert assembler.end() == Said("\N{REPLACEMENT CHARACTER}")
+    assert assembler.text == "x\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(
+    ("raw", "usage"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 3}, Usage(9, 3)),
+        ({"input_tokens": 9, "output_tokens": 3}, Usage(9, 3)),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 5}, Usage(9, 0, 5)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}}, Usage(9, 0, 5)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": None}, Usage(9)),
+        (
+            {"prompt_tokens": 9, "cache_read_input_tokens": 2, "cache_creation_input_tokens": 4},
+            Usage(9, 0, 2, 4),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens": "many"}, Usage(9)),
+        ({"prompt_tokens": 9, "completion_tokens": -1}, Usage(9)),
+        ({"prompt_tokens": 0, "completion_tokens": 3}, None),
+        ({}, None),
+        (None, None),
+        ("many", None),
+    ],
+)
+def test_counts_are_read_under_every_name(raw: Any, usage: Usage | None) -> None:
+    assert usage_from_openai(raw) == usage
+
+
+def test_counts_in_a_place_of_their_own_are_found() -> None:
+    assembler = ReplyAssembler()
+    assembler.add(chunk({}, "stop", x_groq={"usage": {"prompt_tokens": 4}}))
+    assembler.add(chunk(None))
+    assert assembler.usage == Usage(4)
