@@ -1,0 +1,274 @@
+"""What one cell changes: variables, files, folder; and what it may not do to the kernel.
+
+Runs inside the kernel, from the standard library alone, on Python 3.8 and later.
+"""
+
+from __future__ import annotations
+
+import builtins
+import getpass
+import json
+import os
+import sys
+import time
+import types
+from typing import Any
+
+from .inspection import describe, headline, kind
+
+__all__ = ["STATE", "after_cell", "before_cell", "install", "own_names", "row"]
+
+FILE_LIMIT = 2_000
+FILE_SECONDS = 0.01
+"""So long a folder is looked through; in a larger one only the nearest files are seen."""
+CLOCK_STEP_NS = 10_000_000
+"""File times lag behind the clock by up to this much."""
+CHANGED_LIMIT = 40
+SKIPPED_FOLDERS = ("node_modules", "__pycache__")
+NO_KEYBOARD = (
+    "there is no keyboard here: input() cannot be answered. Put the value into the code, or ask "
+    "the person in your answer."
+)
+NO_EXIT = "exit() and quit() did nothing: the kernel belongs to the person."
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        # The folder was removed.
+        return ""
+
+
+class _Cell:
+    """What was so before the cell that runs now."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.variables = _marks(shell)
+        self.cwd = _folder()
+        self.files = STATE.known_files(self.cwd)
+        self.began_ns = time.time_ns()
+        self.notes: list[str] = []
+        self.input = builtins.input
+        self.getpass = getpass.getpass
+        self.ask_exit = shell.__dict__.get("ask_exit")
+        self.stdout = sys.stdout
+        self.error = getattr(sys, "last_value", None)
+
+
+class State:
+    """All that the probe keeps between two questions."""
+
+    cell: _Cell | None = None
+    own_counts: set[int] = set()
+    """Execution counts of cells that were not the person's."""
+    own_error: BaseException | None = None
+    persons_error: BaseException | None = None
+    files: _Files | None = None
+    """The files as the last cell of ours left them, while nobody else's cell ran."""
+
+    def known_files(self, folder: str) -> _Files:
+        """The files before a cell runs."""
+        known, self.files = self.files, None
+        return known if known is not None and known.root == folder else _Files(folder)
+
+
+STATE = State()
+
+
+def before_cell(shell: Any) -> None:
+    """Remember what there is, and keep the cell from asking or ending what is not its own."""
+    cell = STATE.cell = _Cell(shell)
+
+    def refuse(*_arguments: Any, **_options: Any) -> str:
+        __tracebackhide__ = True
+        raise EOFError(NO_KEYBOARD)
+
+    builtins.input = refuse
+    getpass.getpass = refuse
+    shell.ask_exit = lambda: cell.notes.append(NO_EXIT)
+
+
+def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
+    """What the cell changed, and a compact text for the value of its last expression."""
+    cell, STATE.cell = STATE.cell, None
+    if cell is None:
+        return {}
+    _restore(cell)
+    now = _marks(shell)
+    namespace = shell.user_ns
+    changed = [name for name, mark in now.items() if cell.variables.get(name) != mark]
+    if cell.stdout is not sys.stdout or getattr(sys.stdout, "closed", False):
+        cell.notes.append("sys.stdout was replaced or closed: what is printed is not seen.")
+    return {
+        "changed": [row(name, namespace[name]) for name in changed[:CHANGED_LIMIT]],
+        "removed": [name for name in cell.variables if name not in namespace][:CHANGED_LIMIT],
+        "files": _file_changes(cell),
+        "cwd": _folder(),
+        "result_summary": summarise_result(getattr(result, "result", None)),
+        "notes": list(dict.fromkeys(cell.notes)),
+    }
+
+
+def _restore(cell: _Cell) -> None:
+    builtins.input, getpass.getpass = cell.input, cell.getpass
+    cell.shell.__dict__.pop("ask_exit", None)
+    if cell.ask_exit is not None:
+        cell.shell.ask_exit = cell.ask_exit
+    error = getattr(sys, "last_value", None)
+    if error is not cell.error:
+        if cell.error is not STATE.own_error:
+            STATE.persons_error = cell.error
+        STATE.own_error = error
+
+
+def install(shell: Any) -> None:
+    """Watch the cells that are marked as ours in their request's metadata."""
+    watch = _Watch(shell)
+    for event, hook in (("pre_run_cell", watch.before), ("post_run_cell", watch.after)):
+        for old in list(shell.events.callbacks[event]):
+            if getattr(old, "__module__", "") == __name__:
+                shell.events.unregister(event, old)
+        shell.events.register(event, hook)
+
+
+class _Watch:
+    """Called around every cell of the kernel; looks at ours only."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._request = ""
+        self._depth = 0
+        # How many run_cell deep it is: a cell may run cells itself.
+
+    def before(self, _info: Any) -> None:
+        request = marked_request(self._shell)
+        if not request:
+            STATE.files = None
+            return
+        if request != self._request:
+            self._request, self._depth = request, 0
+        self._depth += 1
+        if self._depth == 1:
+            before_cell(self._shell)
+
+    def after(self, result: Any) -> None:
+        if not marked_request(self._shell):
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            STATE.own_counts.add(getattr(result, "execution_count", None) or 0)
+            text = json.dumps(after_cell(self._shell, result))
+            self._shell.payload_manager.write_payload({"source": "cellwright", "text": text})
+
+
+def marked_request(shell: Any) -> str:
+    """The id of the request that runs, if it is one of ours."""
+    parent = shell.get_parent() or {}
+    if "cellwright" not in (parent.get("metadata") or {}):
+        return ""
+    return str(parent.get("header", {}).get("msg_id", ""))
+
+
+def summarise_result(value: Any) -> str:
+    """A compact text where it says more than ``text/plain``; else the empty string."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return ""
+    if kind(value):
+        return describe(value)
+    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > 50:
+        return describe(value)
+    return ""
+
+
+def row(name: str, value: Any) -> dict[str, str]:
+    return {"name": name, "type": type(value).__name__, "text": headline(value)}
+
+
+def own_names(shell: Any) -> list[str]:
+    hidden = shell.user_ns_hidden
+    return [
+        name
+        for name, value in list(shell.user_ns.items())
+        if not name.startswith("_")
+        and not isinstance(value, types.ModuleType)
+        and not (name in hidden and hidden[name] is value)
+    ]
+
+
+def _marks(shell: Any) -> dict[str, Any]:
+    """What tells that a variable is another one, or has grown, cheaply."""
+    namespace = shell.user_ns
+    return {name: _mark(namespace[name]) for name in own_names(shell) if name in namespace}
+
+
+def _mark(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float)):
+        return (type(value), repr(value) if isinstance(value, float) else value)
+    size: Any = None
+    if isinstance(value, (list, dict, set, bytearray)):
+        size = len(value)
+    elif kind(value):
+        try:
+            size = tuple(value.shape)
+        except Exception:
+            size = None
+    return (id(value), type(value), size)
+
+
+class _Files:
+    """Time and size of the files below a folder, the nearest ones first."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.found: dict[str, tuple[int, int]] = {}
+        folders, until = [root] if root else [], time.monotonic() + FILE_SECONDS
+        while folders and len(self.found) < FILE_LIMIT and time.monotonic() < until:
+            _scan(folders.pop(0), root, folders, self.found)
+        self.is_complete = not folders and len(self.found) < FILE_LIMIT
+
+
+def _scan(folder: str, root: str, folders: list[str], found: dict[str, tuple[int, int]]) -> None:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif len(found) < FILE_LIMIT:
+                    state = entry.stat(follow_symlinks=False)
+                    found[entry.path[len(root) :].lstrip(os.sep)] = (
+                        state.st_mtime_ns,
+                        state.st_size,
+                    )
+    except OSError:
+        # A folder that cannot be read has nothing to tell.
+        return
+
+
+def _file_changes(cell: _Cell) -> list[dict[str, Any]]:
+    seen = STATE.files = _Files(cell.cwd)
+    before, now = cell.files.found, seen.found
+    is_complete = cell.files.is_complete and seen.is_complete
+    rows = []
+    for path in sorted(set(before) | set(now)):
+        if before.get(path) == now.get(path):
+            continue
+        change = _change(path, before, now)
+        if change == "modified" or is_complete or _is_fresh(now.get(path), cell.began_ns):
+            size = now[path][1] if path in now else 0
+            rows.append({"path": path, "change": change, "size_bytes": size})
+    return rows[:CHANGED_LIMIT]
+
+
+def _change(path: str, before: Any, now: Any) -> str:
+    if path not in now:
+        return "deleted"
+    return "modified" if path in before else "created"
+
+
+def _is_fresh(state: Any, began_ns: int) -> bool:
+    """Of files that may only have been overlooked before, those that were just written."""
+    return state is not None and bool(state[0] >= began_ns - CLOCK_STEP_NS)

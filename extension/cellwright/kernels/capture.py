@@ -1,0 +1,231 @@
+"""One cell's output on its way: joined, bounded and handed to whoever records it.
+
+A cell may print two hundred thousand times a second, or twenty megabytes: what is handed on is
+at most some twenty pieces a second and never more than the request allows, head and tail kept.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cellwright.events import CellOutput
+from cellwright.kernels import CellRequest, OutputSink
+from cellwright.outputs import (
+    ClearOutput,
+    DisplayUpdate,
+    ErrorOutput,
+    OutputMessage,
+    StreamOutput,
+)
+
+__all__ = ["Capture"]
+
+INTERVAL_SECONDS = 0.05
+"""So long text and updates wait for more."""
+OVERFLOW_FACTOR = 10
+"""A cell that sends this many times its limit is stopped."""
+TRACEBACK_LIMIT = 60_000
+FRAMES_KEPT = 6
+"""Of a traceback too long, this many frames from either end."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    message: OutputMessage
+    size: int
+
+
+class Capture:
+    """Takes the messages of one cell from any thread.
+
+    Args:
+        request: The cell, and how much it may send.
+        sink: Called with each piece when it is captured.
+    """
+
+    def __init__(self, request: CellRequest, sink: OutputSink) -> None:
+        self.error: ErrorOutput | None = None
+        """The last exception that was shown."""
+        self.failure: Exception | None = None
+        """What the sink raised; the cell is stopped for it."""
+        self._request = request
+        self._sink = sink
+        self._lock = threading.RLock()
+        self._waiting: list[OutputMessage | _Text] = []
+        self._waiting_since = 0.0
+        self._ready: deque[CellOutput] = deque()
+        self._room = request.output_limit_bytes // 2
+        self._tail: deque[_Held] = deque()
+        self._tail_size = 0
+        self._dropped = 0
+        self._seen = 0
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether the cell sent so much that it has to be stopped."""
+        return self._seen > self._request.output_limit_bytes * OVERFLOW_FACTOR
+
+    @property
+    def due_in_seconds(self) -> float | None:
+        """When text that waits has to be handed on; None when none waits."""
+        if not self._waiting:
+            return None
+        return max(0.0, self._waiting_since + INTERVAL_SECONDS - time.monotonic())
+
+    def add(self, message: OutputMessage) -> None:
+        """Take a message; text and updates wait a moment for more of their kind."""
+        if isinstance(message, StreamOutput) and not message.text:
+            return
+        with self._lock:
+            if isinstance(message, ErrorOutput):
+                message = self.error = _shortened(message)
+            self._wait(message)
+            if not isinstance(message, StreamOutput | DisplayUpdate) or self.due_in_seconds == 0:
+                self._hand_on()
+
+    def flush(self) -> None:
+        """Hand on what has waited long enough."""
+        with self._lock:
+            if self.due_in_seconds == 0:
+                self._hand_on()
+
+    def finish(self) -> None:
+        """The cell has ended: hand on what waits, and the tail of what was too much."""
+        with self._lock:
+            self._hand_on()
+            if self._dropped:
+                self._emit(_marker(self._dropped))
+            while self._tail:
+                self._emit(self._tail.popleft().message)
+            self._tail_size = self._dropped = 0
+
+    def take(self) -> list[CellOutput]:
+        """What was handed on since the last call."""
+        taken = []
+        while self._ready:
+            taken.append(self._ready.popleft())
+        return taken
+
+    def _wait(self, message: OutputMessage) -> None:
+        if not self._waiting:
+            self._waiting_since = time.monotonic()
+        last = self._waiting[-1] if self._waiting else None
+        if isinstance(message, StreamOutput):
+            if not isinstance(last, _Text) or last.name != message.name:
+                last = _Text(message.name)
+                self._waiting.append(last)
+            last.pieces.append(message.text)
+        elif _replaces(message, last):
+            self._waiting[-1] = message
+        else:
+            self._waiting.append(message)
+
+    def _hand_on(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for item in waiting:
+            self._bound(item.joined() if isinstance(item, _Text) else item)
+
+    def _bound(self, message: OutputMessage) -> None:
+        size = _size(message)
+        self._seen += size
+        if not self._tail and size <= self._room:
+            self._room -= size
+            self._emit(message)
+            return
+        if isinstance(message, StreamOutput) and not self._tail and self._room:
+            self._emit(replace(message, text=message.text[: self._room]))
+            message = replace(message, text=message.text[self._room :])
+            size, self._room = len(message.text), 0
+        self._keep(_Held(message, size))
+
+    def _keep(self, held: _Held) -> None:
+        limit = self._request.output_limit_bytes // 2
+        if isinstance(held.message, StreamOutput) and held.size > limit:
+            self._dropped += held.size - limit
+            held = _Held(replace(held.message, text=held.message.text[-limit:]), limit)
+        self._tail.append(held)
+        self._tail_size += held.size
+        while self._tail_size > limit:
+            gone = self._tail.popleft()
+            self._tail_size -= gone.size
+            self._dropped += gone.size
+
+    def _emit(self, message: OutputMessage) -> None:
+        if self.failure is not None:
+            return
+        try:
+            self._ready.append(self._sink(CellOutput(self._request.cell_id, message)))
+        except Exception as error:
+            # It must not come up inside print(); whoever runs the cell raises it.
+            self.failure = error
+
+
+class _Text:
+    """Pieces of one stream, not yet joined."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.pieces: list[str] = []
+
+    def joined(self) -> StreamOutput:
+        return StreamOutput(self.name, "".join(self.pieces))
+
+
+def _replaces(message: OutputMessage, last: object) -> bool:
+    """Of updates of one display that come together, only the last one counts."""
+    return (
+        isinstance(message, DisplayUpdate)
+        and isinstance(last, DisplayUpdate)
+        and message.display_id == last.display_id
+    )
+
+
+def _size(message: OutputMessage) -> int:
+    if isinstance(message, StreamOutput):
+        return len(message.text)
+    if isinstance(message, ErrorOutput):
+        return sum(map(len, message.traceback)) + len(message.evalue)
+    if isinstance(message, ClearOutput):
+        return 0
+    return _bundle_size(message.data)
+
+
+def _bundle_size(data: Mapping[str, Any]) -> int:
+    return sum(
+        len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
+        for value in data.values()
+    )
+
+
+def _marker(dropped: int) -> StreamOutput:
+    return StreamOutput("stderr", f"\n[… {dropped:,} characters of output are left out …]\n")
+
+
+def _shortened(error: ErrorOutput) -> ErrorOutput:
+    """The error with the middle frames of a huge traceback left out."""
+    lines = error.traceback
+    if sum(map(len, lines)) <= TRACEBACK_LIMIT:
+        return error
+    if len(lines) > 2 * FRAMES_KEPT:
+        gone = len(lines) - 2 * FRAMES_KEPT
+        middle = (f"[… {gone} frames are left out …]",)
+        lines = lines[:FRAMES_KEPT] + middle + lines[-FRAMES_KEPT:]
+    share = TRACEBACK_LIMIT // len(lines)
+    return replace(
+        error,
+        traceback=tuple(_middle_cut(line, share) for line in lines),
+        evalue=_middle_cut(error.evalue, TRACEBACK_LIMIT),
+    )
+
+
+def _middle_cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters …]\n{text[-half:]}"

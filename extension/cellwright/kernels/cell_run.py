@@ -1,0 +1,179 @@
+"""One cell's life as a request: what has come of it, and what has to happen next."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from cellwright.cells import Execution, ExecutionStatus
+from cellwright.errors import KernelNotReadyError, RunCancelled
+from cellwright.kernels import CellRequest, OutputSink
+from cellwright.kernels.capture import Capture
+from cellwright.kernels.channels import Received
+from cellwright.kernels.outcome import STUCK, execution, reason_text
+from cellwright.outputs import ErrorOutput, from_kernel_message, safe_text
+from cellwright.stopping import Stop
+
+__all__ = ["CellRun"]
+
+LOOK_SECONDS = 0.1
+PATIENCE_SECONDS = 1.0
+"""How long an interrupted cell may take to end before it is interrupted again."""
+INTERRUPTS = 2
+REPLY_SECONDS = 10.0
+"""After it said it is idle, a sound kernel replies at once."""
+IDLE_SECONDS = 4.0
+"""After the reply, outputs that are still on their way come within this time."""
+
+
+class CellRun:
+    """Fed with messages until reply and idle are both there.
+
+    Args:
+        request: The cell.
+        stop: Looked at whenever it is asked what to do.
+        sink: Sees each output when it is captured.
+    """
+
+    def __init__(self, request: CellRequest, stop: Stop, sink: OutputSink) -> None:
+        self.message_id = ""
+        self.capture = Capture(request, sink)
+        self.started_at: float | None = None
+        """When the kernel began with it; before that it waits its turn."""
+        self.is_stuck = False
+        """It was interrupted as often as is sensible and still runs."""
+        self._request, self._stop = request, stop
+        self._sent_at = time.monotonic()
+        self._reply: Mapping[str, Any] | None = None
+        self._replied_at = 0.0
+        self._idle_at: float | None = None
+        self._reason = ""
+        self._interrupts = 0
+        self._interrupted_at = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is waited for."""
+        if self.is_stuck:
+            return True
+        if self._reply is None:
+            return False
+        lost = time.monotonic() - self._replied_at > IDLE_SECONDS
+        return self._idle_at is not None or lost
+
+    @property
+    def seconds_to_wait(self) -> float:
+        """How long to wait for the next message at most."""
+        due = self.capture.due_in_seconds
+        return LOOK_SECONDS if due is None else min(LOOK_SECONDS, due)
+
+    @property
+    def report(self) -> Mapping[str, Any] | None:
+        """What the probe found; None when it did not say anything."""
+        for payload in (self._reply or {}).get("payload") or ():
+            if payload.get("source") == "cellwright":
+                found: Mapping[str, Any] = json.loads(payload.get("text", "{}"))
+                return found
+        return None
+
+    def take_in(self, message: Received) -> None:
+        """Note what a message with this run's id says."""
+        if message.channel == "shell":
+            if self._reply is None:
+                self._reply, self._replied_at = message.content, time.monotonic()
+            return
+        if message.type == "status" and message.content.get("execution_state") == "idle":
+            # A child process that was forked may say it again.
+            self._idle_at = self._idle_at or time.monotonic()
+        elif self.started_at is None:
+            self.started_at = time.monotonic()
+        output = from_kernel_message(message.type, message.content)
+        if output is not None:
+            self.capture.add(output)
+
+    def wants_interrupt(self) -> bool:
+        """Whether the kernel is to be interrupted now.
+
+        Raises:
+            RunCancelled: Stop was pressed and the cell has not begun.
+            KernelNotReadyError: The kernel finished the cell and does not reply.
+        """
+        self._check_reply()
+        self.capture.flush()
+        self._reason = self._reason or self._found()
+        if not self._reason or self.is_stuck:
+            return False
+        if self._reason == "stop" and self.started_at is None:
+            raise RunCancelled(self._stop.reason)
+        now = time.monotonic()
+        if self._interrupts and now - self._interrupted_at < PATIENCE_SECONDS:
+            return False
+        if self._interrupts >= INTERRUPTS:
+            self.is_stuck = True
+            return False
+        self._interrupts, self._interrupted_at = self._interrupts + 1, now
+        return True
+
+    def result(self) -> Execution:
+        """How the cell ended.
+
+        Raises:
+            RunCancelled: By Stop, or by an interrupt that was not ours.
+        """
+        if self.capture.failure is not None:
+            raise self.capture.failure
+        if self._reason == "stop":
+            raise RunCancelled(f"{self._stop.reason}{'. ' + STUCK if self.is_stuck else ''}")
+        error = self.capture.error or _error_in(self._reply or {})
+        if not self._reason and error is not None and error.ename == "KeyboardInterrupt":
+            raise RunCancelled("interrupted by the person")
+        report = {
+            **(self.report or {}),
+            "execution_count": (self._reply or {}).get("execution_count"),
+        }
+        return execution(
+            self._status(error), self._seconds(), report, error=error, note=self._note()
+        )
+
+    def _status(self, error: ErrorOutput | None) -> ExecutionStatus:
+        if self._reason:
+            return "timeout" if self._reason == "timeout" else "interrupted"
+        if (self._reply or {}).get("status") in ("aborted", "abort"):
+            return "aborted"
+        return "error" if error is not None else "ok"
+
+    def _note(self) -> str:
+        if self._status(None) == "aborted":
+            return "The kernel skipped this cell because one before it failed; run it again."
+        text = reason_text(self._reason, self._request.timeout_seconds)
+        return f"{text} {STUCK}" if self.is_stuck else text
+
+    def _seconds(self) -> float:
+        return time.monotonic() - (self.started_at or self._sent_at)
+
+    def _found(self) -> str:
+        if self._stop.is_set():
+            return "stop"
+        limit = self._request.timeout_seconds
+        if limit is not None and self.started_at is not None and self._seconds() >= limit:
+            return "timeout"
+        if self.capture.failure is not None:
+            return "record"
+        return "output" if self.capture.overflowed else ""
+
+    def _check_reply(self) -> None:
+        late = self._idle_at is not None and time.monotonic() - self._idle_at > REPLY_SECONDS
+        if late and self._reply is None:
+            raise KernelNotReadyError(
+                f"The kernel ran the cell but did not reply within {REPLY_SECONDS:g} s.",
+                hint="Restart the kernel.",
+            )
+
+
+def _error_in(reply: Mapping[str, Any]) -> ErrorOutput | None:
+    if reply.get("status") != "error":
+        return None
+    lines = tuple(safe_text(line) for line in reply.get("traceback") or ())
+    return ErrorOutput(str(reply.get("ename", "")), safe_text(reply.get("evalue", "")), lines)

@@ -1,0 +1,258 @@
+"""A live kernel over jupyter_client: the notebook's own, or one started for the run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any, Protocol
+
+from cellwright.cells import Execution
+from cellwright.errors import KernelError, KernelNotReadyError
+from cellwright.events import CellOutput
+from cellwright.kernels import CellRequest, KernelDescription, OutputSink
+from cellwright.kernels.cell_run import CellRun
+from cellwright.kernels.channels import Channels, Received
+from cellwright.kernels.installing import answer_expression, install_code
+from cellwright.kernels.liveness import Liveness
+from cellwright.kernels.outcome import answered
+from cellwright.outputs import from_kernel_message
+from cellwright.stopping import Stop
+
+__all__ = ["ClientKernel", "ProcessManager"]
+
+LOOK_SECONDS = 0.1
+ANSWER_SECONDS = 10.0
+"""A question to a kernel that is not busy is answered within this time."""
+PUBLISHED_SECONDS = 0.1
+CELLS_REMEMBERED = 256
+
+
+class ProcessManager(Protocol):
+    """What is needed of whoever owns the kernel's process; jupyter_client's manager has it."""
+
+    def is_alive(self) -> bool:
+        """Whether the process is there."""
+        ...
+
+    def interrupt_kernel(self) -> None:
+        """Interrupt what runs."""
+        ...
+
+
+class ClientKernel:
+    """Runs cells over a connection of its own, beside the person's.
+
+    Args:
+        client: A ``BlockingKernelClient`` whose channels are started.
+        manager: Owns the process; without it the kernel is interrupted by message and watched
+            by its heartbeat.
+    """
+
+    def __init__(self, client: Any, manager: ProcessManager | None = None) -> None:
+        self._client, self._manager = client, manager
+        self._channels = Channels(client)
+        self._liveness = Liveness(client, manager, self._channels)
+        self._lock = threading.RLock()
+        self._cells: OrderedDict[str, str] = OrderedDict()
+        self._busy: set[str] = set()
+        self._run: CellRun | None = None
+        self._info: Mapping[str, Any] | None = None
+        self._has_probe = False
+        self._hears = False
+        """Whether anything published has come: subscribing takes a moment."""
+
+    def execute(
+        self, request: CellRequest, stop: Stop, on_output: OutputSink
+    ) -> Generator[CellOutput, None, Execution]:
+        """Run a cell; yield its outputs as they come."""
+        with self._lock:
+            stop.check()
+            self._get_ready(stop)
+            run = CellRun(request, stop, on_output)
+            late: list[CellOutput] = []
+            self._start(run, request)
+            try:
+                while not run.is_over:
+                    for message in self._channels.receive(run.seconds_to_wait):
+                        late += self._take_in(message, on_output)
+                    yield from [*late, *run.capture.take()]
+                    late.clear()
+                    if run.wants_interrupt():
+                        self._interrupt()
+                    self._liveness.check()
+            finally:
+                self._run = None
+                if not run.is_over and run.started_at is not None and self._liveness.is_alive():
+                    self._interrupt()
+                run.capture.finish()
+            yield from run.capture.take()
+            self._has_probe = self._has_probe and run.report is not None
+            return run.result()
+
+    def probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The answer of a function of ``cellwright.probe``, run silently in the kernel."""
+        with self._lock:
+            stop = Stop()
+            self._get_ready(stop, within=ANSWER_SECONDS)
+            expression = answer_expression(function, arguments)
+            found: Mapping[str, Any] = {}
+            for _ in range(2):
+                self._install()
+                found = self._silently("", stop, expression)["user_expressions"]["answer"]
+                if found.get("status") == "ok":
+                    text = ast.literal_eval(found["data"]["text/plain"])
+                    return answered(function, json.loads(text))
+                # The kernel was restarted since.
+                self._has_probe = False
+            raise KernelError(f"The kernel cannot answer {function!r}: {found.get('evalue')!r}.")
+
+    def describe(self) -> KernelDescription:
+        """Language, version and folder; the folder of a Python kernel only."""
+        with self._lock:
+            self._get_ready(Stop(), within=ANSWER_SECONDS)
+            if self._language == "python":
+                return KernelDescription(**self.probe("describe_kernel", {}))
+            info = self._info or {}
+            version = str(info.get("language_info", {}).get("version", ""))
+            return KernelDescription(self._language, version, str(info.get("implementation")), "")
+
+    def is_alive(self) -> bool:
+        """Whether the process is there."""
+        return self._liveness.is_alive()
+
+    def interrupt(self) -> None:
+        """Interrupt our own cell if it runs; never another one."""
+        run = self._run
+        if run is not None and run.started_at is not None:
+            self._interrupt()
+
+    def close(self) -> None:
+        """Nothing: the connection and the kernel belong to whoever made them."""
+
+    @property
+    def _language(self) -> str:
+        return str((self._info or {}).get("language_info", {}).get("name", ""))
+
+    def _start(self, run: CellRun, request: CellRequest) -> None:
+        content = {
+            "code": request.code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        metadata = {"cellId": request.cell_id, "cellwright": {"cell_id": request.cell_id}}
+        run.message_id = self._channels.send("execute_request", content, metadata=metadata)
+        self._run = run
+        self._cells[run.message_id] = request.cell_id
+        while len(self._cells) > CELLS_REMEMBERED:
+            self._cells.popitem(last=False)
+
+    def _take_in(self, message: Received, on_output: OutputSink) -> list[CellOutput]:
+        """Give a message to whom it belongs; return outputs of cells that ended before."""
+        self._note(message)
+        run = self._run
+        if run is not None and message.parent_id == run.message_id:
+            run.take_in(message)
+        elif message.channel == "iopub" and message.parent_id in self._cells:
+            output = from_kernel_message(message.type, message.content)
+            if output is not None:
+                return [on_output(CellOutput(self._cells[message.parent_id], output))]
+        return []
+
+    def _note(self, message: Received) -> None:
+        """Keep track of whether the kernel is busy, with whatever."""
+        self._liveness.note(message)
+        self._hears = self._hears or message.channel == "iopub"
+        if message.channel != "iopub" or message.type != "status":
+            return
+        state = message.content.get("execution_state")
+        if state in ("starting", "restarting"):
+            self._busy.clear()
+            self._has_probe = False
+        elif state == "busy" and message.parent_type == "execute_request":
+            self._busy.add(message.parent_id)
+        elif state == "idle":
+            self._busy.discard(message.parent_id)
+
+    def _get_ready(self, stop: Stop, *, within: float | None = None) -> None:
+        """Wait until the kernel is free, however long the person's own cell takes."""
+        for message in self._channels.receive(0):
+            self._note(message)
+        if self._info is None:
+            self._connect(stop, within)
+        elif self._busy:
+            self._ask("kernel_info_request", {}, stop, within=within)
+        self._liveness.settle()
+        self._install()
+
+    def _connect(self, stop: Stop, within: float | None) -> None:
+        """Wait until the kernel answers and what it publishes reaches us."""
+        while self._info is None:
+            info = self._ask("kernel_info_request", {}, stop, within=within)
+            if self._hears or self._hears_within(PUBLISHED_SECONDS):
+                self._info = info
+
+    def _hears_within(self, seconds: float) -> bool:
+        for message in self._channels.receive(seconds):
+            self._note(message)
+        return self._hears
+
+    def _install(self) -> None:
+        if self._has_probe or self._language != "python":
+            return
+        reply = self._silently(install_code(), Stop())
+        self._has_probe = reply.get("status") == "ok"
+
+    def _silently(self, code: str, stop: Stop, expression: str = "None") -> Mapping[str, Any]:
+        content = {
+            "code": code,
+            "silent": True,
+            "store_history": False,
+            "user_expressions": {"answer": expression},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        return self._ask("execute_request", content, stop, within=ANSWER_SECONDS)
+
+    def _ask(
+        self, kind: str, content: Mapping[str, Any], stop: Stop, *, within: float | None
+    ) -> Mapping[str, Any]:
+        message_id = self._channels.send(kind, content)
+        asked_at = time.monotonic()
+        for message in self._messages(stop):
+            if message is None:
+                self._check_patience(asked_at, within)
+            elif message.channel == "shell" and message.parent_id == message_id:
+                return message.content
+        raise AssertionError("messages never end")
+
+    def _messages(self, stop: Stop) -> Iterator[Received | None]:
+        while True:
+            stop.check()
+            for message in self._channels.receive(LOOK_SECONDS):
+                self._note(message)
+                yield message
+            self._liveness.check()
+            yield None
+
+    def _check_patience(self, asked_at: float, within: float | None) -> None:
+        waited = time.monotonic() - asked_at
+        patient = within is None and (self._busy or self._liveness.answers_control)
+        if waited > (within or ANSWER_SECONDS) and not patient:
+            raise KernelNotReadyError(
+                f"The kernel did not answer within {waited:.0f} s.",
+                hint="Interrupt or restart it.",
+            )
+
+    def _interrupt(self) -> None:
+        interrupt: Callable[[], Any] | None = getattr(self._manager, "interrupt_kernel", None)
+        if interrupt is not None:
+            interrupt()
+        else:
+            self._channels.send("interrupt_request", {}, channel="control")

@@ -1,0 +1,43 @@
+"""The probe's way into a kernel: its source, sent once, as modules nobody sees.
+
+Nothing is left in the person's namespace, in ``%who`` or in the history.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cellwright import cell_watch, inspection, probe
+
+__all__ = ["answer_expression", "install_code"]
+
+PACKAGE = "_cellwright"
+BOOT = """
+import sys, types
+package = sys.modules[name] = types.ModuleType(name)
+package.__path__ = []
+for part, source in sources.items():
+    module = sys.modules[name + "." + part] = types.ModuleType(name + "." + part)
+    module.__package__ = name
+    exec(compile(source, "<cellwright " + part + ">", "exec"), module.__dict__)
+shell = sys.modules["IPython.core.getipython"].get_ipython()
+sys.modules[name + ".cell_watch"].install(shell)
+"""
+
+
+@functools.cache
+def install_code() -> str:
+    """Code that installs the probe; an expression without a value."""
+    modules = (inspection, cell_watch, probe)
+    sources = {m.__name__.rpartition(".")[2]: inspect.getsource(m) for m in modules}
+    return f"exec({BOOT!r}, {{'name': {PACKAGE!r}, 'sources': {sources!r}}})"
+
+
+def answer_expression(function: str, arguments: Mapping[str, Any]) -> str:
+    """An expression whose value is the probe's answer as JSON text."""
+    module = f"__import__('sys').modules['{PACKAGE}.probe']"
+    return f"{module}.answer_text({function!r}, {json.dumps(dict(arguments))!r})"

@@ -1,0 +1,75 @@
+"""Whether a kernel is still there, and still the same one."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from cellwright.errors import KernelDiedError
+from cellwright.kernels.channels import Channels, Received
+
+__all__ = ["Liveness"]
+
+LOOK_SECONDS = 0.5
+"""How often the process is looked at."""
+ASK_SECONDS = 2.0
+"""A kernel that is silent for so long is asked, on the control channel, who it is."""
+LOST = "Its variables are lost; cells that made them have to run again."
+
+
+class Liveness:
+    """Notices that a kernel died or was restarted behind our back.
+
+    Args:
+        client: For its heartbeat, where nobody owns the process.
+        manager: Whoever owns the process, or None.
+        channels: To ask the kernel who it is.
+    """
+
+    def __init__(self, client: Any, manager: Any, channels: Channels) -> None:
+        self.answers_control = False
+        """Whether it answered the last question."""
+        self._client, self._manager, self._channels = client, manager, channels
+        self._session = ""
+        self._restarted = False
+        self._looked_at = self._asked_at = self._heard_at = time.monotonic()
+
+    def is_alive(self) -> bool:
+        """Whether the process is there, as far as can be told."""
+        if self._manager is not None:
+            return bool(self._manager.is_alive())
+        return bool(self._client.is_alive())
+
+    def settle(self) -> None:
+        """A request was answered: whoever answers now is the kernel we mean."""
+        self._restarted = False
+
+    def note(self, message: Received) -> None:
+        """Every message shows that it lives, and who it is."""
+        self._heard_at = time.monotonic()
+        if message.channel == "control":
+            self.answers_control = True
+        if not message.session or message.type == "comm_msg":
+            return
+        if self._session and message.session != self._session:
+            self._restarted = True
+        self._session = message.session
+
+    def check(self) -> None:
+        """Look after the kernel now and then.
+
+        Raises:
+            KernelDiedError: It is gone, or it is another one.
+        """
+        if self._restarted:
+            self._restarted = False
+            raise KernelDiedError("The kernel was restarted.", hint=LOST)
+        now = time.monotonic()
+        if now - self._looked_at < LOOK_SECONDS:
+            return
+        self._looked_at = now
+        if not self.is_alive():
+            raise KernelDiedError("The kernel's process is gone.", hint=LOST)
+        if now - max(self._heard_at, self._asked_at) > ASK_SECONDS:
+            self._asked_at, self.answers_control = now, False
+            self._channels.send("kernel_info_request", {}, channel="control")

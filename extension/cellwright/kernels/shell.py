@@ -1,0 +1,142 @@
+"""The person's own IPython: code runs nested in the cell that called the agent."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from cellwright import cell_watch, probe
+from cellwright.cells import Execution, ExecutionStatus
+from cellwright.errors import RunCancelled
+from cellwright.events import CellOutput
+from cellwright.kernels import CellRequest, KernelDescription, OutputSink
+from cellwright.kernels.calling_cell import calling_cell_kept
+from cellwright.kernels.capture import Capture
+from cellwright.kernels.drain import Drain
+from cellwright.kernels.interrupts import interrupt_thread, interruptible
+from cellwright.kernels.nested_loop import NestedLoop
+from cellwright.kernels.outcome import answered, execution, reason_text
+from cellwright.kernels.recorder import TerminalRecorder
+from cellwright.kernels.tap import SessionTap, ShellOptions
+from cellwright.kernels.watchdog import Watchdog
+from cellwright.outputs import ErrorOutput, safe_text
+from cellwright.stopping import Stop
+
+__all__ = ["ShellKernel", "ShellOptions"]
+
+
+class ShellKernel:
+    """Runs code in a live ``InteractiveShell``, from inside a cell of it.
+
+    Args:
+        shell: What ``get_ipython()`` returns.
+        options: How outputs show under the calling cell.
+    """
+
+    def __init__(self, shell: Any, options: ShellOptions | None = None) -> None:
+        self._shell = shell
+        self._options = options or ShellOptions()
+        self._loop = NestedLoop()
+        self._running: threading.Thread | None = None
+
+    def execute(
+        self, request: CellRequest, stop: Stop, on_output: OutputSink
+    ) -> Generator[CellOutput, None, Execution]:
+        """Run a cell here and now; its outputs show as they come and are yielded at the end."""
+        stop.check()
+        capture = Capture(request, on_output)
+        started = time.monotonic()
+        cell_watch.before_cell(self._shell)
+        result, watchdog = None, Watchdog(request, stop, capture)
+        try:
+            result = self._run(request, capture, watchdog)
+        except (KeyboardInterrupt, RunCancelled) as interrupt:
+            result = interrupt
+        finally:
+            report = cell_watch.after_cell(self._shell, result)
+        seconds = time.monotonic() - started
+        yield from capture.take()
+        _raise_if_ended_early(result, stop, capture, watchdog.reason)
+        if watchdog.reason:
+            status: ExecutionStatus = "timeout" if watchdog.reason == "timeout" else "interrupted"
+            note = reason_text(watchdog.reason, request.timeout_seconds)
+            return execution(status, seconds, report, note=note)
+        error = capture.error or _error_of(result)
+        return execution("error" if error else "ok", seconds, report, error=error)
+
+    def probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The answer of a function of ``cellwright.probe``."""
+        return answered(function, probe.answer(function, dict(arguments), self._shell))
+
+    def describe(self) -> KernelDescription:
+        """Version, folder and process."""
+        return KernelDescription(**self.probe("describe_kernel", {}))
+
+    def is_alive(self) -> bool:
+        """Whoever can ask is alive."""
+        return True
+
+    def interrupt(self) -> None:
+        """Interrupt the cell that ``execute`` runs; from another thread."""
+        if self._running is not None:
+            interrupt_thread(self._running)
+
+    def close(self) -> None:
+        """End what top-level ``await`` left behind."""
+        self._loop.close()
+
+    def _run(self, request: CellRequest, capture: Capture, watchdog: Watchdog) -> Any:
+        self._running = threading.current_thread()
+        drain = Drain()
+        with ExitStack() as around:
+            around.enter_context(interruptible())
+            around.enter_context(calling_cell_kept(self._shell, request.code, self._loop.run))
+            around.enter_context(self._tap(capture))
+            around.callback(capture.finish)
+            around.callback(drain.finish)
+            around.callback(watchdog.end)
+            watchdog.start()
+            try:
+                return self._shell.run_cell(request.code, store_history=False)
+            finally:
+                self._running = None
+
+    def _tap(self, capture: Capture) -> SessionTap | TerminalRecorder:
+        kernel = getattr(self._shell, "kernel", None)
+        session = getattr(kernel, "session", None)
+        if session is None:
+            return TerminalRecorder(self._shell, capture, self._options)
+        parent = self._shell.get_parent()
+        # A comm message that came meanwhile points later output of children and threads elsewhere.
+        self._shell.set_parent(parent)
+        parent_id = str((parent or {}).get("header", {}).get("msg_id", ""))
+        return SessionTap(session, parent_id, capture, self._options)
+
+
+def _raise_if_ended_early(result: Any, stop: Stop, capture: Capture, reason: str) -> None:
+    if capture.failure is not None:
+        raise capture.failure
+    if reason == "stop":
+        raise RunCancelled(stop.reason)
+    if not reason and isinstance(_exception_of(result), KeyboardInterrupt):
+        raise RunCancelled("interrupted by the person")
+
+
+def _exception_of(result: Any) -> BaseException | None:
+    if isinstance(result, BaseException):
+        return result
+    error: BaseException | None = result.error_before_exec or result.error_in_exec
+    return error
+
+
+def _error_of(result: Any) -> ErrorOutput | None:
+    """The exception of a cell that did not show it, for instance under ``%%capture``."""
+    error = _exception_of(result)
+    if error is None:
+        return None
+    lines = tuple(safe_text(line) for line in traceback.format_exception(error))
+    return ErrorOutput(type(error).__name__, lines[-1].strip(), lines)
