@@ -1,0 +1,183 @@
+"""Columns of a table as far as they are known: what they hold and how their text could be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+__all__ = [
+    "Column",
+    "Frame",
+    "NumberStyle",
+    "cleaning_code",
+    "date_format",
+    "is_missing_word",
+    "number_style",
+    "read_frame",
+]
+
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S%z",
+    "%Y-%m-%dT%H:%M",
+    "%Y-%m-%d %H:%M:%S%z",
+    "%Y-%m-%d %H:%M:%S.%f",
+    "%Y-%m-%dT%H:%M:%S.%f",
+    "%Y/%m/%d",
+    "%Y/%m/%d %H:%M",
+    "%Y.%m.%d",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y %H:%M",
+    "%d/%m/%Y %H:%M",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d-%b-%Y",
+    "%Y-%m",
+    "%Y年%m月%d日",
+)
+MISSING_WORDS = frozenset(
+    ["", "-", "--", "?", "n/a", "na", "n.a.", "nan", "none", "null", "tbc", "tbd", "unknown"]
+    + ["missing", "pending"]
+)
+SYMBOLS = re.compile(r"[$€£¥%\s]")
+AVERAGED = re.compile(
+    r"price|rate|ratio|percent|pct|mean|average|avg|temp|humid|pressure|score|rating|age\b|speed"
+    r"|duration|length|width|height|weight|depth|latitude|longitude|index|level|温|价|率|龄|分"
+)
+IDENTIFIER = re.compile(r"(?:^|_| )(?:id|key|no|nr|number|code|index)$|^unnamed|编号", re.I)
+
+NumberStyle = Literal["plain", "symbols", "comma"]
+"""How numbers are written: with thousands commas at most, with signs, with a decimal comma."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column."""
+
+    name: Any
+    """The label as pandas has it, mostly text."""
+    dtype: str
+    missing: int = 0
+    unique: int = 0
+    examples: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Literal["number", "date", "text"]:
+        """What it holds now."""
+        if re.match(r"u?int|float|decimal|double", self.dtype, re.I):
+            return "number"
+        return "date" if self.dtype.startswith(("datetime64", "timestamp")) else "text"
+
+    @property
+    def reads_as(self) -> Literal["number", "date", "text"]:
+        """What it holds once its text has been read as numbers or dates."""
+        if self.kind != "text" or self.dtype in ("bool", "boolean", "category"):
+            return self.kind
+        if date_format(self.examples):
+            return "date"
+        return "number" if _are_numbers(self.examples) else "text"
+
+    @property
+    def needs_reading(self) -> bool:
+        """Whether it is text that holds numbers or dates."""
+        return self.reads_as != self.kind
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it names rows instead of measuring something."""
+        return bool(IDENTIFIER.search(str(self.name)))
+
+    @property
+    def is_averaged(self) -> bool:
+        """Whether adding its values up would say nothing."""
+        return bool(AVERAGED.search(str(self.name).lower()))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A table in the kernel."""
+
+    name: str
+    """The variable."""
+    rows: int
+    columns: tuple[Column, ...]
+
+    def of_kind(self, kind: str) -> tuple[Column, ...]:
+        """Columns that hold ``kind``, or will once read."""
+        return tuple(column for column in self.columns if column.reads_as == kind)
+
+
+def read_frame(name: str, rows: int, lines: Iterable[Mapping[str, Any]]) -> Frame:
+    """A frame from the lines of an overview."""
+    return Frame(name, rows, tuple(_column(line) for line in lines))
+
+
+def date_format(examples: Iterable[str]) -> str:
+    """The first known format that reads all examples; empty when none does."""
+    texts = [text.strip() for text in examples]
+    if not texts:
+        return ""
+    return next((f for f in DATE_FORMATS if all(_reads(text, f) for text in texts)), "")
+
+
+def number_style(text: str) -> NumberStyle | None:
+    """How a number is written in ``text``; None when it is not a number."""
+    bare = SYMBOLS.sub("", text)
+    if re.fullmatch(r"[-+]?\d{1,3}(\.\d{3})+,\d+|[-+]?\d+,\d{1,2}", bare):
+        return "comma"
+    try:
+        float(bare.replace(",", ""))
+    except ValueError:
+        return None
+    return "plain" if bare == text.strip() else "symbols"
+
+
+def cleaning_code(texts: Iterable[str]) -> str:
+    """String methods that leave only what the numbers in ``texts`` are made of."""
+    styles = {number_style(text) for text in texts}
+    if "comma" in styles:
+        return r'.str.replace(r"[^\d,-]", "", regex=True).str.replace(",", ".")'
+    if "symbols" in styles:
+        return r'.str.replace(r"[^\d.\-]", "", regex=True)'
+    return '.str.replace(",", "")'
+
+
+def is_missing_word(text: str) -> bool:
+    """Whether ``text`` stands for a missing value."""
+    return text.strip().lower() in MISSING_WORDS
+
+
+def _column(line: Mapping[str, Any]) -> Column:
+    name = line["column"]
+    return Column(
+        tuple(name) if isinstance(name, list) else name,
+        str(line["dtype"]),
+        int(line.get("missing") or 0),
+        int(line.get("unique") or 0),
+        tuple(str(item) for item in line.get("examples") or ()),
+    )
+
+
+def _are_numbers(examples: tuple[str, ...]) -> bool:
+    values = [text for text in examples if not is_missing_word(text)]
+    return bool(values) and all(number_style(text) for text in values)
+
+
+def _reads(text: str, form: str) -> bool:
+    try:
+        datetime.strptime(text, form)
+    except ValueError:
+        return False
+    return True

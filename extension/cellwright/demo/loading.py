@@ -1,0 +1,312 @@
+"""Data brought to where it can be worked on: read, looked at, its text made numbers and dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cellwright.demo.columns import Column, Frame, date_format, read_frame
+from cellwright.demo.matching import closest
+from cellwright.demo.pandas_code import (
+    dates_code,
+    identifier,
+    load_code,
+    missing_code,
+    numbers_code,
+    overview_code,
+    quoted,
+    reader_options,
+)
+from cellwright.demo.reading import (
+    Failure,
+    failure,
+    labelled,
+    listed,
+    overview_lines,
+    row_count,
+    table,
+)
+from cellwright.demo.sources import Source
+from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_code
+
+__all__ = ["Table", "convert", "load"]
+
+LOAD_LIMIT = 4
+DELIMITERS = (";", "\t", "|")
+DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?:;|$)")
+LIST_FILES = """\
+from pathlib import Path
+
+print("files:", sorted(path.as_posix() for path in Path().glob("*.*"))[:100])
+print("files:", sorted(path.as_posix() for path in Path().glob("*/*.*"))[:100])"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A frame ready for work, and what had to be said on the way."""
+
+    frame: Frame
+    notes: tuple[str, ...] = ()
+
+
+def load(source: Source, tools: frozenset[str]) -> Steps[Frame]:
+    """Read the file, or look at the variable.
+
+    Raises:
+        CannotGoOnError: It cannot be read.
+    """
+    if source.variable:
+        return (yield from _look_at(source.variable))
+    return (yield from _Reading(source.path, tools).read())
+
+
+def _look_at(name: str) -> Steps[Frame]:
+    code = overview_code(name)
+    done = yield from run_code(f"I look at the columns of `{name}`.", code)
+    if done.error is not None and "unhashable" in done.error.message:
+        text = "Some cells hold lists or dicts, so I count different values by their text."
+        code = code.replace(f"{name}.nunique()", f"{name}.astype(str).nunique()")
+        done = yield from run_code(text, code)
+    return _frame(name, done)
+
+
+def _frame(name: str, done: Done) -> Frame:
+    lines = overview_lines(done.text)
+    if lines:
+        return read_frame(name, row_count(done.text), lines)
+    if done.error is not None:
+        raise CannotGoOnError(
+            f"I could not look at `{name}`: {done.error.name}: {done.error.message}"
+        )
+    raise CannotGoOnError(f"I could not read what came back when I looked at `{name}`.")
+
+
+class _Reading:
+    """One file, read again with other options until it can be."""
+
+    def __init__(self, path: str, tools: frozenset[str]) -> None:
+        self._path = path
+        self._tools = tools
+        self._options: dict[str, Any] = reader_options(path)
+        self._name = identifier(_stem(path))
+
+    def read(self) -> Steps[Frame]:
+        text = f"I read `{self._path}` and look at its columns."
+        for _ in range(LOAD_LIMIT):
+            done = yield from run_code(text, load_code(self._path, self._name, self._options))
+            text = ""
+            if not overview_lines(done.text) and done.error is not None:
+                text = yield from self._after_error(done.error)
+            else:
+                frame = _frame(self._name, done)
+                text = self._after_look(frame)
+                if not text:
+                    return frame
+        raise CannotGoOnError(f"I could not read `{self._path}`, whatever options I tried.")
+
+    def _after_look(self, frame: Frame) -> str:
+        """Why to read again; empty when the columns are fine."""
+        header = str(frame.columns[0].name)
+        found = [mark for mark in DELIMITERS if mark in header and mark != self._options.get("sep")]
+        if len(frame.columns) > 1 or not found:
+            return ""
+        self._options["sep"] = found[0]
+        examples = frame.columns[0].examples
+        if found[0] == ";":
+            self._options |= {"decimal": ","} if _has_decimal_comma(examples) else {}
+        return (
+            f"All columns came as one: they are separated by {found[0]!r}, so I read it that way."
+        )
+
+    def _after_error(self, error: Failure) -> Steps[str]:
+        """What to say before the next try.
+
+        Raises:
+            CannotGoOnError: There is nothing left to try.
+        """
+        if error.name == "FileNotFoundError":
+            return (yield from self._find())
+        if error.name == "ModuleNotFoundError" and (
+            yield from install(error.message.strip("'").split("'")[-1], self._tools)
+        ):
+            return "With it installed, I read the file again."
+        if error.name == "UnicodeDecodeError" and "encoding" not in self._options:
+            self._options["encoding"] = (
+                "utf-16" if "0xff in position 0" in error.message else "cp1252"
+            )
+            return f"The file is not UTF-8, so I read it as {self._options['encoding']}."
+        if error.name == "ParserError" and "sep" not in self._options:
+            return (yield from self._peek())
+        raise CannotGoOnError(f"I could not read `{self._path}`: {error.name}: {error.message}")
+
+    def _peek(self) -> Steps[str]:
+        opened = f'with open({quoted(self._path)}, encoding="utf-8-sig") as lines:'
+        code = f'{opened}\n    print("header:", next(lines))'
+        done = yield from run_code(
+            "Its rows are not equally long, so I look at the first line.", code
+        )
+        header = labelled(done.text, "header")
+        found = max((*DELIMITERS, ","), key=header.count)
+        self._options |= {"sep": found} | ({"decimal": ","} if found == ";" else {})
+        if found == ",":
+            self._options["on_bad_lines"] = "skip"
+            return "The separator is right, so some rows are broken; I leave those out."
+        return f"The separator is {found!r}, so I read it that way."
+
+    def _find(self) -> Steps[str]:
+        done = yield from run_code("The file is not there, so I look what is.", LIST_FILES)
+        ending = self._path.rpartition(".")[2].lower()
+        there = [
+            path
+            for line in done.text.splitlines()
+            for path in listed(line, "files")
+            if path.lower().endswith(ending)
+        ]
+        by_name = {_stem(path): path for path in reversed(there)}
+        right = closest(_stem(self._path), by_name)
+        if not right:
+            raise CannotGoOnError(f"There is no file `{self._path}`, and none with a similar name.")
+        wrong, self._path = self._path, by_name[right]
+        return f"There is no `{wrong}`; I take `{self._path}`."
+
+
+def _stem(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1].rpartition(".")[0]
+
+
+def _has_decimal_comma(examples: Iterable[str]) -> bool:
+    return any(DECIMAL_COMMA.search(text) for text in examples)
+
+
+def convert(frame: Frame, columns: Sequence[Column], *, copy: bool) -> Steps[Table]:
+    """Make numbers and dates of the text columns that hold them, strictly first.
+
+    Args:
+        frame: The table.
+        columns: Those that are needed.
+        copy: Leave the table as it is, because it is the person's own, and work on a copy.
+    """
+    wanted = [column for column in columns if column.needs_reading]
+    if not wanted:
+        return Table(frame)
+    if not copy:
+        return (yield from _Conversion(frame, wanted).run())
+    name = f"{frame.name}_typed"
+    conversion = _Conversion(replace(frame, name=name), wanted, f"{name} = {frame.name}.copy()")
+    done = yield from conversion.run()
+    note = f"`{name}` is a copy of `{frame.name}` with text read as dates and numbers."
+    return replace(done, notes=(note, *done.notes))
+
+
+class _Conversion:
+    """Text read as dates and numbers; each error says what to be tolerant of."""
+
+    def __init__(self, frame: Frame, columns: list[Column], first_line: str = "") -> None:
+        self._frame = frame
+        self._first_line = first_line
+        self._columns = columns
+        self._dates = [column for column in columns if column.reads_as == "date"]
+        self._numbers = [column for column in columns if column.reads_as == "number"]
+        self._second: str | None = None
+        self._culprit: str | None = None
+        self._notes: list[str] = []
+
+    def run(self) -> Steps[Table]:
+        text = self._first_words()
+        while text:
+            done = yield from run_code(text, self._code())
+            self._notes += self._unread(done.text)
+            missing = table(done.text, ["column", "missing"])
+            if missing:
+                return Table(self._converted(missing), tuple(self._notes))
+            text = self._react(failure(done.text))
+        names = ", ".join(f"`{column.name}`" for column in self._columns)
+        return Table(self._frame, (*self._notes, f"Not everything could be converted: {names}."))
+
+    def _first_words(self) -> str:
+        parts = [
+            f"{', '.join(f'`{column.name}`' for column in columns)} as {what}"
+            for columns, what in ((self._dates, "dates"), (self._numbers, "numbers"))
+            if columns
+        ]
+        return f"Some columns are text: I read {' and '.join(parts)}."
+
+    def _code(self) -> str:
+        name = self._frame.name
+        first, self._first_line = self._first_line, ""
+        parts = [
+            first,
+            dates_code(name, self._dates, self._second),
+            numbers_code(name, self._numbers, self._culprit),
+            missing_code(name, self._columns),
+        ]
+        return "\n".join(part for part in parts if part)
+
+    def _react(self, error: Failure | None) -> str:
+        """What to change after an error, said in a sentence; empty when nothing helps."""
+        if error is None:
+            return ""
+        quoted = re.search(r"""(["'])(.*?)\1""", error.message)
+        culprit = quoted[2] if quoted else ""
+        if "float" in error.message and self._culprit is None and self._numbers:
+            self._culprit, self._dates = culprit, []
+            return (
+                f"{culprit!r} is not a plain number ({error.name}): I strip separators and signs, "
+                "and count what still is no number as missing."
+            )
+        if self._dates and self._second is None:
+            return self._accept(culprit, error)
+        if self._dates and self._second:
+            self._second = ""
+            return f"That was not enough ({error.name}): I let pandas work out each date by itself."
+        return ""
+
+    def _accept(self, culprit: str, error: Failure) -> str:
+        self._second = date_format([culprit]) if culprit else ""
+        wrong = [c for c in self._dates if _is_same_style(date_format(c.examples), self._second)]
+        if wrong:
+            # Day and month swapped: the first guess was wrong, there is no second format.
+            self._dates = [_with_evidence(c, culprit) if c in wrong else c for c in self._dates]
+            self._second = None
+            return f"{culprit!r} has the day first, so I read all of these dates that way."
+        if self._second:
+            return (
+                f"{culprit!r} is written in another way ({error.name}): I accept "
+                f"`{self._second}` as a second format, and count the rest as missing."
+            )
+        return (
+            f"{culprit!r} does not fit the others ({error.name}): I read each date by itself, and "
+            "count what is no date as missing."
+        )
+
+    def _unread(self, text: str) -> list[str]:
+        notes = []
+        for column in self._columns:
+            values = listed(text, f"{column.name} not read")
+            if values:
+                shown = ", ".join(repr(value) for value in values)
+                notes.append(f"`{column.name}`: {shown} could not be read and count as missing.")
+        return notes
+
+    def _converted(self, missing: list[list[str]]) -> Frame:
+        counts = {name: int(float(count)) for name, count in missing if count}
+        done = {
+            column.name: replace(
+                column,
+                dtype="datetime64[ns]" if column.reads_as == "date" else "float64",
+                missing=counts.get(str(column.name), column.missing),
+            )
+            for column in self._columns
+        }
+        columns = tuple(done.get(column.name, column) for column in self._frame.columns)
+        return replace(self._frame, columns=columns)
+
+
+def _is_same_style(first: str, second: str) -> bool:
+    return first != second and sorted(first) == sorted(second) and "%m" in first
+
+
+def _with_evidence(column: Column, text: str) -> Column:
+    return replace(column, examples=(*column.examples, text))

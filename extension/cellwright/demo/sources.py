@@ -1,0 +1,129 @@
+"""Which data a turn is about: a named variable, a named file, or a table that is there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cellwright.demo.steps import Call, CannotGoOnError, Steps, run_code
+from cellwright.demo.transcript import Conversation, Exchange
+from cellwright.demo.wishes import file_names
+
+__all__ = ["Source", "find_source"]
+
+MENTIONED = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
+FRAME_LINE = re.compile(r"^@?([^\W\d]\w*): \S*DataFrame\b", re.M)
+ATTACHED = re.compile(r"^(\S.*?) \([\d.,]+ (?:bytes|kB|MB|GB|TB)\)$", re.M)
+WORD = re.compile(r"[^\W\d]\w*")
+NOTHING_HERE = (
+    "I found no data to work on: name a file (such as `sales.csv`), attach one with `--files`, "
+    "or name a DataFrame with `@name`."
+)
+LIST_FRAMES = """\
+import pandas as pd
+
+print(
+    "\\n".join(
+        f"{name}: DataFrame {value.shape}"
+        for name, value in list(globals().items())
+        if isinstance(value, pd.DataFrame) and not name.startswith("_")
+    )
+)"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data is: in a variable, or in a file that is yet to be read."""
+
+    variable: str = ""
+    path: str = ""
+
+
+def find_source(conversation: Conversation, tools: frozenset[str]) -> Steps[Source]:
+    """The data the prompt is about; asks the kernel when the messages do not tell.
+
+    Raises:
+        CannotGoOnError: There is none.
+    """
+    known = _known_frames(conversation)
+    source = _named(conversation, known)
+    if source is not None:
+        return source
+    if not known:
+        known = yield from _frames_in_kernel(tools)
+    if not known:
+        raise CannotGoOnError(NOTHING_HERE)
+    words = WORD.findall(conversation.prompt)
+    named = [name for name in known if name in words]
+    used = [name for name in _used(conversation.earlier) if name in known]
+    return Source(variable=[*named, *used, *reversed(known)][0])
+
+
+def _named(conversation: Conversation, known: list[str]) -> Source | None:
+    """What the prompt or its attachments name."""
+    frames = FRAME_LINE.findall(conversation.variables)
+    # At the very start of a prompt @name may name an assistant.
+    mentioned = [
+        found[1]
+        for found in MENTIONED.finditer(conversation.prompt)
+        if found[1] in known or found.start() > 0
+    ]
+    if frames or mentioned:
+        return Source(variable=[*frames, *mentioned][0])
+    path = _path(conversation)
+    if not path:
+        return None
+    loaded = _loaded(conversation.earlier, path)
+    return Source(variable=loaded) if loaded in known else Source(path=path)
+
+
+def _path(conversation: Conversation) -> str:
+    attached = ATTACHED.findall(conversation.files)
+    said = file_names(conversation.prompt)
+    for name in said:
+        for path in attached:
+            if re.split(r"[/\\]", path)[-1] == re.split(r"[/\\]", name)[-1]:
+                return str(path)
+    return next(iter([*said, *attached]), "")
+
+
+def _known_frames(conversation: Conversation) -> list[str]:
+    """DataFrames the notebook's states speak of, the newest last."""
+    known: dict[str, None] = {}
+    for state in conversation.states:
+        if state.startswith("new kernel"):
+            known.clear()
+        for name in FRAME_LINE.findall(state):
+            known.pop(name, None)
+            known[name] = None
+        for line in re.findall(r"^gone: (.*)$", state, re.M):
+            for name in line.split(", "):
+                known.pop(name, None)
+    return list(known)
+
+
+def _frames_in_kernel(tools: frozenset[str]) -> Steps[list[str]]:
+    text = "No file is named, so I look for a DataFrame that is already there."
+    if "list_variables" in tools:
+        result = yield Call(text, "list_variables", {})
+        lines = [line for line in result.splitlines() if "DataFrame" in line]
+        found = [WORD.findall(re.sub(r'"name"|DataFrame', " ", line)) for line in lines]
+        return [words[0] for words in found if words]
+    done = yield from run_code(text, LIST_FRAMES)
+    return FRAME_LINE.findall(done.text)
+
+
+def _loaded(earlier: tuple[Exchange, ...], path: str) -> str:
+    """The variable an earlier turn read ``path`` into."""
+    read = re.compile(rf"^(\w+) = pd\.read_\w+\(['\"]{re.escape(path)}['\"]", re.M)
+    codes = [str(exchange.arguments.get("code", "")) for exchange in earlier]
+    found = [match[1] for code in codes for match in read.finditer(code)]
+    return found[-1] if found else ""
+
+
+def _used(earlier: tuple[Exchange, ...]) -> list[str]:
+    """Frames that earlier turns looked at, the newest first."""
+    codes = [str(exchange.arguments.get("code", "")) for exchange in reversed(earlier)]
+    return [
+        name for code in codes for name in re.findall(r'^print\(len\((\w+)\), "rows"\)', code, re.M)
+    ]

@@ -1,0 +1,85 @@
+"""The moves of a plan: a generator yields calls, is sent their results, and returns an answer.
+
+A plan is run again from the start for every request and fed the results the transcript holds,
+so the same words and results always lead to the same next call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from cellwright.demo.mending import Surroundings, mend
+from cellwright.demo.reading import Failure, failure
+
+__all__ = ["Call", "CannotGoOnError", "Done", "Steps", "attempt", "install", "run_code"]
+
+REFUSED = re.compile(r"^\s*(?:refused|not run|not allowed|denied)\b", re.I)
+REPAIR_LIMIT = 3
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One tool call and the sentence said before it."""
+
+    text: str
+    tool: str
+    arguments: Mapping[str, str]
+
+
+Steps = Generator[Call, str, Result]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A cell that has run."""
+
+    code: str
+    text: str
+    """What came back."""
+    error: Failure | None
+    repairs: tuple[str, ...] = ()
+    """What was wrong before, one sentence each."""
+
+
+class CannotGoOnError(Exception):
+    """The plan ends here; the text is the answer."""
+
+
+def run_code(text: str, code: str) -> Steps[Done]:
+    """Run a cell.
+
+    Raises:
+        CannotGoOnError: The person or the mode refused it.
+    """
+    result = yield Call(text, "run_cell", {"code": code})
+    if REFUSED.match(result):
+        raise CannotGoOnError(f"I stop here, because the step was not allowed: {result.strip()}")
+    return Done(code, result, failure(result))
+
+
+def attempt(text: str, code: str, around: Surroundings) -> Steps[Done]:
+    """Run a cell and mend it while its errors are ones that rules know."""
+    done = yield from run_code(text, code)
+    repairs: list[str] = []
+    while done.error is not None and len(repairs) < REPAIR_LIMIT:
+        mended = mend(done.code, done.error, around)
+        if mended is None:
+            break
+        repairs.append(mended.reason)
+        done = yield from run_code(f"{mended.reason} I run it mended.", mended.code)
+    return Done(done.code, done.text, done.error, tuple(repairs))
+
+
+def install(module: str, tools: frozenset[str]) -> Steps[bool]:
+    """Ask for a missing package; tell whether there was a tool to ask with."""
+    if "install_package" not in tools:
+        return False
+    yield Call(
+        f"`{module}` is not installed, so I ask to install it.", "install_package", {"name": module}
+    )
+    return True

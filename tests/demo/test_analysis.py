@@ -1,0 +1,405 @@
+"""The demo model at work: real requests, a real kernel, numbers checked against pandas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from demo_session import Session, Turn, tool
+
+pytestmark = pytest.mark.kernel
+Runner = Callable[[str], str]
+
+READINGS = """\
+import datetime, random
+chance = random.Random(5)
+rows = ["Timestamp;Sensor ID;Temp C;Humidity;Status"]
+for hour in range(500):
+    moment = datetime.datetime(2026, 3, 1) + datetime.timedelta(hours=hour)
+    temperature = f"{20 + 8 * chance.random():.2f}".replace(".", ",") if hour % 50 else ""
+    rows.append(f"{moment:%d.%m.%Y %H:%M};s{hour % 3};{temperature};{chance.randint(20, 90)};ok")
+open("readings.csv", "w", encoding="utf-8-sig").write("\\n".join(rows))
+"""
+
+
+@pytest.fixture(scope="module")
+def sales() -> pd.DataFrame:
+    """The sales table as pandas reads it when told everything."""
+    import cellwright.demo
+
+    path = Path(cellwright.demo.__file__).parent / "data" / "sales.csv"
+    frame = pd.read_csv(path, thousands=",", na_values=["pending"])
+    frame["order_date"] = pd.to_datetime(frame["order_date"], format="mixed")
+    return frame
+
+
+def value(run: Runner, expression: str) -> object:
+    """A value in the kernel, by way of JSON."""
+    said = run(f"import json; print(json.dumps({expression}))")
+    assert "Error" not in said, said
+    return json.loads(said.strip().splitlines()[-1])
+
+
+def was_repaired(turn: Turn) -> bool:
+    return bool(turn.errors) and "Error: " not in turn.results[-1]
+
+
+def test_the_best_month_by_region_is_what_pandas_says(
+    session: Session, run: Runner, sales: pd.DataFrame
+) -> None:
+    turn = session.ask(
+        "Which month had the best revenue, by region? Plot it and leave the table in `best`.\n\n"
+        "<files>\nsales.csv (18.2 kB)\n  order_id,order_date\n</files>"
+    )
+    months = sales["order_date"].dt.to_period("M").astype(str).rename("month")
+    sums = sales.groupby(["region", months])["revenue"].sum().reset_index()
+    best = sums.loc[sums.groupby("region")["revenue"].idxmax()]
+    expected = [[r, m, round(v, 2)] for r, m, v in best.itertuples(index=False)]
+    found = value(run, "best.astype({'month': str}).round(2).values.tolist()")
+    assert found == expected
+    for region, month, revenue in expected:
+        assert f"| {region} | {month} | {revenue:,.2f} |" in turn.answer
+    assert any("<Figure size" in result for result in turn.results)
+
+
+def test_a_real_error_in_the_sales_dates_and_one_in_its_numbers_are_repaired(
+    session: Session,
+) -> None:
+    turn = session.ask("Profile sales.csv")
+    assert len(turn.errors) == 2
+    assert "doesn't match format" in turn.errors[0]
+    assert "could not convert string to float" in turn.errors[1]
+    assert was_repaired(turn)
+    repairs = [said for said in turn.said if "(ValueError)" in said]
+    assert len(repairs) == 2
+
+
+def test_a_profile_tells_what_pandas_counts(session: Session, sales: pd.DataFrame) -> None:
+    turn = session.ask("Profile sales.csv and leave the summary in `numbers`")
+    gaps = int(sales.isna().sum().sum())
+    assert f"**360 rows** and **7 columns**; {gaps} values are missing" in turn.answer
+    revenue = sales["revenue"]
+    assert f"| `revenue` | number | {revenue.isna().sum()} | " in turn.answer
+    assert f"to {revenue.max():,.2f}, median {revenue.median():,.2f}" in turn.answer
+    top = sales["region"].value_counts()
+    assert f"{top.index[0]} ({top.iloc[0]})" in turn.answer
+    assert "'pending' could not be read" in turn.answer
+
+
+def test_only_its_first_answer_says_that_it_is_a_demo(session: Session) -> None:
+    turn = session.ask("hello")
+    assert turn.answer.splitlines()[0].startswith("I am cellwright's demo model, a set of rules")
+    assert "demo model" not in session.ask("hello again").answer
+
+
+def test_a_plot_has_a_title_named_axes_and_tells_its_extremes(
+    session: Session, run: Runner, sales: pd.DataFrame
+) -> None:
+    turn = session.ask("plot revenue by month from sales.csv")
+    monthly = sales.groupby(sales["order_date"].dt.to_period("M"))["revenue"].sum()
+    assert f"highest at {monthly.idxmax()} (**{monthly.max():,.2f}**)" in turn.answer
+    assert f"lowest at {monthly.idxmin()} (**{monthly.min():,.2f}**)" in turn.answer
+    assert value(run, "[axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]") == [
+        "Revenue by month",
+        "Month",
+        "Sum of revenue",
+    ]
+    assert value(run, "__import__('matplotlib.pyplot').pyplot.get_fignums()") == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expression", "expected"),
+    [
+        ("bar chart of units by product", "len(axes.patches)", 4),
+        ("histogram of unit_price", "sum(p.get_height() for p in axes.patches)", 360),
+        ("scatter plot of revenue against units", "len(axes.collections)", 1),
+        ("plot unit_price by units", "len(axes.collections)", 1),
+        ("plot the number of orders by region", "[t.get_text() for t in axes.get_xticklabels()]",
+         ["East", "North", "South", "West"]),
+        ("line chart of revenue by region", "len(axes.lines)", 1),
+        ("draw bars of revenue per quarter", "len(axes.patches)", 4),
+        ("plot revenue over time by product", "len(axes.lines)", 4),
+        ("draw something", "axes.get_title()", "Distribution of units"),
+        ("visualise sales", "axes.get_title()", "Distribution of units"),
+    ],
+)  # fmt: skip
+def test_charts_are_drawn_as_asked(
+    session: Session, run: Runner, prompt: str, expression: str, expected: object
+) -> None:
+    turn = session.ask(f"{prompt} from sales.csv")
+    assert "The plot shows" in turn.answer
+    assert value(run, expression) == expected
+
+
+def test_the_top_n_are_the_n_highest_sums(
+    session: Session, run: Runner, sales: pd.DataFrame
+) -> None:
+    turn = session.ask("top 2 products by revenue in sales.csv, save it as top")
+    sums = sales.groupby("product")["revenue"].sum().nlargest(2).round(2)
+    assert value(run, "top.round(2).values.tolist()") == [[n, v] for n, v in sums.items()]
+    assert f"| {sums.index[0]} | {sums.iloc[0]:,.2f} |" in turn.answer
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("what is the mean of units", lambda s: s["units"].mean()),
+        ("what's the median unit price", lambda s: s["unit_price"].median()),
+        ("max of revenue", lambda s: s["revenue"].max()),
+        ("lowest revenue", lambda s: s["revenue"].min()),
+        ("total revenue", lambda s: s["revenue"].sum()),
+        ("standard deviation of units", lambda s: s["units"].std()),
+        ("how many rows are there", len),
+        ("reveneu: what is the average", lambda s: s["revenue"].mean()),
+        ("units 的平均值是多少", lambda s: s["units"].mean()),
+    ],
+)
+def test_one_number_is_what_pandas_computes(
+    session: Session,
+    run: Runner,
+    sales: pd.DataFrame,
+    prompt: str,
+    expected: Callable[[pd.DataFrame], float],
+) -> None:
+    turn = session.ask(f"{prompt} (sales.csv)")
+    assert value(run, "float(result)") == pytest.approx(expected(sales))
+    assert "It is in `result`" in turn.answer
+
+
+@pytest.mark.parametrize(
+    ("prompt", "header"),
+    [
+        ("mean of units by region", "| region | units |"),
+        ("average unit price by product and region", "| product | region | unit_price |"),
+        ("how many orders per product", "| product | count |"),
+        ("按 region 统计 units 平均值", "| region | units |"),
+        ("which product sold the most units?", "| product | units |"),
+        ("which region had the lowest revenue in each quarter?", "| quarter | region | revenue |"),
+        ("哪个月的 revenue 最高，按 region", "| region | month | revenue |"),
+        ("revenue by order_date", "| month | revenue |"),
+    ],
+)
+def test_tables_have_the_groups_that_were_asked_for(
+    session: Session, prompt: str, header: str
+) -> None:
+    assert header in session.ask(f"{prompt} sales.csv").answer
+
+
+def test_the_largest_rows_are_whole_rows(session: Session, run: Runner) -> None:
+    turn = session.ask("show the top 3 rows by revenue in sales.csv")
+    assert "The 3 rows with the highest `revenue`" in turn.answer
+    assert value(run, "len(result)") == 3
+
+
+def test_cleaning_leaves_no_gap_in_a_copy_and_the_original_as_it_was(
+    session: Session, run: Runner, sales: pd.DataFrame
+) -> None:
+    turn = session.ask("clean missing values in sales.csv and leave the result in tidy")
+    assert value(run, "int(tidy.isna().sum().sum())") == 0
+    assert value(run, "int(sales.isna().sum().sum())") == int(sales.isna().sum().sum())
+    assert value(run, "float(tidy['revenue'].median())") == pytest.approx(sales["revenue"].median())
+    assert "`tidy` is the cleaned table: 360 of 360 rows" in turn.answer
+    assert "filled with 'unknown'" in turn.answer
+
+
+def test_a_semicolon_file_with_a_byte_order_mark_is_read(session: Session, run: Runner) -> None:
+    run(READINGS)
+    turn = session.ask("Profile readings.csv")
+    assert "**500 rows** and **5 columns**; 10 values are missing" in turn.answer
+    assert "| `Timestamp` | date | 0 | 2026-03-01 to 2026-03-21 19:00:00 |" in turn.answer
+    assert "| `Temp C` | number | 10 | 20" in turn.answer
+    assert was_repaired(turn)
+
+
+def test_dates_of_a_few_weeks_are_drawn_by_day(session: Session, run: Runner) -> None:
+    run(READINGS)
+    turn = session.ask("plot temperature over time from readings.csv")
+    assert "temp C by day" in turn.answer
+    assert value(run, "len(temp_c_by_day)") == 21
+
+
+def test_a_column_is_found_by_a_part_of_its_name(session: Session, run: Runner) -> None:
+    run(READINGS)
+    answer = session.ask("what is the mean temperature by sensor in readings.csv").answer
+    expected = value(run, "round(readings.groupby('Sensor ID')['Temp C'].mean()['s0'], 2)")
+    assert f"| s0 | {expected:.2f} |" in answer
+
+
+FRAME = """\
+import pandas as pd
+measured = pd.DataFrame({
+    "when": pd.date_range("2026-01-01", periods=90, freq="D", tz="UTC"),
+    "City": pd.Categorical(["Rome", "Oslo"] * 45),
+    "score": range(90),
+    "price": ["1.50", "2,000.00"] * 45,
+    "tags": [[1], [2, 3]] * 45,
+})
+before = measured.copy()
+"""
+
+
+def test_a_named_dataframe_is_used_and_left_as_it_is(session: Session, run: Runner) -> None:
+    run(FRAME)
+    turn = session.ask("What is the sum of price by City in @measured?")
+    assert "| Oslo | 90,000 |" in turn.answer
+    assert "`measured_typed` is a copy of `measured`" in turn.answer
+    assert value(run, "measured.equals(before)") is True
+
+
+def test_dates_with_a_time_zone_are_cut_without_a_warning(session: Session, run: Runner) -> None:
+    run(FRAME)
+    turn = session.ask("plot score by month for @measured")
+    assert "highest at 2026-03 (**74**)" in turn.answer
+
+
+def test_a_dataframe_that_is_there_is_found_without_a_name(session: Session, run: Runner) -> None:
+    run(FRAME.replace("before =", "_before ="))
+    turn = session.ask("describe my table")
+    assert "**90 rows** and **5 columns**" in turn.answer
+    assert "2 values, most often" in turn.answer
+
+
+def test_cleaning_drops_rows_without_a_date_and_fills_categories(
+    session: Session, run: Runner
+) -> None:
+    run(FRAME + "measured.loc[:4, 'when'] = None\nmeasured.loc[5:9, 'City'] = None")
+    turn = session.ask("clean the missing values of @measured")
+    assert "85 of 90 rows" in turn.answer
+    assert "| `when` | 5 | 0 | rows dropped |" in turn.answer
+    assert value(run, "int(measured_typed_clean['City'].eq('unknown').sum())") == 5
+
+
+def test_nothing_is_cleaned_where_nothing_is_missing(session: Session, run: Runner) -> None:
+    run("import pandas as pd\nfull = pd.DataFrame({'a': [1, 2]})")
+    turn = session.ask("clean missing values of @full and leave it in spotless")
+    assert "Nothing is missing in `full`" in turn.answer
+    assert value(run, "spotless.equals(full)") is True
+    assert "spotless" not in session.ask("clean missing values of @full").answer
+
+
+def test_columns_with_odd_names_are_quoted(session: Session, run: Runner) -> None:
+    run(
+        "import pandas as pd\n"
+        "odd = pd.DataFrame({\"it's\": ['a', 'b'], '\"x\"': [1, 2], 7: [3, 4]})"
+    )
+    answer = session.ask("profile @odd").answer
+    assert "| `it's` | text | 0 | 2 values" in answer
+    assert "| `7` | number | 0 | 3 to 4, median 3.50 |" in answer
+
+
+def test_day_first_dates_are_recognised_by_the_value_that_cannot_be_a_month(
+    session: Session, run: Runner, folder: Path
+) -> None:
+    (folder / "days.csv").write_text(
+        "day,n\n" + "".join(f"{day:02}/02/2026,{day}\n" for day in range(1, 29))
+    )
+    turn = session.ask("sum of n by month in days.csv")
+    assert was_repaired(turn)
+    assert "| 2026-02 | 406 |" in turn.answer
+
+
+def test_dates_of_three_kinds_are_read_one_by_one(session: Session, folder: Path) -> None:
+    dates = ["2026-01-05", "2026-01-06", "2026-01-07", "Monday 12 January 2026", "soon"]
+    (folder / "mixed.csv").write_text("day,n\n" + "".join(f"{day},1\n" for day in dates))
+    turn = session.ask("how many rows per month in mixed.csv")
+    assert was_repaired(turn)
+    assert "| 2026-01 | 4 |" in turn.answer
+    assert "'soon' could not be read" in turn.answer
+
+
+def test_a_decimal_comma_is_read_from_the_value_that_fails(session: Session, folder: Path) -> None:
+    (folder / "prices.tsv").write_text("item\tprice\na\t1,25\nb\t1.000,50\nc\t2,25\n")
+    assert "**1,004**" in session.ask("total price in prices.tsv").answer
+
+
+def test_a_file_that_is_not_utf8_is_read_after_the_error(session: Session, folder: Path) -> None:
+    (folder / "cities.csv").write_bytes("city,n\nMálaga,3\nKöln,4\n".encode("cp1252"))
+    turn = session.ask("which city has the highest n in cities.csv")
+    assert "**Köln**" in turn.answer
+    assert "UnicodeDecodeError" in turn.results[0]
+
+
+def test_broken_rows_are_left_out_and_that_is_said(session: Session, folder: Path) -> None:
+    (folder / "broken.csv").write_text("a,b\n1,2\n3,4,5\n5,6\n")
+    turn = session.ask("total b in broken.csv")
+    assert "**8**" in turn.answer
+    assert any("some rows are broken" in said for said in turn.said)
+
+
+def test_a_tab_separated_text_file_comes_apart(session: Session, folder: Path) -> None:
+    (folder / "table.txt").write_text("a\tb\n1\t2\n3\t4\n")
+    assert "**6**" in session.ask("total b in table.txt").answer
+
+
+def test_json_lines_are_read(session: Session, folder: Path) -> None:
+    (folder / "log.jsonl").write_text('{"level": "info", "ms": 3}\n{"level": "warn", "ms": 5}\n')
+    assert "**8**" in session.ask("total ms in log.jsonl").answer
+
+
+def test_a_misspelled_file_is_found(session: Session) -> None:
+    turn = session.ask("how many rows has salse.csv")
+    assert "**360**" in turn.answer
+    assert "FileNotFoundError" in turn.results[0]
+    assert "I take `sales.csv`" in " ".join(turn.said)
+
+
+def test_a_file_that_is_nowhere_is_not_made_up(session: Session) -> None:
+    answer = session.ask("profile weather.csv").answer
+    assert answer == "There is no file `weather.csv`, and none with a similar name."
+
+
+def test_an_empty_file_is_reported(session: Session, folder: Path) -> None:
+    (folder / "empty.csv").write_text("")
+    assert (
+        "EmptyDataError: No columns to parse from file" in session.ask("profile empty.csv").answer
+    )
+
+
+def test_a_variable_that_is_no_table_is_reported(session: Session, run: Runner) -> None:
+    run("numbers = [1, 2]")
+    assert "I could not look at `numbers`: AttributeError" in session.ask("profile @numbers").answer
+
+
+def test_without_data_it_says_what_to_name(session: Session) -> None:
+    assert "I found no data to work on" in session.ask("what is the mean of units?").answer
+
+
+def test_a_second_turn_uses_the_table_of_the_first(session: Session, run: Runner) -> None:
+    session.ask("profile sales.csv")
+    turn = session.ask(
+        "which region had the best revenue in sales.csv?\n\n"
+        "<notebook-state>\nsales: DataFrame 360 rows x 7 columns\n</notebook-state>"
+    )
+    assert not any("read_csv" in code for code in turn.codes)
+    assert not turn.errors
+    assert "is the `region` with the highest sum of `revenue`" in turn.answer
+
+
+def test_rows_it_cannot_pick_are_admitted(session: Session) -> None:
+    answer = session.ask("what is the mean of units in North in 2024? sales.csv").answer
+    assert "I took all rows: I cannot pick rows by 'North', '2024'." in answer
+
+
+def test_a_question_about_no_column_names_the_columns(session: Session) -> None:
+    answer = session.ask("what is the weather by planet? sales.csv").answer
+    assert "I could not tell which columns" in answer
+    assert "`unit_price`" in answer
+
+
+def test_variables_are_listed_with_the_tool_when_there_is_one(
+    open_session: Callable[..., Session], run: Runner
+) -> None:
+    run("import pandas as pd\nfull = pd.DataFrame({'a': [1, 2]})")
+
+    def answer(name: str, arguments: dict[str, str]) -> str:
+        if name == "list_variables":
+            return "pd: module\nfull: DataFrame 2 rows x 1 columns"
+        return run(arguments["code"])
+
+    tools = [tool("run_cell", "code"), tool("list_variables", pattern="")]
+    turn = open_session(answer, *tools).ask("what is the total of a?")
+    assert turn.tools[0] == "list_variables"
+    assert "**3**" in turn.answer
