@@ -26,6 +26,7 @@ from cellwright.store.opening import (
     OpenOptions,
     StoreNotice,
     damaged,
+    inode_of,
     open_file,
     open_memory,
     primary_code,
@@ -72,6 +73,7 @@ class Database:
         self._retry_seconds = 0.0
         self._retry_at = 0.0
         self._replaced = False
+        self._inode = -1
         with self._lock:
             self._reach()
 
@@ -113,7 +115,7 @@ class Database:
         """The rows of a query: those of the file, then those that wait in memory."""
         self._mind_fork()
         with self._lock:
-            self._reach()
+            self._reach(now=True)
             rows: list[Row] = []
             if self._file is not None:
                 try:
@@ -135,16 +137,24 @@ class Database:
                     connection.close()
             self._file = self._memory = None
 
-    def _reach(self) -> bool:
-        """Whether the file may be tried now; opens it where it is not open."""
+    def _reach(self, *, now: bool = False) -> bool:
+        """Whether the file may be tried; opens it where it is not open.
+
+        Args:
+            now: Try it even where it has just failed.
+        """
         if self.path is None:
             self._memory = self._memory or open_memory(self._options)
             return False
-        if self._outage and time.monotonic() < self._retry_at:
+        if not now and self._outage and time.monotonic() < self._retry_at:
             return False
+        if self._file is not None and inode_of(self.path) != self._inode:
+            # SQLite would go on writing to a file that has no name any more.
+            self._let_go()
         if self._file is None:
             try:
                 self._file = open_file(self.path, self._options)
+                self._inode = inode_of(self.path)
                 self._notices += self._file.notices
                 self._file.connection.execute("PRAGMA busy_timeout = 100").fetchone()
             except (OSError, sqlite3.Error) as error:
@@ -207,13 +217,16 @@ class Database:
         step = self._retry_seconds * 2 if self._outage else self._options.retry_seconds
         self._retry_seconds = min(step, RETRY_LIMIT_SECONDS)
         self._retry_at = time.monotonic() + self._retry_seconds
-        if not _is_passing(error) and self._file is not None:
-            # The file may be gone or replaced: look at it anew next time.
-            self._file.connection.close()
-            self._file = None
+        if not _is_passing(error):
+            self._let_go()
         if not self._outage:
             self._notices.append(_failure_notice(self.path, error))
         self._outage = str(error)
+
+    def _let_go(self) -> None:
+        if self._file is not None:
+            self._file.connection.close()
+            self._file = None
 
     def _recovered(self) -> None:
         if self._waiting:
@@ -236,7 +249,7 @@ class Database:
 
 
 def _is_passing(error: Exception) -> bool:
-    codes = (*BUSY_CODES, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT)
+    codes = (*BUSY_CODES, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
     return isinstance(error, sqlite3.Error) and primary_code(error) in codes
 
 

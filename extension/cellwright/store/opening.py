@@ -17,7 +17,16 @@ from typing import Literal
 from cellwright.store.filesystems import locks_work, on_network
 from cellwright.store.migrations import MIGRATIONS, Migration, applied, apply
 
-__all__ = ["OpenOptions", "Opened", "StoreNotice", "damaged", "open_file", "open_memory"]
+__all__ = [
+    "OpenOptions",
+    "Opened",
+    "StoreNotice",
+    "damaged",
+    "inode_of",
+    "open_file",
+    "open_memory",
+    "primary_code",
+]
 
 EMPTY_FILE_GRACE_SECONDS = 10.0
 """A younger empty file is one that another process is just making."""
@@ -74,13 +83,13 @@ def open_file(path: Path, options: OpenOptions) -> Opened:
         sqlite3.Error: SQLite cannot use the file.
     """
     notices = list(_make(path))
-    inode = _inode(path)
+    inode = inode_of(path)
     try:
         return _open(path, options, notices)
     except sqlite3.Error as error:
         if not damaged(error):
             raise
-        if _inode(path) == inode:  # else another process was faster
+        if inode_of(path) == inode:  # else another process was faster
             notices.append(_set_aside(path, f"is damaged ({error})"))
     notices += _make(path)
     return _open(path, options, notices)
@@ -112,7 +121,8 @@ def _make(path: Path) -> list[StoreNotice]:
     return notices
 
 
-def _inode(path: Path) -> int:
+def inode_of(path: Path) -> int:
+    """Which file has this name now; -1: none."""
     try:
         return path.stat().st_ino
     except OSError:

@@ -45,7 +45,7 @@ def is_alive(owner: Mapping[str, Any], silent_seconds: float) -> bool:
 @functools.cache
 def _boot_id() -> str:
     with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
     return ""
 
 
