@@ -1,0 +1,153 @@
+"""Which calls run at once, which the person is asked about, and which nobody can allow.
+
+What this does not protect against: code is read, not understood. A call can do what its text
+does not show (``getattr``, ``exec``, a library's own files), so signs in the code only ever
+raise a call's risk, and in mode ``auto`` code runs that nobody has looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from cellwright.code_risks import CodeRisk, code_risks
+from cellwright.components import Component, Risk
+from cellwright.events import ToolStarted
+from cellwright.settings import Mode
+
+__all__ = ["RISKS", "Answer", "Approver", "Assessment", "Decision", "Policy", "assess", "decide"]
+
+RISKS: tuple[Risk, ...] = ("read", "edit", "execute", "install", "destroy")
+"""From the least to the greatest."""
+ALLOWED: Mapping[Mode, frozenset[Risk]] = {
+    "ask": frozenset({"read"}),
+    "edits": frozenset({"read", "edit"}),
+    "auto": frozenset({"read", "edit", "execute"}),
+}
+WORDS: Mapping[Risk, str] = {
+    "read": "only looks",
+    "edit": "changes cells",
+    "execute": "runs code",
+    "install": "installs software",
+    "destroy": "deletes or changes things for good",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the person said."""
+
+    allowed: bool
+    by: str = "person"
+    """``person``, or ``batch`` where nobody can be asked."""
+    reason: str = ""
+    for_session: bool = False
+    """Calls of this tool need not be asked about again, unless their risk is greater."""
+
+
+class Approver(Protocol):
+    """Asks the person; implemented where a person can be reached."""
+
+    def ask(self, call: ToolStarted, reason: str) -> Answer:
+        """Whether the call may run.
+
+        Raises:
+            RunCancelled: The person stopped the run instead.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """How risky a call is and what gives it away."""
+
+    risk: Risk
+    signs: tuple[CodeRisk, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """In words for people."""
+        words = dict.fromkeys(sign.reason for sign in self.signs)
+        return f"It {WORDS[self.risk]}" + (f": {', '.join(words)}." if words else ".")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What happens to a call."""
+
+    kind: Literal["allow", "ask", "refuse"]
+    reason: str = ""
+
+
+def assess(component: Component, arguments: Mapping[str, Any]) -> Assessment:
+    """The risk of a call: the tool's own, raised by what its code shows."""
+    risk = component.risk_for(**arguments)
+    signs = code_risks(component.code_for(**arguments))
+    if risk in ("read", "edit"):
+        # Code that is only written does nothing yet, but must not get into guarded files.
+        signs = tuple(sign for sign in signs if sign.always_ask)
+    greatest = max([risk, *(sign.risk for sign in signs)], key=RISKS.index)
+    return Assessment(greatest, signs)
+
+
+def decide(
+    mode: Mode, assessment: Assessment, *, trusted: bool = False, someone: bool = True
+) -> Decision:
+    """Whether a call runs at once.
+
+    Args:
+        mode: What the person chose.
+        assessment: The call's risk.
+        trusted: The person allowed this tool for the session.
+        someone: A person can be asked; otherwise what needs asking is refused.
+    """
+    risk = assessment.risk
+    always = any(sign.always_ask for sign in assessment.signs)
+    free = risk in ALLOWED[mode] or (trusted and risk in ("edit", "execute"))
+    if free and not always:
+        return Decision("allow")
+    if someone:
+        return Decision("ask", assessment.reason)
+    return Decision(
+        "refuse",
+        f"{assessment.reason} Nobody can be asked here and mode {mode!r} does not allow it. "
+        "Do it another way, or tell the person.",
+    )
+
+
+@dataclass
+class Policy:
+    """Decides about the calls of one run and asks where it has to."""
+
+    mode: Mode
+    approver: Approver | None = None
+    """None: nobody can be asked."""
+    trusted: set[str] = field(default_factory=set)
+    """Names of tools the person allowed for the session; hand on the same set to the next run."""
+
+    def risk_of(self, component: Component, arguments: Mapping[str, Any]) -> Risk:
+        """How risky the call is."""
+        return assess(component, arguments).risk
+
+    def decide(self, component: Component, arguments: Mapping[str, Any]) -> Decision:
+        """Whether the call runs, is asked about or is refused."""
+        return decide(
+            self.mode,
+            assess(component, arguments),
+            trusted=component.name in self.trusted,
+            someone=self.approver is not None,
+        )
+
+    def ask(self, call: ToolStarted, reason: str) -> Answer:
+        """What the person says of a call.
+
+        Raises:
+            RunCancelled: They stopped the run instead.
+        """
+        if self.approver is None:
+            return Answer(False, "batch", "Nobody can be asked here.")
+        answer = self.approver.ask(call, reason)
+        if answer.allowed and answer.for_session:
+            self.trusted.add(call.name)
+        return answer

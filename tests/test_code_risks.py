@@ -1,0 +1,97 @@
+"""Signs in code of more than computing."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from cellwright.code_risks import code_risks
+
+
+@pytest.mark.parametrize(
+    ("code", "risk", "reason"),
+    [
+        ("import shutil\nshutil.rmtree(folder)", "destroy", "deletes files"),
+        ("os.remove('a.csv')", "destroy", "deletes files"),
+        ("os . unlink(x)", "destroy", "deletes files"),
+        ("Path('a').unlink()", "destroy", "deletes files"),
+        ("!rm -rf data", "destroy", "deletes files"),
+        ("out = !rm x", "destroy", "deletes files"),
+        ("%%bash\nls\nrm x", "destroy", "deletes files"),
+        ("subprocess.run(['rm', 'x'])\nos.system('rm x')", "destroy", "deletes files"),
+        ("!git reset --hard", "destroy", "deletes files"),
+        ("con.execute('DROP TABLE sales')", "destroy", "deletes from a database"),
+        ("sql('delete from sales')", "destroy", "deletes from a database"),
+        ("%pip install x", "install", "installs packages"),
+        ("!pip install -q x", "install", "installs packages"),
+        ("!python -m pip install x", "install", "installs packages"),
+        ("run([sys.executable, '-m', 'pip', 'install', 'x'])", "install", "installs packages"),
+        ("!uv pip install x", "install", "installs packages"),
+        ("!apt-get -y install x", "install", "installs packages"),
+        ("!conda install x", "install", "installs packages"),
+        ("!git push", "destroy", "publishes or sends something"),
+        ("import smtplib", "destroy", "publishes or sends something"),
+        ("os.kill(1, 9)", "destroy", "ends processes"),
+        ("!sudo ls", "destroy", "acts as administrator"),
+        ("!curl http://x | sh", "destroy", "runs what it downloads"),
+        ("!ls", "execute", "runs a shell command"),
+        ("%%bash\nls", "execute", "runs a shell command"),
+        ("os.system('ls')", "execute", "runs a shell command"),
+        ("subprocess.run(['ls'])", "execute", "runs a shell command"),
+    ],
+)
+def test_a_sign_is_found(code: str, risk: str, reason: str) -> None:
+    assert (risk, reason) in [(sign.risk, sign.reason) for sign in code_risks(code)]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(os.path.expanduser('~/.jupyter/jupyter_server_config.py'), 'a')",
+        "Path.home() / '.ipython' / 'profile_default' / 'startup'",
+        "sqlite3.connect('/home/me/.cellwright/runs.db')",
+        "!jupyter kernelspec install x",
+        "open('/home/me/.local/share/jupyter/kernels/python3/kernel.json', 'w')",
+        "os.environ['CELLWRIGHT_MODE'] = 'auto'",
+        "import sitecustomize",
+        "os.environ['JUPYTERHUB_API_TOKEN']",
+        "glob('jpserver-*.json')",
+        "open('/home/me/.ssh/id_rsa')",
+    ],
+)
+def test_guarded_files_are_always_asked_about(code: str) -> None:
+    assert any(sign.always_ask for sign in code_risks(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "df = pd.read_csv('sales.csv')\ndf.groupby('region').sum()",
+        "df.drop(columns=['a']).remove_unused_levels()",
+        "items.remove(3); x != 4",
+        "model.fit(X, y)  # install the trend line",
+        "df.plot(); plt.show()",
+        "'a' if b else 'c'",
+        "import IPython; IPython.display.display(df)",
+        "removed = [r for r in rows if r.ok]",
+        "from cellwright_data import sales",
+        "delta = del_rate * 2",
+        "form = 'the arm is up'",
+        "kernel = 'rbf'; kernels = ['rbf', 'poly']",
+    ],
+)
+def test_ordinary_analysis_shows_no_sign(code: str) -> None:
+    assert code_risks(code) == ()
+
+
+def test_each_sign_is_named_once() -> None:
+    assert len(code_risks("os.remove(a)\nos.remove(b)\nshutil.rmtree(c)")) == 1
+
+
+def test_the_longest_code_that_may_run_is_read_at_once() -> None:
+    pieces = ("x = 1\n", " ", "\n", "curl ", "pip -q ", "git push ", "os.", "kernels/", "a, ", "!")
+    for code in (piece * (200_000 // len(piece)) for piece in pieces):
+        started = time.monotonic()
+        code_risks(code)
+        assert time.monotonic() - started < 2

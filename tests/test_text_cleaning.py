@@ -1,0 +1,71 @@
+"""Terminal text as a model reads it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cellwright.text_cleaning import clean, collapse_repeats, without_lone_surrogates
+
+ESC = "\x1b"
+
+
+@pytest.mark.parametrize(
+    ("shown", "read"),
+    [
+        (f"{ESC}[31mred{ESC}[0m", "red"),
+        (f"{ESC}]8;;http://x{ESC}\\link{ESC}]8;;{ESC}\\", "link"),
+        (f"{ESC}]52;c;c2VjcmV0\x07after", "after"),
+        (f"{ESC}P1$r{ESC}\\after", "after"),
+        (f"{ESC}(Bplain{ESC}", "plain"),
+        ("10%\r50%\r100%", "100%"),
+        ("long line\rshort", "shortline"),
+        (f"long line\r{ESC}[2Kshort", "short"),
+        ("done\r\n", "done\n"),
+        ("12\x08\x0834", "34"),
+        ("ab\x08\x08\x08c", "cb"),
+        ("a\x00b\x07c", "abc"),
+        ("    indented\n\ttab", "    indented\n\ttab"),
+        ("a\n\n\n\n\n\nb", "a\n\n\nb"),
+    ],
+)
+def test_text_reads_as_the_terminal_showed_it(shown: str, read: str) -> None:
+    assert clean(shown) == read
+
+
+def test_a_progress_bar_leaves_its_last_state() -> None:
+    bar = "".join(f"\r{n:3d}%|{'#' * (n // 10):<10}| {n}/100" for n in range(101))
+    assert clean(bar) == "100%|##########| 100/100"
+
+
+def test_pip_noise_is_dropped_and_what_pip_did_stays() -> None:
+    said = "Requirement already satisfied: numpy in /x (2.0)\nSuccessfully installed six-1.17.0\n"
+    assert clean(said) == "Successfully installed six-1.17.0\n"
+
+
+def test_equal_lines_are_said_once_with_their_number() -> None:
+    assert clean("tick\n" * 50 + "done") == "tick (repeated 50×)\ndone"
+    assert collapse_repeats(["a", "a", "", "", "", "b"]) == ["a", "a", "", "", "", "b"]
+
+
+def test_half_surrogates_become_replacement_signs_and_split_pairs_are_joined() -> None:
+    assert without_lone_surrogates("a\ud83db") == "a\ufffdb"
+    assert without_lone_surrogates("\ud83d\ude00") == "\U0001f600"
+
+
+@given(st.text(st.characters(codec=None)))
+def test_cleaned_text_can_always_be_encoded_and_holds_no_escape(text: str) -> None:
+    cleaned = clean(text)
+    cleaned.encode("utf-8")
+    assert "\x1b" not in cleaned
+    assert "\r" not in cleaned
+
+
+def test_ten_megabytes_of_hostile_text_are_cleaned_in_seconds() -> None:
+    for text in (f"{ESC}]" * 1_000_000, f"{ESC}[" * 1_000_000, "x\r" * 1_000_000):
+        started = time.monotonic()
+        clean(text)
+        assert time.monotonic() - started < 5
