@@ -1,0 +1,133 @@
+# make demo      the main job, with no key and no network
+# make test      everything that continuous integration runs
+# make check     its quick half: formats, types, layers
+# make help      the other targets
+
+.POSIX:
+.PHONY: help setup js demo check check-python check-js test test-fast test-js test-unit test-serial \
+	test-server test-browser test-packaging coverage bench wheel clean
+
+# The Python to build .venv with: python3 if it is at least 3.11, else the newest that is found
+PYTHON =
+# Parallel test processes
+WORKERS = auto
+# Branches of all but the edges (tests/layers.toml) that the tests must take, in percent
+BRANCHES = 95
+# make demo LAB=1 opens the demo's notebook in JupyterLab
+LAB =
+
+BIN = .venv/bin
+PIP = .ci/retry $(BIN)/python -m pip install --retries 10 --disable-pip-version-check -q
+NPM = PATH="$$PWD/$(BIN):$$PATH" npm
+NPM_CI = .ci/retry npm ci --no-audit --no-fund --fetch-retries=5
+# the labextension is built by `make js`, not by pip
+NO_NODE = SKIP_JUPYTER_BUILDER=1
+LABEXTENSION = extension/cellwright/labextension
+
+help:
+	@echo "make setup          .venv and node_modules, with everything the tests need"
+	@echo "make demo [LAB=1]   the main job with the demo model; LAB=1 opens it in JupyterLab"
+	@echo "make check          formats, linters, types, layers"
+	@echo "make test           everything; what continuous integration runs"
+	@echo "make test-fast      Python tests that need no kernel, server or browser"
+	@echo "make bench          how much time and memory cellwright itself takes"
+	@echo "make wheel          dist/*.whl; installing it needs no Node"
+	@echo "make clean          remove what was built (not .venv)"
+
+.venv/bin/python:
+	python=$$(PYTHON="$(PYTHON)" .ci/find-python) && "$$python" -m venv .venv
+
+.venv/demo.stamp: .venv/bin/python pyproject.toml package.json
+	@echo "Installing cellwright into .venv (a minute or two the first time) ..."
+	mkdir -p $(LABEXTENSION)
+	export $(NO_NODE) && $(PIP) -e '.[demo]'
+	touch $@
+
+.venv/setup.stamp: .venv/bin/python pyproject.toml package.json
+	@echo "Installing cellwright and its test tools into .venv ..."
+	mkdir -p $(LABEXTENSION)
+	export $(NO_NODE) && $(PIP) -e '.[test,demo,lab]'
+	touch .venv/demo.stamp
+	touch $@
+
+node_modules/setup.stamp: package.json package-lock.json
+	@command -v npm >/dev/null || { echo "Node 20.19 or newer is needed to build the JupyterLab extension; install it and try again." >&2; exit 1; }
+	$(NPM_CI)
+	touch $@
+
+setup: .venv/setup.stamp node_modules/setup.stamp js
+
+# Build the labextension and link it into .venv, so that the next build is seen without installing.
+js: .venv/setup.stamp node_modules/setup.stamp
+	$(NPM) run --silent build
+	PATH="$$PWD/$(BIN):$$PATH" jupyter-builder develop --overwrite . >/dev/null
+
+demo: .venv/demo.stamp
+	@if [ -n "$(LAB)" ]; then \
+		$(MAKE) js && $(BIN)/cellwright demo --lab; \
+	else \
+		$(BIN)/cellwright demo; \
+	fi
+
+check: check-python check-js
+
+check-python: .venv/setup.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/typos
+	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini tests
+	$(BIN)/pytest -q tests/test_layers.py
+
+check-js: .venv/setup.stamp node_modules/setup.stamp
+	$(NPM) run --silent format:check
+	$(NPM) run --silent lint
+	$(NPM) run --silent types
+
+test: setup
+	.ci/ensure-chromium
+	$(MAKE) check
+	$(MAKE) test-js
+	$(MAKE) test-unit test-serial test-server coverage
+	$(MAKE) test-browser
+	$(MAKE) test-packaging
+	@echo
+	@echo "All tests passed."
+
+test-js: node_modules/setup.stamp
+	$(NPM) run --silent test
+
+test-unit: .venv/setup.stamp
+	rm -f .coverage .coverage.*
+	$(BIN)/pytest -n $(WORKERS) -m 'not serial' --cov --cov-report=
+
+# Exit status 5 says that no test is marked serial.
+test-serial: .venv/setup.stamp
+	$(BIN)/pytest -m serial || [ $$? -eq 5 ]
+
+test-server: .venv/setup.stamp
+	$(BIN)/pytest tests/server --cov --cov-append --cov-report=
+
+coverage: .venv/setup.stamp
+	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
+
+test-browser: js
+	$(BIN)/pytest tests/browser
+
+test-packaging: .venv/setup.stamp node_modules/setup.stamp
+	$(BIN)/pytest tests/packaging
+
+test-fast: .venv/setup.stamp
+	$(BIN)/pytest -n $(WORKERS) -m 'not kernel and not serial'
+
+bench: .venv/setup.stamp
+	$(BIN)/python benchmarks/overhead.py
+
+# A development build that lies about would be shipped as it is.
+wheel: .venv/bin/python
+	rm -rf $(LABEXTENSION)
+	$(BIN)/python -m pip wheel --retries 10 --no-deps -w dist .
+
+clean:
+	rm -rf dist build htmlcov test-output demo-output js/lib $(LABEXTENSION)
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

@@ -1,0 +1,49 @@
+import jupyter from '@jupyter/eslint-plugin';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
+import importX from 'eslint-plugin-import-x';
+import tseslint from 'typescript-eslint';
+
+const PROJECT = 'js/tsconfig.check.json';
+
+/** The recommended Jupyter rules, each one an error: nobody reads warnings. */
+const jupyterRules = jupyter.configs.recommended.map(config => ({
+  ...config,
+  plugins: { jupyter },
+  rules: Object.fromEntries(
+    Object.entries(config.rules).map(([rule, level]) => [rule, level === 'off' ? 'off' : 'error'])
+  )
+}));
+
+export default defineConfig([
+  globalIgnores(['js/lib/', 'extension/', 'node_modules/']),
+  ...jupyterRules,
+  {
+    files: ['js/**/*.{ts,tsx}'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    plugins: { 'import-x': importX },
+    languageOptions: { parserOptions: { project: PROJECT, tsconfigRootDir: import.meta.dirname } },
+    settings: {
+      ...importX.flatConfigs.typescript.settings,
+      'import-x/resolver-next': [createTypeScriptImportResolver({ project: PROJECT })]
+    },
+    rules: {
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      // JupyterLab groups command ids and options in namespaces
+      '@typescript-eslint/no-namespace': 'off',
+      complexity: ['error', 10],
+      eqeqeq: 'error',
+      'import-x/no-cycle': 'error',
+      'import-x/no-self-import': 'error',
+      'max-lines': ['error', 400],
+      'max-params': ['error', 5]
+    }
+  },
+  {
+    files: ['js/test/**'],
+    rules: {
+      // the text of a test is not shown to a person
+      'jupyter/no-untranslated-string': 'off'
+    }
+  }
+]);

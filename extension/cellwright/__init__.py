@@ -1,0 +1,30 @@
+"""A function-calling model at work in your live notebook kernel; every run is a benchmark sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cellwright._version import __version__
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["__version__", "load_ipython_extension"]
+
+
+def load_ipython_extension(ipython: InteractiveShell) -> None:
+    """Load the ``%agent`` magics: what ``%load_ext cellwright`` calls."""
+    # The magics import this package, so this is the one import that has to wait.
+    import cellwright_magics
+
+    cellwright_magics.load_ipython_extension(ipython)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    """Tell JupyterLab where the prebuilt extension lies."""
+    return [{"src": "labextension", "dest": "cellwright"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Tell Jupyter Server which module to load, without importing it."""
+    return [{"module": "cellwright.server"}]

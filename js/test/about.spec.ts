@@ -1,0 +1,47 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { ServerConnection } from '@jupyterlab/services';
+import { nullTranslator } from '@jupyterlab/translation';
+import { CommandRegistry } from '@lumino/commands';
+import { afterEach, expect, it } from 'vitest';
+
+import { CommandIDs } from '../src/about';
+import plugins from '../src/index';
+
+/** Activate the plugin in an application whose server gives this answer. */
+function commandsWithServer(body: string, status = 200): CommandRegistry {
+  const commands = new CommandRegistry();
+  const serverSettings = ServerConnection.makeSettings({
+    fetch: () => Promise.resolve(new Response(body, { status }))
+  });
+  const application = { commands, serviceManager: { serverSettings } };
+  for (const plugin of plugins) {
+    void plugin.activate(application as unknown as JupyterFrontEnd, null, nullTranslator);
+  }
+  return commands;
+}
+
+function dialogText(): string {
+  return document.querySelector('.jp-Dialog')?.textContent ?? '';
+}
+
+function closeDialog(): void {
+  document.querySelector<HTMLButtonElement>('.jp-Dialog button')?.click();
+}
+
+afterEach(closeDialog);
+
+it('shows the version that the server runs', async () => {
+  const closed = commandsWithServer('{"version": "1.2.3"}').execute(CommandIDs.about);
+  await expect.poll(dialogText).toContain('cellwright 1.2.3');
+  closeDialog();
+  await closed;
+  expect(dialogText()).toBe('');
+});
+
+it('says what to run when the server extension does not answer', async () => {
+  const closed = commandsWithServer('{"message": "Not Found"}', 404).execute(CommandIDs.about);
+  await expect.poll(dialogText).toContain('jupyter server extension list');
+  closeDialog();
+  await closed;
+  expect(dialogText()).toBe('');
+});

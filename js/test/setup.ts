@@ -1,0 +1,20 @@
+// What JupyterLab expects of a browser and jsdom does not have.
+class Observer {
+  observe(): void {
+    return;
+  }
+  unobserve(): void {
+    return;
+  }
+  disconnect(): void {
+    return;
+  }
+}
+
+Object.assign(globalThis, {
+  DragEvent: class extends Event {},
+  IntersectionObserver: Observer,
+  ResizeObserver: Observer,
+  requestIdleCallback: (callback: () => void) => setTimeout(callback),
+  matchMedia: () => ({ matches: false, addEventListener: () => undefined })
+});

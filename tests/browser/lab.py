@@ -1,0 +1,211 @@
+"""A real JupyterLab server in folders of its own, and a page of it in Chromium."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "test-output" / "screenshots"
+START_SECONDS = 60
+ACTION_MILLISECONDS = 60_000
+
+QUIET_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
+}
+
+
+@dataclass(frozen=True)
+class LabServer:
+    """A running JupyterLab."""
+
+    url: str
+    token: str
+    folder: Path
+    """What the file browser shows."""
+
+    log: Path
+
+    def write_notebook(self, name: str, sources: list[str]) -> str:
+        """Save a notebook of code cells with ids ``cell-0``, ``cell-1``, … and return its name."""
+        cells: list[dict[str, Any]] = [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "id": f"cell-{index}",
+                "metadata": {},
+                "outputs": [],
+                "source": source,
+            }
+            for index, source in enumerate(sources)
+        ]
+        kernelspec = {"display_name": "Python 3", "name": "python3"}
+        notebook = {
+            "cells": cells,
+            "metadata": {"kernelspec": kernelspec},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        (self.folder / name).write_text(json.dumps(notebook), "utf-8")
+        return name
+
+
+@contextmanager
+def running_lab(root: Path, port: int) -> Iterator[LabServer]:
+    """Start JupyterLab with all its folders below ``root``; end it with everything it started."""
+    server = LabServer(
+        f"http://127.0.0.1:{port}", secrets.token_hex(16), root / "work", root / "server.log"
+    )
+    server.folder.mkdir()
+    environment = _environment(root, server.token)
+    with server.log.open("w") as log:
+        process = subprocess.Popen(
+            _command(server, port),
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait_until_ready(server, process)
+        yield server
+    finally:
+        _end(process)
+
+
+def _command(server: LabServer, port: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={server.folder}",
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.expose_app_in_browser=True",
+    ]
+
+
+def _environment(root: Path, token: str) -> dict[str, str]:
+    config = root / "config"
+    overrides = config / "labconfig" / "default_setting_overrides.json"
+    overrides.parent.mkdir(parents=True)
+    overrides.write_text(json.dumps(QUIET_SETTINGS), "utf-8")
+    folders = {
+        "JUPYTER_CONFIG_DIR": config,
+        "JUPYTER_DATA_DIR": root / "data",
+        "JUPYTER_RUNTIME_DIR": root / "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": root / "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": root / "workspaces",
+        "IPYTHONDIR": root / "ipython",
+    }
+    return {
+        **os.environ,
+        **{name: str(folder) for name, folder in folders.items()},
+        "JUPYTER_TOKEN": token,
+    }
+
+
+def _wait_until_ready(server: LabServer, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            urllib.request.urlopen(f"{server.url}/api/status?token={server.token}", timeout=5)
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"JupyterLab did not start:\n{server.log.read_text('utf-8')}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(20)
+
+
+@dataclass(frozen=True)
+class LabPage:
+    """A browser tab with JupyterLab; things are opened by command, as a keyboard user does."""
+
+    page: Page
+    server: LabServer
+
+    def open(self, notebook: str) -> None:
+        """Open a notebook in a fresh workspace and wait until its kernel is idle."""
+        address = f"{self.server.url}/lab/tree/{notebook}?token={self.server.token}&reset"
+        self.page.goto(address)
+        self.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+        self.wait_idle()
+
+    def execute(self, command: str, arguments: dict[str, Any] | None = None) -> None:
+        """Run one of JupyterLab's commands, and wait for it."""
+        code = "([id, args]) => window.jupyterapp.commands.execute(id, args).then(() => null)"
+        self.page.evaluate(code, [command, arguments or {}])
+
+    def commands(self) -> list[str]:
+        """The ids of all commands."""
+        listed: list[str] = self.page.evaluate("window.jupyterapp.commands.listCommands()")
+        return listed
+
+    def run_cell(self, index: int) -> None:
+        """Run one cell and wait for its end."""
+        self._select(index)
+        self.execute("notebook:run-cell")
+        self.wait_idle()
+
+    def start_cell(self, index: int) -> None:
+        """Run one cell without waiting for its end."""
+        self._select(index)
+        self.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
+
+    def _select(self, index: int) -> None:
+        self.page.evaluate(
+            """index => {
+                const notebook = window.jupyterapp.shell.currentWidget.content;
+                notebook.activeCellIndex = index;
+                notebook.deselectAll();
+            }""",
+            index,
+        )
+
+    def wait_idle(self) -> None:
+        """Wait until the open notebook's kernel has nothing to do."""
+        self.page.wait_for_function(
+            "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+            " === 'idle'"
+        )
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The open notebook's cells as nbformat has them."""
+        cells: list[dict[str, Any]] = self.page.evaluate(
+            "window.jupyterapp.shell.currentWidget.content.model.toJSON().cells"
+        )
+        return cells
+
+    def save(self) -> None:
+        """Save the open notebook to its file."""
+        self.execute("docmanager:save")
+
+    def screenshot(self, name: str) -> Path:
+        """Keep a picture of the page in ``test-output/screenshots``."""
+        path = SCREENSHOTS / f"{name}.png"
+        self.page.screenshot(path=path)
+        return path

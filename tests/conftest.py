@@ -1,0 +1,138 @@
+"""What every test stands on: no network, no settings of the person's own, no shared folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from ipaddress import ip_address
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OWN_RUNS = ("browser", "packaging", "server")
+"""Folders that a plain ``pytest`` leaves out: each is a run of its own in the Makefile.
+
+Sync Playwright, pytest-jupyter and ordinary tests cannot share one process's event loop.
+"""
+
+FOREIGN_SETTINGS = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "OLLAMA_HOST", "PYTHONSTARTUP")
+FOREIGN_PREFIXES = ("CELLWRIGHT_", "IPYTHON", "JPY_", "JUPYTER", "MPL", "OPENAI_", "XDG_")
+
+
+class NetworkBlockedError(OSError):
+    """A test tried to reach something that is not this machine."""
+
+
+class NetworkGuard:
+    """Lets this process connect to its own machine only.
+
+    An audit hook sees every socket of the process, whatever library opened it; it cannot be
+    removed, only told to be quiet. It does not see ZeroMQ, nor what child processes do.
+    """
+
+    def __init__(self) -> None:
+        self.active = False
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.active:
+            return
+        if event in {"socket.connect", "socket.sendto"}:
+            address = arguments[-1]
+            host = address[0] if isinstance(address, tuple) else ""
+        elif event == "socket.getaddrinfo":
+            host = arguments[0]
+        else:
+            return
+        if not is_this_machine(host):
+            raise NetworkBlockedError(f"the tests may not reach {host!r}")
+
+
+def is_this_machine(host: str | bytes | None) -> bool:
+    """Tell loopback addresses, Unix sockets and this machine's own name from the rest."""
+    name = host.decode() if isinstance(host, bytes) else host
+    if not name or name in {"localhost", socket.gethostname()}:
+        return True
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+guard = NetworkGuard()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--paid", action="store_true", help="also run the tests that cost money")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    home = Path(tempfile.mkdtemp(prefix="cellwright-tests-"))
+    config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
+    isolate_environment(home, fonts=Path(config.cache.mkdir("matplotlib")))
+    sys.addaudithook(guard)
+    guard.active = not config.getoption("--paid")
+
+
+def isolate_environment(home: Path, fonts: Path) -> None:
+    """Replace the person's folders and settings by empty ones, for child processes too."""
+    for name in list(os.environ):
+        if name.upper() in FOREIGN_SETTINGS or name.startswith(FOREIGN_PREFIXES):
+            del os.environ[name]
+    folders = {
+        "HOME": home,
+        "USERPROFILE": home,
+        "CELLWRIGHT_HOME": home / "cellwright",
+        "IPYTHONDIR": home / "ipython",
+        "JUPYTER_CONFIG_DIR": home / "jupyter-config",
+        "JUPYTER_DATA_DIR": home / "jupyter-data",
+        "JUPYTER_RUNTIME_DIR": home / "jupyter-runtime",
+        # the list of fonts takes seconds to make and tells nothing about the person
+        "MPLCONFIGDIR": fonts,
+    }
+    for name, folder in folders.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        os.environ[name] = str(folder)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if collection_path.parent != Path(__file__).parent or collection_path.name not in OWN_RUNS:
+        return None
+    named = [Path(argument.partition("::")[0]).absolute() for argument in config.args]
+    return not any(path.is_relative_to(collection_path) for path in named)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--paid"):
+        return
+    for item in items:
+        if item.get_closest_marker("paid"):
+            item.add_marker(pytest.mark.skip(reason="costs money: ask for it with --paid"))
+
+
+_stores = count()
+
+
+@pytest.fixture(autouse=True)
+def _own_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every test a store of its own; the folder is made by whoever uses it."""
+    home = Path(os.environ["HOME"])
+    monkeypatch.setenv("CELLWRIGHT_HOME", str(home / f"cellwright-{next(_stores)}"))
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    return find_free_port()
+
+
+def find_free_port() -> int:
+    """Ask the system for a port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

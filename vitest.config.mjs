@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    environment: 'jsdom',
+    include: ['js/test/**/*.spec.{ts,tsx}'],
+    setupFiles: ['js/test/setup.ts'],
+    // JupyterLab's packages import without file endings, which only a bundler understands
+    server: { deps: { inline: [/@jupyter/, /@lumino\//, /@microsoft\//] } }
+  }
+});
