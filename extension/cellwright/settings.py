@@ -16,7 +16,7 @@ __all__ = ["Limits", "Mode", "ServiceSettings", "Settings", "from_env", "normali
 Mode = Literal["ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("ask", "edits", "auto")
 OLLAMA_URL = "http://127.0.0.1:11434"
-OPENAI_URL = "https://api.openai.com/v1"
+OFFICIAL_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.6"
 
 
@@ -123,11 +123,11 @@ def _service(env: Mapping[str, str]) -> ServiceSettings:
     url = env.get("CELLWRIGHT_BASE_URL") or env.get("OPENAI_BASE_URL", "")
     model = _clean(env.get("CELLWRIGHT_MODEL", ""))
     if key and not url:
-        url = OPENAI_URL
+        url = OFFICIAL_URL
     return ServiceSettings(
         base_url=normalise_base_url(url),
         api_key=key,
-        model=model or (DEFAULT_MODEL if url.startswith(OPENAI_URL) else ""),
+        model=model or (DEFAULT_MODEL if url.startswith(OFFICIAL_URL) else ""),
     )
 
 

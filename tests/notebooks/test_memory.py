@@ -64,7 +64,8 @@ def test_a_file_comes_back_as_it_was() -> None:
     cell = nbformat.v4.new_code_cell(
         "1 + 1", id="a", execution_count=3, outputs=[nbformat.from_dict(output)]
     )
-    original = nbformat.v4.new_notebook(cells=[cell], metadata={"language_info": {"name": "python"}})
+    metadata = {"language_info": {"name": "python"}}
+    original = nbformat.v4.new_notebook(cells=[cell], metadata=metadata)
     book = MemoryNotebook.from_nbformat(original, "a.ipynb")
     assert book.path == "a.ipynb"
     assert isinstance(book.cells()[0].outputs[0], ExecuteResult)

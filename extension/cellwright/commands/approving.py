@@ -1,0 +1,65 @@
+"""Asks the person at the terminal whether a call may run."""
+
+from __future__ import annotations
+
+import json
+
+from cellwright.commands.interrupts import interruptible
+from cellwright.commands.progress import code_lines
+from cellwright.commands.terminal import Console, one_line
+from cellwright.errors import RunCancelled
+from cellwright.events import ToolStarted
+from cellwright.policy import Answer
+from cellwright.safe_markdown import plain_text
+
+__all__ = ["TerminalApprover"]
+
+YES = ("y", "yes")
+NO = ("", "n", "no")
+ALL = ("a", "all")
+CODE_ARGUMENTS = ("code", "source")
+
+
+class TerminalApprover:
+    """Shows a call and reads ``y``, ``n``, ``a`` (all like this) or a reason to refuse.
+
+    Args:
+        console: Where the person sits.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def ask(self, call: ToolStarted, reason: str) -> Answer:
+        """What the person says.
+
+        Raises:
+            RunCancelled: They pressed Ctrl-C.
+        """
+        for line in self._shown(call):
+            self._console.complain(line)
+        question = f"{one_line(reason)} Run it? [y]es, [n]o, [a]ll of these, or why not: "
+        try:
+            with interruptible():
+                said = self._console.ask(question)
+        except KeyboardInterrupt:
+            raise RunCancelled from None
+        return _answer(said)
+
+    def _shown(self, call: ToolStarted) -> list[str]:
+        """What the progress has not shown: nobody allows code that they have not seen whole."""
+        lines = [one_line(call.label or call.name)] if self._console.is_quiet else []
+        code = "\n".join(str(call.arguments[n]) for n in CODE_ARGUMENTS if n in call.arguments)
+        if not code:
+            return [*lines, f"    {one_line(json.dumps(call.arguments, ensure_ascii=False))}"]
+        whole = [f"    {line}" for line in plain_text(code).rstrip().split("\n")]
+        return [*lines, *whole] if lines or whole != code_lines(code) else []
+
+
+def _answer(said: str) -> Answer:
+    word = said.strip().lower()
+    if word in YES:
+        return Answer(True)
+    if word in ALL:
+        return Answer(True, for_session=True)
+    return Answer(False) if word in NO else Answer(False, reason=said.strip())

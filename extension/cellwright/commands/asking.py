@@ -1,0 +1,193 @@
+"""``cellwright run``: ask the agent; its code runs in a fresh kernel."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cellwright.cells import Cell, Execution
+from cellwright.commands import Invocation
+from cellwright.commands.endings import report
+from cellwright.commands.interrupts import stopping
+from cellwright.commands.notebook_files import (
+    NotebookFile,
+    check_target,
+    new_notebook,
+    read_notebook,
+)
+from cellwright.commands.progress import output_lines
+from cellwright.commands.records import open_store
+from cellwright.commands.workplace import KernelChoice, checked_mode_here, follow, open_place
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.errors import SetupError
+from cellwright.events import CellAdded, CellFinished, CellOutput, CellStarted
+from cellwright.kernels import CellRequest
+from cellwright.prompts import Parameters
+from cellwright.recording import RunRecord
+from cellwright.safe_markdown import safe_markdown
+from cellwright.services import Service, open_service
+from cellwright.settings import Limits
+from cellwright.stopping import Stop
+from cellwright.usage import price_for
+
+__all__ = ["run"]
+
+
+def run(invocation: Invocation) -> int:
+    """Ask, follow the run, write the notebook, print the answer."""
+    options = invocation.options
+    prompt = _prompt(invocation)
+    mode = checked_mode_here(invocation, options.mode or invocation.settings.mode)
+    target = check_target(options.output) if options.output else None
+    notebook = read_notebook(Path(options.notebook)) if options.notebook else new_notebook()
+    folder = Path(options.notebook).resolve().parent if options.notebook else Path.cwd()
+    with _service(invocation) as service:
+        question = Question(
+            prompt=prompt,
+            parameters=Parameters(service.model),
+            base_url=service.base_url,
+            files=_seen_from(folder, options.files),
+            mode=mode,
+            limits=_limits(invocation),
+            notice=service.notice,
+        )
+        record = _ask(invocation, service, question, notebook, folder)
+    if target is not None:
+        _add_answer(notebook, record)
+        notebook.write(target)
+        invocation.console.note(f"Notebook: {target}")
+    else:
+        invocation.console.note(
+            f"Keep it as a notebook: cellwright export {record.run_id} --to ipynb"
+        )
+    return report(record, invocation, notebook=str(target) if target else None)
+
+
+def _ask(
+    invocation: Invocation,
+    service: Service,
+    question: Question,
+    notebook: NotebookFile,
+    folder: Path,
+) -> RunRecord:
+    stop, choice = Stop(), KernelChoice(folder, invocation.options.kernel)
+    invocation.console.note(f"{service.model} · mode {question.mode} · {folder}")
+    with (
+        open_store(invocation) as store,
+        open_place(invocation, store, notebook, choice) as place,
+    ):
+        if invocation.options.run_notebook:
+            _run_cells(invocation, place, notebook, stop)
+        follow(Conversation(place).ask(question, service.lm, stop), invocation, stop)
+        return store.record(store.last_started)
+
+
+def _prompt(invocation: Invocation) -> str:
+    prompt = invocation.options.prompt
+    if prompt is None:
+        raise SetupError(
+            "No prompt is given.", hint="Put it first: cellwright run PROMPT --files …"
+        )
+    text: str = invocation.console.read_all() if prompt == "-" else prompt
+    if not text.strip():
+        raise SetupError(f"The prompt {text!r} is empty.", hint="Say what is to be done.")
+    if invocation.options.run_notebook and not invocation.options.notebook:
+        raise SetupError("--run-notebook has no notebook.", hint="Name one with --notebook FILE.")
+    return text.strip()
+
+
+@contextlib.contextmanager
+def _service(invocation: Invocation) -> Iterator[Service]:
+    service = open_service(invocation.settings, invocation.options.model)
+    try:
+        _check_budget(invocation, service)
+        yield service
+    finally:
+        service.close()
+
+
+def _check_budget(invocation: Invocation, service: Service) -> None:
+    wanted, prices = invocation.options.budget, invocation.settings.prices
+    if wanted is None or service.is_demo or price_for(service.model, prices) is not None:
+        return
+    raise SetupError(
+        f"--budget cannot be kept: the price of {service.model!r} is not known.",
+        hint="Name a table of prices in CELLWRIGHT_PRICES, or use --max-tokens.",
+    )
+
+
+def _seen_from(folder: Path, files: list[str]) -> tuple[str, ...]:
+    """The files as the kernel's code should name them, from the folder it runs in."""
+    base = folder.resolve()
+    names = []
+    for file in files:
+        path = Path(file).expanduser()
+        if not path.exists():
+            names.append(file)  # perhaps the kernel's folder has it; if not, that is told later
+            continue
+        full = path.resolve()
+        names.append(str(full.relative_to(base)) if full.is_relative_to(base) else str(full))
+    return tuple(names)
+
+
+def _limits(invocation: Invocation) -> Limits:
+    options = invocation.options
+    given: dict[str, Any] = {
+        "step_limit": options.max_steps,
+        "cell_timeout_seconds": options.timeout,
+        "wall_seconds": options.max_seconds,
+        "token_limit": options.max_tokens,
+        "cost_limit_dollars": options.budget,
+    }
+    set_here = {name: value for name, value in given.items() if value is not None}
+    return replace(invocation.settings.limits, **set_here)
+
+
+def _run_cells(invocation: Invocation, place: Place, notebook: NotebookFile, stop: Stop) -> None:
+    """Run the notebook's code cells in order, up to the first that fails, as Run All does."""
+    cells = [cell for cell in notebook.memory.cells() if cell.cell_type == "code"]
+    for number, cell in enumerate(cells, start=1):
+        if not cell.source.strip():
+            continue
+        invocation.console.note(f"Running code cell {number} of {len(cells)} …")
+        execution = _run_cell(place, notebook, cell, stop)
+        if execution.status != "ok":
+            lines = output_lines((execution.error,) if execution.error is not None else ())
+            invocation.console.complain(
+                f"cellwright: code cell {number} of {len(cells)} ended with "
+                f"{execution.status}; those after it were not run."
+            )
+            for line in lines:
+                invocation.console.note(line)
+            return
+
+
+def _run_cell(place: Place, notebook: NotebookFile, cell: Cell, stop: Stop) -> Execution:
+    def take(output: CellOutput) -> CellOutput:
+        notebook.memory.apply(output)
+        return output
+
+    notebook.memory.apply(CellStarted(cell.id))
+    request = CellRequest(cell.id, cell.source, timeout_seconds=None)
+    with stopping(stop):
+        execution = _drained(place.kernel.execute(request, stop, take))
+    notebook.memory.apply(CellFinished(cell.id, execution))
+    return execution
+
+
+def _drained(running: Generator[CellOutput, None, Execution]) -> Execution:
+    while True:
+        try:
+            next(running)
+        except StopIteration as finished:
+            execution: Execution = finished.value
+            return execution
+
+
+def _add_answer(notebook: NotebookFile, record: RunRecord) -> None:
+    if record.answer.strip():
+        answer = CellAdded(f"answer-{record.run_id[-6:]}", safe_markdown(record.answer), "markdown")
+        notebook.memory.apply(answer)

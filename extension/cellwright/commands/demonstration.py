@@ -1,0 +1,247 @@
+"""``cellwright demo``: the main job from end to end, on shipped data and without a key."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
+from cellwright.commands.demonstration_notebook import (
+    MAIN_PROMPT,
+    NOTEBOOK,
+    Executed,
+    check_extras,
+    execute,
+    set_up,
+)
+from cellwright.commands.endings import run_document
+from cellwright.commands.interrupts import stopping
+from cellwright.commands.notebook_files import new_notebook, write_text
+from cellwright.commands.records import CommandStore, make_redactor, open_store
+from cellwright.commands.repeating import without_questions
+from cellwright.commands.terminal import table
+from cellwright.commands.workplace import KernelChoice, open_place
+from cellwright.errors import SetupError
+from cellwright.exports import html, notebook
+from cellwright.outputs import safe_json
+from cellwright.recording import RecordedExecution, RunRecord
+from cellwright.replaying import Difference, compare, replay
+from cellwright.services import DEMO_MODEL
+from cellwright.settings import Settings
+from cellwright.stopping import Stop
+from cellwright.values import from_dict, to_dict
+
+__all__ = ["demo", "repaired_errors"]
+
+PICTURES = ("image/png", "image/svg+xml")
+COLUMNS = ("RUN", "STATUS", "<STEPS>", "<CELLS>", "<REPAIRED>", "<TOKENS>", "<SECONDS>", "ASKED")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What the demo came to."""
+
+    folder: Path
+    executed: Executed
+    records: tuple[RunRecord, ...]
+    main: RunRecord
+    replayed: RunRecord
+    differences: tuple[Difference, ...]
+
+
+def demo(invocation: Invocation) -> int:
+    """Ask in a notebook, then record, replay and export; tell what was made."""
+    options, console = invocation.options, invocation.console
+    check_extras()
+    if options.lab and find_spec("jupyterlab") is None:
+        raise SetupError(
+            "JupyterLab is not installed.", hint="Run: pip install 'cellwright[lab]', or omit --lab"
+        )
+    folder = _make_folder(options.out)
+    invocation = replace(invocation, settings=replace(invocation.settings, home=folder / "record"))
+    model = options.model or DEMO_MODEL
+    console.note(f"Writing {NOTEBOOK} and running it in a real kernel; {model} answers.")
+    blank = set_up(folder, model, is_demo_model=model == DEMO_MODEL)
+    home = {"CELLWRIGHT_HOME": str(folder.resolve() / "record")}
+    executed = execute(blank, folder, home, console)
+    made = _make(invocation, folder, executed)
+    if made is None:
+        reason = executed.error or "no run was recorded"
+        missing = [f"{folder / NOTEBOOK} did not get to its main question: {reason}"]
+        console.result({"ok": False, "missing": missing}, "")
+    else:
+        missing = _missing(made, is_demo_model=model == DEMO_MODEL)
+        _report(invocation, made, missing)
+    for complaint in missing:
+        console.complain(f"cellwright: {complaint.rstrip('.')}.")
+    if options.lab:
+        _open_lab(invocation.settings, folder)
+    return NOT_COMPLETED if missing else COMPLETED
+
+
+def _make_folder(given: str | None) -> Path:
+    name = given or f"demo-output/{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = Path(name).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(
+            f"The folder {name!r} cannot be made: {error.strerror}.", hint="Choose another --out."
+        ) from error
+    if any(folder.iterdir()):
+        raise SetupError(f"The folder {name!r} is not empty.", hint="Choose another --out.")
+    return folder
+
+
+def _make(invocation: Invocation, folder: Path, executed: Executed) -> Made | None:
+    """Replay and export what the notebook recorded; None where its main question was not asked."""
+    console = invocation.console
+    with open_store(invocation) as store:
+        ids = [summary.run_id for summary in store.list(100)]
+        records = tuple(store.record(run_id) for run_id in reversed(ids))
+        main = next((record for record in records if MAIN_PROMPT in record.prompt), None)
+        if main is None:
+            return None
+        console.note("Replaying the main run in a fresh kernel, without a model.")
+        replayed = _replay(invocation, store, main, folder)
+    made = Made(folder, executed, records, main, replayed, compare(main, replayed))
+    console.note("Writing the record and the reports.")
+    _write_products(invocation, made)
+    return made
+
+
+def _replay(
+    invocation: Invocation, store: CommandStore, main: RunRecord, folder: Path
+) -> RunRecord:
+    stop, blank = Stop(), new_notebook(main.start_cells)
+    with (
+        open_place(invocation, store, blank, KernelChoice(folder.resolve())) as place,
+        stopping(stop),
+    ):
+        for _ in replay(without_questions(main), replace(place, lane="replay"), stop):
+            pass
+    return store.record(store.last_started)
+
+
+def _write_products(invocation: Invocation, made: Made) -> None:
+    redactor, folder = make_redactor(invocation.settings), made.folder
+    main, replayed = _portable(made.main, folder), _portable(made.replayed, folder)
+    write_text(folder / "run.json", _json(to_dict(main)))
+    write_text(folder / "run.ipynb", notebook.export(main, redactor))
+    write_text(folder / "report.html", html.export(main, redactor))
+    write_text(folder / "replayed.ipynb", notebook.export(replayed, redactor))
+    result = {
+        **run_document(replayed),
+        "source_run": main.run_id,
+        "differences": [to_dict(difference) for difference in made.differences],
+    }
+    write_text(folder / "replay.json", _json(result))
+
+
+def _portable(record: RunRecord, folder: Path) -> RunRecord:
+    """The record without the names of this machine's folders, which say nothing elsewhere."""
+    places = {str(folder.resolve()): ".", sys.prefix: "python", sys.base_prefix: "python"}
+    text = json.dumps(safe_json(to_dict(record)))
+    for place, name in places.items():
+        text = text.replace(json.dumps(place)[1:-1], name)
+    portable: RunRecord = from_dict(RunRecord, json.loads(text))
+    return portable
+
+
+def _json(document: object) -> str:
+    return json.dumps(safe_json(document), ensure_ascii=False, indent=1) + "\n"
+
+
+def repaired_errors(record: RunRecord) -> int:
+    """How many failed executions were followed by one that went well."""
+    failed = waiting = 0
+    for run in record.executions:
+        status = run.execution.status if run.execution is not None else ""
+        if status == "error":
+            waiting += 1
+        elif status == "ok":
+            failed, waiting = failed + waiting, 0
+    return failed
+
+
+def _missing(made: Made, *, is_demo_model: bool) -> list[str]:
+    """What the demo should have shown and did not."""
+    complaints = {
+        f"the notebook ended early: {made.executed.error}": bool(made.executed.error),
+        f"the main run ended with {made.main.status}": made.main.status != "completed",
+        "no plot was drawn": not any(_has_picture(run) for run in made.main.executions),
+        "the variable 'best' was not left behind": not made.executed.has_result,
+        f"the replay differs in {len(made.differences)} places": bool(made.differences),
+        # Another model may well make no mistake.
+        "no error came up and was repaired": is_demo_model and not repaired_errors(made.main),
+    }
+    return [text for text, is_so in complaints.items() if is_so]
+
+
+def _has_picture(run: RecordedExecution) -> bool:
+    bundles = (output.data for output in run.outputs if hasattr(output, "data"))
+    return any(mime in bundle for bundle in bundles for mime in PICTURES)
+
+
+def _report(invocation: Invocation, made: Made, missing: list[str]) -> None:
+    paths = {name: str(made.folder / file) for name, file in _products()}
+    runs = [
+        {**run_document(record), "repaired": repaired_errors(record), "prompt": record.prompt}
+        for record in (*made.records, made.replayed)
+    ]
+    document = {
+        "ok": not missing,
+        "missing": missing,
+        "runs": runs,
+        "main_run": made.main.run_id,
+        "replay": made.replayed.run_id,
+        "differences": len(made.differences),
+        "paths": paths,
+    }
+    lines = [table(COLUMNS, [_row(record) for record in (*made.records, made.replayed)]), ""]
+    lines += [f"{name:<18}{path}" for name, path in paths.items()]
+    invocation.console.result(document, "\n".join(lines))
+
+
+def _products() -> Iterator[tuple[str, str]]:
+    yield "notebook", NOTEBOOK
+    yield "recorded run", "run.json"
+    yield "run as notebook", "run.ipynb"
+    yield "report", "report.html"
+    yield "replay", "replay.json"
+    yield "replayed notebook", "replayed.ipynb"
+    yield "record", "record"
+
+
+def _row(record: RunRecord) -> tuple[str, ...]:
+    asked = "(replay, no model)" if record.source_run else record.prompt.splitlines()[0]
+    return (
+        record.run_id,
+        record.status,
+        str(len(record.steps)),
+        str(len(record.cells)),
+        str(repaired_errors(record)),
+        f"{record.usage.total_tokens:,}",
+        f"{record.duration_seconds:.1f}",
+        asked,
+    )
+
+
+def _open_lab(settings: Settings, folder: Path) -> None:
+    environ = {**os.environ, "CELLWRIGHT_HOME": str(settings.home.resolve())}
+    command = [sys.executable, "-m", "jupyter", "lab", NOTEBOOK]
+    with subprocess.Popen(command, cwd=folder, env=environ) as lab:
+        while True:
+            try:
+                lab.wait()
+                return
+            except KeyboardInterrupt:
+                # JupyterLab has the same Ctrl-C and asks about it; it ends when it is ready.
+                continue

@@ -1,0 +1,136 @@
+"""``cellwright replay`` and ``rerun``: a recorded run again, in a fresh kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
+from cellwright.commands.endings import exit_code, report, run_document
+from cellwright.commands.notebook_files import check_target, new_notebook
+from cellwright.commands.records import CommandStore, open_store
+from cellwright.commands.terminal import one_line
+from cellwright.commands.workplace import KernelChoice, checked_mode_here, follow, open_place
+from cellwright.conversation import Place
+from cellwright.errors import SetupError
+from cellwright.events import Event
+from cellwright.prompts import Parameters
+from cellwright.recording import RunRecord
+from cellwright.replaying import Difference, OtherModel, ReplayResult, compare
+from cellwright.replaying import replay as replay_run
+from cellwright.replaying import rerun as rerun_run
+from cellwright.services import open_service
+from cellwright.settings import checked_mode
+from cellwright.stopping import Stop
+from cellwright.values import to_dict
+
+__all__ = ["again", "changed_files", "difference_lines", "replay", "rerun", "without_questions"]
+
+OUR_MAGIC = re.compile(r"\s*([^\n#'\"]*=\s*)?%%?(agent\b|(re)?load_ext\s+cellwright)")
+Start = Callable[[RunRecord, Place, Stop], Iterator[Event]]
+
+
+def replay(invocation: Invocation) -> int:
+    """Run the recorded code again and tell what differs."""
+    with open_store(invocation) as store:
+        old = store.record(store.resolve(invocation.options.id))
+        new = again(invocation, store, old, replay_run)
+    result = ReplayResult(new, compare(old, new))
+    if exit_code(new) != exit_code(old):
+        return report(new, invocation, source_run=old.run_id)
+    lines = difference_lines(old, result.differences)
+    differences = [to_dict(difference) for difference in result.differences]
+    document = {**run_document(new), "source_run": old.run_id, "differences": differences}
+    code = NOT_COMPLETED if differences else COMPLETED
+    invocation.console.result({**document, "exit_code": code}, "\n".join(lines))
+    return code
+
+
+def rerun(invocation: Invocation) -> int:
+    """Ask the same question again from the same start."""
+    options = invocation.options
+    with open_store(invocation) as store:
+        old = store.record(store.resolve(options.id))
+        mode = options.mode or checked_mode(old.mode or "ask", "the run's mode")
+        old = replace(old, mode=checked_mode_here(invocation, mode))
+        service = open_service(invocation.settings, options.model or old.parameters.model)
+        other = OtherModel(service.lm, Parameters(service.model), service.base_url)
+        try:
+            new = again(invocation, store, old, lambda *there: _rerun(other, *there))
+        finally:
+            service.close()
+    return report(new, invocation, source_run=old.run_id)
+
+
+def _rerun(other: OtherModel, record: RunRecord, place: Place, stop: Stop) -> Iterator[Event]:
+    return rerun_run(record, place, other, stop)
+
+
+def again(invocation: Invocation, store: CommandStore, old: RunRecord, start: Start) -> RunRecord:
+    """The run that comes of starting a recorded one again.
+
+    Raises:
+        SetupError: The folder it ran in is gone.
+    """
+    options, stop = invocation.options, Stop()
+    target = check_target(options.output) if options.output else None
+    folder = _folder(old, options.cwd)
+    for name in changed_files(old.files, folder):
+        invocation.console.complain(f"cellwright: {one_line(name)} has changed since that run.")
+    notebook = new_notebook(old.start_cells)
+    with open_place(invocation, store, notebook, KernelChoice(folder, options.kernel)) as place:
+        lane = replace(place, lane="replay" if start is replay_run else "cli")
+        follow(start(without_questions(old), lane, stop), invocation, stop)
+    if target is not None:
+        notebook.write(target)
+    return store.record(store.last_started)
+
+
+def without_questions(record: RunRecord) -> RunRecord:
+    """The record without those earlier cells that asked the agent.
+
+    What the agent ran for them is among the earlier cells, and is not to be asked for again.
+    """
+    kept = tuple(source for source in record.start_executed if not OUR_MAGIC.match(source))
+    return replace(record, start_executed=kept)
+
+
+def _folder(old: RunRecord, given: str | None) -> Path:
+    folder = Path(given or old.cwd or ".").expanduser()
+    if folder.is_dir():
+        return folder
+    raise SetupError(
+        f"The folder {str(folder)!r} that the run was in is not there.",
+        hint="Name another one with its files: --cwd DIR.",
+    )
+
+
+def changed_files(files: Mapping[str, str], folder: Path) -> tuple[str, ...]:
+    """Those named files that are there but are not what they were."""
+    changed = []
+    for name, digest in files.items():
+        path = folder / name
+        if not digest or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                changed.append(name)
+    return tuple(changed)
+
+
+def difference_lines(old: RunRecord, differences: tuple[Difference, ...]) -> list[str]:
+    """The differences in words."""
+    cells = len(old.cells)
+    if not differences:
+        return [f"{cells} {'cell' if cells == 1 else 'cells'}, no differences."]
+    lines = [f"{len(differences)} differences in {cells} cells:"]
+    for difference in differences:
+        lines += [
+            f"cell {difference.cell_number}: {difference.what}",
+            f"  recorded: {one_line(difference.recorded)}",
+            f"  replayed: {one_line(difference.replayed)}",
+        ]
+    return lines

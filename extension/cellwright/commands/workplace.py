@@ -1,0 +1,79 @@
+"""What a command needs to run cells: a fresh kernel, a notebook and whoever can be asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cellwright.commands import Invocation
+from cellwright.commands.approving import TerminalApprover
+from cellwright.commands.interrupts import stopping
+from cellwright.commands.notebook_files import NotebookFile
+from cellwright.commands.progress import Progress
+from cellwright.commands.records import CommandStore, make_redactor
+from cellwright.conversation import Place
+from cellwright.errors import SetupError
+from cellwright.events import Event
+from cellwright.kernels.fresh import start_kernel
+from cellwright.settings import Mode
+from cellwright.stopping import Stop
+
+__all__ = [
+    "KernelChoice",
+    "checked_mode_here",
+    "follow",
+    "open_place",
+]
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """Which kernel is started, and where."""
+
+    folder: Path
+    name: str = ""
+    """Empty: the notebook's own, else ``python3``."""
+
+
+@contextlib.contextmanager
+def open_place(
+    invocation: Invocation, store: CommandStore, notebook: NotebookFile, choice: KernelChoice
+) -> Iterator[Place]:
+    """A fresh kernel that ends with the command, and everything else a run needs."""
+    console, settings = invocation.console, invocation.settings
+    name = choice.name or notebook.kernel_name or "python3"
+    with start_kernel(choice.folder, kernel_name=name) as kernel:
+        yield Place(
+            kernel=kernel,
+            store=store,
+            redactor=make_redactor(settings),
+            approver=TerminalApprover(console) if console.is_interactive else None,
+            lane="cli",
+            notebook=notebook.memory,
+            prices=settings.prices,
+            vision_models=settings.vision_models,
+        )
+
+
+def checked_mode_here(invocation: Invocation, wanted: Mode) -> Mode:
+    """The mode, if it can be kept here.
+
+    Raises:
+        SetupError: It asks, and nobody can be asked.
+    """
+    if wanted == "ask" and not invocation.console.is_interactive:
+        raise SetupError(
+            "Mode 'ask' asks before it runs code, and there is no terminal to ask in.",
+            hint="Use --mode auto to let code run without asking.",
+        )
+    return wanted
+
+
+def follow(events: Iterator[Event], invocation: Invocation, stop: Stop) -> None:
+    """Show what happens until the run has ended; Ctrl-C ends it in order."""
+    progress = Progress(invocation.console)
+    with stopping(stop):
+        for event in events:
+            progress.show(event)

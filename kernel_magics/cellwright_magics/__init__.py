@@ -1,0 +1,38 @@
+"""The ``%agent`` magics: ``%load_ext cellwright_magics``."""
+
+from __future__ import annotations
+
+import atexit
+from typing import TYPE_CHECKING
+
+from cellwright_magics import completion
+from cellwright_magics.magics import AgentMagics
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["load_ipython_extension", "unload_ipython_extension"]
+
+NAME = "AgentMagics"
+
+
+def load_ipython_extension(ipython: InteractiveShell) -> None:
+    """Register the magics with the running IPython; twice does no more than once."""
+    if NAME in ipython.magics_manager.registry:
+        return
+    magics = AgentMagics(ipython)
+    ipython.register_magics(magics)
+    completion.install(ipython, magics.offers())
+    atexit.register(magics.close)
+
+
+def unload_ipython_extension(ipython: InteractiveShell) -> None:
+    """Take the magics out again and close what they opened."""
+    magics = ipython.magics_manager.registry.pop(NAME, None)
+    if magics is None:
+        return
+    for kind in ("line", "cell"):
+        ipython.magics_manager.magics[kind].pop("agent", None)
+    completion.uninstall(ipython)
+    atexit.unregister(magics.close)
+    magics.close()

@@ -1,0 +1,139 @@
+"""Answers one call of ``%agent``: a prompt, a sub-command or a call for help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from IPython.core.error import UsageError
+
+from cellwright.errors import CellwrightError, KernelError, SetupError, StoreError
+from cellwright.events import Notice
+from cellwright.services import DEMO_MODEL
+from cellwright.settings import Settings, from_env
+from cellwright_magics import wording
+from cellwright_magics.arguments import Asked, options_help, parse
+from cellwright_magics.calling_cell import CallingCell, calling_cell
+from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
+from cellwright_magics.command_running import Commands
+from cellwright_magics.commands import command_of, commands_help
+from cellwright_magics.display import NotebookTranscript, QuietTranscript, Transcript
+from cellwright_magics.failures import RunFailedError
+from cellwright_magics.reports import Advice
+from cellwright_magics.screen import NotebookScreen
+from cellwright_magics.session import Session
+from cellwright_magics.shown_run import ShownRun
+from cellwright_magics.terminal import TerminalTranscript
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["Answering"]
+
+OFFERED_RUNS = 20
+
+
+class Answering:
+    """The agent behind the magics of one shell.
+
+    Args:
+        shell: Whose variables it works with.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._session = Session(shell)
+        self._commands = Commands(shell, self._session, self._transcript)
+        self._configured = Configured()
+
+    def answer(self, line: str, cell: str | None, configured: Configured) -> object:
+        """Do what a line, or a cell, asks for; the value of the calling cell.
+
+        Raises:
+            UsageError: It cannot be done; IPython shows it as one line.
+            RunFailedError: The same where nobody watches, or a run there did not complete.
+        """
+        calling = calling_cell(self._shell)
+        self._configured = configured
+        try:
+            return self._answer(line, cell, calling)
+        except (SetupError, StoreError, KernelError) as error:
+            raise _shown_plainly(error, calling) from None
+        except UsageError as error:
+            raise _shown_plainly(SetupError(str(error)), calling) from None
+        except KeyboardInterrupt:
+            if not calling.interactive:
+                raise
+            return Advice("■ Stopped.")
+
+    def run_ids(self) -> tuple[str, ...]:
+        """The newest runs."""
+        return tuple(run.run_id for run in self._session.store(from_env()).list(OFFERED_RUNS))
+
+    def model_names(self, configured: str) -> tuple[str, ...]:
+        """Models that were named or asked before."""
+        settings = from_env()
+        used = [run.model for run in self._session.store(settings).list(OFFERED_RUNS)]
+        names = [settings.service.model, configured, *used, DEMO_MODEL]
+        return tuple(dict.fromkeys(name for name in names if name))
+
+    def close(self) -> None:
+        """Stop what was started for this shell."""
+        self._session.close()
+
+    def _answer(self, line: str, cell: str | None, calling: CallingCell) -> object:
+        asked = parse(line, cell)
+        settings = from_env()
+        command = command_of(asked.prompt) if cell is None else None
+        nothing_asked = not asked.prompt and not asked.options.files
+        if asked.options.help or nothing_asked or (command and command.name == "help"):
+            print(f"{options_help()}\n{commands_help()}")
+            return None
+        if command is not None:
+            return self._commands.run(command, settings, calling)
+        return self._ask(asked, settings, calling)
+
+    def _ask(self, asked: Asked, settings: Settings, calling: CallingCell) -> ShownRun:
+        cell = cell_settings(calling.metadata)
+        choices = choose(asked.options, cell, self._configured, settings)
+        quiet = asked.options.quiet
+        shown = self._transcript(calling)
+        transcript = QuietTranscript(shown) if quiet else shown
+        _say_ignored(cell, transcript)
+        self._session.gate.quiet = quiet
+        self._session.gate.short_errors = self._configured.short_errors
+        record = self._session.ask(asked, choices, settings, calling, transcript)
+        silent = asked.silent or not quiet
+        run = ShownRun(record, lambda: silent and calling.is_running())
+        if asked.options.out:
+            self._shell.user_ns[asked.options.out] = run
+        transcript.finish(run)
+        if not calling.interactive and run.status != "completed":
+            reason = wording.one_line(record.reason) or f"The run ended with {run.status!r}."
+            raise RunFailedError(reason, hint=f"See %agent show {run.id}.")
+        return run
+
+    def _transcript(self, calling: CallingCell) -> Transcript:
+        configured = self._configured
+        if not calling.rich:
+            return TerminalTranscript(
+                show_code=configured.show_code, short_errors=configured.short_errors
+            )
+        return NotebookTranscript(
+            NotebookScreen(self._shell),
+            show_code=configured.show_code,
+            short_errors=configured.short_errors,
+        )
+
+
+def _say_ignored(cell: CellSettings, transcript: Transcript) -> None:
+    if cell.ignored:
+        names = ", ".join(cell.ignored)
+        text = f"The cell's metadata cannot set {names}; it was left out."
+        transcript.show(Notice("warning", text, "Use an option or %config AgentMagics."))
+
+
+def _shown_plainly(error: CellwrightError, calling: CallingCell) -> Exception:
+    """The error as one line; where nobody watches, as an output that ends the batch."""
+    if calling.interactive:
+        return UsageError(str(error))
+    return RunFailedError(error.message, hint=error.hint)

@@ -1,0 +1,245 @@
+"""The options of ``%agent`` and ``%%agent``, and what a line of them says.
+
+Options come first; everything after them is the prompt, as it stands: quotes, apostrophes,
+braces and dollar signs are text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
+
+from cellwright.settings import MODES
+
+__all__ = [
+    "OPTIONS",
+    "Asked",
+    "Option",
+    "Options",
+    "agent_arguments",
+    "options_help",
+    "parse",
+    "split_words",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+WORD = re.compile(r"\s*(\"[^\"]*\"|'[^']*'|\S+)")
+OPTION = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?", re.DOTALL)
+FILE_NAME = re.compile(r"[^\s?!]*\w\.[A-Za-z]\w{0,7}")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option as argparse and the completion know it."""
+
+    names: tuple[str, ...]
+    keywords: dict[str, Any]
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows."""
+        return self.keywords.get("action") != "store_true"
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether several file names follow."""
+        return self.keywords.get("nargs") == "+"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was said in front of the prompt; None: not said."""
+
+    model: str | None = None
+    files: tuple[str, ...] = ()
+    mode: str | None = None
+    max_steps: int | None = None
+    max_seconds: float | None = None
+    max_tokens: int | None = None
+    budget: float | None = None
+    timeout: float | None = None
+    temperature: float | None = None
+    out: str | None = None
+    quiet: bool = False
+    help: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A line, and a cell's body, taken apart."""
+
+    options: Options
+    prompt: str
+    silent: bool = False
+    """The prompt ended with ``;``: the value of the cell is not shown."""
+
+
+def _above_zero(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        value = kind(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"{text!r} is not above zero")
+        return value
+
+    convert.__name__ = kind.__name__
+    return convert
+
+
+def _variable_name(text: str) -> str:
+    if not text.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be a variable's name")
+    return text
+
+
+def _option(*names: str, **keywords: Any) -> Option:
+    return Option(names, keywords)
+
+
+OPTIONS = (
+    _option("-m", "--model", metavar="MODEL", help="Model that answers."),
+    _option(
+        "-f",
+        "--files",
+        nargs="+",
+        metavar="FILE",
+        default=(),
+        help="Files to look at, with blanks or commas between them.",
+    ),
+    _option(
+        "--mode",
+        choices=MODES,
+        help="ask: you are asked before code runs (the default). edits: cells may be changed "
+        "without asking. auto: code runs without asking.",
+    ),
+    _option("--max-steps", type=_above_zero(int), metavar="N", help="Replies of the model."),
+    _option("--max-seconds", type=_above_zero(float), metavar="S", help="Seconds for the run."),
+    _option("--max-tokens", type=_above_zero(int), metavar="N", help="Tokens for the run."),
+    _option("--budget", type=_above_zero(float), metavar="USD", help="Dollars for the run."),
+    _option("--timeout", type=_above_zero(float), metavar="S", help="Seconds for each cell."),
+    _option("--temperature", type=float, metavar="T", help="How freely the model chooses words."),
+    _option("-o", "--out", type=_variable_name, metavar="NAME", help="Variable for the run."),
+    _option("-q", "--quiet", action="store_true", help="Show no transcript, only return the run."),
+    _option("-h", "--help", action="store_true", help="Show this text."),
+)
+BY_NAME = {name: option for option in OPTIONS for name in option.names}
+
+
+def agent_arguments(function: Function) -> Function:
+    """Give a magic the options, for ``%agent?`` and its parser."""
+    for option in reversed(OPTIONS):
+        function = argument(*option.names, **option.keywords)(function)  # type: ignore[no-untyped-call]
+    return magic_arguments("agent")(function)  # type: ignore[no-untyped-call, no-any-return]
+
+
+def parse(line: str, body: str | None = None) -> Asked:
+    """Take the magic's line, and the body of a cell, apart.
+
+    Raises:
+        UsageError: An option is unknown or its value cannot be used.
+    """
+    split = _split(line)
+    values = vars(_parser().parse_args(split.words))
+    files = [name.strip() for item in values.pop("files") for name in item.split(",")]
+    options = Options(files=tuple(name for name in files if name), **values)
+    prompt = "\n".join(part for part in (split.rest.strip(), body) if part).strip()
+    silent = prompt.endswith(";")
+    return Asked(options, prompt.rstrip(";").rstrip() if silent else prompt, silent)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = MagicArgumentParser("agent")  # type: ignore[no-untyped-call]
+    for option in OPTIONS:
+        parser.add_argument(*option.names, **option.keywords)
+    return parser
+
+
+def options_help() -> str:
+    """The options as text."""
+    parser = argparse.ArgumentParser(
+        "%agent",
+        usage="%%agent [options] prompt …   or   %%%%agent [options] and the prompt below it",
+        description="Ask a model that works in this kernel. Options come first; everything after "
+        "them is the prompt, as it stands. @name in a prompt names a variable.",
+        add_help=False,
+    )
+    for option in OPTIONS:
+        parser.add_argument(*option.names, **option.keywords)
+    return parser.format_help()
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text; what stands in quotes is one word."""
+    return [_unquoted(match[1]) for match in WORD.finditer(text)]
+
+
+@dataclass
+class _Split:
+    """The options in front of a prompt, as words for argparse."""
+
+    words: list[str] = field(default_factory=list)
+    rest: str = ""
+
+    def take(self) -> str | None:
+        """The next word; None at the end."""
+        match = WORD.match(self.rest)
+        if match is None:
+            return None
+        self.rest = self.rest[match.end() :]
+        return _unquoted(match[1])
+
+
+def _split(line: str) -> _Split:
+    split = _Split(rest=line)
+    while match := WORD.match(split.rest):
+        if match[1] == "--":
+            split.take()
+            break
+        if not OPTION.fullmatch(match[1]):
+            break
+        name, has_value, _ = match[1].partition("=")
+        option = _known(name)
+        split.words.append(split.take() or "")
+        if option.takes_files:
+            _take_files(split, started=bool(has_value))
+        elif option.takes_value and not has_value:
+            value = split.take()
+            split.words += [] if value is None else [value]
+    return split
+
+
+def _known(name: str) -> Option:
+    option = BY_NAME.get(name)
+    if option is None:
+        near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.5)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"There is no option {name!r}.{meant} See %agent --help.")
+    return option
+
+
+def _take_files(split: _Split, *, started: bool) -> None:
+    """The word after ``--files`` is one; so are those after it that look like one."""
+    goes_on = not started
+    while match := WORD.match(split.rest):
+        word = _unquoted(match[1])
+        if OPTION.fullmatch(match[1]) or not (goes_on or _is_file(word)):
+            return
+        split.take()
+        split.words.append(word)
+        goes_on = word.endswith(",")
+
+
+def _is_file(word: str) -> bool:
+    return bool(FILE_NAME.fullmatch(word.rstrip(","))) or Path(word.rstrip(",")).is_file()
+
+
+def _unquoted(word: str) -> str:
+    quoted = len(word) >= 2 and word[0] == word[-1] and word[0] in "\"'"
+    return word[1:-1] if quoted else word

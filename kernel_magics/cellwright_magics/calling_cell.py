@@ -1,0 +1,42 @@
+"""What the magic can know of the cell that called it, and of the front end behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["CallingCell", "calling_cell"]
+
+
+@dataclass(frozen=True)
+class CallingCell:
+    """The cell that was running when it was looked at."""
+
+    shell: Any
+    rich: bool
+    """A notebook shows it; otherwise a terminal prints it."""
+    interactive: bool
+    """Somebody can be asked."""
+    token: str
+    """Differs from that of every other execution."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def is_running(self) -> bool:
+        """Whether it is still the cell that runs."""
+        return calling_cell(self.shell).token == self.token
+
+
+def calling_cell(shell: Any) -> CallingCell:
+    """Look at the request that is being answered."""
+    if not hasattr(shell, "kernel"):
+        return CallingCell(shell, False, True, f"cell {shell.execution_count}")
+    request: Mapping[str, Any] = shell.get_parent()
+    return CallingCell(
+        shell,
+        rich=True,
+        # nbclient and papermill say here that nobody can type.
+        interactive=bool(request.get("content", {}).get("allow_stdin", False)),
+        token=str(request.get("header", {}).get("msg_id", "")),
+        metadata=request.get("metadata", {}),
+    )

@@ -1,0 +1,159 @@
+"""Does what a sub-command of ``%agent`` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cellwright.doctor import checks
+from cellwright.errors import SetupError
+from cellwright.exports import Export, agentbench, html, notebook
+from cellwright.recording import RunRecord
+from cellwright.run import Run
+from cellwright.services import Service
+from cellwright.settings import Settings
+from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.commands import CommandLine
+from cellwright_magics.display import Transcript
+from cellwright_magics.noted_store import NotedStore
+from cellwright_magics.repeating import ReplayedRun, own_cells, repeat
+from cellwright_magics.reports import Advice, CheckList, RunList, undo_advice
+from cellwright_magics.session import Session
+from cellwright_magics.showing import ReplayedOutputs
+from cellwright_magics.shown_run import ShownRun
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["Commands"]
+
+EXPORTS: Mapping[str, Export[RunRecord]] = {
+    "ipynb": notebook.export,
+    "html": html.export,
+    "agentbench": agentbench.export,
+}
+ENDINGS = {"ipynb": ".ipynb", "html": ".html", "agentbench": ".agentbench.json"}
+
+
+@dataclass(frozen=True)
+class _Order:
+    """A sub-command and what it needs."""
+
+    line: CommandLine
+    settings: Settings
+    calling: CallingCell
+    store: NotedStore
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run it names."""
+        return self.store.resolve(self.line.arguments.target)
+
+
+class Commands:
+    """The sub-commands of one shell.
+
+    Args:
+        shell: Where they were typed.
+        session: The agent of that shell.
+        transcript: Makes the transcript of a calling cell.
+    """
+
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        session: Session,
+        transcript: Callable[[CallingCell], Transcript],
+    ) -> None:
+        self._shell = shell
+        self._session = session
+        self._transcript = transcript
+        self._runners: dict[str, Callable[[_Order], object]] = {
+            "runs": self._runs,
+            "show": self._show,
+            "cells": self._cells,
+            "undo": self._undo,
+            "reset": self._reset,
+            "doctor": self._doctor,
+            "replay": self._replay,
+            "rerun": self._rerun,
+            "export": self._export,
+        }
+
+    def run(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
+        """Do it; what it hands back is the value of the calling cell.
+
+        Raises:
+            SetupError: It names a run that is not there.
+        """
+        order = _Order(line, settings, calling, self._session.store(settings))
+        return self._runners[line.name](order)
+
+    def _runs(self, order: _Order) -> object:
+        arguments = order.line.arguments
+        return RunList(order.store.list(int(arguments.target), arguments.find))
+
+    def _show(self, order: _Order) -> object:
+        run_id = order.run_id
+        shown = self._shown(order)
+        for recorded in order.store.events(run_id):
+            shown.show(recorded.event)
+        return self._finish(order, order.store.record(run_id), shown)
+
+    def _replay(self, order: _Order) -> object:
+        record = order.store.record(order.run_id)
+        self._repeat(order, record, self._shown(order), None)
+        return ReplayedRun(record, Run(order.store.record(order.store.last_started)))
+
+    def _rerun(self, order: _Order) -> object:
+        record, shown = order.store.record(order.run_id), self._shown(order)
+        service = self._session.service(order.settings, order.line.arguments.model)
+        self._repeat(order, record, shown, service)
+        return self._finish(order, order.store.record(order.store.last_started), shown)
+
+    def _repeat(
+        self, order: _Order, record: RunRecord, shown: Transcript, service: Service | None
+    ) -> None:
+        with self._session.at_work():
+            repeat(record, self._session.place(order.settings, order.calling), shown, service)
+
+    def _shown(self, order: _Order) -> Transcript:
+        return ReplayedOutputs(self._transcript(order.calling), self._shell)
+
+    def _finish(self, order: _Order, record: RunRecord, shown: Transcript) -> object:
+        run = ShownRun(record, order.calling.is_running)
+        shown.finish(run)
+        return run
+
+    def _export(self, order: _Order) -> object:
+        record, arguments = order.store.record(order.run_id), order.line.arguments
+        path = Path(arguments.out or f"{record.run_id}{ENDINGS[arguments.to]}").expanduser()
+        redactor = self._session.place(order.settings, order.calling).redactor
+        try:
+            path.write_text(EXPORTS[arguments.to](record, redactor), encoding="utf-8")
+        except OSError as error:
+            raise SetupError(f"{str(path)!r} cannot be written: {error}.") from error
+        return Advice(f"Run {record.run_id} is in {path}.")
+
+    def _cells(self, order: _Order) -> object:
+        run = Run(order.store.record(order.run_id))
+        if not run.code:
+            raise SetupError(f"Run {run.id!r} ran no code without an error.")
+        self._shell.set_next_input(run.code)
+        return Advice(f"The next cell holds the code of run {run.id}.")
+
+    def _undo(self, order: _Order) -> object:
+        record = order.store.record(order.run_id)
+        cells = own_cells(record)
+        if cells:
+            self._shell.set_next_input("\n\n".join(cells))
+        return undo_advice(record.run_id, len(cells))
+
+    def _reset(self, order: _Order) -> object:
+        self._session.reset()
+        return Advice("The conversation starts anew. Variables and recorded runs stay.")
+
+    def _doctor(self, order: _Order) -> object:
+        return CheckList(checks(order.settings, send=order.line.arguments.send))

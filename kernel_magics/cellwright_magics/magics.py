@@ -1,0 +1,92 @@
+"""``%agent`` and ``%%agent``: arguments in, events out.
+
+Loading this must be cheap for every kernel that loads it, so what answers a prompt is imported
+when the first one comes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from traitlets import Bool, Enum, Float, Int, Unicode
+
+from cellwright.settings import MODES
+from cellwright_magics.arguments import agent_arguments
+from cellwright_magics.choices import Configured
+from cellwright_magics.completion import Offers
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from cellwright_magics.answering import Answering
+
+__all__ = ["AgentMagics"]
+
+
+@magics_class
+class AgentMagics(Magics):
+    """The ``%agent`` magics; every setting can also be given in IPython's configuration files."""
+
+    model = Unicode("", help="Model that answers; empty: CELLWRIGHT_MODEL.").tag(config=True)
+    mode = Enum(["", *MODES], "", help="ask, edits or auto; empty: CELLWRIGHT_MODE.").tag(
+        config=True
+    )
+    max_steps = Int(None, allow_none=True, help="Replies of the model in a run.").tag(config=True)
+    max_seconds = Float(None, allow_none=True, help="Seconds for a run.").tag(config=True)
+    max_tokens = Int(None, allow_none=True, help="Tokens for a run.").tag(config=True)
+    budget = Float(None, allow_none=True, help="Dollars for a run.").tag(config=True)
+    timeout_seconds = Float(None, allow_none=True, help="Seconds for a cell.").tag(config=True)
+    show_code = Bool(True, help="Show code before it runs.").tag(config=True)
+    errors = Enum(["short", "full"], "short", help="How errors of the model's code are shown.").tag(
+        config=True
+    )
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._shell = shell
+        self._answering: Answering | None = None
+
+    @no_var_expand
+    @line_cell_magic
+    @agent_arguments
+    def agent(self, line: str, cell: str | None = None) -> object:
+        """Ask a model that works in this kernel.
+
+        %agent OPTIONS PROMPT, or %%agent OPTIONS with the prompt below it. Options come first;
+        everything after them is the prompt. @name in a prompt names a variable.
+        """
+        return self.answering.answer(line, cell, self._configured())
+
+    @property
+    def answering(self) -> Answering:
+        """What answers prompts, made when the first one comes."""
+        if self._answering is None:
+            module = importlib.import_module("cellwright_magics.answering")
+            self._answering = module.Answering(self._shell)
+        return self._answering
+
+    def offers(self) -> Offers:
+        """What completion offers."""
+        return Offers(
+            lambda: self.answering.run_ids(), lambda: self.answering.model_names(self.model)
+        )
+
+    def close(self) -> None:
+        """Stop what prompts have started."""
+        if self._answering is not None:
+            self._answering.close()
+
+    def _configured(self) -> Configured:
+        return Configured(
+            self.model,
+            self.mode,
+            self.max_steps,
+            self.max_seconds,
+            self.max_tokens,
+            self.budget,
+            self.timeout_seconds,
+            self.show_code,
+            self.errors == "short",
+        )

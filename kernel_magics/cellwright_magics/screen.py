@@ -1,0 +1,71 @@
+"""Where a transcript is drawn: displays of the calling cell, each of which can be changed later."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["Bundle", "NotebookScreen", "Screen"]
+
+NOTHING = " "
+"""An empty display would be dropped, or shown as its class name."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The same thing for a notebook and for plain text."""
+
+    markdown: str
+    plain: str
+
+    def data(self) -> dict[str, str]:
+        """As a display message carries it."""
+        return {
+            "text/markdown": self.markdown or NOTHING,
+            "text/plain": self.plain or NOTHING,
+        }
+
+
+class Screen(Protocol):
+    """Shows things under the calling cell."""
+
+    def show(self, bundle: Bundle) -> str:
+        """Show something new; the name under which it can be changed."""
+        ...
+
+    def update(self, name: str, bundle: Bundle) -> None:
+        """Show something else in its place."""
+        ...
+
+
+class NotebookScreen:
+    """Display messages of the calling cell.
+
+    Args:
+        shell: The shell that publishes them.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._prefix = f"cellwright-{uuid.uuid4().hex[:12]}"
+        self._numbers = itertools.count(1)
+
+    def show(self, bundle: Bundle) -> str:
+        """Show something new; the name under which it can be changed."""
+        name = f"{self._prefix}-{next(self._numbers)}"
+        self._publish(name, bundle, update=False)
+        return name
+
+    def update(self, name: str, bundle: Bundle) -> None:
+        """Show something else in its place."""
+        self._publish(name, bundle, update=True)
+
+    def _publish(self, name: str, bundle: Bundle, *, update: bool) -> None:
+        self._shell.display_pub.publish(
+            data=bundle.data(), metadata={}, transient={"display_id": name}, update=update
+        )

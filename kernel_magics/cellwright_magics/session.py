@@ -1,0 +1,209 @@
+"""What one shell keeps between cells: the conversation, the record, the services that answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.errors import SetupError
+from cellwright.kernels.shell import ShellKernel, ShellOptions
+from cellwright.outputs import ErrorOutput, OutputMessage
+from cellwright.prompts import Parameters
+from cellwright.recording import RunRecord
+from cellwright.redaction import Redactor
+from cellwright.services import Service, open_service
+from cellwright.settings import Settings
+from cellwright.stopping import Stop
+from cellwright.store.database import Database, open_database
+from cellwright_magics.approval import StdinApprover
+from cellwright_magics.arguments import Asked
+from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.choices import Choices
+from cellwright_magics.display import Transcript
+from cellwright_magics.driving import drive
+from cellwright_magics.noted_store import NotedStore
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["OutputGate", "Session"]
+
+DATABASE = "runs.sqlite"
+
+
+@dataclass
+class OutputGate:
+    """Which outputs of the code that runs are shown by the kernel."""
+
+    quiet: bool = False
+    short_errors: bool = True
+    """The transcript shows errors in brief instead."""
+
+    def lets_through(self, message: OutputMessage) -> bool:
+        """Whether the calling cell shows it."""
+        if isinstance(message, ErrorOutput) and self.short_errors:
+            return False
+        return not self.quiet
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What a conversation cannot change; another one goes on where this changed."""
+
+    home: str
+    interactive: bool
+    secrets: frozenset[tuple[str, str]]
+
+
+class Session:
+    """The agent of one shell.
+
+    Args:
+        shell: Whose variables it works with.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self.gate = OutputGate()
+        self._kernel: ShellKernel | None = None
+        self._approver = StdinApprover()
+        self._services: dict[tuple[str, str, str], Service] = {}
+        self._noticed: set[str] = set()
+        self._database: Database | None = None
+        self._store: NotedStore | None = None
+        self._conversation: Conversation | None = None
+        self._setting: _Setting | None = None
+        self._busy = False
+
+    def store(self, settings: Settings) -> NotedStore:
+        """The record, opened on first use."""
+        path = settings.home / DATABASE
+        if self._database is None or self._database.path != path:
+            self._close_database()
+            self._database = open_database(path)
+            self._store = NotedStore(self._database)
+        assert self._store is not None
+        return self._store
+
+    def service(self, settings: Settings, model: str) -> Service:
+        """The service that answers; the same one as long as the settings stay.
+
+        Raises:
+            SetupError: There is none for this model.
+        """
+        key = (settings.service.base_url, settings.service.api_key, model or settings.service.model)
+        if key not in self._services:
+            self._services[key] = open_service(settings, model)
+        return self._services[key]
+
+    def place(self, settings: Settings, cell: CallingCell) -> Place:
+        """Where runs of this shell happen."""
+        return self._conversation_for(settings, cell).place
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """One run at a time: the code of a run cannot start another.
+
+        Raises:
+            SetupError: A run is going on already.
+        """
+        if self._busy:
+            raise SetupError(
+                "An agent is already at work in this kernel.", hint="Ask when it has finished."
+            )
+        self._busy = True
+        self._approver.new_run()
+        try:
+            yield
+        finally:
+            self._busy = False
+
+    def ask(
+        self,
+        asked: Asked,
+        choices: Choices,
+        settings: Settings,
+        cell: CallingCell,
+        transcript: Transcript,
+    ) -> RunRecord:
+        """Answer a prompt and show it; the record of the run.
+
+        Raises:
+            SetupError: Something is missing, or a run is going on already.
+            KeyboardInterrupt: It was stopped before it began.
+        """
+        with self.at_work():
+            service = self.service(settings, choices.model)
+            conversation = self._conversation_for(settings, cell)
+            question = self._question(asked, choices, service)
+            drive(conversation.ask(question, service.lm, Stop()), transcript.show)
+        return conversation.place.store.record(conversation.last_run_id)
+
+    def reset(self) -> None:
+        """Forget what was said; variables and the record stay."""
+        self._conversation = None
+
+    def close(self) -> None:
+        """Stop what was started for this shell."""
+        for service in self._services.values():
+            service.close()
+        self._services.clear()
+        self._conversation = None
+        self._close_kernel()
+        self._close_database()
+
+    def _close_kernel(self) -> None:
+        if self._kernel is not None:
+            self._kernel.close()
+            self._kernel = None
+
+    def _close_database(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _question(self, asked: Asked, choices: Choices, service: Service) -> Question:
+        notice = service.notice if service.notice not in self._noticed else ""
+        self._noticed.add(service.notice)
+        return Question(
+            prompt=asked.prompt,
+            parameters=Parameters(service.model, choices.temperature),
+            base_url=service.base_url,
+            files=asked.options.files,
+            mode=choices.mode,
+            limits=choices.limits,
+            notice=notice,
+        )
+
+    def _conversation_for(self, settings: Settings, cell: CallingCell) -> Conversation:
+        setting = _Setting(
+            str(settings.home), cell.interactive, frozenset(_secrets(settings).items())
+        )
+        if self._conversation is not None and setting == self._setting:
+            return self._conversation
+        options = ShellOptions(not cell.interactive, self.gate.lets_through)
+        self._close_kernel()
+        self._kernel = ShellKernel(self._shell, options)
+        place = Place(
+            kernel=self._kernel,
+            store=self.store(settings),
+            redactor=Redactor.from_environment(os.environ, settings.service.api_key),
+            lane="magic",
+            approver=self._approver if cell.interactive else None,
+            prices=settings.prices,
+            vision_models=settings.vision_models,
+        )
+        new = Conversation(place)
+        if self._conversation is not None:
+            new.resume(self._conversation.messages)
+            new.last_run_id = self._conversation.last_run_id
+        self._conversation, self._setting = new, setting
+        return new
+
+
+def _secrets(settings: Settings) -> dict[str, str]:
+    return {**os.environ, "": settings.service.api_key}

@@ -1,0 +1,28 @@
+"""A run whose transcript the calling cell has just shown, so that the cell does not repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cellwright.recording import RunRecord
+from cellwright.run import Run
+
+__all__ = ["ShownRun"]
+
+
+class ShownRun(Run):
+    """A run as ``%agent`` returns it.
+
+    Args:
+        record: The folded events.
+        shown_now: Whether the cell that is running is the one that has shown it.
+    """
+
+    def __init__(self, record: RunRecord, shown_now: Callable[[], bool]) -> None:
+        super().__init__(record)
+        self._shown_now = shown_now
+
+    def _ipython_display_(self) -> None:
+        if not self._shown_now():
+            # IPython goes on to the usual representations then.
+            raise NotImplementedError

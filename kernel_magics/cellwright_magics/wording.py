@@ -1,0 +1,107 @@
+"""Events in words and as code, the same for a notebook and a terminal."""
+
+from __future__ import annotations
+
+import json
+
+from cellwright.events import (
+    ApprovalAnswered,
+    CellFinished,
+    ModelRetrying,
+    Notice,
+    RunFinished,
+    ToolFinished,
+    ToolStarted,
+)
+from cellwright.messages import text_of
+from cellwright.run import Run
+from cellwright.safe_markdown import plain_text
+
+__all__ = [
+    "answered",
+    "cell_note",
+    "code_of",
+    "ending",
+    "notice",
+    "one_line",
+    "retrying",
+    "status_line",
+    "title_of",
+    "tool_line",
+]
+
+LINE_CHARACTERS = 160
+LEVELS = {"info": "ℹ", "warning": "⚠", "error": "✗"}
+CODE_ARGUMENTS = ("code", "source")
+STOPPED = ("stopped by the user", "interrupted by the person")
+
+
+def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
+    """The text on one line, cut where it is long."""
+    line = " ".join(plain_text(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def title_of(call: ToolStarted) -> str:
+    """What the model says a piece of code does; empty when it says nothing."""
+    return one_line(str(call.arguments.get("title") or ""))
+
+
+def code_of(call: ToolStarted) -> str:
+    """What a call would put into the notebook or do."""
+    for name in CODE_ARGUMENTS:
+        if isinstance(call.arguments.get(name), str):
+            return plain_text(str(call.arguments[name]))
+    return plain_text(json.dumps(dict(call.arguments), ensure_ascii=False, indent=2, default=repr))
+
+
+def notice(event: Notice) -> str:
+    """A notice with what to do about it."""
+    parts = (LEVELS[event.level], one_line(event.text, 600), event.action)
+    return " ".join(part for part in parts if part)
+
+
+def retrying(event: ModelRetrying, left_seconds: float) -> str:
+    """That a request is sent again."""
+    seconds = max(1, round(left_seconds))
+    reason = one_line(event.reason).rstrip(".")
+    return f"{reason}. Trying again in {seconds} s (attempt {event.attempt})."
+
+
+def tool_line(call: ToolStarted, finished: ToolFinished | None) -> str:
+    """A call that shows no cell of its own."""
+    label = one_line(call.label or call.name)
+    if finished is None or finished.status == "ok":
+        return f"▸ {label}"
+    reason = one_line(text_of(finished.message))
+    return f"✗ {label}: {reason}"
+
+
+def answered(event: ApprovalAnswered) -> str:
+    """What was decided about a call."""
+    if event.allowed:
+        return "✓ allowed"
+    return f"✗ not run{f': {one_line(event.reason)}' if event.reason else ''}"
+
+
+def cell_note(event: CellFinished) -> str:
+    """What its outputs do not tell about a cell's end; mostly nothing."""
+    execution = event.execution
+    note = one_line(execution.note, 600)
+    if execution.status == "interrupted" and note in STOPPED:
+        return ""  # the run's own ending says so
+    marks = {"timeout": "■", "interrupted": "■", "died": "✗", "aborted": "✗"}
+    return f"{marks.get(execution.status, 'ℹ')} {note}" if note else ""
+
+
+def ending(event: RunFinished) -> str:
+    """Why a run ended, where it did not simply end."""
+    if event.status != "cancelled":
+        return plain_text(event.reason)
+    by_person = any(words in event.reason for words in STOPPED)
+    return "■ Stopped." if by_person else f"■ Stopped. {event.reason}"
+
+
+def status_line(run: Run) -> str:
+    """The last line of a transcript."""
+    return f"{run.summary()} · run {run.id}"

@@ -1,0 +1,301 @@
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+import pytest
+from command_line import COMMAND, Done, Shell, sources
+from fake_service import FakeService, Script, error, text, tool_call
+
+pytestmark = pytest.mark.kernel
+
+MakeNotebook = Callable[..., Path]
+
+
+@contextmanager
+def answering(shell: Shell, script: Script) -> Iterator[tuple[Shell, FakeService]]:
+    with FakeService(script) as service:
+        yield shell.asking(service), service
+
+
+def asked(shell: Shell, script: Script, *arguments: str, typed: str = "") -> Done:
+    with answering(shell, script) as (there, _):
+        return there.run("run", *arguments, typed=typed)
+
+
+def test_the_answer_is_on_stdout_and_the_progress_on_stderr(shell: Shell) -> None:
+    script = [
+        tool_call("run_cell", {"code": "x = 20 + 1\nprint('x is', x)", "title": "add"}),
+        text("It is **21**."),
+    ]
+    done = asked(shell, script, "Add", "--mode", "auto")
+    assert (done.code, done.out) == (0, "It is **21**.\n")
+    assert "[1] add\n    x = 20 + 1\n    print('x is', x)\n  │ x is 21\n" in done.err
+    assert "✓ completed · 2 steps · 1 cell" in done.err
+
+
+def test_the_document_says_what_came_of_it(shell: Shell) -> None:
+    script = [
+        tool_call("run_cell", {"code": "1/0"}),
+        tool_call("run_cell", {"code": "1"}),
+        text("One."),
+    ]
+    done = asked(shell, script, "Divide", "--mode", "auto", "--json", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    document = done.document
+    assert (document["status"], document["answer"]) == ("completed", "One.")
+    assert (document["steps"], document["cells"], document["errors"]) == (3, 2, 1)
+    assert document["usage"]["prompt_tokens"] > 0
+    assert document["notebook"] is None
+    assert shell.run("show", document["id"], "--json").document["answer"] == "One."
+
+
+def test_the_notebook_is_written_elsewhere_and_the_input_left_alone(
+    shell: Shell, make_notebook: MakeNotebook
+) -> None:
+    path = make_notebook("# my work\nx = 1", "y = 2")
+    before = path.read_bytes()
+    script = [
+        tool_call("run_cell", {"code": "z = 3\nz"}),
+        text('Done. <img src="http://example.invalid/x.png">'),
+    ]
+    done = asked(
+        shell, script, "Add z", "--notebook", "nb.ipynb", "-o", "out.ipynb", "--mode", "auto"
+    )
+    assert done.code == 0, done.err
+    assert path.read_bytes() == before
+    written = shell.folder / "out.ipynb"
+    nbformat.validate(nbformat.read(written, as_version=4))
+    *own, answer = sources(written)
+    assert own == ["# my work\nx = 1", "y = 2", "z = 3\nz"]
+    assert answer.startswith("Done.")
+    assert "<img" not in answer
+
+
+def test_the_input_is_replaced_only_where_it_is_named(
+    shell: Shell, make_notebook: MakeNotebook
+) -> None:
+    path = make_notebook("x = 1")
+    done = asked(shell, [text("Nothing to do.")], "Look", "--notebook", "nb.ipynb",
+                 "-o", "nb.ipynb", "--mode", "auto")  # fmt: skip
+    assert done.code == 0, done.err
+    assert sources(path) == ["x = 1", "Nothing to do."]
+
+
+def test_the_notebooks_cells_run_only_when_asked_for(
+    shell: Shell, make_notebook: MakeNotebook
+) -> None:
+    make_notebook("given = 41", "given + 1")
+    look = tool_call("run_cell", {"code": "print('given' in globals())"})
+    options = ("--notebook", "nb.ipynb", "--mode", "auto", "-o", "out.ipynb")
+    plain = asked(shell, [look, text("Done.")], "Look", *options)
+    assert "  │ False\n" in plain.err
+    after = asked(shell, [look, text("Done.")], "Look", "--run-notebook", *options)
+    assert "  │ True\n" in after.err
+    cells = json.loads((shell.folder / "out.ipynb").read_text())["cells"]
+    assert cells[1]["outputs"][0]["data"]["text/plain"] == ["42"]
+
+
+def test_a_failing_cell_of_the_notebook_ends_its_run_but_not_the_question(
+    shell: Shell, make_notebook: MakeNotebook
+) -> None:
+    make_notebook("", "a = 1", "boom", "b = 2")
+    with answering(shell, [text("The name is not defined.")]) as (there, service):
+        done = there.run("run", "Why?", "--notebook", "nb.ipynb", "--run-notebook",
+                         "--mode", "auto")  # fmt: skip
+        assert done.code == 0
+        assert "code cell 3 of 4 ended with error; those after it were not run." in done.err
+        assert "NameError" in done.err
+        assert "NameError" in service.requests[0].last_text
+
+
+def test_files_are_named_from_where_the_code_runs(
+    shell: Shell, make_notebook: MakeNotebook
+) -> None:
+    (shell.folder / "sub").mkdir()
+    make_notebook("1", name="sub/nb.ipynb")
+    (shell.folder / "sub" / "in.csv").write_text("a,b\n1,2\n")
+    (shell.folder / "out.csv").write_text("c,d\n1,2\n")
+    (shell.folder / "sub" / "there.csv").write_text("e,f\n")
+    with answering(shell, [text("Seen.")]) as (there, service):
+        done = there.run("run", "Look", "--notebook", "sub/nb.ipynb", "--mode", "auto",
+                         "--files", "sub/in.csv", "out.csv", "there.csv")  # fmt: skip
+        assert done.code == 0, done.err
+        question = service.requests[0].last_text
+    names = shell.run("show", "last", "--json").document["files"]
+    assert sorted(names) == sorted(
+        ["in.csv", str((shell.folder / "out.csv").resolve()), "there.csv"]
+    )
+    assert "a,b" in question
+    assert "c,d" in question
+
+
+def test_a_prompt_comes_from_stdin_in_any_language(shell: Shell) -> None:
+    with answering(shell, [text("六月最好。")]) as (there, service):
+        done = there.run("run", "-", "--mode", "auto", typed="哪个月最好?\n第二行\n")
+        assert (done.code, done.out) == (0, "六月最好。\n")
+        assert "哪个月最好?\n第二行" in service.requests[0].last_text
+
+
+def test_without_a_terminal_mode_ask_says_what_to_do(shell: Shell) -> None:
+    with answering(shell, []) as (there, service):
+        done = there.run("run", "Add")
+        assert (done.code, done.out) == (2, "")
+        assert "Use --mode auto" in done.err
+        assert done.err.count("\n") == 1
+        assert service.requests == []
+
+
+def test_without_a_terminal_what_needs_asking_is_refused(shell: Shell) -> None:
+    script = [tool_call("install_package", {"name": "left-pad"}), text("Not installed.")]
+    done = asked(shell, script, "Install", "--mode", "auto")
+    assert done.code == 0
+    assert "refused by mode" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [
+        (["--files", "x.csv", "--mode", "auto"], "No prompt is given."),
+        ([" ", "--mode", "auto"], "is empty"),
+        (["x", "--run-notebook", "--mode", "auto"], "--run-notebook has no notebook"),
+        (["x", "--notebook", "no.ipynb", "--mode", "auto"], "'no.ipynb' cannot be read"),
+        (["x", "-o", "no/out.ipynb", "--mode", "auto"], "There is no folder"),
+        (["x", "--files", "no.csv", "--mode", "auto"], "'no.csv'"),
+        (["x", "--kernel", "klingon", "--mode", "auto"], "'klingon'"),
+        (["x", "--budget", "1", "--mode", "auto"], "--budget cannot be kept"),
+    ],
+)
+def test_what_cannot_work_is_told_before_a_model_is_asked(
+    arguments: list[str], culprit: str, shell: Shell
+) -> None:
+    with answering(shell, []) as (there, service):
+        done = there.run("run", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert culprit in done.err.splitlines()[-1]
+        assert service.requests == []
+
+
+def test_a_model_without_an_endpoint_is_told(shell: Shell) -> None:
+    done = shell.run("run", "x", "-m", "no-such-model", "--mode", "auto")
+    assert done.code == 2
+    assert "There is no endpoint for the model 'no-such-model'." in done.err
+
+
+def test_limits_end_a_run_with_another_code(shell: Shell) -> None:
+    script = [tool_call("run_cell", {"code": "1"}), text("I ran a cell.")]
+    done = asked(shell, script, "Go", "--mode", "auto", "--max-steps", "1", "--json")
+    assert done.code == 1
+    assert done.document["cause"] == "step_limit"
+    assert done.document["exit_code"] == 1
+
+
+def test_a_cell_past_its_time_is_stopped(shell: Shell) -> None:
+    script = [tool_call("run_cell", {"code": "import time\ntime.sleep(60)"}), text("Too slow.")]
+    started = time.monotonic()
+    done = asked(shell, script, "Go", "--mode", "auto", "--timeout", "1", "--max-seconds", "50",
+                 "--max-tokens", "100000")  # fmt: skip
+    assert done.code == 0
+    assert "✗ timeout" in done.err
+    assert time.monotonic() - started < 50
+
+
+def test_a_service_that_fails_has_its_own_code(shell: Shell) -> None:
+    done = asked(shell, [error(401, "Bad key.")], "Go", "--mode", "auto", "--json")
+    assert done.code == 3
+    assert done.document["exit_code"] == 3
+    assert done.document["cause"] == "LMAccessError"
+
+
+def test_ctrl_c_stops_within_a_second_and_keeps_what_was_done(shell: Shell) -> None:
+    code = "print('begun', flush=True)\nimport time\ntime.sleep(60)"
+    with answering(shell, [tool_call("run_cell", {"code": code})]) as (there, service):
+        process = there.start("run", "Wait", "--mode", "auto", "-o", "out.ipynb", "--json")
+        try:
+            wait_until(lambda: len(service.requests) == 1)
+            time.sleep(1.5)
+            pressed = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+            taken = time.monotonic() - pressed
+        finally:
+            process.kill()
+    assert process.returncode == 130, err
+    assert json.loads(out)["status"] == "cancelled"
+    assert taken < 3  # one second to stop, the rest to write and to end the kernel
+    assert sources(shell.folder / "out.ipynb") == [code]
+    record = shell.run("show", "last", "--json").document
+    assert (record["status"], record["cause"]) == ("cancelled", "stopped")
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+class Typist:
+    """A person at a real terminal."""
+
+    def __init__(self, shell: Shell, *arguments: str) -> None:
+        self._master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [str(COMMAND), *arguments],
+            cwd=shell.folder,
+            env={**os.environ, **shell.environ, "COLUMNS": "200"},
+            stdin=slave,
+            stdout=subprocess.PIPE,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def wait_for(self, words: str) -> None:
+        while words not in self.seen:
+            self.seen += os.read(self._master, 65_536).decode("utf-8", "replace")
+
+    def type(self, words: str) -> None:
+        os.write(self._master, words.encode())
+
+    def end(self) -> tuple[int, str]:
+        out, _ = self.process.communicate(timeout=60)
+        os.close(self._master)
+        return self.process.returncode, out.decode()
+
+
+def test_at_a_terminal_the_person_decides(shell: Shell) -> None:
+    script = [
+        tool_call("run_cell", {"code": "print('first')"}),
+        tool_call("run_cell", {"code": "print('second')"}),
+        text("Only the first."),
+    ]
+    with answering(shell, script) as (there, service):
+        person = Typist(there, "run", "Go")
+        person.wait_for("or why not: ")
+        person.type("y\n")
+        person.wait_for("│ first")
+        person.wait_for("[2]")
+        person.seen = ""
+        person.wait_for("or why not: ")
+        person.type("use a loop\n")
+        code, out = person.end()
+        assert (code, out) == (0, "Only the first.\n")
+        assert "use a loop" in service.requests[2].last_text
+
+
+def test_ctrl_c_at_a_question_ends_the_run(shell: Shell) -> None:
+    with answering(shell, [tool_call("run_cell", {"code": "1"})]) as (there, _):
+        person = Typist(there, "run", "Go")
+        person.wait_for("or why not: ")
+        person.process.send_signal(signal.SIGINT)
+        code, _ = person.end()
+    assert code == 130
+    assert shell.run("show", "last", "--json").document["status"] == "cancelled"

@@ -1,0 +1,59 @@
+"""Lives in a real kernel and runs a ShellKernel inside its cells, as the magic does."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+
+from cellwright.errors import CellwrightError, RunCancelled
+from cellwright.kernels import CellRequest
+from cellwright.kernels.shell import ShellKernel, ShellOptions
+from cellwright.stopping import Stop
+from cellwright.values import from_dict, to_dict
+
+kernel: ShellKernel | None = None
+
+
+def renew(**options: Any) -> None:
+    """Begin anew with other options."""
+    global kernel
+    if kernel is not None:
+        kernel.close()
+    kernel = ShellKernel(get_ipython(), ShellOptions(**options))
+
+
+def execute(text: str, stop_after: float | None = None) -> None:
+    """Run a cell; what came of it goes into the payload of the calling cell's reply."""
+    request = from_dict(CellRequest, json.loads(text))
+    stop, captured = Stop(), []
+    if stop_after is not None:
+        threading.Timer(stop_after, stop.set).start()
+    assert kernel is not None
+    running = kernel.execute(request, stop, lambda output: captured.append(output) or output)
+    yielded: list[Any] = []
+    ended: dict[str, Any] = {}
+    try:
+        while True:
+            yielded.append(next(running))
+    except StopIteration as finished:
+        ended["execution"] = to_dict(finished.value)
+    except RunCancelled as error:
+        ended["cancelled"] = error.reason
+    _reply({"captured": to_dict(captured), "yielded": to_dict(yielded), **ended})
+
+
+def probe(function: str, arguments: str) -> None:
+    """Ask the probe."""
+    assert kernel is not None
+    try:
+        _reply({"value": kernel.probe(function, json.loads(arguments))})
+    except CellwrightError as error:
+        _reply({"error": type(error).__name__, "message": error.message})
+
+
+def _reply(value: dict[str, Any]) -> None:
+    shell: Any = get_ipython()
+    shell.payload_manager.write_payload({"source": "shell_host", "text": json.dumps(value)})
