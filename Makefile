@@ -23,6 +23,7 @@ NPM_CI = .ci/retry npm ci --no-audit --no-fund --fetch-retries=5
 # the labextension is built by `make js`, not by pip
 NO_NODE = SKIP_JUPYTER_BUILDER=1
 LABEXTENSION = extension/cellwright/labextension
+INSTALLED = .venv/share/jupyter/labextensions/cellwright
 
 help:
 	@echo "make setup          .venv and node_modules, with everything the tests need"
@@ -57,10 +58,12 @@ node_modules/setup.stamp: package.json package-lock.json
 
 setup: .venv/setup.stamp node_modules/setup.stamp js
 
-# Build the labextension and link it into .venv, so that the next build is seen without installing.
+# Build the labextension and put it where JupyterLab in .venv looks, as installing the wheel would.
 js: .venv/setup.stamp node_modules/setup.stamp
 	$(NPM) run --silent build
-	PATH="$$PWD/$(BIN):$$PATH" jupyter-builder develop --overwrite . >/dev/null
+	rm -rf $(INSTALLED)
+	mkdir -p $(INSTALLED)
+	cp -R $(LABEXTENSION)/. extension/install.json $(INSTALLED)
 
 demo: .venv/demo.stamp
 	@if [ -n "$(LAB)" ]; then \

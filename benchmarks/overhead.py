@@ -18,12 +18,15 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from clocked_service import ClockedService, Exchange
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
+
+from cellwright.events import CellOutput
 
 TOOL = {
     "type": "function",
@@ -37,6 +40,19 @@ TOOL = {
         },
     },
 }
+
+
+CLOCK = "import time; print(time.monotonic())"
+Lane = Callable[[], list[str]]
+"""Runs the agent once; what its cells printed, in order."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One run of a lane."""
+
+    exchanges: list[Exchange]
+    printed: list[str]
 
 
 def main() -> None:
@@ -58,37 +74,44 @@ def main() -> None:
 
 def _measure(steps: int, repeats: int) -> dict[str, float]:
     figures: dict[str, float] = {}
-    with (
-        ClockedService(steps) as service,
-        _bare_lane(service) as bare,
-        _client_lane(service) as client,
-        _shell_lane(service) as shell,
-    ):
-        lanes = {"bare": bare, "client": client, "shell": shell}
-        for warm_up in lanes.values():
-            warm_up()
-        service.take()
-        rows = _interleaved(lanes, service, repeats)
-    for lane, gaps in rows.items():
+    for lane, runs in _series(ClockedService(steps), repeats).items():
+        gaps = [_gaps(run.exchanges) for run in runs]
         figures[f"{lane}: last byte to next request, ms"] = statistics.median(
-            gap for gaps_of_run in gaps for gap in gaps_of_run
+            gap for one in gaps for gap in one
         )
         figures[f"{lane}: growth over {steps} steps, ms"] = statistics.median(
             _growth(one) for one in gaps
         )
+    for lane, runs in _series(ClockedService(steps, CLOCK), repeats).items():
+        waits = [wait for run in runs for wait in _waits(run)]
+        figures[f"{lane}: last byte to the cell's first line, ms"] = statistics.median(waits)
     return figures | _load_figures(repeats)
 
 
-def _interleaved(
-    lanes: dict[str, Callable[[], None]], service: ClockedService, repeats: int
-) -> dict[str, list[list[float]]]:
+def _series(clocked: ClockedService, repeats: int) -> dict[str, list[Timed]]:
     """Every lane in turn, so that a machine whose speed drifts is fair to all."""
-    rows: dict[str, list[list[float]]] = {lane: [] for lane in lanes}
-    for _ in range(repeats):
-        for lane, run in lanes.items():
-            run()
-            rows[lane].append(_gaps(service.take()))
-    return rows
+    with (
+        clocked as service,
+        _bare_lane(service) as bare,
+        _client_lane(service) as client,
+        _shell_lane(service) as shell,
+    ):
+        lanes: dict[str, Lane] = {"bare": bare, "client": client, "shell": shell}
+        for warm_up in lanes.values():
+            warm_up()
+        service.take()
+        runs: dict[str, list[Timed]] = {lane: [] for lane in lanes}
+        for _ in range(repeats):
+            for lane, run in lanes.items():
+                printed = run()
+                runs[lane].append(Timed(service.take(), printed))
+    return runs
+
+
+def _waits(run: Timed) -> list[float]:
+    """From the last byte of each answer to the moment its cell printed."""
+    pairs = zip(run.exchanges, run.printed, strict=False)
+    return [(float(printed) - exchange.sent) * 1_000 for exchange, printed in pairs]
 
 
 def _gaps(exchanges: list[Exchange]) -> list[float]:
@@ -117,14 +140,15 @@ def _kernel() -> Iterator[BlockingKernelClient]:
 
 
 @contextmanager
-def _bare_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
+def _bare_lane(service: ClockedService) -> Iterator[Lane]:
     import openai
 
     sdk = openai.OpenAI(base_url=service.base_url, api_key="x", max_retries=0)
     with _kernel() as kernel:
 
-        def run() -> None:
+        def run() -> list[str]:
             messages: list[Any] = [{"role": "user", "content": "go"}]
+            printed: list[str] = []
             while True:
                 name, call_id, arguments = "", "", ""
                 stream = sdk.chat.completions.create(
@@ -136,8 +160,8 @@ def _bare_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
                         call_id = call_id or call.id or ""
                         arguments += call.function.arguments or ""
                 if not name:
-                    return
-                kernel.execute_interactive(json.loads(arguments)["code"], output_hook=len)
+                    return printed
+                printed.append(_checked(kernel, json.loads(arguments)["code"]))
                 function = {"name": name, "arguments": arguments}
                 call = {"id": call_id, "type": "function", "function": function}
                 messages.append({"role": "assistant", "tool_calls": [call]})
@@ -147,7 +171,7 @@ def _bare_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def _client_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
+def _client_lane(service: ClockedService) -> Iterator[Lane]:
     from cellwright.conversation import Conversation, Place, Question
     from cellwright.kernels.fresh import start_kernel
     from cellwright.lm.openai import OpenAILM
@@ -163,12 +187,12 @@ def _client_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
     redactor = Redactor.from_environment(os.environ, "x")
     place = Place(kernel, RunStore(database), redactor, "bench")
 
-    def run() -> None:
+    def run() -> list[str]:
         question = Question(
             "go", Parameters("clocked"), mode="auto", limits=Limits(step_limit=1_000)
         )
-        for _ in Conversation(place).ask(question, model):
-            pass
+        events = Conversation(place).ask(question, model)
+        return [_printed(event) for event in events if isinstance(event, CellOutput)]
 
     try:
         yield run
@@ -178,7 +202,7 @@ def _client_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def _shell_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
+def _shell_lane(service: ClockedService) -> Iterator[Lane]:
     setup = f"""
         import os
         os.environ["CELLWRIGHT_BASE_URL"] = {service.base_url!r}
@@ -189,11 +213,17 @@ def _shell_lane(service: ClockedService) -> Iterator[Callable[[], None]]:
     with _kernel() as kernel:
         _checked(kernel, textwrap.dedent(setup))
 
-        def run() -> None:
+        def run() -> list[str]:
             _checked(kernel, "%agent reset")
-            _checked(kernel, "%%agent --mode auto --max-steps 1000\ngo")
+            _checked(kernel, "%%agent --mode auto --max-steps 1000 --out run\ngo")
+            listed = "print(*[o.text for c in run.cells for o in c.cell.outputs], sep='', end='')"
+            return _checked(kernel, listed).split()
 
         yield run
+
+
+def _printed(event: CellOutput) -> str:
+    return event.message.text if event.message.kind == "stream" else ""
 
 
 def _checked(kernel: BlockingKernelClient, code: str) -> str:

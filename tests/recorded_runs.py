@@ -128,6 +128,8 @@ def analysis_run() -> list[Event]:
     """A run with a failed attempt, its repair, a table and a picture."""
     table = ExecuteResult({"text/plain": "region\nnorth 10", "text/html": "<table></table>"})
     first: tuple[Message, ...] = (SYSTEM, user("Which region sold most?"))
+    loading = cell_run("c1", "cell-1", LOAD, StreamOutput("stdout", "320 rows\n"))
+    loading[1:1] = [ApprovalAsked("c1", "it runs code"), ApprovalAnswered("c1", True, "mode")]
     load = AssistantMessage("I load the file.", (ToolCall("c1", "run_cell", "{}"),))
     return [
         started(),
@@ -143,9 +145,7 @@ def analysis_run() -> list[Event]:
         TextDelta("I load "),
         TextDelta("the file."),
         replied(load),
-        ApprovalAsked("c1", "it runs code"),
-        ApprovalAnswered("c1", True, "mode"),
-        *cell_run("c1", "cell-1", LOAD, StreamOutput("stdout", "320 rows\n")),
+        *loading,
         ModelAsked(2, (load, result("c1", "seen"))),
         replied(called("c2"), 2),
         *cell_run("c2", "cell-2", WRONG, WRONG_ERROR, status="error"),

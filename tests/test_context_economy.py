@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_service import Answer, FakeService, Request, text, tool_call
+from fake_answers import Request, Wire, text, tool_call
+from fake_service import FakeService
 
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels.fresh import start_kernel
@@ -35,17 +36,17 @@ CELLS = (
 )
 
 
-def answers(request: Request) -> Answer:
+def answers(request: Request) -> Wire:
     """Two cells a turn, then a sentence; which cells depends on the turn alone."""
     messages = request.messages
     last_user = max(i for i, m in enumerate(messages) if m["role"] == "user")
     turn = sum(m["role"] == "user" for m in messages) - 1
     done = sum(m["role"] == "tool" for m in messages[last_user:])
     if done == 2:
-        return text(f"Turn {turn} is done.")
+        return text(f"Turn {turn} is done.")(request)
     number = 2 * turn + done
     code = CELLS[number % len(CELLS)].format(n=number)
-    return tool_call("run_cell", {"code": code}, id=f"call_{number}")
+    return tool_call("run_cell", {"code": code}, id=f"call_{number}")(request)
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from cellwright_magics.arguments import OPTIONS
-from cellwright_magics.commands import COMMANDS
 
 from cellwright.cli import make_parser
 from cellwright.events import RunStatus
+from cellwright_magics.arguments import OPTIONS
+from cellwright_magics.commands import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -77,6 +77,10 @@ PAYLOADS = [
     "```mermaid\ngraph TD; A[<img src=http://evil.test/x>]\n```",
     "[^1]: <img src=http://evil.test/x>",
     "\\\\[<img src=http://evil.test/x>\\\\]",
+    "~~~`\n```\n~~~\n<img src=http://evil.test/x>",
+    "- - ~~~\n\n```\n~~~\n<img src=http://evil.test/x>",
+    "$[$](javascript:alert(1)) `[`](javascript:alert(1))",
+    "$$\\\\[$$](javascript:alert(1))",
     "a\u2028<img src=http://evil.test/x>",
 ]
 

@@ -1,4 +1,4 @@
-"""A function-calling model at work in your live notebook kernel; every run is a benchmark sample."""
+"""A function-calling model at work in your live notebook kernel; every run is a sample."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import types
 from typing import Any
 
 from .inspection import describe, headline, kind
+from .interrupt_watch import InterruptWatch
 
 __all__ = ["STATE", "after_cell", "before_cell", "install", "own_names", "row"]
 
@@ -50,6 +51,7 @@ class _Cell:
         self.files = STATE.known_files(self.cwd)
         self.began_ns = time.time_ns()
         self.notes: list[str] = []
+        self.interrupts = InterruptWatch()
         self.input = builtins.input
         self.getpass = getpass.getpass
         self.ask_exit = shell.__dict__.get("ask_exit")
@@ -77,9 +79,14 @@ class State:
 STATE = State()
 
 
-def before_cell(shell: Any) -> None:
-    """Remember what there is, and keep the cell from asking or ending what is not its own."""
+def before_cell(shell: Any, *, is_nested: bool = False) -> None:
+    """Remember what there is, and keep the cell from asking or ending what is not its own.
+
+    Args:
+        is_nested: The cell runs inside another one.
+    """
     cell = STATE.cell = _Cell(shell)
+    cell.interrupts = InterruptWatch(is_nested=is_nested)
 
     def refuse(*_arguments: Any, **_options: Any) -> str:
         __tracebackhide__ = True
@@ -88,6 +95,7 @@ def before_cell(shell: Any) -> None:
     builtins.input = refuse
     getpass.getpass = refuse
     shell.ask_exit = lambda: cell.notes.append(NO_EXIT)
+    cell.interrupts.start()
 
 
 def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
@@ -106,12 +114,14 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
         "removed": [name for name in cell.variables if name not in namespace][:CHANGED_LIMIT],
         "files": _file_changes(cell),
         "cwd": _folder(),
+        "interrupted": cell.interrupts.seen,
         "result_summary": summarise_result(getattr(result, "result", None)),
         "notes": list(dict.fromkeys(cell.notes)),
     }
 
 
 def _restore(cell: _Cell) -> None:
+    cell.interrupts.stop()
     builtins.input, getpass.getpass = cell.input, cell.getpass
     cell.shell.__dict__.pop("ask_exit", None)
     if cell.ask_exit is not None:

@@ -1,8 +1,8 @@
 """Questions to a kernel about itself; runs inside it, from the standard library alone.
 
-The source of this file, of ``cell_watch`` and of ``inspection`` is sent to kernels that may not
-have cellwright installed, so they import nothing else of ours and work on Python 3.8 and later.
-They leave nothing in the person's namespace.
+The source of this file and of its three neighbours (``inspection``, ``interrupt_watch``,
+``cell_watch``) is sent to kernels that may not have cellwright installed, so they import nothing
+else of ours and work on Python 3.8 and later. They leave nothing in the person's namespace.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def _part(namespace: dict[str, Any], node: ast.AST, whole: str) -> Any:
         if isinstance(node, ast.Attribute):
             return getattr(_part(namespace, node.value, whole), node.attr)
         if isinstance(node, ast.Subscript):
-            key = ast.literal_eval(getattr(node.slice, "value", node.slice))
+            wrapped = type(node.slice).__name__ == "Index"  # Python 3.8
+            index: Any = node.slice
+            key = ast.literal_eval(index.value if wrapped else index)
             return _part(namespace, node.value, whole)[key]
     except ProbeError:
         raise

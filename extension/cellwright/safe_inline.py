@@ -27,6 +27,7 @@ BARE_LINK = re.compile(
     r"(?:https?://|www\.)[^\s<>\"'`|()\[\]]*[^\s<>\"'`|()\[\].,;:!?*_]", re.IGNORECASE
 )
 BACKTICKS = re.compile(r"`+")
+TILDES = re.compile(r"~+")
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
 EMBEDDED = re.compile(rf"(!\[\w*\]\({PICTURE.pattern}\))")
 MATH = re.compile(
@@ -42,7 +43,7 @@ ACTIVE_MACRO = re.compile(
 DOUBLE_BRACKET = re.compile(r"(\\\\)([\[\]()])")
 ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{([^{}]*)\}")
 MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~$&]")
-SPECIAL = re.compile(r"[\\`<$\[!]|https?://|www\.", re.IGNORECASE)
+SPECIAL = re.compile(r"[\\`<$\[\]!]|~{3,}|https?://|www\.", re.IGNORECASE)
 LINE_LIMIT = 20_000
 """A longer line is not looked into; pictures in it are kept."""
 
@@ -83,7 +84,7 @@ def _pieces(line: str) -> list[str]:
             pieces.append(line[position:])
             break
         pieces.append(line[position : found.start()])
-        reader = READERS.get(found[0], _bare_link)
+        reader = READERS.get(found[0][0], _bare_link)
         piece, position = reader(line, found.start())
         pieces.append(piece)
     return pieces
@@ -128,6 +129,12 @@ def _span(ticks: str, code: str) -> str:
     return f"{ticks}{code}{ticks}"
 
 
+def _tildes(line: str, at: int) -> tuple[str, int]:
+    found = TILDES.match(line, at)
+    assert found is not None
+    return as_text(found[0]), found.end()
+
+
 def _angle(line: str, at: int) -> tuple[str, int]:
     link = AUTOLINK.match(line, at)
     if link is None:
@@ -160,6 +167,11 @@ def _bracket(line: str, at: int) -> tuple[str, int]:
     return "&#91;", at + 1
 
 
+def _closing(line: str, at: int) -> tuple[str, int]:
+    # Its opening one may be in a formula, which not every renderer knows.
+    return ("&#93;" if line[at + 1 : at + 2] in ("(", "[", ":") else "]"), at + 1
+
+
 def _link(text: str, address: str) -> str:
     shown, link = safe_inline(text), safe_link(address)
     if link is None:
@@ -189,5 +201,7 @@ READERS: dict[str, Callable[[str, int], tuple[str, int]]] = {
     "<": _angle,
     "$": _dollar,
     "[": _bracket,
+    "]": _closing,
     "!": _exclamation,
+    "~": _tildes,
 }

@@ -23,7 +23,7 @@ CONTROLS = re.compile(
 )
 EIGHT_BIT = {0x90: "\x1bP", 0x9B: "\x1b[", 0x9D: "\x1b]", 0x9E: "\x1b^", 0x9F: "\x1b_"}
 FENCE = re.compile(
-    r"(?P<before>\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?)(?P<ticks>`{3,}|~{3,})(?P<info>[^`]*)"
+    r"(?P<before>\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?)(?P<ticks>`{3,}(?!.*`)|~{3,})(?P<info>.*)"
 )
 QUOTE = re.compile(r"\s{0,3}>\s?(?P<rest>.*)")
 QUOTE_DEPTH = 5

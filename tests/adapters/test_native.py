@@ -125,6 +125,12 @@ def test_the_place_of_a_wrong_item_is_named() -> None:
     assert "'rows.1': 'b' is not of type 'integer'" in parsed('{"rows": [1, "b"]}', "deep").error
 
 
+def test_rules_that_are_not_plain_are_left_to_the_library() -> None:
+    """M5"""
+    assert parsed('{"n": 1}', "deep").arguments == {"n": 1}
+    assert "'n': 1 was expected" in parsed('{"n": 2}', "deep").error
+
+
 def test_long_complaints_are_cut() -> None:
     """M5"""
     assert len(parsed(json.dumps({"code": ["x" * 10_000]})).error) < 400
@@ -211,7 +217,3 @@ def test_a_refusal_is_a_problem_with_the_words_of_the_model() -> None:
     """M15"""
     found = NativeAdapter().parse(reply_of(refusal="I will not."), TOOLS)
     assert (found.problem, found.text) == ("refused", "I will not.")
-
-
-def test_what_reads_arguments_can_be_imported_ahead() -> None:
-    NativeAdapter().warm_up()

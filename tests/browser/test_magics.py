@@ -47,7 +47,7 @@ def service_cell(service: FakeService, home: Path) -> str:
 def kinds_of_last_run(home: Path) -> list[str]:
     database = open_database(home / "runs.sqlite")
     store = RunStore(database)
-    kinds = [recorded.event.kind for recorded in store.events(store.resolve("last"))]
+    kinds: list[str] = [recorded.event.kind for recorded in store.events(store.resolve("last"))]
     database.close()
     return kinds
 
@@ -65,6 +65,7 @@ def test_the_demo_question_is_answered_in_the_page_in_light_and_dark(lab: LabPag
     assert "text/html" in table["outputs"][0]["data"]
     lab.page.set_viewport_size({"width": 1200, "height": 2600})
     lab.execute("application:set-mode", {"mode": "single-document"})
+    lab.page.evaluate("window.jupyterapp.shell.currentWidget.content.scrollToItem(0, 'start')")
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         lab.execute("apputils:change-theme", {"theme": theme})
         lab.page.wait_for_timeout(500)
@@ -158,7 +159,8 @@ def test_text_of_the_model_makes_the_browser_fetch_nothing(lab: LabPage, tmp_pat
                 f"<input type='image' src='{url}/input.png'>",
                 f"<video src='{url}/video.mp4' poster='{url}/poster.png'></video>",
                 f"<audio src='{url}/audio.mp3' autoplay></audio>",
-                f"<img srcset='{url}/srcset.png 1x'><picture><source srcset='{url}/p.png'></picture>",
+                f"<img srcset='{url}/srcset.png 1x'>",
+                f"<picture><source srcset='{url}/p.png'></picture>",
                 f"<link rel='stylesheet' href='{url}/link.css'><base href='{url}/'>",
                 f"<iframe src='{url}/frame.html'></iframe><object data='{url}/o'></object>",
                 f"<svg><image href='{url}/svg.png'/></svg><script src='{url}/s.js'></script>",

@@ -110,7 +110,7 @@ def test_a_failing_cell_of_the_notebook_ends_its_run_but_not_the_question(
         done = there.run("run", "Why?", "--notebook", "nb.ipynb", "--run-notebook",
                          "--mode", "auto")  # fmt: skip
         assert done.code == 0
-        assert "code cell 3 of 4 ended with error; those after it were not run." in done.err
+        assert "code cell 3 of 4 failed; those after it were not run." in done.err
         assert "NameError" in done.err
         assert "NameError" in service.requests[0].last_text
 

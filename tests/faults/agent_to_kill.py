@@ -30,7 +30,7 @@ def main(home: str, url: str) -> None:
     events = conversation.ask(Question("Go.", Parameters("m"), mode="auto"), model)
     for event in events:
         print(f"event {event.kind}", file=sys.__stdout__, flush=True)
-        sys.__stdin__.readline()
+        os.read(0, 1)
 
 
 main(*sys.argv[1:])

@@ -35,7 +35,11 @@ def killed_after(count: int, home: Path) -> Killed:
     with FakeService(script) as service:
         command = [sys.executable, str(SCRIPT), str(home), service.base_url]
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         assert process.stdin is not None
         assert process.stdout is not None

@@ -228,6 +228,14 @@ def test_a_path_that_is_not_there_is_named() -> None:
     assert "/v1" in caught.hint
 
 
+def test_a_redirect_is_told_with_the_address_to_set() -> None:
+    """U3: http where the service wants https"""
+    caught = failure_of(status(301, "", {"location": "/elsewhere/chat/completions-2"}))
+    assert isinstance(caught, LMNotFoundError)
+    assert "was redirected to http://127.0.0.1" in caught.hint
+    assert "/elsewhere/" in caught.hint
+
+
 def closed_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])

@@ -311,7 +311,9 @@ def test_silence_is_told_and_ends_at_the_idle_timeout() -> None:
         with pytest.raises(LMTimeoutError, match=r"127\.0\.0\.1:\d+ sent no data for 0.35 s"):
             ask(lm, into=asked)
         assert service.wait_for_break()
-    assert [event.seconds for event in asked.all(ModelSilent)] == [0.1, 0.2, 0.3]
+    silences = [event.seconds for event in asked.all(ModelSilent)]
+    assert len(silences) >= 2
+    assert 0.2 <= silences[-1] <= 0.35
 
 
 def test_a_stall_before_the_first_byte_ends_at_the_idle_timeout_and_is_tried_once_more() -> None:

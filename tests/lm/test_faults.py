@@ -14,6 +14,7 @@ from cellwright.errors import (
     LMContextError,
     LMError,
     LMQuotaError,
+    LMRateLimitError,
     LMServerError,
     LMStreamError,
     LMTimeoutError,
@@ -129,6 +130,16 @@ def test_a_model_that_ollama_lacks_can_be_pulled() -> None:
 def test_a_request_that_is_too_large_is_too_long() -> None:
     """M41"""
     assert isinstance(from_status(413, "", {}, ENDPOINT), LMContextError)
+
+
+def test_a_busy_service_that_does_not_say_how_long_leaves_it_to_the_person() -> None:
+    """M26"""
+    found = from_status(429, {"error": "Slow down."}, {}, ENDPOINT)
+    assert isinstance(found, LMRateLimitError)
+    assert (found.retry_after_seconds, found.hint) == (
+        None,
+        "Wait a little, or choose another model.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import _thread
 import gc
+import socket
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, serving
@@ -113,8 +115,8 @@ def test_a_reply_without_an_end_is_whole_once_it_said_why_it_ends() -> None:
 
 
 def test_what_follows_the_end_of_a_reply_is_not_looked_at() -> None:
-    end = [chunk({"content": "Yes."}), chunk({}, "stop"), "data: [DONE]", Pause(0.01), "data: junk"]
-    with serving([raw_sse(end), text("Again.")]) as (_, lm):
+    reply = (chunk({"content": "Yes."}), chunk({}, "stop"), "data: [DONE]")
+    with serving([raw_sse([*reply, Pause(0.01), "data: junk"]), text("Again.")]) as (_, lm):
         first, second = ask(lm).reply, ask(lm).reply
     assert first is not None
     assert second is not None
@@ -147,6 +149,34 @@ def test_stop_closes_the_connection_at_once(answer: object) -> None:
         assert time.monotonic() - started < 0.7
         assert service.wait_for_break(1)
         timer.join()
+
+
+def reading_threads() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name == "cellwright-model"]
+
+
+def test_stop_does_not_wait_for_a_connection_that_is_being_made() -> None:
+    stop = Stop()
+    with socket.socket() as full, ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):  # nobody accepts, so the next one finds the queue full
+            queued = waiting.enter_context(socket.socket())
+            queued.setblocking(False)
+            queued.connect_ex(full.getsockname())
+        url = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
+        lm = OpenAILM(ServiceSettings(base_url=url, connect_timeout_seconds=1))
+        lm.warm_up()
+        timer = threading.Timer(0.2, stop.set)
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(RunCancelled):
+            ask(lm, stop=stop)
+        assert time.monotonic() - started < 0.7
+        timer.join()
+        for thread in reading_threads():
+            thread.join(5)
+    assert reading_threads() == []
 
 
 def test_stop_before_the_request_sends_nothing() -> None:

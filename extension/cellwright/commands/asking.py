@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.cells import Cell, Execution
 from cellwright.commands import Invocation
 from cellwright.commands.endings import report
-from cellwright.commands.interrupts import stopping
 from cellwright.commands.notebook_files import (
     NotebookFile,
     check_target,
     new_notebook,
     read_notebook,
 )
-from cellwright.commands.progress import output_lines
+from cellwright.commands.notebook_running import run_cells
 from cellwright.commands.records import open_store
-from cellwright.commands.workplace import KernelChoice, checked_mode_here, follow, open_place
-from cellwright.conversation import Conversation, Place, Question
+from cellwright.commands.workplace import (
+    KernelChoice,
+    checked_mode_here,
+    follow,
+    make_place,
+    open_kernel,
+)
+from cellwright.conversation import Conversation, Question
 from cellwright.errors import SetupError
-from cellwright.events import CellAdded, CellFinished, CellOutput, CellStarted
-from cellwright.kernels import CellRequest
+from cellwright.events import CellAdded
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
 from cellwright.safe_markdown import safe_markdown
@@ -77,10 +80,11 @@ def _ask(
     invocation.console.note(f"{service.model} · mode {question.mode} · {folder}")
     with (
         open_store(invocation) as store,
-        open_place(invocation, store, notebook, choice) as place,
+        open_kernel(choice, notebook) as kernel,
     ):
         if invocation.options.run_notebook:
-            _run_cells(invocation, place, notebook, stop)
+            run_cells(kernel, notebook, invocation.console)
+        place = make_place(invocation, kernel, store, notebook)
         follow(Conversation(place).ask(question, service.lm, stop), invocation, stop)
         return store.record(store.last_started)
 
@@ -144,47 +148,6 @@ def _limits(invocation: Invocation) -> Limits:
     }
     set_here = {name: value for name, value in given.items() if value is not None}
     return replace(invocation.settings.limits, **set_here)
-
-
-def _run_cells(invocation: Invocation, place: Place, notebook: NotebookFile, stop: Stop) -> None:
-    """Run the notebook's code cells in order, up to the first that fails, as Run All does."""
-    cells = [cell for cell in notebook.memory.cells() if cell.cell_type == "code"]
-    for number, cell in enumerate(cells, start=1):
-        if not cell.source.strip():
-            continue
-        invocation.console.note(f"Running code cell {number} of {len(cells)} …")
-        execution = _run_cell(place, notebook, cell, stop)
-        if execution.status != "ok":
-            lines = output_lines((execution.error,) if execution.error is not None else ())
-            invocation.console.complain(
-                f"cellwright: code cell {number} of {len(cells)} ended with "
-                f"{execution.status}; those after it were not run."
-            )
-            for line in lines:
-                invocation.console.note(line)
-            return
-
-
-def _run_cell(place: Place, notebook: NotebookFile, cell: Cell, stop: Stop) -> Execution:
-    def take(output: CellOutput) -> CellOutput:
-        notebook.memory.apply(output)
-        return output
-
-    notebook.memory.apply(CellStarted(cell.id))
-    request = CellRequest(cell.id, cell.source, timeout_seconds=None)
-    with stopping(stop):
-        execution = _drained(place.kernel.execute(request, stop, take))
-    notebook.memory.apply(CellFinished(cell.id, execution))
-    return execution
-
-
-def _drained(running: Generator[CellOutput, None, Execution]) -> Execution:
-    while True:
-        try:
-            next(running)
-        except StopIteration as finished:
-            execution: Execution = finished.value
-            return execution
 
 
 def _add_answer(notebook: NotebookFile, record: RunRecord) -> None:

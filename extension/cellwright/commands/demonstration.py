@@ -27,7 +27,7 @@ from cellwright.commands.notebook_files import new_notebook, write_text
 from cellwright.commands.records import CommandStore, make_redactor, open_store
 from cellwright.commands.repeating import without_questions
 from cellwright.commands.terminal import table
-from cellwright.commands.workplace import KernelChoice, open_place
+from cellwright.commands.workplace import KernelChoice, make_place, open_kernel
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
 from cellwright.outputs import safe_json
@@ -121,10 +121,8 @@ def _replay(
     invocation: Invocation, store: CommandStore, main: RunRecord, folder: Path
 ) -> RunRecord:
     stop, blank = Stop(), new_notebook(main.start_cells)
-    with (
-        open_place(invocation, store, blank, KernelChoice(folder.resolve())) as place,
-        stopping(stop),
-    ):
+    with open_kernel(KernelChoice(folder.resolve()), blank) as kernel, stopping(stop):
+        place = make_place(invocation, kernel, store, blank)
         for _ in replay(without_questions(main), replace(place, lane="replay"), stop):
             pass
     return store.record(store.last_started)

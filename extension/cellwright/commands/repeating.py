@@ -13,7 +13,13 @@ from cellwright.commands.endings import exit_code, report, run_document
 from cellwright.commands.notebook_files import check_target, new_notebook
 from cellwright.commands.records import CommandStore, open_store
 from cellwright.commands.terminal import one_line
-from cellwright.commands.workplace import KernelChoice, checked_mode_here, follow, open_place
+from cellwright.commands.workplace import (
+    KernelChoice,
+    checked_mode_here,
+    follow,
+    make_place,
+    open_kernel,
+)
 from cellwright.conversation import Place
 from cellwright.errors import SetupError
 from cellwright.events import Event
@@ -81,9 +87,10 @@ def again(invocation: Invocation, store: CommandStore, old: RunRecord, start: St
     for name in changed_files(old.files, folder):
         invocation.console.complain(f"cellwright: {one_line(name)} has changed since that run.")
     notebook = new_notebook(old.start_cells)
-    with open_place(invocation, store, notebook, KernelChoice(folder, options.kernel)) as place:
-        lane = replace(place, lane="replay" if start is replay_run else "cli")
-        follow(start(without_questions(old), lane, stop), invocation, stop)
+    with open_kernel(KernelChoice(folder, options.kernel), notebook) as kernel:
+        place = make_place(invocation, kernel, store, notebook)
+        place = replace(place, lane="replay" if start is replay_run else "cli")
+        follow(start(without_questions(old), place, stop), invocation, stop)
     if target is not None:
         notebook.write(target)
     return store.record(store.last_started)

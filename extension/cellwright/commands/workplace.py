@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from cellwright.commands.records import CommandStore, make_redactor
 from cellwright.conversation import Place
 from cellwright.errors import SetupError
 from cellwright.events import Event
-from cellwright.kernels.fresh import start_kernel
+from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
 
@@ -24,7 +23,8 @@ __all__ = [
     "KernelChoice",
     "checked_mode_here",
     "follow",
-    "open_place",
+    "make_place",
+    "open_kernel",
 ]
 
 
@@ -37,24 +37,31 @@ class KernelChoice:
     """Empty: the notebook's own, else ``python3``."""
 
 
-@contextlib.contextmanager
-def open_place(
-    invocation: Invocation, store: CommandStore, notebook: NotebookFile, choice: KernelChoice
-) -> Iterator[Place]:
-    """A fresh kernel that ends with the command, and everything else a run needs."""
-    console, settings = invocation.console, invocation.settings
+def open_kernel(choice: KernelChoice, notebook: NotebookFile) -> FreshKernel:
+    """A fresh kernel, to be closed with the command.
+
+    Raises:
+        KernelError: There is no such kernel, or it did not start.
+    """
     name = choice.name or notebook.kernel_name or "python3"
-    with start_kernel(choice.folder, kernel_name=name) as kernel:
-        yield Place(
-            kernel=kernel,
-            store=store,
-            redactor=make_redactor(settings),
-            approver=TerminalApprover(console) if console.is_interactive else None,
-            lane="cli",
-            notebook=notebook.memory,
-            prices=settings.prices,
-            vision_models=settings.vision_models,
-        )
+    return start_kernel(choice.folder, kernel_name=name)
+
+
+def make_place(
+    invocation: Invocation, kernel: FreshKernel, store: CommandStore, notebook: NotebookFile
+) -> Place:
+    """The kernel, with everything else that a run needs."""
+    console, settings = invocation.console, invocation.settings
+    return Place(
+        kernel=kernel,
+        store=store,
+        redactor=make_redactor(settings),
+        approver=TerminalApprover(console) if console.is_interactive else None,
+        lane="cli",
+        notebook=notebook.memory,
+        prices=settings.prices,
+        vision_models=settings.vision_models,
+    )
 
 
 def checked_mode_here(invocation: Invocation, wanted: Mode) -> Mode:

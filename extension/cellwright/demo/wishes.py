@@ -114,7 +114,8 @@ def _target(words: str) -> tuple[str, str]:
 
 
 def _tasks(words: str, has_snippet: bool) -> tuple[Task, ...]:
-    tasks: list[Task] = [name for name, pattern in TASKS if pattern.search(words)]
+    places = {name: found.start() for name, p in TASKS if (found := p.search(words))}
+    tasks: list[Task] = sorted(places, key=places.__getitem__)
     if FIX.search(words) and "clean" not in tasks:
         return ("fix",)
     if not tasks and GAPS.search(words):

@@ -12,7 +12,7 @@ from cellwright.errors import KernelNotReadyError, RunCancelled
 from cellwright.kernels import CellRequest, OutputSink
 from cellwright.kernels.capture import Capture
 from cellwright.kernels.channels import Received
-from cellwright.kernels.outcome import STUCK, execution, reason_text
+from cellwright.kernels.outcome import INTERRUPTED, STUCK, execution, reason_text
 from cellwright.outputs import ErrorOutput, from_kernel_message, safe_text
 from cellwright.stopping import Stop
 
@@ -127,8 +127,8 @@ class CellRun:
         if self._reason == "stop":
             raise RunCancelled(f"{self._stop.reason}{'. ' + STUCK if self.is_stuck else ''}")
         error = self.capture.error or _error_in(self._reply or {})
-        if not self._reason and error is not None and error.ename == "KeyboardInterrupt":
-            raise RunCancelled("interrupted by the person")
+        if not self._reason and self._was_interrupted(error):
+            raise RunCancelled(INTERRUPTED)
         report = {
             **(self.report or {}),
             "execution_count": (self._reply or {}).get("execution_count"),
@@ -136,6 +136,10 @@ class CellRun:
         return execution(
             self._status(error), self._seconds(), report, error=error, note=self._note()
         )
+
+    def _was_interrupted(self, error: ErrorOutput | None) -> bool:
+        seen = bool((self.report or {}).get("interrupted"))
+        return seen or (error is not None and error.ename == "KeyboardInterrupt")
 
     def _status(self, error: ErrorOutput | None) -> ExecutionStatus:
         if self._reason:

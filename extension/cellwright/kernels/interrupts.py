@@ -6,10 +6,8 @@ import ctypes
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-__all__ = ["interrupt_thread", "interruptible", "raise_in_thread"]
+__all__ = ["interrupt_thread", "raise_in_thread"]
 
 
 def interrupt_thread(thread: threading.Thread) -> None:
@@ -34,20 +32,3 @@ def raise_in_thread(thread: threading.Thread, error: type[BaseException]) -> Non
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident), ctypes.py_object(error)
         )
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let SIGINT raise ``KeyboardInterrupt`` here, whatever an outer loop made of it.
-
-    While an async cell runs, ipykernel's handler only cancels its task: code that does not await
-    could not be interrupted.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)

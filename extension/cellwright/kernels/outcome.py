@@ -10,8 +10,9 @@ from cellwright.errors import KernelError, ToolError
 from cellwright.outputs import ErrorOutput, safe_json, safe_text
 from cellwright.values import from_dict
 
-__all__ = ["STUCK", "answered", "execution", "reason_text"]
+__all__ = ["INTERRUPTED", "STUCK", "answered", "execution", "reason_text"]
 
+INTERRUPTED = "interrupted by the person"
 STUCK = (
     "The code does not react to interrupts and still runs. Restart the kernel to stop it; its "
     "variables are lost then."

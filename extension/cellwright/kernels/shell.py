@@ -17,9 +17,9 @@ from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.kernels.calling_cell import calling_cell_kept
 from cellwright.kernels.capture import Capture
 from cellwright.kernels.drain import Drain
-from cellwright.kernels.interrupts import interrupt_thread, interruptible
+from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.kernels.nested_loop import NestedLoop
-from cellwright.kernels.outcome import answered, execution, reason_text
+from cellwright.kernels.outcome import INTERRUPTED, answered, execution, reason_text
 from cellwright.kernels.recorder import TerminalRecorder
 from cellwright.kernels.tap import SessionTap, ShellOptions
 from cellwright.kernels.watchdog import Watchdog
@@ -42,6 +42,7 @@ class ShellKernel:
         self._options = options or ShellOptions()
         self._loop = NestedLoop()
         self._running: threading.Thread | None = None
+        self._prompt = -1
 
     def execute(
         self, request: CellRequest, stop: Stop, on_output: OutputSink
@@ -50,7 +51,8 @@ class ShellKernel:
         stop.check()
         capture = Capture(request, on_output)
         started = time.monotonic()
-        cell_watch.before_cell(self._shell)
+        self._forget_files()
+        cell_watch.before_cell(self._shell, is_nested=True)
         result, watchdog = None, Watchdog(request, stop, capture)
         try:
             result = self._run(request, capture, watchdog)
@@ -61,6 +63,8 @@ class ShellKernel:
         seconds = time.monotonic() - started
         yield from capture.take()
         _raise_if_ended_early(result, stop, capture, watchdog.reason)
+        if report["interrupted"] and not watchdog.reason:
+            raise RunCancelled(INTERRUPTED)
         if watchdog.reason:
             status: ExecutionStatus = "timeout" if watchdog.reason == "timeout" else "interrupted"
             note = reason_text(watchdog.reason, request.timeout_seconds)
@@ -89,11 +93,16 @@ class ShellKernel:
         """End what top-level ``await`` left behind."""
         self._loop.close()
 
+    def _forget_files(self) -> None:
+        """After a cell of the person's own, files have to be looked at anew."""
+        if self._shell.execution_count != self._prompt:
+            cell_watch.STATE.files = None
+            self._prompt = self._shell.execution_count
+
     def _run(self, request: CellRequest, capture: Capture, watchdog: Watchdog) -> Any:
         self._running = threading.current_thread()
         drain = Drain()
         with ExitStack() as around:
-            around.enter_context(interruptible())
             around.enter_context(calling_cell_kept(self._shell, request.code, self._loop.run))
             around.enter_context(self._tap(capture))
             around.callback(capture.finish)
@@ -123,7 +132,7 @@ def _raise_if_ended_early(result: Any, stop: Stop, capture: Capture, reason: str
     if reason == "stop":
         raise RunCancelled(stop.reason)
     if not reason and isinstance(_exception_of(result), KeyboardInterrupt):
-        raise RunCancelled("interrupted by the person")
+        raise RunCancelled(INTERRUPTED)
 
 
 def _exception_of(result: Any) -> BaseException | None:

@@ -110,7 +110,11 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
         return error
     response = getattr(error, "response", None)
     if response is not None and isinstance(getattr(error, "status_code", None), int):
-        return from_status(response.status_code, response.text, response.headers, endpoint)
+        fault = from_status(response.status_code, response.text, response.headers, endpoint)
+        if response.history:
+            # A redirected POST becomes a GET, and the error that follows tells nothing of it.
+            fault.hint = f"The request was redirected to {response.url}; set that address instead."
+        return fault
     if not _is_transport(error):
         return error
     chain = list(_causes(error))

@@ -1,0 +1,410 @@
+"""Runs: written event by event, listed, found, read back and deleted."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from recorded_runs import RUN_ID, analysis_run, called, recorded, replied, started, twelve_events
+
+from cellwright.errors import SetupError, StoreError
+from cellwright.events import (
+    CellOutput,
+    Event,
+    ModelSilent,
+    Notice,
+    RunFinished,
+    RunStarted,
+    TextDelta,
+    ToolStarted,
+)
+from cellwright.outputs import DisplayData
+from cellwright.prompts import Parameters
+from cellwright.recording import fold
+from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.opening import OpenOptions
+from cellwright.store.runs import RunStore
+from cellwright.usage import Usage
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(tmp_path / "runs.sqlite")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def store(database: Database) -> RunStore:
+    return RunStore(database)
+
+
+def events_of(store: RunStore, run_id: str) -> list[Event]:
+    return [item.event for item in store.events(run_id)]
+
+
+def disown(database: Database, **changes: object) -> None:
+    """Make every run look as if another process had written it."""
+    for run_id, owner in database.read("SELECT run_id, owner FROM runs"):
+        changed = json.dumps({**json.loads(owner), **changes})
+        database.write(Statement("UPDATE runs SET owner = ? WHERE run_id = ?", (changed, run_id)))
+
+
+def test_what_is_recorded_is_read_back_in_order(store: RunStore) -> None:
+    journal = store.start()
+    journal.record(*twelve_events())
+    found = store.events(journal.run_id)
+    assert [item.event for item in found] == twelve_events()
+    assert [item.sequence for item in found] == list(range(1, 13))
+    assert {item.run_id for item in found} == {journal.run_id}
+    assert found[0].time <= found[-1].time
+
+
+def test_a_record_is_the_fold_of_the_events(store: RunStore) -> None:
+    journal = store.start(*analysis_run())
+    record = store.record(journal.run_id)
+    expected = fold(recorded(analysis_run(), journal.run_id))
+    times = {"started_at": record.started_at, "duration_seconds": record.duration_seconds}
+    assert record.status == "completed"
+    assert replace(record, **times, cells=(), executions=()) == replace(
+        expected, **times, cells=(), executions=()
+    )
+    assert [c.cell for c in record.cells] == [c.cell for c in expected.cells]
+
+
+def test_ids_tell_when_a_run_began_and_sort_that_way(database: Database) -> None:
+    times = iter([1_795_253_415.0, 1_795_253_416.0])
+    store = RunStore(database, clock=lambda: next(times))
+    first, second = store.start(), store.start()
+    assert re.fullmatch(r"20261121-093015-[0-9a-f]{6}", first.run_id)
+    assert first.run_id < second.run_id
+
+
+def test_a_silent_model_is_not_recorded(store: RunStore, database: Database) -> None:
+    journal = store.start(ModelSilent(5.0))
+    assert events_of(store, journal.run_id) == []
+    journal.record(TextDelta("a"), ModelSilent(5.0), TextDelta("b"))
+    assert events_of(store, journal.run_id) == [TextDelta("a"), TextDelta("b")]
+
+
+def test_threads_record_in_one_order_without_gaps(store: RunStore) -> None:
+    journal = store.start(started())
+    threads = [
+        threading.Thread(
+            target=lambda name=name: [journal.record(TextDelta(f"{name}{n}")) for n in range(25)]
+        )
+        for name in "abcd"
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = store.events(journal.run_id)
+    assert [item.sequence for item in found] == list(range(1, 102))
+    texts = [item.event.text for item in found if isinstance(item.event, TextDelta)]
+    for name in "abcd":
+        assert [text for text in texts if text[0] == name] == [f"{name}{n}" for n in range(25)]
+
+
+class TestLargeTexts:
+    def test_they_lie_in_files_and_come_back(self, store: RunStore, tmp_path: Path) -> None:
+        large = "A" * 70_000
+        journal = store.start()
+        output = CellOutput("c", DisplayData({"image/png": large, "list": [large, "small"]}))
+        journal.record(output)
+        assert events_of(store, journal.run_id) == [output]
+        files = [item for item in (tmp_path / "blobs").rglob("*") if item.is_file()]
+        assert [item.stat().st_size for item in files] == [70_000]
+
+    def test_a_file_that_is_gone_is_told_in_its_place(
+        self, store: RunStore, tmp_path: Path
+    ) -> None:
+        journal = store.start(TextDelta("A" * 70_000))
+        (file,) = (item for item in (tmp_path / "blobs").rglob("*") if item.is_file())
+        file.unlink()
+        assert events_of(store, journal.run_id) == [
+            TextDelta("(this part of the record is missing)")
+        ]
+
+    def test_text_that_looks_like_a_reference_stays_text(self, store: RunStore) -> None:
+        journal = store.start()
+        event = ToolStarted("c", "t", {"cellwright:blob": "ab" * 32})
+        journal.record(event)
+        assert events_of(store, journal.run_id) == [event]
+
+    def test_they_stay_in_the_row_where_no_file_can_be_made(
+        self, store: RunStore, tmp_path: Path
+    ) -> None:
+        (tmp_path / "blobs").write_text("in the way")
+        journal = store.start()
+        journal.record(TextDelta("A" * 70_000))
+        assert events_of(store, journal.run_id) == [TextDelta("A" * 70_000)]
+
+    def test_without_a_file_they_are_kept_in_memory(self) -> None:
+        database = open_database(None)
+        store = RunStore(database)
+        journal = store.start(TextDelta("A" * 70_000))
+        assert events_of(store, journal.run_id) == [TextDelta("A" * 70_000)]
+        database.close()
+
+
+class TestList:
+    def test_the_newest_run_comes_first_with_its_numbers(self, store: RunStore) -> None:
+        store.start(*analysis_run())
+        store.start(
+            RunStarted("later", "cli", "ask", Parameters("m"), source_run="before"),
+            replied(called("c1")),
+            replied(called("c2")),
+        )
+        later, analysis = store.list()
+        assert (later.prompt, later.model, later.lane, later.status) == (
+            "later",
+            "m",
+            "cli",
+            "running",
+        )
+        assert later.usage == Usage(200, 20, 100)
+        assert later.cost_dollars == pytest.approx(0.002)
+        assert later.source_run == "before"
+        assert analysis.status == "completed"
+        assert analysis.duration_seconds == 12.5
+        assert store.list(limit=1) == (later,)
+
+    def test_words_are_looked_for_in_prompt_model_status_and_id(self, store: RunStore) -> None:
+        first = store.start(started("Plot the SALES"), RunFinished("completed")).run_id
+        store.start(started("数据分析"), RunFinished("cancelled"))
+        assert [s.run_id for s in store.list(query="sales demo-analyst")] == [first]
+        assert [s.prompt for s in store.list(query="数据")] == ["数据分析"]
+        assert [s.prompt for s in store.list(query="cancelled")] == ["数据分析"]
+        assert [s.run_id for s in store.list(query=first[-6:])] == [first]
+        assert store.list(query="sales cancelled") == ()
+
+    def test_statuses_are_counted(self, store: RunStore) -> None:
+        assert store.counts() == {}
+        for status in ("completed", "completed", "cancelled"):
+            store.start(started(), RunFinished(status))  # type: ignore[arg-type]
+        assert store.counts() == {"completed": 2, "cancelled": 1}
+
+    def test_a_prompt_with_half_a_character_can_be_listed(self, store: RunStore) -> None:
+        journal = store.start(started("half \ud83d"))
+        assert store.list()[0].prompt == "half ?"
+        assert store.record(journal.run_id).prompt == "half \ud83d"
+
+
+class TestInterrupted:
+    @pytest.mark.parametrize(
+        "changes",
+        [{"pid": 2**22 + 1}, {"pid": 0}, {"boot": "another"}, {"began": "long ago"}],
+        ids=["dead", "no process", "rebooted", "number used again"],
+    )
+    def test_a_run_whose_process_is_gone_has_ended(
+        self, changes: dict[str, object], store: RunStore, database: Database
+    ) -> None:
+        journal = store.start(started())
+        assert store.record(journal.run_id).status == "running"
+        disown(database, **changes)
+        record = store.record(journal.run_id)
+        assert (record.status, record.cause) == ("task error", "interrupted")
+        assert record.reason == "The process ended before the run did."
+        (summary,) = store.list()
+        assert (summary.status, summary.cause) == ("task error", "interrupted")
+        assert store.counts() == {"task error": 1}
+
+    def test_a_run_on_another_machine_counts_as_ended_after_an_hour(
+        self, database: Database
+    ) -> None:
+        now = RunStore(database)
+        journal = now.start(started())
+        disown(database, host="elsewhere", pid=1)
+        assert now.record(journal.run_id).status == "running"
+        later = RunStore(database, clock=lambda: 4_000_000_000.0)
+        assert later.record(journal.run_id).cause == "interrupted"
+
+    def test_a_run_of_the_system_itself_is_alive(self, store: RunStore, database: Database) -> None:
+        store.start(started())
+        disown(database, pid=1, began="")
+        assert store.list()[0].status == "running"
+
+    def test_a_finished_run_stays_what_it_was(self, store: RunStore, database: Database) -> None:
+        journal = store.start(started(), RunFinished("cancelled"))
+        disown(database, pid=2**22 + 1)
+        assert store.record(journal.run_id).status == "cancelled"
+
+    def test_a_row_without_an_owner_that_can_be_read_is_left_as_it_is(
+        self, store: RunStore, database: Database
+    ) -> None:
+        journal = store.start(started())
+        database.write(Statement("UPDATE runs SET owner = 'nobody'"))
+        assert store.record(journal.run_id).status == "running"
+
+
+class TestResolve:
+    @pytest.fixture
+    def known(self, store: RunStore, database: Database) -> list[str]:
+        ids = ["20261120-101010-aaaaaa", "20261121-101010-bbbbbb", "20261121-111111-cccccc"]
+        for run_id in ids:
+            database.write(
+                Statement(
+                    "INSERT INTO runs (run_id, status, started_at, last_at) VALUES (?, 'x', 0, 0)",
+                    (run_id,),
+                )
+            )
+        return ids
+
+    def test_a_whole_id_its_start_its_end_or_last_will_do(
+        self, store: RunStore, known: list[str]
+    ) -> None:
+        assert store.resolve(known[0]) == known[0]
+        assert store.resolve("20261120") == known[0]
+        assert store.resolve(" bbbb ".strip() + "bb") == known[1]
+        assert store.resolve("last") == known[2]
+
+    @pytest.mark.parametrize("name", ["20261121", "2026112"])
+    def test_several_candidates_are_named(
+        self, name: str, store: RunStore, known: list[str]
+    ) -> None:
+        with pytest.raises(SetupError) as caught:
+            store.resolve(name)
+        assert repr(name) in caught.value.message
+        assert known[1] in caught.value.hint
+        assert known[2] in caught.value.hint
+
+    @pytest.mark.parametrize("name", ["nonsense", "", " "])
+    def test_the_newest_runs_are_named_where_none_fits(
+        self, name: str, store: RunStore, known: list[str]
+    ) -> None:
+        with pytest.raises(SetupError, match="There is no run") as caught:
+            store.resolve(name)
+        assert known[2] in caught.value.hint
+
+    def test_an_empty_record_says_what_to_do(self, store: RunStore) -> None:
+        with pytest.raises(SetupError, match="There is no run yet") as caught:
+            store.resolve("last")
+        assert "%agent" in caught.value.hint
+
+    def test_a_record_that_is_not_there_is_an_error_that_names_it(self, store: RunStore) -> None:
+        assert store.events("nothing") == ()
+        with pytest.raises(SetupError, match="'nothing'"):
+            store.record("nothing")
+
+
+class TestDelete:
+    def test_nothing_of_a_deleted_run_stays_on_the_disk(
+        self, store: RunStore, tmp_path: Path
+    ) -> None:
+        mark = "do-not-keep-this"
+        shared, own = "S" * 70_000, f"{mark}" * 7_000
+        kept = store.start(started(), TextDelta(shared)).run_id
+        gone = store.start(started(mark), TextDelta(mark), TextDelta(shared), TextDelta(own)).run_id
+        store.delete(gone)
+        assert store.events(gone) == ()
+        assert [s.run_id for s in store.list()] == [kept]
+        assert events_of(store, kept) == [started(), TextDelta(shared)]
+        for file in tmp_path.rglob("*"):
+            if file.is_file():
+                assert mark.encode() not in file.read_bytes(), file
+
+    def test_a_run_in_memory_can_be_deleted(self) -> None:
+        database = open_database(None)
+        store = RunStore(database)
+        run_id = store.start(started()).run_id
+        store.delete(run_id)
+        assert store.list() == ()
+        database.close()
+
+    def test_a_file_that_cannot_be_written_is_told(self, tmp_path: Path) -> None:
+        database = open_database(tmp_path / "runs.sqlite", OpenOptions(retry_seconds=60))
+        store = RunStore(database)
+        run_id = store.start(started()).run_id
+        (pages,) = database.read("PRAGMA page_count")[0]
+        database.read(f"PRAGMA max_page_count = {pages}")
+        store.start(TextDelta("x" * 30_000))
+        with pytest.raises(StoreError, match=run_id):
+            store.delete(run_id)
+        database.close()
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A value nobody foresaw."""
+
+    inner: object
+
+
+class TestNeverInTheWay:
+    def test_values_that_json_cannot_hold_are_kept_as_words(self, store: RunStore) -> None:
+        deep: list[object] = []
+        deep.append(deep)
+        journal = store.start()
+        arguments = {"set": {1}, "odd": Odd(3), 5: (1, 2), "deep": deep, "nan": float("nan")}
+        journal.record(ToolStarted("c", "t", arguments))
+        journal.record(ToolStarted("c", "t", {"bytes": b"x"}))
+        first, second = events_of(store, journal.run_id)
+        assert isinstance(first, ToolStarted)
+        assert first.arguments["set"] == "{1}"
+        assert first.arguments["odd"] == {"inner": 3}
+        assert first.arguments["5"] == [1, 2]
+        assert second == ToolStarted("c", "t", {"bytes": "b'x'"})
+        assert journal.take_notices() == ()
+
+    def test_a_row_that_is_refused_is_told_and_nothing_is_raised(
+        self, store: RunStore, database: Database
+    ) -> None:
+        journal = store.start(started())
+        database.write(Statement("DROP TABLE events"))
+        journal.record(TextDelta("lost"))
+        (notice,) = journal.take_notices()
+        assert isinstance(notice, Notice)
+        assert (notice.level, notice.code) == ("warning", "store_refused")
+        assert "no such table: events" in notice.text
+        assert journal.take_notices() == ()
+
+    def test_what_the_database_has_to_say_comes_as_notices(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        database = open_database(tmp_path / "file" / "runs.sqlite")
+        journal = RunStore(database).start(started())
+        (notice,) = journal.take_notices()
+        assert notice.code == "store_failed"
+        assert "CELLWRIGHT_HOME" in notice.action
+        database.close()
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "UPDATE events SET data = replace(data, 'hello', 'other')",
+            "UPDATE events SET data = 'not json', sha = 'x'",
+        ],
+    )
+    def test_a_changed_row_is_told_and_the_rest_is_read(
+        self, change: str, store: RunStore, database: Database
+    ) -> None:
+        journal = store.start(TextDelta("hello"))
+        database.write(Statement(change))
+        journal.record(TextDelta("after"))
+        first, second = events_of(store, journal.run_id)
+        assert isinstance(first, Notice)
+        assert first.code == "event_unreadable"
+        assert second == TextDelta("after")
+
+    def test_an_event_of_a_newer_version_is_told_and_the_rest_is_read(
+        self, store: RunStore, database: Database
+    ) -> None:
+        from cellwright.store.rows import sha_of
+
+        journal = store.start(started())
+        for sequence, data in ((2, '{"kind":"future"}'), (3, '{"kind":"text_delta"}'), (4, "7")):
+            row = (journal.run_id, sequence, 1.0, "future", data, sha_of(data))
+            database.write(Statement("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row))
+        found = events_of(store, journal.run_id)
+        assert [type(event) for event in found] == [RunStarted, Notice, Notice, Notice]
+        assert "unknown kind 'future'" in found[1].text  # type: ignore[union-attr]
+        assert store.record(journal.run_id).prompt == started().prompt
+
+
+def test_a_sample_run_has_the_shape_of_a_stored_one() -> None:
+    assert fold(recorded(analysis_run())).run_id == RUN_ID
