@@ -52,7 +52,7 @@ class Session:
     def __init__(self, base_url: str, run: Run, *tools: dict[str, Any]) -> None:
         self._client = OpenAI(base_url=base_url, api_key="demo", max_retries=0)
         self._run = run
-        self._tools = list(tools) or [tool("run_cell", "code", title="")]
+        self._tools: Any = list(tools) or [tool("run_cell", "code", title="")]
         self.messages: list[Any] = [{"role": "system", "content": "You are an analyst."}]
 
     def ask(self, prompt: str, *, call_limit: int = 12) -> Turn:

@@ -100,6 +100,7 @@ __all__ = [
 ]
 
 POLL_SECONDS = 0.02
+TLS_HELLO = b"\x16"
 
 
 class FakeService:
@@ -302,10 +303,10 @@ def _head(wire: Wire) -> bytes:
 def _requests(sock: socket.socket, number: int) -> Iterator[Request]:
     """The requests of one keep-alive connection."""
     with sock.makefile("rb") as reader:
+        if reader.peek(1)[:1] == TLS_HELLO:
+            sock.sendall(b"HTTP/1.1 400 X\r\ncontent-length: 0\r\n\r\n")
+            return
         while line := reader.readline():
-            if line.count(b" ") != 2:
-                sock.sendall(b"HTTP/1.1 400 X\r\ncontent-length: 0\r\n\r\n")
-                return
             method, path, _ = line.decode("latin-1").split(" ")
             headers = {}
             while (header := reader.readline()) not in (b"\r\n", b""):

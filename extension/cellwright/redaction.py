@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, quote_plus
 
 from cellwright.messages import ImagePart
-from cellwright.secret_shapes import find_shapes
+from cellwright.secret_shapes import FoundShape, find_shapes
 
 __all__ = ["Redactor", "StreamRedactor"]
 
@@ -46,6 +46,7 @@ NOT_SECRET_VALUES = frozenset(
     }
 )
 SHORTEST_SECRET = 8
+PASSES = 3
 HELD_BACK_CHARACTERS = 512
 PRIVATE_KEY_CHARACTERS = 16_384
 BINARY_MIMES = ("image/", "audio/", "video/")
@@ -91,15 +92,13 @@ class Redactor:
         for form, placeholder in self._known:
             if form in text:
                 text = text.replace(form, placeholder)
-        found = find_shapes(text)
-        if not found:
-            return text
-        pieces, end = [], 0
-        for shape in found:
-            secret = text[shape.start : shape.end]
-            pieces += [text[end : shape.start], _placeholder(shape.kind, secret)]
-            end = shape.end
-        return "".join([*pieces, text[end:]])
+        # Taking one secret out may bring the beginning of another one to light.
+        for _ in range(PASSES):
+            found = find_shapes(text)
+            if not found:
+                break
+            text = _without_shapes(text, found)
+        return text
 
     def value(self, value: T) -> T:
         """A JSON-like value without secrets; the same object when it has none."""
@@ -108,6 +107,19 @@ class Redactor:
     def event(self, event: T) -> T:
         """An event, message or record without secrets; the same object when it has none."""
         return self._walked(event)  # type: ignore[no-any-return]
+
+    def safe_cut(self, text: str, cut: int) -> int:
+        """The last place up to ``cut`` where ``text`` can be parted without parting a secret."""
+        spans = [(shape.start, shape.end) for shape in find_shapes(text)]
+        for form, _ in self._known:
+            start = text.find(form)
+            while start >= 0:
+                spans.append((start, start + len(form)))
+                start = text.find(form, start + 1)
+        for start, end in sorted(spans, reverse=True):
+            if start < cut < end:
+                cut = start
+        return cut
 
     def could_begin(self, text: str) -> int:
         """How many characters at the end of ``text`` a known secret may begin with."""
@@ -171,7 +183,7 @@ class StreamRedactor:
     def feed(self, text: str) -> str:
         """The text that is safe to show now."""
         self._held += text
-        cut = len(self._held) - self._open_characters()
+        cut = self._redactor.safe_cut(self._held, len(self._held) - self._open_characters())
         ready, self._held = self._held[:cut], self._held[cut:]
         return self._redactor.text(ready)
 
@@ -195,6 +207,15 @@ class StreamRedactor:
         return max(size, self._redactor.could_begin(held))
 
 
+def _without_shapes(text: str, found: list[FoundShape]) -> str:
+    pieces, end = [], 0
+    for shape in found:
+        secret = text[shape.start : shape.end]
+        pieces += [text[end : shape.start], _placeholder(shape.kind, secret)]
+        end = shape.end
+    return "".join([*pieces, text[end:]])
+
+
 def _is_secret(name: str, value: str) -> bool:
     return (
         len(value) >= SHORTEST_SECRET
@@ -206,15 +227,10 @@ def _is_secret(name: str, value: str) -> bool:
 
 def _forms(value: str) -> Iterable[str]:
     """The ways a secret is written."""
-    found = [
-        value,
-        quote(value, safe=""),
-        quote_plus(value),
-        html.escape(value),
-        json.dumps(value)[1:-1],
-        json.dumps(value, ensure_ascii=False)[1:-1],
-        repr(value)[1:-1],
-    ]
+    literals = [value, repr(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]]
+    found = [*literals, quote(value, safe=""), quote_plus(value), html.escape(value)]
+    found += [json.dumps(literal)[1:-1] for literal in literals]
+    found += [json.dumps(literal, ensure_ascii=False)[1:-1] for literal in literals]
     data = value.encode("utf-8", "surrogatepass")
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         found += [_base64_core(data, shift, encode) for shift in range(3)]

@@ -42,7 +42,7 @@ def _after(kind: str, mark: str, rest: str) -> _Shape:
     return _Shape(kind, (mark,), re.compile(re.escape(mark) + rest))
 
 
-BEARER_REST = r" {0,3}(?=[^\s\"'«]{0,40}\d)([A-Za-z0-9._~+/-]{16,}=*)"
+BEARER_REST = r" {0,3}([A-Za-z0-9._~+/-]{16,}=*)"
 AUTHORIZATION_REST = r"[\"']? {0,4}[:=] {0,4}[\"']?(?i:basic|token) {1,4}([A-Za-z0-9._~+/-]{8,}=*)"
 SHAPES = (
     _key("api_key", "sk-", r"(?:[A-Za-z0-9]{20,}|[A-Za-z]{2,8}-[A-Za-z0-9_-]{16,})"),
@@ -90,6 +90,21 @@ SERVICES = {
     "sk-admin-": "openai_key",
 }
 DIGIT = re.compile("[0-9]")
+WITH_DIGITS = ("api_key", "bearer_token")
+"""Kinds that words could be taken for; a real one has a digit."""
+
+
+def _by_character() -> dict[str, list[_Shape]]:
+    grouped: dict[str, list[_Shape]] = {}
+    for shape in SHAPES:
+        common = set.intersection(*(set(mark) for mark in shape.marks))
+        character = next((rare for rare in "_-=:. " if rare in common), "")
+        grouped.setdefault(character, []).append(shape)
+    return grouped
+
+
+SHAPES_BY_CHARACTER = _by_character()
+"""One look for a character saves looking for each mark that has it."""
 BEGIN_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 END_PRIVATE_KEY = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 PRIVATE_KEY_BODY = re.compile(r"[A-Za-z0-9+/=\s\\:,-]*")
@@ -98,24 +113,29 @@ PRIVATE_KEY_BODY = re.compile(r"[A-Za-z0-9+/=\s\\:,-]*")
 def find_shapes(text: str) -> list[FoundShape]:
     """Every secret that its shape gives away, in order, without overlaps."""
     found: list[FoundShape] = []
-    for shape in SHAPES:
-        if any(mark in text for mark in shape.marks):
-            group = shape.pattern.groups
-            for match in shape.pattern.finditer(text):
-                kind = shape.kind if shape.kind != "api_key" else _service(match.group())
-                if kind:
-                    found.append(FoundShape(match.start(group), match.end(group), kind))
+    for character, shapes in SHAPES_BY_CHARACTER.items():
+        if character in text:
+            for shape in shapes:
+                if any(mark in text for mark in shape.marks):
+                    found += _matches(shape, text)
     if "PRIVATE KEY" in text:
         found += _private_keys(text)
     return _without_overlaps(found) if found else found
 
 
-def _service(key: str) -> str:
-    """Whose key it is; empty for a word that only looks like one, such as a CSS class."""
-    for mark, kind in SERVICES.items():
-        if key.startswith(mark):
-            return kind
-    return "api_key" if DIGIT.search(key) else ""
+def _matches(shape: _Shape, text: str) -> Iterator[FoundShape]:
+    group = shape.pattern.groups
+    for match in shape.pattern.finditer(text):
+        kind = _kind(shape.kind, match.group(group))
+        if kind:
+            yield FoundShape(match.start(group), match.end(group), kind)
+
+
+def _kind(kind: str, secret: str) -> str:
+    """Whose secret it is; empty for words that only look like one, such as a CSS class."""
+    if kind == "api_key":
+        kind = next((whose for mark, whose in SERVICES.items() if secret.startswith(mark)), kind)
+    return kind if kind not in WITH_DIGITS or DIGIT.search(secret) else ""
 
 
 def _private_keys(text: str) -> Iterator[FoundShape]:

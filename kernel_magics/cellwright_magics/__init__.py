@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cellwright_magics import completion
 from cellwright_magics.magics import AgentMagics
+from cellwright_magics.question_marks import keep_question_marks
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -23,6 +24,7 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     magics = AgentMagics(ipython)
     ipython.register_magics(magics)
     completion.install(ipython, magics.offers())
+    ipython.input_transformers_cleanup.append(keep_question_marks)
     atexit.register(magics.close)
 
 
@@ -34,5 +36,6 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     for kind in ("line", "cell"):
         ipython.magics_manager.magics[kind].pop("agent", None)
     completion.uninstall(ipython)
+    ipython.input_transformers_cleanup.remove(keep_question_marks)
     atexit.unregister(magics.close)
     magics.close()

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-WORD = re.compile(r"\s*(\"[^\"]*\"|'[^']*'|\S+)")
+WORD = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*')(?=,?(?:\s|$)),?|\S+)")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?", re.DOTALL)
 FILE_NAME = re.compile(r"[^\s?!]*\w\.[A-Za-z]\w{0,7}")
 
@@ -241,5 +241,7 @@ def _is_file(word: str) -> bool:
 
 
 def _unquoted(word: str) -> str:
+    if word.endswith(("',", '",')):
+        return f"{_unquoted(word[:-1])},"
     quoted = len(word) >= 2 and word[0] == word[-1] and word[0] in "\"'"
     return word[1:-1] if quoted else word

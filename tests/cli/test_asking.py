@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import nbformat
 import pytest
@@ -215,30 +216,32 @@ def test_a_service_that_fails_has_its_own_code(shell: Shell) -> None:
 
 def test_ctrl_c_stops_within_a_second_and_keeps_what_was_done(shell: Shell) -> None:
     code = "print('begun', flush=True)\nimport time\ntime.sleep(60)"
-    with answering(shell, [tool_call("run_cell", {"code": code})]) as (there, service):
+    with answering(shell, [tool_call("run_cell", {"code": code})]) as (there, _):
         process = there.start("run", "Wait", "--mode", "auto", "-o", "out.ipynb", "--json")
         try:
-            wait_until(lambda: len(service.requests) == 1)
-            time.sleep(1.5)
+            assert process.stderr is not None
+            wait_for_line(process.stderr, "time.sleep(60)")
+            time.sleep(1)
             pressed = time.monotonic()
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
+            wait_for_line(process.stderr, "interrupted")
             taken = time.monotonic() - pressed
+            out, err = process.communicate(timeout=30)
         finally:
             process.kill()
+    assert taken < 2  # one second, on a machine that has other things to do as well
     assert process.returncode == 130, err
     assert json.loads(out)["status"] == "cancelled"
-    assert taken < 3  # one second to stop, the rest to write and to end the kernel
     assert sources(shell.folder / "out.ipynb") == [code]
     record = shell.run("show", "last", "--json").document
     assert (record["status"], record["cause"]) == ("cancelled", "stopped")
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+def wait_for_line(stream: IO[str], words: str) -> None:
+    for line in stream:
+        if words in line:
+            return
+    pytest.fail(f"{words!r} was never said")
 
 
 class Typist:

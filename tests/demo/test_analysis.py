@@ -117,15 +117,18 @@ def test_a_plot_has_a_title_named_axes_and_tells_its_extremes(
         ("histogram of unit_price", "sum(p.get_height() for p in axes.patches)", 360),
         ("scatter plot of revenue against units", "len(axes.collections)", 1),
         ("plot unit_price by units", "len(axes.collections)", 1),
-        ("plot the number of orders by region", "[t.get_text() for t in axes.get_xticklabels()]",
-         ["East", "North", "South", "West"]),
+        (
+            "plot the number of orders by region",
+            "[t.get_text() for t in axes.get_xticklabels()]",
+            ["East", "North", "South", "West"],
+        ),
         ("line chart of revenue by region", "len(axes.lines)", 1),
         ("draw bars of revenue per quarter", "len(axes.patches)", 4),
         ("plot revenue over time by product", "len(axes.lines)", 4),
         ("draw something", "axes.get_title()", "Distribution of units"),
         ("visualise sales", "axes.get_title()", "Distribution of units"),
     ],
-)  # fmt: skip
+)
 def test_charts_are_drawn_as_asked(
     session: Session, run: Runner, prompt: str, expression: str, expected: object
 ) -> None:

@@ -19,9 +19,9 @@ from demo_session import tool
 
 from cellwright.demo.server import MODEL, DemoServer
 
-RUN_CELL = tool("run_cell", "code")
-HELLO = [{"role": "user", "content": "hello"}]
-PROFILE = [{"role": "user", "content": "profile sales.csv"}]
+RUN_CELL: Any = tool("run_cell", "code")
+HELLO: list[Any] = [{"role": "user", "content": "hello"}]
+PROFILE: list[Any] = [{"role": "user", "content": "profile sales.csv"}]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def raw_events(server: DemoServer, **changes: Any) -> list[str]:
 
 
 def test_a_whole_reply_reads_as_a_chat_completion(client: openai.OpenAI) -> None:
-    reply = client.chat.completions.create(model=MODEL, messages=HELLO)  # type: ignore[arg-type]
+    reply = client.chat.completions.create(model=MODEL, messages=HELLO)
     assert reply.object == "chat.completion"
     assert reply.choices[0].finish_reason == "stop"
     assert (reply.choices[0].message.content or "").startswith("I am cellwright's demo model")
@@ -69,10 +69,11 @@ def test_a_whole_reply_reads_as_a_chat_completion(client: openai.OpenAI) -> None
 
 
 def test_a_tool_call_has_arguments_of_its_schema(client: openai.OpenAI) -> None:
-    reply = client.chat.completions.create(model=MODEL, messages=PROFILE, tools=[RUN_CELL])  # type: ignore[call-overload]
+    reply = client.chat.completions.create(model=MODEL, messages=PROFILE, tools=[RUN_CELL])
     choice = reply.choices[0]
     assert choice.finish_reason == "tool_calls"
-    (call,) = choice.message.tool_calls
+    calls: Any = choice.message.tool_calls
+    (call,) = calls
     assert call.function.name == "run_cell"
     assert 'pd.read_csv("sales.csv")' in json.loads(call.function.arguments)["code"]
 

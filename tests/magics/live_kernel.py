@@ -121,9 +121,7 @@ class LiveKernel:
             else:
                 self.manager.interrupt_kernel()
 
-        sent = self.client.session.send
-        if metadata is not None:
-            self.client.session.send = lambda *a, **k: sent(*a, **{**k, "metadata": metadata})
+        self.client.session.metadata = metadata or {}
         try:
             shown.reply = self.client.execute_interactive(
                 code,
@@ -133,12 +131,12 @@ class LiveKernel:
                 timeout=60,
             )
         finally:
-            self.client.session.send = sent
+            self.client.session.metadata = {}
         return shown
 
     def value(self, expression: str) -> str:
         """The text of an expression's value."""
-        shown = self.run(f"print(repr({expression}))")
+        shown = self.run(f"print(repr(({expression})))")
         assert shown.reply["content"]["status"] == "ok", shown.reply
         return shown.stdout.strip()
 

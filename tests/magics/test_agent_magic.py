@@ -72,7 +72,8 @@ def test_a_line_hands_back_the_run(fresh: LiveKernel) -> None:
 def test_the_cell_does_not_show_its_run_twice(fresh: LiveKernel) -> None:
     shown = fresh.run("%%agent\nhello", [text("Hi.")], answers=[])
     assert shown.results == []
-    assert fresh.value("_.answer") == "'Hi.'"
+    count = shown.reply["content"]["execution_count"]
+    assert fresh.value(f"Out[{count}].answer") == "'Hi.'"
 
 
 def test_the_run_can_be_given_a_name(fresh: LiveKernel) -> None:
@@ -136,6 +137,12 @@ def test_model_text_loads_nothing(fresh: LiveKernel) -> None:
     assert "\x1b" not in str(shown.displays)
 
 
+@pytest.mark.parametrize("line", ["%agent is it best?", "run = %agent is it best?"])
+def test_a_question_is_a_prompt_and_no_call_for_help(fresh: LiveKernel, line: str) -> None:
+    fresh.run(line, [text("Yes.")], answers=[])
+    assert fresh.last_run.prompt == "is it best?"
+
+
 def test_files_are_named_and_attached(fresh: LiveKernel) -> None:
     fresh.run("open('a b.csv', 'w').write('x,y\\n1,2\\n'); open('c.csv', 'w').write('z\\n3\\n')")
     fresh.run("%agent --files 'a b.csv', c.csv what is in them?", [text("Numbers.")], answers=[])
@@ -150,9 +157,7 @@ def test_a_file_that_is_not_there_is_named_in_one_line(fresh: LiveKernel) -> Non
     assert "Traceback" not in shown.stderr
 
 
-@pytest.mark.parametrize(
-    "line", ["%agent", "%%agent\n", "%agent --help", "%agent help", "%%agent -h\nx"]
-)
+@pytest.mark.parametrize("line", ["%agent", "%agent --help", "%agent help", "%%agent -h\nx"])
 def test_nothing_asked_and_help_show_the_options(fresh: LiveKernel, line: str) -> None:
     shown = fresh.run(line, answers=[])
     assert "--max-steps N" in shown.stdout
@@ -169,7 +174,7 @@ def test_the_question_mark_shows_the_options(fresh: LiveKernel) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("%agent --modle x hi", "Did you mean --model?"),
+        ("%agent --quite hi", "Did you mean --quiet?"),
         ("%agent --mode fast hi", "invalid choice: 'fast'"),
         ("%agent --max-steps 0 hi", "'0' is not above zero"),
         ("%agent -o 1x hi", "'1x' cannot be a variable's name"),
@@ -187,10 +192,12 @@ def test_wrong_options_are_told_in_one_line(fresh: LiveKernel, line: str, words:
 
 
 def test_a_model_that_fails_ends_the_run_with_what_to_do(fresh: LiveKernel) -> None:
-    shown = fresh.run("%agent hi", [error(401, "bad key", code="invalid_api_key")], answers=[])
+    shown = fresh.run(
+        "%agent -o failed hi", [error(401, "bad key", code="invalid_api_key")], answers=[]
+    )
     assert shown.markdown.count("✗") == 2  # the notice and the last line, not the reason again
     assert shown.reply["content"]["status"] == "ok"
-    assert fresh.value("_.status") == "'task error'"
+    assert fresh.value("failed.status") == "'task error'"
 
 
 def test_a_run_cannot_start_another(fresh: LiveKernel) -> None:
@@ -222,7 +229,7 @@ def test_the_metadata_of_the_cell_chooses_the_model_and_never_the_mode(fresh: Li
         "ask",
         3,
     )
-    assert "cannot set base_url, mode" in shown.markdown
+    assert "cannot set base_url, mode" in shown.displays[0]["text/plain"]
     fresh.run("%agent -m mine hello", [text("Hi.")], answers=[], metadata=metadata)
     assert fresh.last_run.parameters.model == "mine"
 

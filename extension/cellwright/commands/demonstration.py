@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -34,7 +35,6 @@ from cellwright.outputs import safe_json
 from cellwright.recording import RecordedExecution, RunRecord
 from cellwright.replaying import Difference, compare, replay
 from cellwright.services import DEMO_MODEL
-from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.values import from_dict, to_dict
 
@@ -81,9 +81,8 @@ def demo(invocation: Invocation) -> int:
         _report(invocation, made, missing)
     for complaint in missing:
         console.complain(f"cellwright: {complaint.rstrip('.')}.")
-    if options.lab:
-        _open_lab(invocation.settings, folder)
-    return NOT_COMPLETED if missing else COMPLETED
+    has_opened = not options.lab or _open_lab(invocation, folder)
+    return COMPLETED if has_opened and not missing else NOT_COMPLETED
 
 
 def _make_folder(given: str | None) -> Path:
@@ -232,14 +231,17 @@ def _row(record: RunRecord) -> tuple[str, ...]:
     )
 
 
-def _open_lab(settings: Settings, folder: Path) -> None:
-    environ = {**os.environ, "CELLWRIGHT_HOME": str(settings.home.resolve())}
-    command = [sys.executable, "-m", "jupyter", "lab", NOTEBOOK]
+def _open_lab(invocation: Invocation, folder: Path) -> bool:
+    """Open the notebook in JupyterLab until the person ends it; whether that worked."""
+    environ = {**os.environ, "CELLWRIGHT_HOME": str(invocation.settings.home.resolve())}
+    # Not `jupyter lab`, which takes the first one on the path, perhaps another Python's.
+    command = [sys.executable, "-m", "jupyterlab", NOTEBOOK]
     with subprocess.Popen(command, cwd=folder, env=environ) as lab:
-        while True:
-            try:
-                lab.wait()
-                return
-            except KeyboardInterrupt:
-                # JupyterLab has the same Ctrl-C and asks about it; it ends when it is ready.
-                continue
+        code = None
+        while code is None:
+            # JupyterLab has the same Ctrl-C and asks about it; it ends when the person says so.
+            with contextlib.suppress(KeyboardInterrupt):
+                code = lab.wait()
+    if code > 0:
+        invocation.console.complain(f"cellwright: JupyterLab ended with code {code}.")
+    return code <= 0

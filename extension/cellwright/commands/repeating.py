@@ -130,10 +130,10 @@ def changed_files(files: Mapping[str, str], folder: Path) -> tuple[str, ...]:
 
 def difference_lines(old: RunRecord, differences: tuple[Difference, ...]) -> list[str]:
     """The differences in words."""
-    cells = len(old.cells)
+    cells = _count(len(old.cells), "cell")
     if not differences:
-        return [f"{cells} {'cell' if cells == 1 else 'cells'}, no differences."]
-    lines = [f"{len(differences)} differences in {cells} cells:"]
+        return [f"{cells}, no differences."]
+    lines = [f"{_count(len(differences), 'difference')} in {cells}:"]
     for difference in differences:
         lines += [
             f"cell {difference.cell_number}: {difference.what}",
@@ -141,3 +141,7 @@ def difference_lines(old: RunRecord, differences: tuple[Difference, ...]) -> lis
             f"  replayed: {one_line(difference.replayed)}",
         ]
     return lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -15,6 +15,8 @@ __all__ = ["Group", "Mention", "Query", "closest", "left_over", "mentions", "rea
 
 MEASURES = ("revenue", "sales", "turnover", "amount", "total", "value", "profit", "income", "price")
 WORD = re.compile(r"[^\W_]+")
+NO_ARTICLE = r"(?!\s+(?!(?:by|per|for|in|and|over|vs|against|from|of)\b)[a-z])"
+"""The column "a" is not the "a" of "a plot"."""
 FEW_VALUES = 40
 FEW_IN_A_PLOT = 12
 """With more values than this, two numbers make a scatter plot."""
@@ -187,6 +189,8 @@ def _exactly(text: str, column: Column) -> Iterator[re.Match[str]]:
         return iter(())
     body = r"[\s_\-]*".join([*parts[:-1], _plural(parts[-1])])
     edge = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
+    if len(name) == 1:
+        body, edge = re.escape(name), (edge[0], edge[1] + NO_ARTICLE)
     return re.finditer(f"{edge[0]}{body}{edge[1]}", text, re.I)
 
 
@@ -197,7 +201,8 @@ def _spaced(name: str) -> str:
 def _plural(word: str) -> str:
     if word.endswith("y"):
         return f"{word[:-1]}(?:y|ies)"
-    return f"{word.removesuffix('s')}(?:s|es)?" if word.isascii() else word
+    stem = word.removesuffix("s") if len(word) > 3 else word
+    return f"{stem}(?:s|es)?" if word.isascii() else word
 
 
 def _similar(word: str, columns: list[Column]) -> Column | None:

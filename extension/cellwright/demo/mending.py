@@ -171,14 +171,14 @@ def _syntax(code: str, message: str, _: Surroundings) -> Mended | None:
 
 def _spellings(code: str, message: str) -> Iterable[str]:
     """The code with one small change each, the likeliest first."""
+    opened = re.search(r"'([(\[{])' was never closed", message)
+    if opened:
+        yield code.rstrip() + CLOSERS[opened[1]]
     lines = code.splitlines()
     yield textwrap.dedent(code).strip()
     for number, line in enumerate(lines):
         for changed in _line_spellings(line):
             yield "\n".join([*lines[:number], changed, *lines[number + 1 :]])
-    opened = re.search(r"'([(\[{])' was never closed", message)
-    if opened:
-        yield code.rstrip() + CLOSERS[opened[1]]
 
 
 def _line_spellings(line: str) -> Iterable[str]:

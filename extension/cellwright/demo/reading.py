@@ -6,6 +6,7 @@ The text around it is unknown and may be cut, so only the lines that are looked 
 from __future__ import annotations
 
 import ast
+import contextlib
 import csv
 import io
 import json
@@ -97,14 +98,9 @@ def listed(text: str, label: str) -> list[str]:
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     for line in text.splitlines():
         start = line.find("{")
-        if start < 0:
-            continue
-        try:
-            found = json.loads(line[start:])
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            yield found
+        if start >= 0:
+            with contextlib.suppress(ValueError):
+                yield json.loads(line[start:])
 
 
 def _csv_line(fields: Sequence[str]) -> str:

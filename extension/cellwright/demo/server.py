@@ -57,7 +57,7 @@ class DemoServer:
         self._port = port
         self._delay_seconds = delay_seconds
         self._http: _HttpServer | None = None
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread()
 
     @property
     def base_url(self) -> str:
@@ -87,22 +87,20 @@ class DemoServer:
     def serve_forever(self) -> None:
         """Listen until the process is interrupted or another thread closes the server."""
         self.start()
-        thread = self._thread
         try:
-            while thread is not None and thread.is_alive():
-                thread.join(0.2)
+            while self._thread.is_alive():
+                self._thread.join(0.2)
         finally:
             self.close()
 
     def close(self) -> None:
         """Stop listening and end open connections; closing twice is fine."""
-        http, thread, self._http, self._thread = self._http, self._thread, None, None
+        http, self._http = self._http, None
         if http is None:
             return
         http.shutdown()
         http.server_close()
-        if thread is not None:
-            thread.join(5.0)
+        self._thread.join(5.0)
 
     def __enter__(self) -> DemoServer:
         self.start()

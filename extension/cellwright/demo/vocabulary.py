@@ -63,7 +63,7 @@ TASKS: tuple[tuple[Task, re.Pattern[str]], ...] = (
     ("plot", PLOT),
 )
 FIX = _words(
-    r"(?:fix|repair|debug|mend|correct|solve)\b.*"
+    r"(?:fix|repair|debug|mend|correct (?:the|my|this)|solve)\b.*"
     r"\b(?:error|exception|cell|bug|code|traceback|it|this)|what went wrong",
     "(?:修复|修正|改正|修|解决).*(?:错|单元|代码)|为什么.*报错",
 )

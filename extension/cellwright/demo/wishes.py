@@ -10,7 +10,6 @@ from typing import Literal
 
 from cellwright.demo.vocabulary import (
     ASKS,
-    BUCKETS,
     BY,
     CHARTS,
     FENCE,
@@ -26,7 +25,6 @@ from cellwright.demo.vocabulary import (
     TARGETS,
     TASKS,
     TIME,
-    Bucket,
     Task,
 )
 
@@ -63,15 +61,6 @@ class Wish:
     def by_places(self) -> tuple[int, ...]:
         """Where words such as "by" and "per" end."""
         return tuple(found.end() for found in BY.finditer(self.text))
-
-    def buckets(self) -> tuple[tuple[Bucket, int, int], ...]:
-        """Units of time that are named, with their place in the text."""
-        found = [
-            (name, match.start(), match.end())
-            for name, pattern in BUCKETS
-            for match in pattern.finditer(self.text)
-        ]
-        return tuple(sorted(found, key=lambda item: item[1]))
 
 
 def read_wish(prompt: str) -> Wish:

@@ -10,7 +10,7 @@ import importlib
 import queue
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
@@ -102,7 +102,7 @@ class Line:
 
     def start(self, body: bytes, endpoint: Endpoint) -> Exchange:
         """Begin a request."""
-        self._exchange = Exchange(lambda: self.post(body), endpoint, self._left)
+        self._exchange = Exchange(self, body, endpoint)
         return self._exchange
 
     def is_free(self) -> bool:
@@ -116,9 +116,10 @@ class Line:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
         if self.is_free():
-            self._left()
+            self.leave()
 
-    def _left(self) -> None:
+    def leave(self) -> None:
+        """Close the client of a line that was given up."""
         if self._abandoned.is_set() and self._client is not None:
             self._client.close()
 
@@ -139,12 +140,10 @@ class Line:
 class Exchange:
     """One request and the thread that reads its response."""
 
-    def __init__(
-        self, post: Callable[[], Any], endpoint: Endpoint, leave: Callable[[], None]
-    ) -> None:
-        self._post = post
+    def __init__(self, line: Line, body: bytes, endpoint: Endpoint) -> None:
+        self._line = line
+        self._body = body
         self._endpoint = endpoint
-        self._leave = leave
         self._arrived: queue.SimpleQueue[Arrived] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="cellwright-model", daemon=True)
         self._thread.start()
@@ -163,7 +162,10 @@ class Exchange:
 
     def _run(self) -> None:
         try:
-            response = self._post()
+            self._line.connect()
+            # Silence is the service's only from here on.
+            self._arrived.put(Arrived())
+            response = self._line.post(self._body)
             try:
                 self._read(response)
             finally:
@@ -171,7 +173,7 @@ class Exchange:
         except Exception as error:  # raised again by whoever waits, in its own thread
             self._arrived.put(Arrived(failure=from_exception(error, self._endpoint)))
         finally:
-            self._leave()
+            self._line.leave()
 
     def _read(self, response: Any) -> None:
         reader = BodyReader(response.headers.get("content-type", ""), self._endpoint)

@@ -1,0 +1,416 @@
+"""Replies to whole conversations, with results written by hand: no kernel, no socket."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cellwright.demo.analyst import STEP_LIMIT, Answer, next_answer
+from cellwright.demo.columns import Column, Frame
+from cellwright.demo.matching import read_query
+from cellwright.demo.pandas_code import identifier, reader_options, table_name
+from cellwright.demo.wishes import read_wish
+from cellwright.demo.work import markdown_table, number
+
+RUN_CELL = frozenset({"run_cell"})
+
+
+def overview(*columns: dict[str, Any], rows: int = 9) -> str:
+    filled = [{"dtype": "int64", "missing": 0, "unique": 9, "examples": ["1"]} | c for c in columns]
+    return "\n".join([f"{rows} rows", *map(json.dumps, filled)])
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def exchange(place: int, code: str, result: str) -> list[dict[str, Any]]:
+    function = {"name": "run_cell", "arguments": json.dumps({"code": code})}
+    call = {"id": f"call_{place}", "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"call_{place}", "content": result},
+    ]
+
+
+def after(prompt: str, *results: str, tools: frozenset[str] = RUN_CELL) -> Answer:
+    """The reply once the calls it asked for have had these results."""
+    messages = [user(prompt)]
+    for place, result in enumerate(results):
+        messages += exchange(place, "", result)
+    return next_answer(messages, tools)
+
+
+def code_of(answer: Answer) -> str:
+    assert answer.call is not None, answer.text
+    return answer.call.arguments["code"]
+
+
+NUMBERS = overview({"column": "n"}, {"column": "name", "dtype": "str", "examples": ["x"]})
+
+
+def test_a_refused_step_ends_the_plan() -> None:
+    answer = after("profile a.csv", "Refused by the person. They said: not now")
+    assert answer.call is None
+    assert "not allowed" in answer.text
+    assert "not now" in answer.text
+
+
+def test_an_unreadable_result_is_admitted() -> None:
+    assert "could not read what came back" in after("profile a.csv", "(no output)").text
+
+
+def test_an_error_that_nothing_mends_is_told() -> None:
+    answer = after("profile a.csv", "PermissionError: [Errno 13] Permission denied: 'a.csv'")
+    assert answer.text.startswith("I could not read `a.csv`: PermissionError: [Errno 13]")
+
+
+def test_a_file_that_never_comes_right_is_given_up() -> None:
+    one = [overview({"column": f"a{mark}b", "dtype": "str"}) for mark in (";", "\t", ";", "\t")]
+    assert "whatever options I tried" in after("profile a.csv", *one).text
+
+
+def test_a_second_parser_error_is_told() -> None:
+    error = "ParserError: Error tokenizing data"
+    answer = after("profile a.csv", error, "header: a;b", error)
+    assert "I could not read `a.csv`: ParserError" in answer.text
+
+
+def test_a_utf16_file_is_known_by_its_first_byte() -> None:
+    error = "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start"
+    assert 'encoding="utf-16"' in code_of(after("profile a.csv", error))
+
+
+def test_a_missing_reader_is_installed_when_there_is_a_tool() -> None:
+    error = "ModuleNotFoundError: No module named 'openpyxl'"
+    tools = frozenset({"run_cell", "install_package"})
+    asked = after("profile a.xlsx", error, tools=tools)
+    assert asked.call is not None
+    assert asked.call.tool == "install_package"
+    assert asked.call.arguments == {"name": "openpyxl"}
+    again = after("profile a.xlsx", error, "openpyxl 3.1 is installed.", tools=tools)
+    assert "read_excel" in code_of(again)
+    assert "ModuleNotFoundError" in after("profile a.xlsx", error).text
+
+
+def test_semicolons_and_decimal_commas_are_read_from_one_look() -> None:
+    one = overview({"column": "day;t", "dtype": "str", "examples": ["mon;1,5"]})
+    assert 'sep=";", decimal=","' in code_of(after("profile a.csv", one))
+    other = overview({"column": "day;t", "dtype": "str", "examples": ["mon;1.5"]})
+    assert "decimal" not in code_of(after("profile a.csv", other))
+
+
+def test_without_matplotlib_the_plot_is_asked_for_or_given_up() -> None:
+    error = "ModuleNotFoundError: No module named 'matplotlib'"
+    assert "matplotlib is not installed" in after("plot n in a.csv", NUMBERS, error).text
+    tools = frozenset({"run_cell", "install_package"})
+    again = after("plot n in a.csv", NUMBERS, error, "installed", tools=tools)
+    assert "axes.hist" in code_of(again)
+
+
+def test_a_cell_without_its_result_is_admitted_everywhere() -> None:
+    for prompt in (
+        "plot n in a.csv",
+        "plot n by name in a.csv",
+        "top 3 rows by n in a.csv",
+        "mean of n in a.csv",
+        "mean of n by name in a.csv",
+        "profile a.csv",
+    ):
+        answer = after(prompt, NUMBERS, "RuntimeError: broken")
+        assert answer.text.endswith("RuntimeError: broken."), answer.text
+    gaps = overview({"column": "n", "missing": 2})
+    answer = after("clean missing values in a.csv", gaps, "RuntimeError: broken")
+    assert answer.text.endswith("RuntimeError: broken.")
+    assert "not give me a result" in after("plot n by name in a.csv", NUMBERS, "odd").text
+
+
+def test_columns_that_cannot_be_converted_stay_text() -> None:
+    text = overview({"column": "d", "dtype": "str", "examples": ["2026-01-02"]})
+    date_error = 'ValueError: time data "x" doesn\'t match format'
+    stubborn = after("profile a.csv", text, date_error, date_error, "RuntimeError: other")
+    assert "I sum up" in stubborn.text or "Not everything could be converted: `d`" in stubborn.text
+    silent = after("how many rows by d in a.csv", text, "nothing to see")
+    assert silent.call is not None
+
+
+def test_a_second_date_format_that_is_not_enough_gives_way_to_each_by_itself() -> None:
+    text = overview({"column": "d", "dtype": "str", "examples": ["2026-01-02"]})
+    error = 'ValueError: time data "3 Feb 2026" doesn\'t match format'
+    answer = after("profile a.csv", text, error, "ValueError: still not")
+    assert 'format="mixed"' in code_of(answer)
+
+
+def test_a_repair_is_tried_three_times_at_most() -> None:
+    facts = '{"error": "NameError"}\n{"message": "name \'np\' is not defined"}\n{"source": "np.pi"}'
+    errors = [f"NameError: name '{name}' is not defined" for name in ("pd", "re", "os", "json")]
+    assert after("fix the error", facts, *errors[:-1]).call is not None
+    assert "It still fails, now with `NameError" in after("fix the error", facts, *errors).text
+
+
+def test_the_plan_ends_after_ten_steps() -> None:
+    one = [overview({"column": f"a{mark}b", "dtype": "str"}) for mark in (";", "\t", ";")]
+    date = {"column": "d", "dtype": "str", "examples": ["2026-01-02"]}
+    price = {"column": "p", "dtype": "str", "examples": ["1"], "missing": 1}
+    steps = [
+        *one,
+        overview(date, price),
+        'ValueError: time data "3 Feb 2026" doesn\'t match format',
+        'ValueError: time data "x" doesn\'t match format',
+        "ValueError: could not convert string to float: '1,5'",
+        "column,missing\nd,0\np,1",
+        "column,before,after\np,1,0",
+        "column,count,mean,std,min,25%,50%,75%,max",
+    ]
+    prompt = "clean the data, profile it and plot p by d in a.csv"
+    assert len(steps) == STEP_LIMIT
+    assert after(prompt, *steps[:-1]).call is not None
+    assert after(prompt, *steps).text.startswith("I stop here after 10 steps")
+
+
+def test_more_results_than_a_plan_has_steps_end_in_its_answer() -> None:
+    assert "`n` is **5**" in after("mean of n in a.csv", NUMBERS, "mean of n: 5", "more").text
+
+
+def test_facts_that_cannot_be_read_are_admitted() -> None:
+    assert "could not read what the kernel told me" in after("fix the error", "(cut)").text
+
+
+def test_without_tools_it_says_so() -> None:
+    assert "no `run_cell` tool" in after("profile a.csv", tools=frozenset()).text
+
+
+def test_the_last_words_of_a_run_at_its_limit_tell_how_far_it_came() -> None:
+    messages = [user("profile a.csv"), *exchange(0, "", NUMBERS)]
+    summary = user("The run has reached a limit. What did you do, what did you find?")
+    answer = next_answer([*messages, summary], frozenset())
+    assert answer.call is None
+    assert answer.text.startswith("I had to stop after 1 step. Next I would have done this: I sum")
+
+
+def test_a_new_prompt_after_an_unfinished_run_starts_anew() -> None:
+    messages = [user("profile a.csv"), *exchange(0, "", "Not finished: the run ended.")]
+    assert "b.csv" in code_of(next_answer([*messages, user("profile b.csv")], RUN_CELL))
+
+
+def test_content_may_come_in_parts_and_pictures_are_passed_over() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:,"}}
+    parts = [{"type": "text", "text": "profile"}, picture, {"type": "text", "text": "a.csv"}]
+    message = {"role": "user", "content": parts}
+    assert 'read_csv("a.csv")' in code_of(next_answer([message], RUN_CELL))
+
+
+def test_a_conversation_without_a_user_gets_the_abilities() -> None:
+    assert "profile sales.csv" in next_answer([{"role": "system", "content": "x"}], RUN_CELL).text
+
+
+def test_broken_arguments_of_an_earlier_call_do_no_harm() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "run_cell", "arguments": "{"}}
+    other = {"id": "d", "type": "function", "function": {"name": "run_cell", "arguments": "[]"}}
+    messages = [
+        user("x"),
+        {"role": "assistant", "content": None, "tool_calls": [call, other]},
+        {"role": "tool", "tool_call_id": "c", "content": "invalid"},
+        {"role": "tool", "tool_call_id": "d", "content": "invalid"},
+        user("profile a.csv"),
+    ]
+    assert 'read_csv("a.csv")' in code_of(next_answer(messages, RUN_CELL))
+
+
+FILES = "\n\n<files>\ndata/a.csv (1.2 kB)\n  x,y\nb.csv (3 bytes)\n</files>"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "path"),
+    [
+        ("profile this" + FILES, "data/a.csv"),
+        ("profile a.csv" + FILES, "data/a.csv"),
+        ("profile b.csv" + FILES, "b.csv"),
+        ("profile c.csv" + FILES, "c.csv"),
+        ("Describe these files." + FILES, "data/a.csv"),
+        ("sales.csv", "sales.csv"),
+    ],
+)
+def test_the_file_is_the_one_that_is_meant(prompt: str, path: str) -> None:
+    assert f'pd.read_csv("{path}")' in code_of(after(prompt))
+
+
+def state(*lines: str) -> str:
+    return "\n\n<notebook-state>\n" + "\n".join(lines) + "\n</notebook-state>"
+
+
+@pytest.mark.parametrize(
+    ("messages", "name"),
+    [
+        ([user("describe it" + state("n: int 3", "one: DataFrame 3 rows"))], "one"),
+        ([user("describe it" + state("one: DataFrame", "two: DataFrame"))], "two"),
+        ([user("describe one" + state("one: DataFrame", "two: DataFrame"))], "one"),
+        ([user("describe @one" + state("one: DataFrame", "two: DataFrame"))], "one"),
+        ([user("@one describe" + state("one: DataFrame", "two: DataFrame"))], "one"),
+        ([user("describe @three please")], "three"),
+        (
+            [
+                user("x" + state("one: DataFrame", "two: DataFrame")),
+                user("describe" + state("gone: two")),
+            ],
+            "one",
+        ),
+        (
+            [
+                user("x" + state("one: DataFrame")),
+                user("describe" + state("new kernel: names gone", "two: DataFrame")),
+            ],
+            "two",
+        ),
+        (
+            [user("describe @x\n\n<variables>\n@x: DataFrame 3 rows\n</variables>")],
+            "x",
+        ),
+        (
+            [
+                user("x" + state("one: DataFrame", "two: DataFrame")),
+                *exchange(0, 'print(len(one), "rows")', "3 rows"),
+                user("describe"),
+            ],
+            "one",
+        ),
+    ],
+)
+def test_the_variable_is_the_one_that_is_meant(messages: list[Any], name: str) -> None:
+    assert f'print(len({name}), "rows")' in code_of(next_answer(messages, RUN_CELL))
+
+
+def test_a_file_read_before_is_used_as_long_as_its_variable_is_there() -> None:
+    read = exchange(0, 'import pandas as pd\n\na = pd.read_csv("a.csv")', "9 rows")
+    messages = [user("x"), *read, user("profile a.csv" + state("a: DataFrame 9 rows"))]
+    assert "read_csv" not in code_of(next_answer(messages, RUN_CELL))
+    messages = [user("x"), *read, user("profile a.csv")]
+    assert "read_csv" in code_of(next_answer(messages, RUN_CELL))
+
+
+def test_no_frame_in_the_kernel_ends_with_what_to_name() -> None:
+    assert "I found no data" in after("what is the mean of n", "").text
+    tools = frozenset({"run_cell", "list_variables"})
+    assert "I found no data" in after("mean of n", "x: int 3\n: DataFrame", tools=tools).text
+
+
+def test_a_name_alone_is_profiled_and_a_strange_wish_is_not() -> None:
+    assert after("a.csv").call is not None
+    assert "I only know a few kinds" in after("translate a.csv into perfect medieval French").text
+
+
+def test_a_profile_of_text_alone_needs_no_second_look() -> None:
+    text = overview({"column": "t", "dtype": "str", "examples": ["x"], "unique": 99}, rows=99)
+    assert "| `t` | text | 0 | 99 values, such as x |" in after("profile a.csv", text).text
+
+
+def test_a_profile_of_many_columns_is_cut_and_says_so() -> None:
+    columns = [{"column": f"t{n}", "dtype": "str", "examples": [], "unique": 0} for n in range(30)]
+    answer = after("profile a.csv", overview(*columns)).text
+    assert "Only the first 24 columns are shown" in answer
+    assert "| `t0` | text | 0 | nothing |" in answer
+
+
+def test_statistics_that_were_cut_leave_the_examples() -> None:
+    header = "column,count,mean,std,min,25%,50%,75%,max"
+    two = overview({"column": "n"}, {"column": "m"})
+    answer = after("profile a.csv", two, f"{header}\nm,9,1,1,1,1,1,1,2").text
+    assert "| `m` | number | 0 | 1 to 2, median 1 |" in answer
+    assert "| `n` | number | 0 | 9 values, such as 1 |" in answer
+
+
+def test_long_tables_are_shown_in_part() -> None:
+    rows = "\n".join(f"x{n},{n}" for n in range(20))
+    answer = after("mean of n by name in a.csv", NUMBERS, f"name,n\n{rows}").text
+    assert "Only its first 12 rows are shown here" in answer
+
+
+def test_a_result_does_not_take_the_name_of_its_table() -> None:
+    named = NUMBERS.replace("9 rows", "9 rows")
+    for prompt in ("mean of n by name in n_by_name.csv", "plot n by name in n_by_name.csv"):
+        code = code_of(after(prompt, named))
+        assert "n_by_name_table = (" in code
+        assert "n_by_name = " not in code
+
+
+def test_where_dates_reach_is_asked_when_no_unit_is_named() -> None:
+    dates = overview({"column": "d", "dtype": "datetime64[ns]", "unique": 400}, {"column": "n"})
+    for span, unit in (
+        ("from: 2010-01-01 00:00:00\nto: 2026-01-01", '"Y"'),
+        ("from: 2025-01-01\nto: 2026-01-01", '"M"'),
+        ("from: 2026-01-01\nto: 2026-01-20", '"D"'),
+        ("from: 2026-01-01 01:00:00\nto: 2026-01-02 03:00:00", '"h"'),
+        ("from: NaT\nto: NaT", '"M"'),
+    ):
+        assert f"dt.to_period({unit})" in code_of(after("plot n by d in a.csv", dates, span))
+
+
+def test_few_dates_are_taken_as_they_are() -> None:
+    dates = overview({"column": "d", "dtype": "datetime64[ns]", "unique": 4}, {"column": "n"})
+    code = code_of(after("plot n by d in a.csv", dates))
+    assert 'groupby("d", as_index=False)' in code
+
+
+def test_many_bars_are_cut_to_the_highest() -> None:
+    name = {"column": "name", "dtype": "str", "unique": 80, "examples": ["x"]}
+    many = overview({"column": "n"}, name, rows=99)
+    assert 'nlargest(20, "n").plot.bar' in code_of(after("plot n by name in a.csv", many))
+
+
+def test_a_plot_of_text_alone_is_not_guessed() -> None:
+    text = overview({"column": "t", "dtype": "str", "examples": ["x"]})
+    assert "I could not tell what to plot" in after("plot something from a.csv", text).text
+    assert "I could not tell what to plot" in after("plot the count from a.csv", text).text
+
+
+def test_the_tool_that_is_forced_is_called() -> None:
+    answer = next_answer([user("hello")], frozenset({"echo"}), "echo")
+    assert answer.call is not None
+    assert answer.call.tool == "echo"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Sales 2024", "sales_2024"),
+        ("2024", "data_2024"),
+        ("list", "list_data"),
+        ("class", "class_data"),
+        ("--", "data"),
+    ],
+)
+def test_file_names_become_variable_names(text: str, name: str) -> None:
+    assert identifier(text) == name
+
+
+def test_a_table_name_that_would_be_odd_is_plain() -> None:
+    frame = Frame("t", 3, (Column("收入", "int64"), Column("地区", "str", unique=2)))
+    query = read_query(read_wish("按 地区 统计 收入"), frame)
+    assert query is not None
+    assert table_name(query) == "result"
+
+
+def test_readers_follow_the_file_ending() -> None:
+    assert reader_options("a.TSV") == {"sep": "\t"}
+    assert reader_options("a.csv") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1234567.0", "1,234,567"),
+        ("1234.5", "1,234.50"),
+        ("0.0123456", "0.01235"),
+        ("nan", "–"),
+        ("inf", "–"),
+        ("2025-01", "2025-01"),
+    ],
+)
+def test_numbers_are_shown_as_people_read_them(text: str, shown: str) -> None:
+    assert number(text) == shown
+
+
+def test_bars_in_cells_do_not_break_a_table() -> None:
+    assert markdown_table(["a"], [["x|y\nz"]]).splitlines()[-1] == "| x\\|y z |"

@@ -1,0 +1,460 @@
+"""Kernel faults (reliability.md, table K), each done to a real kernel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kernels.lanes import (
+    Ran,
+    RemoteShellKernel,
+    run,
+    start_client_lane,
+    start_shell_lane,
+    stopped_after,
+)
+
+from cellwright.errors import KernelDiedError, KernelError, KernelNotReadyError, RunCancelled
+from cellwright.events import CellOutput
+from cellwright.kernels import CellRequest
+from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.fresh import FreshKernel
+from cellwright.outputs import StreamOutput
+from cellwright.stopping import Stop
+
+pytestmark = pytest.mark.kernel
+
+SWALLOWS = """
+import time
+print("begun")
+for _ in range({times}):
+    try:
+        time.sleep(20)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Iterator[FreshKernel]:
+    """A kernel to be broken."""
+    with start_client_lane(tmp_path) as found:
+        yield found
+
+
+class Person:
+    """Somebody else at the same kernel: a notebook's own connection."""
+
+    def __init__(self, kernel: FreshKernel) -> None:
+        self.client = kernel.manager.client()
+        self.client.start_channels(hb=False, stdin=False)
+        self.client.wait_for_ready(timeout=20)
+
+    def runs(self, code: str, *, stop_on_error: bool = True) -> str:
+        return str(self.client.execute(code, stop_on_error=stop_on_error))
+
+    def reply(self, message_id: str) -> dict[str, object]:
+        while True:
+            message = self.client.get_shell_msg(timeout=20)
+            if message["parent_header"].get("msg_id") == message_id:
+                content: dict[str, object] = message["content"]
+                return content
+
+
+@pytest.fixture
+def person(kernel: FreshKernel) -> Iterator[Person]:
+    found = Person(kernel)
+    yield found
+    found.client.stop_channels()
+
+
+def ran_until_death(kernel: ClientKernel, code: str) -> tuple[list[str], KernelDiedError, float]:
+    texts: list[str] = []
+
+    def keep(output: CellOutput) -> CellOutput:
+        if isinstance(output.message, StreamOutput):
+            texts.append(output.message.text)
+        return output
+
+    started = time.monotonic()
+    with pytest.raises(KernelDiedError) as caught:
+        list(kernel.execute(CellRequest("c", code), Stop(), keep))
+    return texts, caught.value, time.monotonic() - started
+
+
+@pytest.mark.parametrize(
+    "death",
+    [
+        "import os; os._exit(1)",
+        "import ctypes; ctypes.string_at(0)",
+        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+    ],
+    ids=["exit", "segfault", "killed as if out of memory"],
+)
+def test_a_dead_kernel_is_noticed_and_what_it_printed_is_kept(
+    kernel: FreshKernel, death: str
+) -> None:
+    """K1, K2."""
+    texts, error, seconds = ran_until_death(kernel, f"print('last words', flush=True)\n{death}")
+    assert texts == ["last words\n"]
+    assert error.message == "The kernel's process is gone."
+    assert "variables are lost" in error.hint
+    assert seconds < 5
+    assert not kernel.is_alive()
+
+
+def test_a_death_is_noticed_by_the_heartbeat_where_nobody_owns_the_process(
+    kernel: FreshKernel,
+) -> None:
+    """K1: a connection that was given to us, as the panel's."""
+    client = kernel.manager.client()
+    client.parent = None
+    client.start_channels(stdin=False)
+    try:
+        lent = ClientKernel(client)
+        assert run(lent, "1").plain == ["1"]
+        _, error, seconds = ran_until_death(lent, "import os; os._exit(1)")
+        assert error.message == "The kernel's process is gone."
+        assert seconds < 5
+    finally:
+        client.stop_channels()
+
+
+def test_without_a_manager_the_kernel_is_interrupted_by_message(kernel: FreshKernel) -> None:
+    client = kernel.manager.client()
+    client.parent = None
+    client.start_channels(stdin=False)
+    try:
+        ran = stopped_after(ClientKernel(client), "import time; time.sleep(30)", 0.4)
+        assert ran.cancelled is not None
+        assert ran.seconds < 1.6
+    finally:
+        client.stop_channels()
+
+
+def test_a_restart_during_a_cell_is_told_from_a_slow_cell(kernel: FreshKernel) -> None:
+    """K15."""
+    timer = threading.Timer(0.8, kernel.manager.restart_kernel, kwargs={"now": True})
+    timer.start()
+    _, error, seconds = ran_until_death(kernel, "import time; time.sleep(60)")
+    timer.join()
+    assert error.message in ("The kernel was restarted.", "The kernel's process is gone.")
+    assert seconds < 8
+
+
+def test_after_a_restart_the_kernel_is_used_as_a_new_one(kernel: FreshKernel) -> None:
+    """K15."""
+    run(kernel, "lost = 1")
+    kernel.manager.restart_kernel(now=True)
+    for _ in range(50):
+        try:
+            ran = run(kernel, "kept = 2")
+            break
+        except KernelError:
+            time.sleep(0.1)
+    assert ran.execution.status == "ok"
+    assert [row["name"] for row in kernel.probe("list_variables", {})] == ["kept"]
+    assert "did nothing" in run(kernel, "exit()").execution.note
+
+
+def test_a_dead_kernel_refuses_the_next_cell(kernel: FreshKernel) -> None:
+    kernel.manager.shutdown_kernel(now=True)
+    with pytest.raises(KernelDiedError):
+        run(kernel, "1")
+    with pytest.raises(KernelError):
+        kernel.probe("list_variables", {})
+
+
+def test_code_that_swallows_interrupts_is_interrupted_twice_and_then_reported(
+    kernel: FreshKernel,
+) -> None:
+    """K6."""
+    ran = run(kernel, SWALLOWS.format(times=2), timeout_seconds=0.3)
+    assert ran.execution.status == "timeout"
+    assert "still runs" not in ran.execution.note
+    assert ran.seconds < 3
+    ran = run(kernel, SWALLOWS.format(times=9), timeout_seconds=0.3)
+    assert ran.execution.status == "timeout"
+    assert "does not react to interrupts and still runs" in ran.execution.note
+    assert "Restart the kernel" in ran.execution.note
+    assert ran.text == "begun\n"
+    assert ran.seconds < 5
+    assert kernel.is_alive()
+
+
+def test_stop_does_not_wait_for_code_that_ignores_interrupts(kernel: FreshKernel) -> None:
+    """K7."""
+    code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(20)"
+    ran = stopped_after(kernel, code, 0.3)
+    assert ran.cancelled is not None
+    assert "still runs" in ran.cancelled.reason
+    assert ran.seconds < 4
+
+
+def test_in_the_persons_shell_even_code_that_swallows_interrupts_is_ended(tmp_path: Path) -> None:
+    """K6."""
+    shell = start_shell_lane(tmp_path)
+    try:
+        ran = run(shell, SWALLOWS.format(times=9), timeout_seconds=0.3)
+        assert ran.execution.status == "timeout"
+        assert ran.seconds < 5
+        assert run(shell, "1").plain == ["1"]
+    finally:
+        shell.close()
+
+
+def test_a_fork_that_goes_on_does_not_end_the_cell_twice(kernel: FreshKernel) -> None:
+    """K17."""
+    code = """
+import os, time
+child = os.fork()
+if child == 0:
+    time.sleep(0.2)
+else:
+    os.waitpid(child, 0) if False else time.sleep(0.5)
+print("parent" if child else "child")
+"""
+    ran = run(kernel, code)
+    assert ran.execution.status == "ok"
+    assert "parent\n" in ran.text
+    assert run(kernel, "'next'").plain == ["'next'"]
+
+
+def test_what_a_thread_prints_later_belongs_to_its_own_cell(kernel: FreshKernel) -> None:
+    """K18."""
+    code = """
+import threading, time
+def later():
+    time.sleep(0.5)
+    print("late", flush=True)
+threading.Thread(target=later).start()
+"""
+    run(kernel, code, cell_id="first")
+    ran = run(kernel, "import time; time.sleep(1); print('now')", cell_id="second")
+    late = [m for m in ran.messages if "late" in getattr(m.message, "text", "")]
+    assert [m.cell_id for m in late] == ["first"] or "ipykernel 7.0" in str(late)
+    texts = [m.message.text for m in ran.messages if isinstance(m.message, StreamOutput)]
+    assert "".join(texts).count("now") == 1
+
+
+def test_a_wedged_kernel_is_reported_and_not_waited_for(kernel: FreshKernel) -> None:
+    """K20."""
+    started = time.monotonic()
+    with pytest.raises(KernelNotReadyError) as caught:
+        run(kernel, "get_ipython().displayhook = None", timeout_seconds=20)
+        run(kernel, "1", timeout_seconds=20)
+        run(kernel, "1", timeout_seconds=20)
+    assert time.monotonic() - started < 40
+    assert "estart" in caught.value.hint
+
+
+def test_the_persons_own_cell_is_waited_for_and_never_interrupted(
+    kernel: FreshKernel, person: Person
+) -> None:
+    """K32."""
+    run(kernel, "1")
+    theirs = person.runs("import time; time.sleep(1.5); done = True")
+    time.sleep(0.3)
+    ran = stopped_after(kernel, "mine = 1", 0.4)
+    assert ran.cancelled is not None
+    assert ran.seconds < 1.3
+    assert person.reply(theirs)["status"] == "ok"
+    assert run(kernel, "done").plain == ["True"]
+    names = [row["name"] for row in kernel.probe("list_variables", {})]
+    assert "mine" not in names
+
+
+def test_a_cell_runs_after_the_persons_own_has_ended(kernel: FreshKernel, person: Person) -> None:
+    """K32: the time limit counts from when the cell begins."""
+    run(kernel, "1")
+    person.runs("import time; time.sleep(1.2); done = 5")
+    time.sleep(0.2)
+    kernel.interrupt()
+    ran = run(kernel, "done + 1", timeout_seconds=0.5)
+    assert ran.plain == ["6"]
+
+
+def test_a_kernel_that_is_busy_when_we_connect_is_waited_for(
+    kernel: FreshKernel, person: Person
+) -> None:
+    """K32."""
+    person.runs("import time; time.sleep(1.2); done = 5")
+    time.sleep(0.2)
+    client = kernel.manager.client()
+    client.start_channels(hb=False, stdin=False)
+    try:
+        assert run(ClientKernel(client, kernel.manager), "done").plain == ["5"]
+    finally:
+        client.stop_channels()
+
+
+def test_a_flood_of_output_does_not_hide_the_end(kernel: FreshKernel) -> None:
+    """K37."""
+    code = (
+        "import sys\nfor n in range(5000): sys.stdout.write('x' * 200); sys.stdout.flush()\n'end'"
+    )
+    ran = run(kernel, code)
+    assert ran.plain == ["'end'"]
+    assert len(ran.text) == 1_000_000
+
+
+def test_an_error_of_ours_does_not_abort_the_persons_queued_cells(
+    kernel: FreshKernel, person: Person
+) -> None:
+    """K38."""
+    run(kernel, "1")
+    results: list[Ran] = []
+    ours = threading.Thread(
+        target=lambda: results.append(run(kernel, "import time; time.sleep(0.6); 1 / 0"))
+    )
+    ours.start()
+    time.sleep(0.3)
+    theirs = person.runs("untouched = 1")
+    ours.join()
+    assert results[0].execution.status == "error"
+    assert person.reply(theirs)["status"] == "ok"
+
+
+def test_a_cell_that_the_kernel_skipped_says_so(kernel: FreshKernel, person: Person) -> None:
+    """K38: the person's failing cell aborts what is queued behind it."""
+    run(kernel, "1")
+    for message in kernel._channels.receive(0):
+        kernel._note(message)
+    person.runs("import time; time.sleep(0.4); 1 / 0")
+    running = kernel.execute(CellRequest("c", "skipped = 1"), Stop(), lambda output: output)
+    status = ""
+    try:
+        while True:
+            next(running)
+    except StopIteration as finished:
+        status = finished.value.status
+    assert status in ("aborted", "ok")
+
+
+def test_memory_stays_bounded_at_two_hundred_megabytes_of_output(kernel: FreshKernel) -> None:
+    """K9."""
+    import psutil
+
+    process = psutil.Process()
+    before = process.memory_info().rss
+    code = "for n in range(200): print('x' * 1_000_000)"
+    ran = run(kernel, code, output_limit_bytes=20_000_000)
+    assert ran.execution.status in ("ok", "interrupted")
+    assert process.memory_info().rss - before < 150_000_000
+    assert sum(len(m.text) for m in ran.raw if isinstance(m, StreamOutput)) < 20_001_000
+
+
+def test_closing_a_kernel_leaves_no_process(tmp_path: Path) -> None:
+    kernel = start_client_lane(tmp_path)
+    process_id = kernel.describe().process_id
+    folder = kernel._folder
+    assert process_id is not None
+    kernel.close()
+    kernel.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process_id, 0)
+    assert not os.path.exists(folder)
+
+
+def test_an_exception_in_a_with_block_ends_the_kernel(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), start_client_lane(tmp_path) as kernel:
+        process_id = kernel.describe().process_id
+        raise KeyboardInterrupt
+    assert process_id is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(process_id, 0)
+
+
+def test_leaving_a_cell_half_way_interrupts_it(kernel: FreshKernel) -> None:
+    running = kernel.execute(
+        CellRequest("c", "import time; print('a', flush=True); time.sleep(30)"),
+        Stop(),
+        lambda output: output,
+    )
+    next(running)
+    running.close()
+    started = time.monotonic()
+    assert run(kernel, "1").plain == ["1"]
+    assert time.monotonic() - started < 3
+
+
+def test_a_record_that_cannot_be_written_stops_the_cell(kernel: FreshKernel) -> None:
+    def broken(output: CellOutput) -> CellOutput:
+        raise OSError("disk full")
+
+    code = "import time\nfor n in range(100): print(n, flush=True); time.sleep(0.2)"
+    started = time.monotonic()
+    with pytest.raises(OSError, match="disk full"):
+        list(kernel.execute(CellRequest("c", code), Stop(), broken))
+    assert time.monotonic() - started < 3
+    assert run(kernel, "1").plain == ["1"]
+
+
+def test_an_interrupt_by_the_person_cancels_the_run(kernel: FreshKernel) -> None:
+    """K12."""
+    timer = threading.Timer(0.4, kernel.manager.interrupt_kernel)
+    timer.start()
+    ran = run(kernel, "import time; print('a'); time.sleep(30)")
+    timer.join()
+    assert ran.cancelled is not None
+    assert ran.cancelled.reason == "interrupted by the person"
+    assert ran.text == "a\n"
+
+
+def test_our_own_interrupt_reaches_only_our_own_cell(kernel: FreshKernel, person: Person) -> None:
+    """K32."""
+    theirs = person.runs("import time; time.sleep(0.8)")
+    time.sleep(0.2)
+    kernel.interrupt()
+    assert person.reply(theirs)["status"] == "ok"
+    timer = threading.Timer(0.4, kernel.interrupt)
+    timer.start()
+    assert run(kernel, "import time; time.sleep(30)").cancelled is not None
+
+
+def test_stop_in_the_shell_works_from_another_thread(tmp_path: Path) -> None:
+    """K12: a painted cell's own Stop button."""
+    shell: RemoteShellKernel = start_shell_lane(tmp_path)
+    try:
+        request = CellRequest("c", "import time; print('a'); time.sleep(30)")
+        started = time.monotonic()
+        with pytest.raises(RunCancelled, match="stopped by the user"):
+            list(shell.execute(request, Stop(), lambda output: output, stop_after=0.4))
+        assert time.monotonic() - started < 1.6
+    finally:
+        shell.close()
+
+
+def test_a_kernel_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, time\n"
+        "from cellwright.kernels.fresh import start_kernel\n"
+        "kernel = start_kernel()\n"
+        "print(kernel.describe().process_id, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    starter = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert starter.stdout is not None
+    process_id = int(starter.stdout.readline())
+    starter.send_signal(signal.SIGKILL)
+    starter.wait()
+    starter.stdout.close()
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        try:
+            os.kill(process_id, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.kill(process_id, signal.SIGKILL)
+    pytest.fail("the kernel outlived the process that started it")

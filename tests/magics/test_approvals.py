@@ -1,0 +1,64 @@
+"""Mode ``ask`` in a real kernel: the person sees the code, and what they type counts."""
+
+from __future__ import annotations
+
+import pytest
+from fake_service import text, tool_call
+from magics.live_kernel import LiveKernel
+
+pytestmark = pytest.mark.kernel
+FIRST = tool_call("run_cell", {"code": "asked_1 = 1", "title": "Set a name"}, id="call_1")
+SECOND = tool_call("run_cell", {"code": "asked_2 = 2"}, id="call_2")
+
+
+def test_yes_runs_what_was_shown_and_shows_it_once(fresh: LiveKernel) -> None:
+    shown = fresh.run("%agent set it", [FIRST, text("Set.")], answers=["y"])
+    assert shown.questions == [
+        "Run it? [y]es / [n]o / [a]ll in this run / or say what to do instead: "
+    ]
+    assert shown.markdown.count("asked_1 = 1") == 1
+    assert "**Set a name**" in shown.displays[0]["text/markdown"]
+    assert "✓ allowed" in shown.displays[0]["text/markdown"]
+    assert fresh.value("asked_1") == "1"
+    assert fresh.last_run.calls[0].decision == "allowed by person"
+
+
+def test_the_code_and_the_reason_are_there_before_the_question(fresh: LiveKernel) -> None:
+    shown = fresh.run("%agent set it", [FIRST, text("Set.")], answers=["n"])
+    first = shown.of("display_data")[0]["data"]["text/markdown"]
+    assert "asked_1 = 1" in first
+    assert "runs code" in first
+
+
+@pytest.mark.parametrize("answer", ["n", "no", ""])
+def test_no_runs_nothing_and_the_model_is_told(fresh: LiveKernel, answer: str) -> None:
+    fresh.run("asked_1 = 'untouched'")
+    shown = fresh.run("%agent set it", [FIRST, text("All right.")], answers=[answer])
+    assert "✗ not run" in shown.displays[0]["text/markdown"]
+    assert "Refused" in fresh.service.requests[1].last_text
+    assert fresh.value("asked_1") == "'untouched'"
+
+
+def test_other_words_are_what_to_do_instead(fresh: LiveKernel) -> None:
+    fresh.run("%agent set it", [FIRST, text("All right.")], answers=["use the name total"])
+    assert "use the name total" in fresh.service.requests[1].last_text
+
+
+def test_all_asks_no_more_in_this_run_and_again_in_the_next(fresh: LiveKernel) -> None:
+    script = [FIRST, SECOND, text("Set.")]
+    assert len(fresh.run("%agent set them", script, answers=["a"]).questions) == 1
+    assert fresh.value("asked_2") == "2"
+    assert len(fresh.run("%agent set them", script, answers=["y", "y"]).questions) == 2
+
+
+def test_where_nobody_can_type_code_is_refused_and_the_cell_fails(fresh: LiveKernel) -> None:
+    shown = fresh.run("%agent set it", [FIRST, text("I may not.")])
+    assert "Nobody can be asked" in fresh.service.requests[1].last_text
+    assert shown.reply["content"]["status"] == "ok"
+    assert fresh.last_run.calls[0].status == "refused"
+
+
+def test_quiet_still_shows_what_is_asked(fresh: LiveKernel) -> None:
+    shown = fresh.run("%agent --quiet set it", [FIRST, text("Set.")], answers=["y"])
+    assert "asked_1 = 1" in shown.displays[0]["text/markdown"]
+    assert len(shown.displays) == 2  # the question and the run
