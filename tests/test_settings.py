@@ -85,6 +85,17 @@ def test_home_mode_and_ollama_come_from_the_environment(tmp_path: Path) -> None:
     assert settings.ollama_url == ""
 
 
+def test_the_idle_wait_can_be_raised_for_a_slow_local_model() -> None:
+    assert from_env({}).service.idle_timeout_seconds == 60
+    assert from_env({"CELLWRIGHT_IDLE_SECONDS": "300"}).service.idle_timeout_seconds == 300
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "inf"])
+def test_an_idle_wait_that_is_no_number_of_seconds_is_named(text: str) -> None:
+    with pytest.raises(SetupError, match=f"CELLWRIGHT_IDLE_SECONDS is '{text}'"):
+        from_env({"CELLWRIGHT_IDLE_SECONDS": text})
+
+
 def test_prices_are_read_from_the_named_file(tmp_path: Path) -> None:
     path = tmp_path / "prices.json"
     path.write_text(json.dumps({"m": {"prompt": 1, "completion": 2, "cached": 0.1}}))

@@ -57,7 +57,6 @@ class Place:
     """None: nobody can be asked."""
     notebook: Notebook | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
-    vision_models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ class Conversation:
             on_output=publisher.output,
             new_cell_id=_new_cell_id,
             limits=ToolLimits(cell_timeout_seconds=question.limits.cell_timeout_seconds),
-            sees_images=model.startswith(place.vision_models),
+            sees_images=lm.capabilities(model).vision,
             prompt=question.prompt,
         )
         if self._registry is None:

@@ -9,7 +9,6 @@ from urllib.error import URLError
 
 from cellwright.demo.server import DemoServer
 from cellwright.errors import SetupError
-from cellwright.lm import LM
 from cellwright.lm.openai import OpenAILM
 from cellwright.settings import ServiceSettings, Settings
 
@@ -27,7 +26,7 @@ OLLAMA_WAIT_SECONDS = 0.3
 class Service:
     """A model service that is ready to answer."""
 
-    lm: LM
+    lm: OpenAILM
     model: str
     base_url: str
     notice: str = ""
@@ -40,7 +39,8 @@ class Service:
         return self.demo is not None
 
     def close(self) -> None:
-        """Stop the demo server, if this service started one."""
+        """Close the connection, and the demo server if this service started one."""
+        self.lm.close()
         if self.demo is not None:
             self.demo.close()
 
@@ -57,9 +57,9 @@ def open_service(settings: Settings, model: str = "") -> Service:
     """
     wanted = model or settings.service.model
     if wanted == DEMO_MODEL:
-        return _demo(settings.service, "")
+        return _demo(settings, "")
     if settings.service.base_url:
-        return _configured(settings.service, wanted)
+        return _configured(settings, wanted)
     if wanted and not settings.ollama_url:
         raise _no_endpoint(wanted)
     found = _ollama_models(settings.ollama_url)
@@ -67,16 +67,17 @@ def open_service(settings: Settings, model: str = "") -> Service:
         raise _no_endpoint(wanted)
     if found:
         return _ollama(settings, wanted or found[0])
-    return _demo(settings.service, DEMO_NOTICE)
+    return _demo(settings, DEMO_NOTICE)
 
 
-def _configured(service: ServiceSettings, model: str) -> Service:
+def _configured(settings: Settings, model: str) -> Service:
+    service = settings.service
     if not model:
         raise SetupError(
             f"No model is named for {service.base_url!r}.",
             hint="Name one with -m MODEL or CELLWRIGHT_MODEL.",
         )
-    return Service(OpenAILM(service), model, service.base_url)
+    return Service(_lm(settings, service), model, service.base_url)
 
 
 def _ollama(settings: Settings, model: str) -> Service:
@@ -84,14 +85,18 @@ def _ollama(settings: Settings, model: str) -> Service:
         settings.service, base_url=f"{settings.ollama_url}/v1", api_key="ollama", model=model
     )
     notice = f"No key is set; {model} of the local Ollama answers. Choose another with -m."
-    return Service(OpenAILM(service), model, service.base_url, notice)
+    return Service(_lm(settings, service), model, service.base_url, notice)
 
 
-def _demo(service: ServiceSettings, notice: str) -> Service:
+def _demo(settings: Settings, notice: str) -> Service:
     server = DemoServer()
     url = server.start()
-    settings = replace(service, base_url=url, api_key="demo", model=DEMO_MODEL)
-    return Service(OpenAILM(settings), DEMO_MODEL, url, notice, server)
+    service = replace(settings.service, base_url=url, api_key="demo", model=DEMO_MODEL)
+    return Service(_lm(settings, service), DEMO_MODEL, url, notice, server)
+
+
+def _lm(settings: Settings, service: ServiceSettings) -> OpenAILM:
+    return OpenAILM(service, vision_models=settings.vision_models)
 
 
 def _no_endpoint(model: str) -> SetupError:

@@ -125,6 +125,7 @@ def _service(env: Mapping[str, str]) -> ServiceSettings:
     if key and not url:
         url = OFFICIAL_URL
     return ServiceSettings(
+        idle_timeout_seconds=_seconds(env, "CELLWRIGHT_IDLE_SECONDS", 60.0),
         base_url=normalise_base_url(url),
         api_key=key,
         model=model or (DEFAULT_MODEL if url.startswith(OFFICIAL_URL) else ""),
@@ -144,6 +145,17 @@ def _sources(env: Mapping[str, str]) -> dict[str, str]:
 def _ollama_url(env: Mapping[str, str]) -> str:
     wanted = env.get("CELLWRIGHT_OLLAMA", OLLAMA_URL).strip().rstrip("/")
     return "" if wanted.lower() in ("", "off", "no", "0", "false") else wanted
+
+
+def _seconds(env: Mapping[str, str], name: str, default: float) -> float:
+    text = env.get(name, "").strip()
+    try:
+        seconds = float(text) if text else default
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise SetupError(f"{name} is {text!r}.", hint="It is a number of seconds above zero.")
+    return seconds
 
 
 def _clean(value: str) -> str:

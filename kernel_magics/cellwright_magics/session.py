@@ -195,7 +195,6 @@ class Session:
             lane="magic",
             approver=self._approver if cell.interactive else None,
             prices=settings.prices,
-            vision_models=settings.vision_models,
         )
         new = Conversation(place)
         if self._conversation is not None:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 from command_line import Shell, keep
-from recorded_runs import analysis_run, started
+from recorded_runs import WRONG_ERROR, analysis_run, started
 
 from cellwright.cli import main
 from cellwright.events import EVENT_CLASSES, RunFinished
@@ -80,7 +80,7 @@ def test_a_run_is_shown_with_code_outputs_and_answer(
         "files     sales.csv",
         "> Which region sold most?",
         "[2] cell cell-2 of the agent: error, 0.2 s",
-        "  ✗ KeyError: 'regoin'",
+        f"  ✗ KeyError: {WRONG_ERROR.evalue}",
         "    best = df.groupby('region')['revenue'].sum()",
         "North sold **most**.",
     ):

@@ -1,6 +1,6 @@
 import io
 
-from recorded_runs import analysis_run, called, result
+from recorded_runs import WRONG, WRONG_ERROR, analysis_run, called, replied, result
 
 from cellwright.cells import Execution
 from cellwright.commands.progress import CODE_LINES, OUTPUT_LINES, Progress, code_lines
@@ -36,8 +36,8 @@ def test_a_run_is_told_call_by_call_with_code_and_what_came_of_it() -> None:
         "    df = pd.read_csv('sales.csv')",
         "  │ 320 rows",
         "[2] run a cell",
-        "    df.groupby('regoin')['revenue'].sum()",
-        "  ✗ KeyError: 'regoin'",
+        f"    {WRONG}",
+        f"  ✗ KeyError: {WRONG_ERROR.evalue}",
         "[3] run a cell",
         "    best = df.groupby('region')['revenue'].sum()",
         "    best",
@@ -60,7 +60,7 @@ def test_a_notice_shows_how_serious_it_is() -> None:
 
 
 def test_a_refusal_is_told_with_its_reason() -> None:
-    events = [
+    events: list[Event] = [
         ToolStarted("c", "install_package", {"name": "x"}, "install x"),
         ApprovalAnswered("c", False, "person", "not now"),
         ApprovalAnswered("c", True, "person"),
@@ -69,7 +69,7 @@ def test_a_refusal_is_told_with_its_reason() -> None:
 
 
 def test_the_failure_of_a_tool_without_a_cell_is_told() -> None:
-    events = [
+    events: list[Event] = [
         ToolStarted("c", "inspect_variable", {"name": "x"}, "look at x"),
         ToolFinished("c", "inspect_variable", result("c", "There is no variable 'x'."), "error"),
     ]
@@ -77,7 +77,7 @@ def test_the_failure_of_a_tool_without_a_cell_is_told() -> None:
 
 
 def test_the_failure_of_a_cell_is_told_once() -> None:
-    events = [
+    events: list[Event] = [
         ToolStarted("c", "run_cell", {"code": "1"}, "run"),
         CellStarted("a"),
         CellFinished("a", Execution("timeout", 2.0, note="stopped after 2 s")),
@@ -106,6 +106,4 @@ def test_long_code_shows_its_start_and_its_end() -> None:
 
 
 def test_nothing_is_told_of_a_reply_that_only_calls_tools() -> None:
-    from recorded_runs import replied
-
     assert shown(replied(called("c"))) == []

@@ -427,7 +427,7 @@ def test_the_server_needs_nothing_but_the_standard_library() -> None:
         "import sys, cellwright.demo.server; print(*sorted({n.split('.')[0] for n in sys.modules}))"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     foreign = set(done.stdout.split()) - set(sys.stdlib_module_names) - {"cellwright"}
     loaded = {name for name in foreign if not name.startswith(("_", "site", "distutils"))}

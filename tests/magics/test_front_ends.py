@@ -129,7 +129,7 @@ def test_papermill_records_the_same_events_and_does_not_fail(
 def test_a_terminal_records_the_same_events_and_shows_plain_lines(
     service: FakeService, tmp_path: Path
 ) -> None:
-    shown = in_terminal(tmp_path, LOAD, *ASK.splitlines(), "", "print(three)")
+    shown = in_terminal(tmp_path, LOAD, "%agent --mode auto Make it three", "print(three)")
     assert event_kinds() == EXPECTED
     assert "\x1b" not in shown
     lines = [line for line in shown.splitlines() if line.strip()]
@@ -143,16 +143,15 @@ def test_a_terminal_records_the_same_events_and_shows_plain_lines(
 
 
 def test_a_front_end_with_a_person_records_the_same_events(
-    service: FakeService, tmp_path: Path
+    service: FakeService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel = LiveKernel(service, tmp_path)
     try:
         kernel.run(LOAD)
         kernel.run(ASK, SCRIPT, answers=[])
-        kernel.home = Path(kernel.home)
     finally:
         kernel.close()
-    os.environ["CELLWRIGHT_HOME"] = str(kernel.home)
+    monkeypatch.setenv("CELLWRIGHT_HOME", str(kernel.home))
     assert event_kinds() == EXPECTED
 
 

@@ -88,6 +88,6 @@ def test_while_something_is_drawn(fresh: LiveKernel) -> None:
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    shown(*a, **k)\n"
     )
-    code = "get_ipython().display_pub.publish = publish\nrun = get_ipython().run_line_magic('agent', 'x')"
+    code = "get_ipython().display_pub.publish = publish\n%agent hello"
     shown = fresh.run(code, [text("Hello there."), text("never asked for")], answers=[])
     assert is_stopped(fresh, shown)

@@ -358,6 +358,7 @@ class TestNeverInTheWay:
         journal = store.start(started())
         database.write(Statement("DROP TABLE events"))
         journal.record(TextDelta("lost"))
+        journal.record(TextDelta("lost too"))
         (notice,) = journal.take_notices()
         assert isinstance(notice, Notice)
         assert (notice.level, notice.code) == ("warning", "store_refused")

@@ -60,7 +60,6 @@ def make_place(
         lane="cli",
         notebook=notebook.memory,
         prices=settings.prices,
-        vision_models=settings.vision_models,
     )
 
 

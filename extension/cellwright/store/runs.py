@@ -51,6 +51,7 @@ class RunJournal:
         now = time.time()
         self._summary = RunSummary(run_id, "running", "", "", "", now, 0.0)
         self._failures: list[Notice] = []
+        self._told: set[str] = set()
 
     @property
     def run_id(self) -> str:
@@ -70,7 +71,7 @@ class RunJournal:
             try:
                 self._database.write(*self._statements(kept))
             except StoreError as error:
-                self._failures.append(Notice("warning", str(error), "", "store_refused"))
+                self._refused(error)
 
     def take_notices(self) -> tuple[Notice, ...]:
         """What the person should know about the record; each notice is handed out once."""
@@ -82,6 +83,13 @@ class RunJournal:
             found += self._failures
             self._failures = []
         return tuple(found)
+
+    def _refused(self, error: StoreError) -> None:
+        """Note a failure, once: every later event of the run may fail in the same way."""
+        text = str(error)
+        if text not in self._told:
+            self._told.add(text)
+            self._failures.append(Notice("warning", text, "", "store_refused"))
 
     def _statements(self, events: Sequence[Event]) -> list[Statement]:
         now = time.time()

@@ -1,0 +1,209 @@
+"""The parts of a report: terminal colours, Markdown and HTML made harmless."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recorded_runs import PIXEL
+
+from cellwright.exports.ansi import ansi_html, visible
+from cellwright.exports.html_code import highlighted
+from cellwright.exports.html_markdown import markdown_html
+from cellwright.exports.html_sanitiser import sanitised
+
+
+class TestTerminalText:
+    @pytest.mark.parametrize(
+        ("text", "drawn"),
+        [
+            ("plain <b>", "plain &lt;b&gt;"),
+            ("\x1b[31mred\x1b[0m off", '<span class="ansi-red">red</span> off'),
+            ("\x1b[91mred\x1b[39m off", '<span class="ansi-red">red</span> off'),
+            (
+                "\x1b[1;34mx\x1b[22my\x1b[m",
+                '<span class="ansi-bold ansi-blue">x</span><span class="ansi-blue">y</span>',
+            ),
+            ("\x1b[38;5;1mx", '<span class="ansi-red">x</span>'),
+            ("\x1b[38;5;46mx", '<span class="ansi-green">x</span>'),
+            ("\x1b[38;5;240mx", '<span class="ansi-grey">x</span>'),
+            ("\x1b[38;2;10;20;250mx", '<span class="ansi-blue">x</span>'),
+            ("\x1b[38;2;10mx", '<span class="ansi-grey">x</span>'),
+            ("\x1b[38mx", '<span class="ansi-black">x</span>'),
+            ("\x1b[48;5;46mx\x1b[7mx", "xx"),
+            ("\x1b[999999mx", "x"),
+            ("\x1b]0;title\x07a\x1b]8;;http://evil\x1b\\b\x1b[2Jc\x1b(Bd\x1b", "abcd"),
+            ("a\r\nb\rc", "a\nb\nc"),
+            ("a\x00\u202eb", "a[U+0000][U+202E]b"),
+        ],
+    )
+    def test_colours_are_kept_and_nothing_else(self, text: str, drawn: str) -> None:
+        assert ansi_html(text) == drawn
+
+    @given(text=st.text())
+    def test_no_text_makes_a_tag_or_an_escape(self, text: str) -> None:
+        drawn = ansi_html(text)
+        assert "\x1b" not in drawn
+        assert drawn.replace('<span class="ansi-', "").replace("</span>", "").count("<") == 0
+
+    def test_what_hides_is_shown(self) -> None:
+        assert visible("user\u200b\u2066admin") == "user[U+200B][U+2066]admin"
+        assert visible("tab\tand\nline 中文 é") == "tab\tand\nline 中文 é"
+
+
+class TestCode:
+    def test_code_is_coloured_and_escaped(self) -> None:
+        assert highlighted("if a < 1:\n    '</pre>'") == (
+            '<span class="c-k">if</span> <span class="c-n">a</span> <span class="c-o">&lt;</span> '
+            '<span class="c-mi">1</span><span class="c-p">:</span>\n'
+            '    <span class="c-s1">&#39;&lt;/pre&gt;&#39;</span>'
+        )
+
+    @pytest.mark.parametrize("language", ["", "no such language", "mermaid<"])
+    def test_an_unknown_language_is_plain(self, language: str) -> None:
+        assert highlighted("a < b", language) == "a &lt; b"
+
+    def test_very_long_code_is_plain(self) -> None:
+        assert "<" not in highlighted("x = 1\n" * 40_000)
+
+    def test_cell_magics_do_not_break_it(self) -> None:
+        assert "ls" in highlighted("%%bash\nls -l")
+
+
+class TestMarkdown:
+    @pytest.mark.parametrize(
+        ("text", "drawn"),
+        [
+            ("# One", "<h3>One</h3>"),
+            ("###### Six ##", "<h6>Six</h6>"),
+            ("a\nb\n\nc", "<p>a<br>b</p>\n<p>c</p>"),
+            (
+                "**b** *i* _i_ ~~s~~ `c<`",
+                "<p><strong>b</strong> <em>i</em> <em>i</em> <s>s</s> <code>c&lt;</code></p>",
+            ),
+            ("**bold _both_**", "<p><strong>bold <em>both</em></strong></p>"),
+            ("snake_case_name 2*3*4", "<p>snake_case_name 2*3*4</p>"),
+            (r"\*no\* \<b>", "<p>*no* &lt;b&gt;</p>"),
+            ("``a`b``", "<p><code>a`b</code></p>"),
+            ("---", "<hr>"),
+            ("- a\n- b", "<ul><li>a</li><li>b</li></ul>"),
+            ("1. a\n   more\n2. b", "<ol><li>a<br>more</li><li>b</li></ol>"),
+            (
+                "- a\n  - b\n    - c\n- d",
+                "<ul><li>a<ul><li>b<ul><li>c</li></ul></li></ul></li><li>d</li></ul>",
+            ),
+            ("- a\n1. b", "<ul><li>a</li></ul><ol><li>b</li></ol>"),
+            ("> a\n> - b", "<blockquote><p>a</p>\n<ul><li>b</li></ul></blockquote>"),
+            ("text\n- item", "<p>text</p>\n<ul><li>item</li></ul>"),
+            (
+                "| a | b |\n|---|:-:|\n| 1 | 2\\|3 |",
+                '<div class="table"><table><thead><tr><th>a</th>'
+                "<th>b</th></tr></thead><tbody><tr><td>1</td><td>2|3</td></tr></tbody></table></div>",
+            ),
+            (
+                "| a |\n|---|",
+                '<div class="table"><table><thead><tr><th>a</th></tr></thead></table></div>',
+            ),
+            ("a | b\nno rule", "<p>a | b<br>no rule</p>"),
+            ("```\na\n```\nb", '<pre class="code">a</pre>\n<p>b</p>'),
+            ("~~~text\na\n```\n~~~", '<pre class="code">a\n```</pre>'),
+            ("```\nopen", '<pre class="code">open</pre>'),
+            ("```", '<pre class="code"></pre>'),
+            ("<script>x</script>", "<p>&lt;script&gt;x&lt;/script&gt;</p>"),
+            ("[text](https://a.b/c)", '<p>text <span class="address">https://a.b/c</span></p>'),
+            (
+                "![p](https://a.b/c.png)",
+                '<p><span class="blocked">picture not loaded: p https://a.b/c.png</span></p>',
+            ),
+            (
+                f"![p](data:image/png;base64,{PIXEL})",
+                f'<p><img src="data:image/png;base64,{PIXEL}" alt="p"></p>',
+            ),
+            (
+                "![p](data:image/svg+xml;base64,AA==)",
+                '<p><span class="blocked">picture not loaded: '
+                "p data:image/svg+xml;base64,AA==</span></p>",
+            ),
+            ("", ""),
+        ],
+    )
+    def test_each_construct_is_drawn(self, text: str, drawn: str) -> None:
+        assert markdown_html(text) == drawn
+
+    def test_quotes_go_only_so_deep(self) -> None:
+        drawn = markdown_html("> " * 50 + "deep")
+        assert drawn.count("<blockquote>") == 5
+        assert "&gt; deep" in drawn
+
+    def test_a_very_long_line_is_not_looked_into(self) -> None:
+        assert markdown_html("**b** " * 5_000) == f"<p>{('**b** ' * 5_000).strip()}</p>"
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.lists(st.sampled_from([*"*_`~[]()!<>|#-\\ \n", "a", "1.", "```", "> ", "| a |"])))
+    def test_any_text_makes_balanced_harmless_html(self, pieces: list[str]) -> None:
+        drawn = markdown_html("".join(pieces))
+        again = sanitised(drawn)
+        assert drawn.count("<p>") == drawn.count("</p>")
+        assert drawn.count("<ul>") == drawn.count("</ul>")
+        assert "<a" not in again
+
+    @pytest.mark.parametrize(
+        "unit", ["*", "**a ", "_a ", "`a ``b ", "[", "![a](", "~~a", "| a ", "> ", "- ", "\\", "<"]
+    )
+    def test_no_text_makes_it_slow(self, unit: str) -> None:
+        for text in (unit * (100_000 // len(unit)), (unit + "\n") * (30_000 // len(unit))):
+            began = time.perf_counter()
+            markdown_html(text)
+            assert time.perf_counter() - began < 5
+
+
+class TestSanitiser:
+    @pytest.mark.parametrize(
+        ("text", "left"),
+        [
+            ("<p>a<b>c</b></p>", "<p>a<b>c</b></p>"),
+            ("<p class=x style='y' id=z title=t data-q=1>a</p>", "<p>a</p>"),
+            ("a <br> b <br/> c <hr>", "a <br> b <br> c <hr>"),
+            ("<script>x</script><style>y</style>a", "a"),
+            ("<script>x", ""),
+            ("<svg><p>in</p></svg>out", "out"),
+            ("<svg><title>t</svg>out", "out"),
+            ("<select><option>o</select>out", "out"),
+            ("<link href=x>a<input>b<embed>c", "abc"),
+            ("<svg/>a<embed/>b", "ab"),
+            ("<unknown>a</unknown>", "a"),
+            ("<a href='https://x'>a</a>", "a"),
+            ("<p>open <b>both", "<p>open <b>both</b></p>"),
+            ("</p></b>a", "a"),
+            ("<b><i>a</b>b</i>", "<b><i>a</i></b>b"),
+            ("<td colspan=2 rowspan='3'>a</td>", '<td colspan="2" rowspan="3">a</td>'),
+            ("<td colspan=0 rowspan=-1>a</td>", "<td>a</td>"),
+            ("<td colspan=99999 rowspan=²>a</td>", "<td>a</td>"),
+            ("<p colspan=2>a</p>", "<p>a</p>"),
+            (
+                "<img src='https://x/y.png' alt='a<b'>",
+                '<span class="blocked">picture not loaded a&lt;b</span>',
+            ),
+            (
+                f"<img src='data:image/gif;base64,{PIXEL}'>",
+                f'<img src="data:image/gif;base64,{PIXEL}" alt="">',
+            ),
+            ("<!-- c --><!DOCTYPE html><?php x?>a", "a"),
+            ("&lt;script&gt; &amp; &copy;", "&lt;script&gt; &amp; ©"),
+            ("<div>  \n </div>", ""),
+        ],
+    )
+    def test_only_the_harmless_part_is_left(self, text: str, left: str) -> None:
+        assert sanitised(text) == left
+
+    def test_depth_and_size_are_bounded(self) -> None:
+        assert sanitised("<div>" * 1_000 + "x").count("<div>") == 60
+        assert len(sanitised("x" * 3_000_000)) == 1_000_000
+
+    @settings(deadline=None)
+    @given(st.text(st.sampled_from(list("<>/!-&;='\"abpsvg ")), max_size=60))
+    def test_cleaning_again_changes_nothing(self, text: str) -> None:
+        once = sanitised(text)
+        assert sanitised(once) == once
