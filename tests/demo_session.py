@@ -1,7 +1,12 @@
-"""A smallest possible agent for the demo model: a real client, a real kernel, nothing of ours."""
+"""A smallest possible agent for the demo model, and conversations written by hand.
+
+The client and the kernel are real; nothing of our own agent takes part.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import queue
 from collections.abc import Callable
@@ -10,7 +15,28 @@ from typing import Any
 
 from openai import OpenAI
 
-__all__ = ["Session", "Turn", "run_in_kernel", "tool"]
+from cellwright.demo.analyst import Answer, next_answer
+from cellwright.demo.server import MODEL, DemoServer
+
+__all__ = [
+    "HELLO",
+    "RUN_CELL",
+    "Session",
+    "Turn",
+    "after",
+    "ask",
+    "code_of",
+    "exchange",
+    "run_in_kernel",
+    "send",
+    "tool",
+    "user",
+    "value",
+    "was_repaired",
+]
+
+HELLO: list[Any] = [{"role": "user", "content": "hello"}]
+RUN_CELL = frozenset({"run_cell"})
 
 
 def tool(name: str, *required: str, **optional: str) -> dict[str, Any]:
@@ -89,21 +115,79 @@ class Session:
 def run_in_kernel(client: Any, code: str) -> str:
     """Run code in a kernel; what it printed, showed and failed with, as text."""
     parent = client.execute(code)
-    pieces: list[str] = []
+    printed, shown = "", ""  # a printed line may come in several messages
     while True:
         try:
             message = client.get_iopub_msg(timeout=60)
         except queue.Empty:
-            raise AssertionError(f"the kernel is silent: {pieces}") from None
+            raise AssertionError(f"the kernel is silent after {printed!r}") from None
         if message["parent_header"].get("msg_id") != parent:
             continue
         kind, content = message["msg_type"], message["content"]
         if kind == "status" and content["execution_state"] == "idle":
             client.get_shell_msg(timeout=60)
-            return "\n".join(pieces)
+            return printed + shown
         if kind == "stream":
-            pieces.append(content["text"])
+            printed += content["text"]
         elif kind in ("execute_result", "display_data"):
-            pieces.append(content["data"].get("text/plain", ""))
+            shown += f"\n{content['data'].get('text/plain', '')}"
         elif kind == "error":
-            pieces.append(f"{content['ename']}: {content['evalue']}")
+            shown += f"\n{content['ename']}: {content['evalue']}"
+
+
+def user(text: str) -> dict[str, Any]:
+    """A message of the person."""
+    return {"role": "user", "content": text}
+
+
+def exchange(place: int, code: str, result: str) -> list[dict[str, Any]]:
+    """A cell the model ran and its result."""
+    function = {"name": "run_cell", "arguments": json.dumps({"code": code})}
+    call = {"id": f"call_{place}", "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"call_{place}", "content": result},
+    ]
+
+
+def after(prompt: str, *results: str, tools: frozenset[str] = RUN_CELL) -> Answer:
+    """The reply once the calls it asked for have had these results."""
+    messages = [user(prompt)]
+    for place, result in enumerate(results):
+        messages += exchange(place, "", result)
+    return next_answer(messages, tools)
+
+
+def code_of(answer: Answer) -> str:
+    """The code a reply wants to run."""
+    assert answer.call is not None, answer.text
+    return answer.call.arguments["code"]
+
+
+def value(run: Callable[[str], str], expression: str) -> object:
+    """A value in the kernel, by way of JSON."""
+    said = run(f"import json; print(json.dumps({expression}))")
+    assert "Error" not in said, said
+    return json.loads(said.strip().splitlines()[-1])
+
+
+def was_repaired(turn: Turn) -> bool:
+    """Whether there was an error, and the last cell had none."""
+    return bool(turn.errors) and "Error: " not in turn.results[-1]
+
+
+def send(server: DemoServer, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    """One raw request; status and JSON."""
+    port = int(server.base_url.split(":")[2].split("/")[0])
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    with contextlib.closing(connection):
+        data = body if isinstance(body, (bytes, type(None))) else json.dumps(body)
+        connection.request(method, path, data)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+def ask(server: DemoServer, **changes: Any) -> tuple[int, Any]:
+    """A raw request for a reply; status and JSON."""
+    body = {"model": MODEL, "messages": HELLO, **changes}
+    return send(server, "POST", "/v1/chat/completions", body)

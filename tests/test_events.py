@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import Any
 
 import jsonschema
 import pytest
@@ -37,7 +38,7 @@ def test_a_real_run_fits_the_schema() -> None:
     "data",
     [{"kind": "text_delta"}, {"kind": "nonsense", "text": "a"}, {"text": 1, "kind": "text_delta"}],
 )
-def test_what_is_no_event_does_not_fit(data: dict[str, object]) -> None:
+def test_what_is_no_event_does_not_fit(data: Any) -> None:
     assert not validator().is_valid(data)
 
 

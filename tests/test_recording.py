@@ -133,7 +133,7 @@ def test_a_call_has_its_decision_and_its_result() -> None:
     ],
 )
 def test_who_decided_is_told(answer: ApprovalAnswered, decision: str) -> None:
-    asked = [ToolStarted("c1", "run_cell", {}), ApprovalAsked("c1", "it runs code")]
+    asked: list[Event] = [ToolStarted("c1", "run_cell", {}), ApprovalAsked("c1", "it runs code")]
     record = record_of([started(), *asked, answer])
     assert record.calls[0].decision == decision
     assert record.calls[0].status == "running"
@@ -186,7 +186,7 @@ class TestTranscript:
         assert record.messages == (AssistantMessage("It"),)
 
     def test_the_last_reply_and_its_results_count_until_they_are_sent(self) -> None:
-        first = [
+        first: list[Event] = [
             ModelAsked(1, (user("go"),)),
             replied(called("c1")),
             ToolFinished("c1", "run_cell", result("c1", "1")),
@@ -202,7 +202,7 @@ class TestTranscript:
         assert [m.role for m in record.messages] == ["user", "assistant", "user"]
 
     def test_a_shortened_history_adds_only_what_is_new(self) -> None:
-        long = [
+        long: list[Event] = [
             ModelAsked(1, (SYSTEM, user("go"))),
             replied(called("c1")),
             ToolFinished("c1", "run_cell", result("c1", "long " * 100)),

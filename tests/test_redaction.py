@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import time
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -223,7 +224,7 @@ class TestFromEnvironment:
 
 class TestValues:
     def test_every_text_in_a_value_is_cleaned(self) -> None:
-        value = {"a": [SECRET, ("x", SECRET)], SECRET: 1, "n": None, "f": 1.5}
+        value: dict[str, Any] = {"a": [SECRET, ("x", SECRET)], SECRET: 1, "n": None, "f": 1.5}
         clean = KNOWN.value(value)
         assert SECRET not in repr(clean)
         assert clean["n"] is None

@@ -49,8 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(options, console)
     except (KeyboardInterrupt, RunCancelled):
-        console.complain("cellwright: interrupted.")
-        return INTERRUPTED
+        return _fail(console, "Interrupted", "It was interrupted.", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has gone; Python must not complain when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,10 +78,13 @@ def _complain(error: Exception, console: Console) -> int:
             "CELLWRIGHT_DEBUG=1 shows where."
         )
         code = NOT_COMPLETED
+    return _fail(console, type(error).__name__, text, code)
+
+
+def _fail(console: Console, kind: str, text: str, code: int) -> int:
     console.complain(f"cellwright: {one_line(text)}")
     if console.as_json:
-        failure = {"type": type(error).__name__, "message": text, "exit_code": code}
-        console.result({"error": failure}, "")
+        console.result({"error": {"type": kind, "message": text, "exit_code": code}}, "")
     return code
 
 

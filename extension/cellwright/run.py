@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from cellwright.messages import Message
 from cellwright.recording import RecordedCell, RunRecord
+from cellwright.safe_inline import as_text
+from cellwright.safe_markdown import plain_text
 from cellwright.usage import Usage
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run"]
 
+PROMPT_LIMIT = 120
 MARKS = {"completed": "✓", "running": "…", "cancelled": "■"}
 
 
@@ -85,20 +88,21 @@ class Run:
         """One line: status, steps, cells, tokens, cost, seconds."""
         record = self.record
         mark = MARKS.get(record.status, "✗")
-        tilde = "~" if record.usage.estimated else ""
         parts = [
             f"{mark} {record.status}",
             _count(len(record.steps), "step"),
             _count(len(record.cells), "cell"),
-            f"{tilde}{record.usage.total_tokens:,} tokens",
+            _tokens(record.usage),
         ]
         if record.cost_dollars is not None:
             parts.append(f"${record.cost_dollars:.4f}")
         return " · ".join([*parts, f"{record.duration_seconds:.1f} s"])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        reason = f"\n\n{self.record.reason}" if self.record.reason else ""
-        markdown = f"**Run** `{self.id}`  \n{self.summary()}{reason}"
+        prompt = " ".join(plain_text(self.record.prompt).split())
+        shown = prompt if len(prompt) <= PROMPT_LIMIT else f"{prompt[: PROMPT_LIMIT - 1]}…"
+        reason = f"\n\n{as_text(plain_text(self.record.reason))}" if self.record.reason else ""
+        markdown = f"**Run** `{self.id}` {as_text(shown)}  \n{self.summary()}{reason}"
         return {"text/plain": repr(self), "text/markdown": markdown}
 
 
@@ -123,6 +127,12 @@ def _plain(output: Any) -> str:
     if output.kind == "stream":
         return str(output.text)
     return str(output.data.get("text/plain", "")) if hasattr(output, "data") else ""
+
+
+def _tokens(usage: Usage) -> str:
+    tilde = "~" if usage.estimated else ""
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return f"{tilde}{usage.total_tokens:,} tokens{cached}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -84,7 +84,7 @@ class Answering:
         asked = parse(line, cell)
         settings = from_env()
         command = command_of(asked.prompt) if cell is None else None
-        nothing_asked = not asked.prompt and not asked.options.files
+        nothing_asked = not asked.prompt.strip("? ") and not asked.options.files
         if asked.options.help or nothing_asked or (command and command.name == "help"):
             print(f"{options_help()}\n{commands_help()}")
             return None
@@ -102,7 +102,7 @@ class Answering:
         self._session.gate.quiet = quiet
         self._session.gate.short_errors = self._configured.short_errors
         record = self._session.ask(asked, choices, settings, calling, transcript)
-        silent = asked.silent or not quiet
+        silent = asked.silent or (calling.rich and not quiet)
         run = ShownRun(record, lambda: silent and calling.is_running())
         if asked.options.out:
             self._shell.user_ns[asked.options.out] = run

@@ -11,7 +11,7 @@ from cellwright.policy import Answer
 
 __all__ = ["QUESTION", "StdinApprover"]
 
-QUESTION = "Run it? [y]es / [n]o / [a]ll in this run / or say what to do instead: "
+QUESTION = "Run it? [y]es / [n]o / [a]ll / or what to do instead: "
 YES = ("y", "yes", "ok")
 NO = ("", "n", "no")
 ALL = ("a", "all")

@@ -229,15 +229,18 @@ def _take_files(split: _Split, *, started: bool) -> None:
     goes_on = not started
     while match := WORD.match(split.rest):
         word = _unquoted(match[1])
-        if OPTION.fullmatch(match[1]) or not (goes_on or _is_file(word)):
+        if OPTION.fullmatch(match[1]) or not (goes_on or _is_file(word, match[1])):
             return
         split.take()
         split.words.append(word)
         goes_on = word.endswith(",")
 
 
-def _is_file(word: str) -> bool:
-    return bool(FILE_NAME.fullmatch(word.rstrip(","))) or Path(word.rstrip(",")).is_file()
+def _is_file(word: str, written: str) -> bool:
+    name = word.rstrip(",")
+    blanks = written[0] in "\"'"  # in quotes a name may have some
+    looks = FILE_NAME.fullmatch(name.replace(" ", "_") if blanks else name)
+    return bool(looks) or Path(name).is_file()
 
 
 def _unquoted(word: str) -> str:

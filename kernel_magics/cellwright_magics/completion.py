@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from IPython.core.error import TryNext
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
 
 from cellwright.settings import MODES
 from cellwright_magics.arguments import OPTIONS
@@ -18,8 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Offers", "install", "uninstall"]
 
-CALL = r"(?:.*=\s*)?%%?agent\b"
-LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent\s+(?P<before>.*?)(?P<word>\S*)", re.DOTALL)
+LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent[ \t]+(?P<before>.*?)(?P<word>\S*)")
+NAME = "cellwright_agent"
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A word and what it can become."""
+
+    word: str
+    offers: tuple[str, ...]
 
 
 class Offers:
@@ -36,18 +49,14 @@ class Offers:
         self._runs = runs
         self._models = models
 
-    def complete(self, shell: Any, event: SimpleNamespace) -> list[str]:
-        """The hook IPython calls; ``event.symbol`` is the word it wants to complete."""
-        found = LINE.fullmatch(event.text_until_cursor)
-        if found is None or "\n" in found["before"]:
-            raise TryNext
+    def complete(self, text_until_cursor: str) -> Completed | None:
+        """What the word before the cursor can become; None for lines of others."""
+        found = LINE.fullmatch(text_until_cursor)
+        if found is None:
+            return None
         offers = self.after(found["before"].split(), line=found["magic"] == "%")
-        fitting = [offer for offer in offers if offer.startswith(found["word"])]
-        if not fitting:
-            raise TryNext
-        # IPython's word may begin later than ours, after a "-".
-        cut = len(found["word"]) - len(event.symbol)
-        return [offer[cut:] if offer[cut:].startswith(event.symbol) else offer for offer in fitting]
+        word = found["word"]
+        return Completed(word, tuple(offer for offer in offers if offer.startswith(word)))
 
     def after(self, words: Sequence[str], *, line: bool) -> list[str]:
         """What can follow these words."""
@@ -67,24 +76,24 @@ class Offers:
 
 
 def install(shell: InteractiveShell, offers: Offers) -> None:
-    """Have the shell ask these offers."""
-    shell.set_hook(  # type: ignore[no-untyped-call]
-        "complete_command", offers_hook(offers), re_key=CALL
-    )
+    """Have the shell ask these offers; on such lines nothing else is offered."""
 
+    def match(context: CompletionContext) -> SimpleMatcherResult:
+        found = offers.complete(context.text_until_cursor)
+        if found is None or not found.offers:
+            return {"completions": []}
+        completions = [SimpleCompletion(text=offer, type="magic") for offer in found.offers]
+        return {
+            "completions": completions,
+            "matched_fragment": found.word,
+            "suppress": True,
+            "ordered": True,
+        }
 
-def offers_hook(offers: Offers) -> Callable[[Any, SimpleNamespace], list[str]]:
-    """The hook as a plain function; IPython binds it to the shell."""
-
-    def complete_agent(shell: Any, event: SimpleNamespace) -> list[str]:
-        return offers.complete(shell, event)
-
-    return complete_agent
+    shell.Completer.custom_matchers.append(context_matcher(identifier=NAME)(match))
 
 
 def uninstall(shell: InteractiveShell) -> None:
-    """Take the hook out again."""
-    dispatcher = shell.strdispatchers.get("complete_command")
-    regexes = getattr(dispatcher, "regexs", {})
-    for pattern in [found for found in regexes if found.pattern == CALL]:
-        del regexes[pattern]
+    """Take them out again."""
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [m for m in matchers if getattr(m, "matcher_identifier", "") != NAME]

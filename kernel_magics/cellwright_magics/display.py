@@ -38,6 +38,7 @@ from cellwright_magics.screen import Bundle, Screen
 __all__ = ["NotebookTranscript", "QuietTranscript", "Transcript"]
 
 SILENCE_SHOWN_SECONDS = 2.0
+ANSWERING = "submit"
 SHOWN_CHARACTERS = 4_000
 LOOKING = ("read", "install", "")
 """Risks of calls that show no cell; ``""`` is a call that could not be understood."""
@@ -142,15 +143,15 @@ class NotebookTranscript:
 
     def _tool_started(self, event: ToolStarted) -> None:
         self._calls[event.call_id] = event
-        if event.risk in LOOKING and event.name != "submit":
+        if event.risk in LOOKING and event.name != ANSWERING:
             self._line(event, None)
 
     def _tool_finished(self, event: ToolFinished) -> None:
         call = self._calls.get(event.call_id)
-        if call is None:
-            return
-        shown_elsewhere = event.call_id in self._shown_code or event.name == "submit"
-        if event.call_id in self._lines or (event.status != "ok" and not shown_elsewhere):
+        if call is None or event.name == ANSWERING:
+            return  # the answer is shown when the run ends
+        code_is_shown = event.call_id in self._shown_code
+        if event.call_id in self._lines or (event.status != "ok" and not code_is_shown):
             self._line(call, event)
         if event.shown.strip() and event.status == "ok":
             shown = plain_text(event.shown)[:SHOWN_CHARACTERS]
@@ -170,7 +171,7 @@ class NotebookTranscript:
 
     def _approval_asked(self, event: ApprovalAsked) -> None:
         call = self._calls[event.call_id]
-        question = f"{wording.one_line(call.label or call.name)} — {wording.one_line(event.reason)}"
+        question = wording.question(call, event)
         self._question_name = self._put(self._code_bundle(call, wording.code_of(call), question))
         self._shown_code[event.call_id] = wording.code_of(call)
 
@@ -235,7 +236,7 @@ class NotebookTranscript:
         reason = wording.ending(event)
         if "\n" in reason:
             self._put(Bundle(fenced(reason, "text"), reason))
-        elif reason and event.cause != self._noticed:
+        elif reason and not (event.cause and event.cause == self._noticed):
             self._put(Bundle(f"> {as_text(reason)}", reason))
 
     def _put(self, bundle: Bundle) -> str:

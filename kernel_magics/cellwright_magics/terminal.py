@@ -76,8 +76,7 @@ class TerminalTranscript:
             handler(event)
 
     def finish(self, run: Run) -> None:
-        """Show how the run ended."""
-        self._write(wording.status_line(run))
+        """Nothing: the run is the value of the cell, and the prompt that follows shows it."""
 
     def _model_silent(self, event: ModelSilent) -> None:
         if event.seconds >= SILENCE_SHOWN_SECONDS and not self._said_waiting:
@@ -108,7 +107,8 @@ class TerminalTranscript:
         call = self._calls[event.call_id]
         code = wording.code_of(call)
         self._shown_code[event.call_id] = code
-        self._write(f"? {wording.one_line(call.label or call.name)} — {event.reason}")
+        words = (wording.title_of(call), wording.question(call, event))
+        self._write(f"▸ {' — '.join(part for part in words if part)}")
         self._write(_indented(code))
 
     def _approval_answered(self, event: ApprovalAnswered) -> None:
@@ -147,7 +147,7 @@ class TerminalTranscript:
         if event.answer.strip() and event.answer.strip() != self._last_text.strip():
             self._write(plain_text(event.answer.strip("\n")))
         reason = wording.ending(event)
-        if reason and event.cause != self._noticed:
+        if reason and not (event.cause and event.cause == self._noticed):
             self._write(reason)
 
 

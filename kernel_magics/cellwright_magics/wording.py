@@ -6,6 +6,7 @@ import json
 
 from cellwright.events import (
     ApprovalAnswered,
+    ApprovalAsked,
     CellFinished,
     ModelRetrying,
     Notice,
@@ -24,6 +25,7 @@ __all__ = [
     "ending",
     "notice",
     "one_line",
+    "question",
     "retrying",
     "status_line",
     "title_of",
@@ -75,6 +77,14 @@ def tool_line(call: ToolStarted, finished: ToolFinished | None) -> str:
         return f"▸ {label}"
     reason = one_line(text_of(finished.message))
     return f"✗ {label}: {reason}"
+
+
+def question(call: ToolStarted, event: ApprovalAsked) -> str:
+    """Why a call is asked about; what it does, too, where no code says so."""
+    reason = one_line(event.reason)
+    if any(name in call.arguments for name in CODE_ARGUMENTS):
+        return reason
+    return f"{one_line(call.label or call.name)} — {reason}"
 
 
 def answered(event: ApprovalAnswered) -> str:

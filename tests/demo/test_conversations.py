@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from demo_session import RUN_CELL, after, code_of, exchange, user
 
-from cellwright.demo.analyst import STEP_LIMIT, Answer, next_answer
+import cellwright.demo
+from cellwright.demo.analyst import STEP_LIMIT, next_answer
 from cellwright.demo.columns import Column, Frame
 from cellwright.demo.matching import read_query
 from cellwright.demo.pandas_code import identifier, reader_options, table_name
 from cellwright.demo.wishes import read_wish
 from cellwright.demo.work import markdown_table, number
 
-RUN_CELL = frozenset({"run_cell"})
-
 
 def overview(*columns: dict[str, Any], rows: int = 9) -> str:
     filled = [{"dtype": "int64", "missing": 0, "unique": 9, "examples": ["1"]} | c for c in columns]
     return "\n".join([f"{rows} rows", *map(json.dumps, filled)])
-
-
-def user(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
-def exchange(place: int, code: str, result: str) -> list[dict[str, Any]]:
-    function = {"name": "run_cell", "arguments": json.dumps({"code": code})}
-    call = {"id": f"call_{place}", "type": "function", "function": function}
-    return [
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": f"call_{place}", "content": result},
-    ]
-
-
-def after(prompt: str, *results: str, tools: frozenset[str] = RUN_CELL) -> Answer:
-    """The reply once the calls it asked for have had these results."""
-    messages = [user(prompt)]
-    for place, result in enumerate(results):
-        messages += exchange(place, "", result)
-    return next_answer(messages, tools)
-
-
-def code_of(answer: Answer) -> str:
-    assert answer.call is not None, answer.text
-    return answer.call.arguments["code"]
 
 
 NUMBERS = overview({"column": "n"}, {"column": "name", "dtype": "str", "examples": ["x"]})
@@ -219,83 +196,6 @@ def test_broken_arguments_of_an_earlier_call_do_no_harm() -> None:
     assert 'read_csv("a.csv")' in code_of(next_answer(messages, RUN_CELL))
 
 
-FILES = "\n\n<files>\ndata/a.csv (1.2 kB)\n  x,y\nb.csv (3 bytes)\n</files>"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "path"),
-    [
-        ("profile this" + FILES, "data/a.csv"),
-        ("profile a.csv" + FILES, "data/a.csv"),
-        ("profile b.csv" + FILES, "b.csv"),
-        ("profile c.csv" + FILES, "c.csv"),
-        ("Describe these files." + FILES, "data/a.csv"),
-        ("sales.csv", "sales.csv"),
-    ],
-)
-def test_the_file_is_the_one_that_is_meant(prompt: str, path: str) -> None:
-    assert f'pd.read_csv("{path}")' in code_of(after(prompt))
-
-
-def state(*lines: str) -> str:
-    return "\n\n<notebook-state>\n" + "\n".join(lines) + "\n</notebook-state>"
-
-
-@pytest.mark.parametrize(
-    ("messages", "name"),
-    [
-        ([user("describe it" + state("n: int 3", "one: DataFrame 3 rows"))], "one"),
-        ([user("describe it" + state("one: DataFrame", "two: DataFrame"))], "two"),
-        ([user("describe one" + state("one: DataFrame", "two: DataFrame"))], "one"),
-        ([user("describe @one" + state("one: DataFrame", "two: DataFrame"))], "one"),
-        ([user("@one describe" + state("one: DataFrame", "two: DataFrame"))], "one"),
-        ([user("describe @three please")], "three"),
-        (
-            [
-                user("x" + state("one: DataFrame", "two: DataFrame")),
-                user("describe" + state("gone: two")),
-            ],
-            "one",
-        ),
-        (
-            [
-                user("x" + state("one: DataFrame")),
-                user("describe" + state("new kernel: names gone", "two: DataFrame")),
-            ],
-            "two",
-        ),
-        (
-            [user("describe @x\n\n<variables>\n@x: DataFrame 3 rows\n</variables>")],
-            "x",
-        ),
-        (
-            [
-                user("x" + state("one: DataFrame", "two: DataFrame")),
-                *exchange(0, 'print(len(one), "rows")', "3 rows"),
-                user("describe"),
-            ],
-            "one",
-        ),
-    ],
-)
-def test_the_variable_is_the_one_that_is_meant(messages: list[Any], name: str) -> None:
-    assert f'print(len({name}), "rows")' in code_of(next_answer(messages, RUN_CELL))
-
-
-def test_a_file_read_before_is_used_as_long_as_its_variable_is_there() -> None:
-    read = exchange(0, 'import pandas as pd\n\na = pd.read_csv("a.csv")', "9 rows")
-    messages = [user("x"), *read, user("profile a.csv" + state("a: DataFrame 9 rows"))]
-    assert "read_csv" not in code_of(next_answer(messages, RUN_CELL))
-    messages = [user("x"), *read, user("profile a.csv")]
-    assert "read_csv" in code_of(next_answer(messages, RUN_CELL))
-
-
-def test_no_frame_in_the_kernel_ends_with_what_to_name() -> None:
-    assert "I found no data" in after("what is the mean of n", "").text
-    tools = frozenset({"run_cell", "list_variables"})
-    assert "I found no data" in after("mean of n", "x: int 3\n: DataFrame", tools=tools).text
-
-
 def test_a_name_alone_is_profiled_and_a_strange_wish_is_not() -> None:
     assert after("a.csv").call is not None
     assert "I only know a few kinds" in after("translate a.csv into perfect medieval French").text
@@ -414,3 +314,11 @@ def test_numbers_are_shown_as_people_read_them(text: str, shown: str) -> None:
 
 def test_bars_in_cells_do_not_break_a_table() -> None:
     assert markdown_table(["a"], [["x|y\nz"]]).splitlines()[-1] == "| x\\|y z |"
+
+
+def test_the_example_table_is_what_its_script_makes(tmp_path: Path) -> None:
+    script = Path(__file__).parents[2] / "examples" / "make_sales.py"
+    made = tmp_path / "sales.csv"
+    subprocess.run([sys.executable, str(script), str(made)], check=True, timeout=60)
+    shipped = Path(cellwright.demo.__file__).parent / "data" / "sales.csv"
+    assert made.read_bytes() == shipped.read_bytes()

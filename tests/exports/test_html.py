@@ -16,6 +16,7 @@ from cellwright.events import (
     CellAdded,
     CellFinished,
     CellStarted,
+    Event,
     ModelAsked,
     RunFinished,
     ToolFinished,
@@ -216,7 +217,7 @@ def test_a_run_that_broke_off_shows_what_it_had() -> None:
 
 def test_numbers_are_told_as_they_are_known() -> None:
     estimated = AssistantMessage("", reasoning="hm, well")
-    events = [
+    events: list[Event] = [
         started(),
         ModelAsked(1, ()),
         replied(estimated),

@@ -9,7 +9,17 @@ from typing import Any
 
 import nbformat
 import pytest
-from recorded_runs import LOAD, RIGHT, WRONG, analysis_run, cell_run, record_of, replied, started
+from recorded_runs import (
+    LOAD,
+    RIGHT,
+    WRONG,
+    analysis_run,
+    cell_run,
+    record_of,
+    replied,
+    result,
+    started,
+)
 
 from cellwright.cells import Cell, Execution
 from cellwright.events import (
@@ -183,15 +193,9 @@ def test_a_cell_of_the_person_keeps_its_origin() -> None:
             ToolStarted("c1", "run_cell", {}),
             CellStarted("own"),
             CellFinished("own", Execution("ok", 0.1, execution_count=7)),
-            ToolFinished("c1", "run_cell", record_of_result()),
+            ToolFinished("c1", "run_cell", result("c1", "ok")),
         ]
     )
     cell = notebook(run)["cells"][1]
     assert cell["metadata"]["cellwright"]["origin"] == "user"
     assert cell["execution_count"] == 7
-
-
-def record_of_result() -> Any:
-    from recorded_runs import result
-
-    return result("c1", "ok")

@@ -19,6 +19,7 @@ from recorded_runs import (
 
 from cellwright.events import (
     CellAdded,
+    Event,
     ModelAsked,
     RunFinished,
     RunStarted,
@@ -84,7 +85,11 @@ def test_cells_that_no_call_names_come_before_the_last_word() -> None:
 
 
 def test_the_answer_is_told_once() -> None:
-    events = [started(), ModelAsked(1, (user("go"),)), replied(AssistantMessage("It is 42.\n"))]
+    events: list[Event] = [
+        started(),
+        ModelAsked(1, (user("go"),)),
+        replied(AssistantMessage("It is 42.\n")),
+    ]
     same = record_of([*events, RunFinished("completed", "It is 42.")])
     other = record_of([*events, RunFinished("completed", "It is 43.")])
     assert [item.text for item in timeline(same) if isinstance(item, Said)] == ["It is 42.\n"]

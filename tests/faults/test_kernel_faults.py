@@ -100,7 +100,7 @@ def test_a_dead_kernel_is_noticed_and_what_it_printed_is_kept(
     kernel: FreshKernel, death: str
 ) -> None:
     """K1, K2."""
-    texts, error, seconds = ran_until_death(kernel, f"print('last words', flush=True)\n{death}")
+    texts, error, seconds = ran_until_death(kernel, f"import time; print('last words', flush=True); time.sleep(0.3)\n{death}")
     assert texts == ["last words\n"]
     assert error.message == "The kernel's process is gone."
     assert "variables are lost" in error.hint

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -352,7 +352,9 @@ class TestDamaged:
     """S9."""
 
     @pytest.mark.parametrize("damage", [damage_header, damage_truncated, damage_text, damage_empty])
-    def test_a_damaged_file_is_set_aside_and_a_new_one_begun(self, damage, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
+        self, damage: Callable[[Path], None], tmp_path: Path
+    ) -> None:
         path = tmp_path / "runs.sqlite"
         sound_file(path)
         damage(path)
@@ -517,6 +519,9 @@ os._exit(0)
         environment = {**os.environ, "LD_PRELOAD": str(shim)}
         environment["PYTHONPATH"] = os.pathsep.join(sys.path)
         path = tmp_path / "runs.sqlite"
+        left_behind = tmp_path / "runs.sqlite.lock"
+        left_behind.mkdir()
+        os.utime(left_behind, (0, 0))
         done = subprocess.run(
             [sys.executable, "-c", script, str(path)],
             capture_output=True,

@@ -157,7 +157,9 @@ def test_a_file_that_is_not_there_is_named_in_one_line(fresh: LiveKernel) -> Non
     assert "Traceback" not in shown.stderr
 
 
-@pytest.mark.parametrize("line", ["%agent", "%agent --help", "%agent help", "%%agent -h\nx"])
+@pytest.mark.parametrize(
+    "line", ["%agent", "%agent ?", "%agent --help", "%agent help", "%%agent -h\nx"]
+)
 def test_nothing_asked_and_help_show_the_options(fresh: LiveKernel, line: str) -> None:
     shown = fresh.run(line, answers=[])
     assert "--max-steps N" in shown.stdout

@@ -6,6 +6,8 @@ import pytest
 from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel
 
+from cellwright_magics.approval import QUESTION
+
 pytestmark = pytest.mark.kernel
 FIRST = tool_call("run_cell", {"code": "asked_1 = 1", "title": "Set a name"}, id="call_1")
 SECOND = tool_call("run_cell", {"code": "asked_2 = 2"}, id="call_2")
@@ -13,9 +15,7 @@ SECOND = tool_call("run_cell", {"code": "asked_2 = 2"}, id="call_2")
 
 def test_yes_runs_what_was_shown_and_shows_it_once(fresh: LiveKernel) -> None:
     shown = fresh.run("%agent set it", [FIRST, text("Set.")], answers=["y"])
-    assert shown.questions == [
-        "Run it? [y]es / [n]o / [a]ll in this run / or say what to do instead: "
-    ]
+    assert shown.questions == [QUESTION]
     assert shown.markdown.count("asked_1 = 1") == 1
     assert "**Set a name**" in shown.displays[0]["text/markdown"]
     assert "✓ allowed" in shown.displays[0]["text/markdown"]

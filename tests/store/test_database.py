@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import stat
@@ -181,7 +182,7 @@ def test_threads_share_one_database(tmp_path: Path) -> None:
         for number in range(50):
             database.write(insert(f"{prefix}{number:02}"))
 
-    run_together([lambda prefix=prefix: write(prefix) for prefix in "abcd"])
+    run_together([functools.partial(write, prefix) for prefix in "abcd"])
     assert len(names(database)) == 200
     assert database.notices == ()
     database.close()

@@ -133,7 +133,13 @@ def numbers_code(name: str, columns: Iterable[Column], culprit: str | None = Non
 def missing_code(name: str, columns: Sequence[Column] | None = None) -> str:
     """Print how many values are missing, by column."""
     chosen = "" if columns is None else f"[[{', '.join(quoted(c.name) for c in columns)}]]"
-    return f'print({name}{chosen}.isna().sum().to_csv(header=["missing"], index_label="column"))'
+    return f"""\
+print(
+    {name}{chosen}
+    .isna()
+    .sum()
+    .to_csv(header=["missing"], index_label="column")
+)"""
 
 
 def query_code(name: str, query: Query, result: str, *, for_plot: bool = False) -> str:
@@ -150,10 +156,11 @@ def query_code(name: str, query: Query, result: str, *, for_plot: bool = False) 
     chain = [*_summed(query, groups), *([] if for_plot else _ordered(query))]
     chain = [start, *chain] if start != name else [f"{name}{chain[0]}", *chain[1:]]
     lines = [f"{result} = (", *(f"    {line}" for line in chain), ")"]
-    shown = f"head({SHOWN_ROWS})"
-    if for_plot:
-        shown = f"sort_values({_value_key(query)}).dropna().iloc[[0, -1]]"
-    return "\n".join([*lines, f"print({result}.{shown}.to_csv(index=False))"])
+    if not for_plot:
+        return "\n".join([*lines, f"print({result}.head({SHOWN_ROWS}).to_csv(index=False))"])
+    shown = [f".sort_values({_value_key(query)})", ".dropna()", ".iloc[[0, -1]]"]
+    chain = [result, *shown, ".to_csv(index=False)"]
+    return "\n".join([*lines, "print(", *(f"    {line}" for line in chain), ")"])
 
 
 def table_name(query: Query) -> str:

@@ -67,16 +67,40 @@ def _scatter(frame: str, measure: Column, second: Column) -> tuple[str, list[str
 
 
 def _draw_table(chart: Chart) -> list[str]:
+    return _lines(chart) if chart.kind == "line" else _bars(chart)
+
+
+def _bars(chart: Chart) -> list[str]:
     x, value = chart.query.by[0], quoted(_value_column(chart.query))
-    marker = ', marker="o"' if chart.kind == "line" else ""
-    method = ".plot" if chart.kind == "line" else ".plot.bar"
     if len(chart.query.by) == 1:
-        many = chart.kind == "bar" and x.column.unique > BAR_LIMIT and not x.bucket
+        many = x.column.unique > BAR_LIMIT and not x.bucket
         rows = f"{chart.table}.nlargest({BAR_LIMIT}, {value})" if many else chart.table
-        return [f"{rows}{method}(x={_key(x)}, y={value}{marker}, legend=False, ax=axes)"]
-    lines = f"index={_key(x)}, columns={_key(chart.query.by[1])}, values={value}"
-    wide = f"{chart.table}_wide"
-    return [f"{wide} = {chart.table}.pivot({lines})", f"{wide}{method}(ax=axes{marker})"]
+        return [f"{rows}.plot.bar(x={_key(x)}, y={value}, legend=False, ax=axes)"]
+    return [_pivot(chart), "wide.plot.bar(ax=axes)"]
+
+
+def _lines(chart: Chart) -> list[str]:
+    """Lines drawn by matplotlib: pandas 2's own time axis warns under newer versions of it."""
+    x, table = chart.query.by[0], chart.table
+    value = quoted(_value_column(chart.query))
+    slanted = ["figure.autofmt_xdate()"] if x.column.reads_as == "date" else []
+    if len(chart.query.by) == 1:
+        values = f"{table}[{_key(x)}]"
+        values += ".dt.to_timestamp()" if x.bucket else "" if slanted else ".astype(str)"
+        return [f'axes.plot({values}, {table}[{value}], marker="o")', *slanted]
+    index = "wide.index" + ("" if slanted else ".astype(str)")
+    return [
+        _pivot(chart) + (".to_timestamp()" if x.bucket else ""),
+        f'axes.plot({index}, wide, marker="o", label=wide.columns)',
+        f"axes.legend(title={_key(chart.query.by[1])})",
+        *slanted,
+    ]
+
+
+def _pivot(chart: Chart) -> str:
+    first, second = map(_key, chart.query.by)
+    columns = f"index={first}, columns={second}, values={quoted(_value_column(chart.query))}"
+    return f"wide = {chart.table}.pivot(\n    {columns}\n)"
 
 
 def _titles(chart: Chart, x: str, y: str) -> str:

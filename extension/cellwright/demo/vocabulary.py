@@ -54,7 +54,7 @@ PROFILE = _words(
 )
 GAPS = _words("missing|nans?|nulls?", "缺失|空值")
 PLOT = _words(
-    r"plot[a-z]*|draw[a-z]*|chart|graph|visuali[sz][a-z]*|histograms?|scatter|figure",
+    r"plot[a-z]*|draw[a-z]*|chart|graph|visuali[sz][a-z]*|histograms?|scatter|figure|bars|pie",
     "画|绘|图|可视化",
 )
 TASKS: tuple[tuple[Task, re.Pattern[str]], ...] = (

@@ -30,6 +30,8 @@ __all__ = [
 
 EMPTY_FILE_GRACE_SECONDS = 10.0
 """A younger empty file is one that another process is just making."""
+STALE_LOCK_SECONDS = 60.0
+"""No transaction of ours takes nearly as long."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def _open(path: Path, options: OpenOptions, notices: list[StoreNotice]) -> Opene
     locks = locks_work(path.parent, options.lock_test_seconds)
     network = on_network(path) if options.network is None else options.network
     unclean = _size(Path(f"{path}-wal")) > 0
-    vfs = "" if locks else "?vfs=unix-dotfile"
+    vfs = "" if locks else _dot_file_locks(path)
     connection = _connect(path.absolute().as_uri() + vfs, options.busy_seconds)
     try:
         notices = [*notices, *_choose_journal(connection, wal=locks and not network)]
@@ -149,6 +151,15 @@ def _open(path: Path, options: OpenOptions, notices: list[StoreNotice]) -> Opene
         connection.close()
         raise
     return Opened(connection, True, tuple(notices))
+
+
+def _dot_file_locks(path: Path) -> str:
+    """SQLite's way to lock with a folder of its own; one that a killed process left goes."""
+    lock = Path(f"{path}.lock")
+    with contextlib.suppress(OSError):
+        if time.time() - lock.stat().st_mtime > STALE_LOCK_SECONDS:
+            lock.rmdir()
+    return "?vfs=unix-dotfile"
 
 
 def _connect(location: str, busy_seconds: float) -> sqlite3.Connection:

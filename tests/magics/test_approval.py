@@ -1,0 +1,61 @@
+"""What the person types, as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from IPython.core.error import StdinNotImplementedError
+from magics.shown_events import call
+
+from cellwright.policy import Answer
+from cellwright_magics.approval import NOBODY, QUESTION, StdinApprover
+
+
+def typed(*lines: str) -> tuple[StdinApprover, list[str]]:
+    waiting, questions = [*lines], []
+
+    def read(question: str) -> str:
+        questions.append(question)
+        return waiting.pop(0)
+
+    return StdinApprover(read), questions
+
+
+@pytest.mark.parametrize("line", ["y", "Y", "yes", " yes. ", "OK!"])
+def test_a_yes_allows_this_call(line: str) -> None:
+    approver, questions = typed(line)
+    assert approver.ask(call(), "It runs code.") == Answer(True)
+    assert questions == [QUESTION]
+
+
+@pytest.mark.parametrize("line", ["", "n", "No", "no."])
+def test_a_no_or_nothing_refuses(line: str) -> None:
+    approver, _ = typed(line)
+    assert approver.ask(call(), "It runs code.") == Answer(False)
+
+
+def test_other_words_refuse_and_are_handed_on() -> None:
+    approver, _ = typed("use polars instead")
+    assert approver.ask(call(), "") == Answer(False, reason="use polars instead")
+
+
+def test_all_counts_for_this_run_and_not_for_greater_risks() -> None:
+    approver, questions = typed("a", "n", "n")
+    assert approver.ask(call(), "").allowed
+    assert approver.ask(call(), "").allowed
+    assert not approver.ask(call("install_package", "install"), "").allowed
+    assert approver.ask(call(), "").allowed
+    approver.new_run()
+    assert not approver.ask(call(), "").allowed
+    assert len(questions) == 3
+
+
+@pytest.mark.parametrize("error", [EOFError, StdinNotImplementedError])
+def test_where_nobody_can_type_it_is_refused_with_what_to_do(error: type[Exception]) -> None:
+    def read(question: str) -> str:
+        raise error
+
+    reader: Callable[[str], str] = read
+    assert StdinApprover(reader).ask(call(), "") == Answer(False, "batch", NOBODY)
+    assert "--mode auto" in NOBODY

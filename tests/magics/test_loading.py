@@ -1,0 +1,56 @@
+"""Loading the extension: cheap, repeatable, and it can be taken back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+MEASURE = """
+import json, sys, time
+from IPython.core.interactiveshell import InteractiveShell
+import ipykernel.ipkernel, ipykernel.zmqshell
+import resource
+shell = InteractiveShell.instance()
+before, memory = set(sys.modules), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+started = time.perf_counter()
+shell.run_line_magic("load_ext", NAME)
+seconds = time.perf_counter() - started
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
+shell.run_line_magic("load_ext", NAME)
+new = sorted(set(sys.modules) - before)
+there = "agent" in shell.magics_manager.magics["cell"]
+transformers = len(shell.input_transformers_cleanup)
+if NAME != "cellwright_magics":
+    shell.run_line_magic("load_ext", "cellwright_magics")
+shell.run_line_magic("unload_ext", "cellwright_magics")
+transformers -= len(shell.input_transformers_cleanup)
+gone = all("agent" not in shell.magics_manager.magics[kind] for kind in ("line", "cell"))
+left = len(shell.Completer.custom_matchers)
+shell.run_line_magic("unload_ext", "cellwright_magics")
+shell.run_line_magic("load_ext", "cellwright_magics")
+again = "agent" in shell.magics_manager.magics["line"]
+print(json.dumps([seconds, grown / 1024, new, there, gone, left, transformers, again]))
+"""
+
+
+@pytest.mark.parametrize("name", ["cellwright", "cellwright_magics"])
+def test_loading_is_cheap_and_can_be_undone_and_repeated(name: str) -> None:
+    code = MEASURE.replace("NAME", repr(name))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    seconds, megabytes, new, there, gone, left, transformers, again = json.loads(
+        done.stdout.splitlines()[-1]
+    )
+    assert seconds < 0.5  # 0.04 on a machine with nothing else to do; the goal is 0.12
+    assert megabytes < 15
+    assert not {"openai", "pandas", "pydantic", "nbformat"} & {n.partition(".")[0] for n in new}
+    assert "cellwright.conversation" not in new
+    assert there
+    assert gone
+    assert left == 0
+    assert transformers == 1
+    assert again

@@ -1,0 +1,146 @@
+"""The sub-commands, in a real kernel over real records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from fake_service import text, tool_call
+from magics.live_kernel import LiveKernel
+
+pytestmark = pytest.mark.kernel
+FAILS = tool_call("run_cell", {"code": "print('first')\nint('x')", "title": "Try"}, id="call_1")
+WORKS = tool_call("run_cell", {"code": "total = start + 1\ntotal"}, text="Again.", id="call_2")
+ANSWER = text("It is **6**.")
+
+
+@pytest.fixture
+def recorded(fresh: LiveKernel) -> LiveKernel:
+    """A kernel that has just had a run with an error and a repair."""
+    fresh.run("start = 5")
+    fresh.run("%agent --mode auto add one to @start", [FAILS, WORKS, ANSWER], answers=[])
+    return fresh
+
+
+def test_runs_lists_the_newest_first_and_finds_words(recorded: LiveKernel) -> None:
+    run_id = recorded.last_run.run_id
+    shown = recorded.run("runs = %agent runs 1")
+    assert shown.results == []
+    shown = recorded.run("runs")
+    assert run_id in shown.displays[0]["text/markdown"]
+    assert "add one to @start" in shown.results[0]
+    assert recorded.value("len(runs), [run.run_id for run in runs]") == f"(1, ['{run_id}'])"
+    assert recorded.run("%agent runs --find nowhere").results == ["There is no run yet."]
+
+
+def test_show_shows_a_run_again_without_running_it(recorded: LiveKernel) -> None:
+    recorded.run("total = 'untouched'")
+    shown = recorded.run("%agent show last")
+    assert "first" in shown.stdout
+    assert [data["text/plain"].split("\n")[0] for data in shown.displays] == [
+        "Try",
+        "✗ ValueError: invalid literal for int() with base 10: 'x'",
+        "Again.",
+        "total = start + 1",
+        "6",
+        "It is **6**.",
+        shown.displays[-1]["text/plain"],
+    ]
+    assert shown.of("error") == []
+    assert recorded.value("total") == "'untouched'"
+    assert recorded.service.requests == []
+
+
+def test_replay_runs_the_code_in_a_fresh_kernel_with_recorded_answers(recorded: LiveKernel) -> None:
+    recorded.run("total = 'untouched'")
+    run_id = recorded.last_run.run_id
+    shown = recorded.run("replayed = %agent replay last")
+    assert recorded.service.requests == []
+    assert "It is **6**." in shown.markdown
+    assert "first" in shown.stdout
+    assert recorded.value("total") == "'untouched'"
+    assert recorded.value("replayed.differences") == "()"
+    assert recorded.run("replayed").results == [f"Replay of {run_id}: 2 cells, no differences."]
+    again = recorded.last_run
+    assert (again.lane, again.source_run, again.status) == ("replay", run_id, "completed")
+
+
+def test_replay_tells_what_differs(recorded: LiveKernel) -> None:
+    code = "import os\nos.getpid()"
+    script = [tool_call("run_cell", {"code": code}), text("Done.")]
+    recorded.run("%agent --mode auto say a number", script, answers=[])
+    shown = recorded.run("%agent replay last")
+    assert "output" in shown.results[0]
+    assert shown.results[0].startswith("cell  differs in")
+
+
+def test_rerun_asks_another_model_from_the_same_start(recorded: LiveKernel) -> None:
+    recorded.run("start = 'changed since'")
+    run_id = recorded.last_run.run_id
+    script = [tool_call("run_cell", {"code": "print(start * 2)"}), text("Ten.")]
+    shown = recorded.run(f"again = %agent rerun {run_id} -m other", script)
+    assert shown.stdout == "10\n"
+    assert recorded.value("again.answer") == "'Ten.'"
+    record = recorded.last_run
+    assert (record.parameters.model, record.source_run) == ("other", run_id)
+    assert recorded.service.requests == []
+    assert recorded.value("start") == "'changed since'"
+
+
+def test_undo_says_what_it_cannot_do_and_hands_over_the_cells_before(
+    recorded: LiveKernel,
+) -> None:
+    shown = recorded.run("%agent undo")
+    assert "cannot be put back" in shown.results[0]
+    assert "restart the kernel" in shown.results[0]
+    (payload,) = shown.payload
+    assert payload["source"] == "set_next_input"
+    assert "start = 5" in payload["text"]
+    assert "%agent" not in payload["text"]
+    assert "load_ext cellwright" not in payload["text"]
+
+
+def test_cells_hands_over_the_code_that_worked(recorded: LiveKernel) -> None:
+    (payload,) = recorded.run("%agent cells").payload
+    assert payload["text"] == "total = start + 1\ntotal"
+    recorded.run("%agent just talk", [text("Hi.")], answers=[])
+    assert "ran no code" in recorded.run("%agent cells", answers=[]).stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "words"),
+    [
+        ("--to ipynb", ".ipynb", "total = start + 1"),
+        ("--to html", ".html", "<html"),
+        ("--to agentbench", ".agentbench.json", "completed"),
+    ],
+)
+def test_export_writes_a_file_and_names_it(
+    recorded: LiveKernel, line: str, name: str, words: str
+) -> None:
+    path = Path(recorded.value("__import__('os').getcwd()").strip("'"))
+    path /= f"{recorded.last_run.run_id}{name}"
+    shown = recorded.run(f"%agent export last {line}")
+    assert path.name in shown.results[0]
+    assert words in path.read_text(encoding="utf-8")
+    if name == ".ipynb":
+        nbformat.validate(nbformat.read(path, as_version=4))
+
+
+def test_export_to_a_place_that_cannot_be_written_names_it(recorded: LiveKernel) -> None:
+    shown = recorded.run("%agent export last -o nowhere/x.ipynb", answers=[])
+    assert shown.stderr.startswith("UsageError: 'nowhere/x.ipynb' cannot be written")
+
+
+def test_doctor_checks_everything_and_sends_nothing(recorded: LiveKernel) -> None:
+    shown = recorded.run("%agent doctor")
+    for name in ("key", "endpoint", "model", "tool calling", "kernel", "record"):
+        assert name in shown.results[0]
+    assert "| ✓ | endpoint |" in shown.displays[0]["text/markdown"]
+    assert recorded.service.requests == []
+
+
+def test_reset_says_what_stays(recorded: LiveKernel) -> None:
+    assert "Variables and recorded runs stay" in recorded.run("%agent reset").results[0]
+    assert recorded.value("start") == "5"
