@@ -135,7 +135,7 @@ def analysis_run() -> list[Event]:
         started(),
         StateCaptured(
             cells=(Cell("own", "code", "x = 1"),),
-            executed=("x = 1", "%load_ext cellwright"),
+            executed=("x = 1",),
             packages={"pandas": "3.1.1"},
             files={"sales.csv": "ab" * 32},
             cwd="folder",

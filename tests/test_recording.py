@@ -66,7 +66,7 @@ def test_a_whole_run_is_told_as_one_value() -> None:
     assert record.files == {"sales.csv": "ab" * 32}
     assert record.limits == {"step_limit": 12}
     assert record.start_cells == (Cell("own", "code", "x = 1"),)
-    assert record.start_executed == ("x = 1", "%load_ext cellwright")
+    assert record.start_executed == ("x = 1",)
     assert record.packages == {"pandas": "3.1.1"}
     assert record.kernel["language"] == "python"
     assert (record.started_at, record.duration_seconds) == (START, 12.5)

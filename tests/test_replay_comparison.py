@@ -1,19 +1,16 @@
 import pytest
 
-from cellwright.cells import Cell, Execution
+from cellwright.cells import Execution
 from cellwright.outputs import DisplayData, ErrorOutput, ExecuteResult, Output, StreamOutput
 from cellwright.prompts import Parameters
-from cellwright.recording import RecordedCell, RunRecord
+from cellwright.recording import RecordedExecution, RunRecord
 from cellwright.replaying import compare
 
 
 def record(*outputs: Output, status: str = "ok", cells: int = 1) -> RunRecord:
-    cell = RecordedCell(
-        Cell("a", "code", "x", tuple(outputs)),
-        "agent",
-        Execution(status, 0.1),  # type: ignore[arg-type]
-    )
-    return RunRecord("r", "completed", "p", Parameters("m"), cells=(cell,) * cells)
+    ended = Execution(status, 0.1)  # type: ignore[arg-type]
+    execution = RecordedExecution("a", "x", "agent", tuple(outputs), ended)
+    return RunRecord("r", "completed", "p", Parameters("m"), executions=(execution,) * cells)
 
 
 @pytest.mark.parametrize(

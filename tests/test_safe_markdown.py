@@ -157,6 +157,8 @@ def test_any_text_is_taken(text: str) -> None:
         ("\\[\na<b\n\\]", "$$\na\\lt b\n$$"),
         ("$$\nno end", "&#36;&#36;\nno end"),
         ("$$x$$", "$$x$$"),
+        (r"$\begin{a}x$", r"$begin{a}x$"),
+        (r"$\begin{a}x\end{a}$", r"$\begin{a}x\end{a}$"),
         ("- [ ] todo [1] [^2]", "- [ ] todo [1] [^2]"),
         (r"1\. not a list \* \q", r"1&#46; not a list &#42; &#92;q"),
         ("end\\", "end&#92;"),

@@ -24,6 +24,7 @@ from cellwright.context.assemble import (
     system_message,
     user_message,
 )
+from cellwright.context.own_magics import without_own_magics
 from cellwright.errors import KernelError, ToolError
 from cellwright.events import Event, Notice, RunStarted, StateCaptured
 from cellwright.kernels import Kernel
@@ -72,6 +73,8 @@ class Question:
     source_run: str = ""
     message: UserMessage | None = None
     """The question as it was once sent, for a run that is done again; nothing is added to it."""
+    cell_ids: tuple[str, ...] = ()
+    """Ids for the cells the run adds, in order, so that recorded edits find their cells again."""
     notice: str = ""
     """Shown at the start, such as that the demo model answers."""
 
@@ -105,9 +108,10 @@ class Conversation:
         """What has been said so far, the system message first."""
         return tuple(self._history.messages)
 
-    def resume(self, messages: tuple[Message, ...]) -> None:
-        """Go on after these messages, as if they had been said here."""
+    def resume(self, messages: tuple[Message, ...], executed: tuple[str, ...] = ()) -> None:
+        """Go on after these messages and cells, as if they had been said and run here."""
         self._history.messages[:] = messages
+        self._log[:] = executed
 
     def ask(self, question: Question, lm: LM, stop: Stop | None = None) -> Iterator[Event]:
         """Answer a question; what is yielded has been recorded before.
@@ -176,7 +180,7 @@ class Conversation:
             shelf=self._shelf,
             stop=stop,
             on_output=publisher.output,
-            new_cell_id=_new_cell_id,
+            new_cell_id=_cell_ids(question.cell_ids).__next__,
             limits=ToolLimits(cell_timeout_seconds=question.limits.cell_timeout_seconds),
             sees_images=lm.capabilities(model).vision,
             prompt=question.prompt,
@@ -200,7 +204,8 @@ class Conversation:
         changed = tuple(v for name, v in now.items() if self._known.get(name) != v)
         removed = tuple(name for name in self._known if name not in now)
         executed: list[str] = self._probe("executed_cells", {}) or []
-        new, self._executed_seen = executed[self._executed_seen :], len(executed)
+        new = without_own_magics(executed[self._executed_seen :])
+        self._executed_seen = len(executed)
         self._log.extend(new)
         first = not self._history.messages
         self._known = now
@@ -249,10 +254,14 @@ class Conversation:
     def _after_run(self) -> None:
         """Keep what the run executed, so that the next run starts from there."""
         record = self._place.store.record(self.last_run_id)
-        self._log.extend(c.cell.source for c in record.cells if c.cell.cell_type == "code")
+        self._log.extend(execution.source for execution in record.executions)
+        if record.status == "cancelled":
+            return  # whoever pressed Stop does not wait for a kernel that may still be busy
         listed = self._probe("list_variables", {}) or []
         self._known = {item["name"]: VariableSummary(**item) for item in listed}
 
 
-def _new_cell_id() -> str:
-    return uuid.uuid4().hex[:8]
+def _cell_ids(given: tuple[str, ...]) -> Iterator[str]:
+    yield from given
+    while True:
+        yield uuid.uuid4().hex[:8]

@@ -150,8 +150,9 @@ def _missing(names: tuple[str, ...]) -> list[str]:
 def _store(settings: Settings) -> Check:
     path = settings.home / "runs.sqlite"
     database = open_database(path)
-    notices = tuple(database.notices)
+    notices = database.take_notices()
     database.close()
     if notices:
-        return Check("record", "warning", str(notices[0]), "Set CELLWRIGHT_HOME to another folder.")
+        action = notices[0].action or "Set CELLWRIGHT_HOME to another folder."
+        return Check("record", "warning", notices[0].text, action)
     return Check("record", "ok", f"{path} can be written.")

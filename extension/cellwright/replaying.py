@@ -19,7 +19,7 @@ from cellwright.lm.replay import ReplayLM
 from cellwright.messages import AssistantMessage, Message, UserMessage
 from cellwright.outputs import Output
 from cellwright.prompts import Parameters, Reply
-from cellwright.recording import RecordedCell, RunRecord
+from cellwright.recording import RecordedExecution, RunRecord
 from cellwright.settings import Limits, checked_mode
 from cellwright.stopping import Stop
 from cellwright.usage import Usage
@@ -37,7 +37,7 @@ class Difference:
     """One place where a replay did not do what the record says."""
 
     cell_number: int
-    """1 for the run's first cell."""
+    """1 for the first time the run ran a cell."""
     what: str
     """``status``, ``output``, ``error``, ``missing cell`` or ``extra cell``."""
     recorded: str
@@ -95,7 +95,7 @@ def _again(
     stop = stop or Stop()
     _prepare(record, place, stop)
     conversation = Conversation(place)
-    conversation.resume(_earlier(record))
+    conversation.resume(_earlier(record), record.start_executed)
     yield from conversation.ask(question, lm, stop)
 
 
@@ -108,6 +108,7 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
         limits=Limits(**record.limits) if record.limits else Limits(),
         source_run=record.run_id,
         message=_asked_message(record),
+        cell_ids=tuple(cell.cell.id for cell in record.cells if cell.origin == "agent"),
     )
 
 
@@ -146,24 +147,26 @@ def compare(recorded: RunRecord, replayed: RunRecord) -> tuple[Difference, ...]:
     between two runs of the same code.
     """
     found: list[Difference] = []
-    before, after = recorded.cells, replayed.cells
+    before, after = recorded.executions, replayed.executions
     for number, (old, new) in enumerate(zip(before, after, strict=False), start=1):
         found += _cell_differences(number, old, new)
     for number in range(len(after) + 1, len(before) + 1):
-        source = before[number - 1].cell.source
+        source = before[number - 1].source
         found.append(Difference(number, "missing cell", _short(source), ""))
     for number in range(len(before) + 1, len(after) + 1):
-        source = after[number - 1].cell.source
+        source = after[number - 1].source
         found.append(Difference(number, "extra cell", "", _short(source)))
     return tuple(found)
 
 
-def _cell_differences(number: int, old: RecordedCell, new: RecordedCell) -> list[Difference]:
+def _cell_differences(
+    number: int, old: RecordedExecution, new: RecordedExecution
+) -> list[Difference]:
     found = []
     statuses = [c.execution.status if c.execution is not None else "" for c in (old, new)]
     if statuses[0] != statuses[1]:
         found.append(Difference(number, "status", *statuses))
-    texts = ["\n".join(_comparable(o) for o in c.cell.outputs) for c in (old, new)]
+    texts = ["\n".join(_comparable(o) for o in c.outputs) for c in (old, new)]
     if texts[0] != texts[1]:
         found.append(Difference(number, "output", _short(texts[0]), _short(texts[1])))
     return found

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["Answering"]
 
 OFFERED_RUNS = 20
+NOBODY = Notice(
+    "warning", "Nobody can be asked here, so code does not run.", "Use --mode auto to let it run."
+)
 
 
 class Answering:
@@ -99,6 +102,8 @@ class Answering:
         shown = self._transcript(calling)
         transcript = QuietTranscript(shown) if quiet else shown
         _say_ignored(cell, transcript)
+        if not calling.interactive and choices.mode != "auto":
+            transcript.show(NOBODY)
         self._session.gate.quiet = quiet
         self._session.gate.short_errors = self._configured.short_errors
         record = self._session.ask(asked, choices, settings, calling, transcript)

@@ -23,15 +23,19 @@ from cellwright_magics.wording import one_line
 
 __all__ = ["ReplayedRun", "own_cells", "repeat"]
 
-OUR_MAGIC = re.compile(r"^\s*(?:[^\n#'\"]*=\s*)?%%?(?:agent\b|(?:re)?load_ext\s+cellwright)")
+OUR_CELL = re.compile(r"\s*%%agent\b")
+OUR_LINE = re.compile(
+    r"^[ \t]*(?:[^\n#'\"=]*=[ \t]*)?%(?:agent\b|(?:re)?load_ext[ \t]+cellwright).*\n?", re.MULTILINE
+)
 
 
 def own_cells(record: RunRecord) -> tuple[str, ...]:
-    """The cells that had been run before, without those that asked the agent.
+    """The cells that had been run before, without what asked the agent.
 
-    What the agent ran for those is among them already.
+    What the agent ran for that is among them already.
     """
-    return tuple(source for source in record.start_executed if not OUR_MAGIC.match(source))
+    sources = [s for s in record.start_executed if not OUR_CELL.match(s)]
+    return tuple(left for s in sources if (left := OUR_LINE.sub("", s)).strip())
 
 
 class ReplayedRun(Table):

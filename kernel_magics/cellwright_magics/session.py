@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["OutputGate", "Session"]
 
 DATABASE = "runs.sqlite"
+SECRET = re.compile("key|token|secret|pass|pwd|credential|auth|cookie|url|dsn", re.IGNORECASE)
 
 
 @dataclass
@@ -205,4 +207,6 @@ class Session:
 
 
 def _secrets(settings: Settings) -> dict[str, str]:
-    return {**os.environ, "": settings.service.api_key}
+    """What a redactor may have to know; other variables change all the time."""
+    found = {name: value for name, value in os.environ.items() if SECRET.search(name)}
+    return {**found, "": settings.service.api_key}

@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 from command_line import Shell, keep, sources
 from fake_service import FakeService, Script, error, text, tool_call
-from recorded_runs import record_of, started
+from recorded_runs import started
 
-from cellwright.commands.repeating import without_questions
 from cellwright.events import RunFinished, StateCaptured
 
 pytestmark = pytest.mark.kernel
@@ -110,17 +109,3 @@ def test_a_run_without_answers_cannot_be_replayed(shell: Shell) -> None:
     done = shell.run("replay", run_id, "--json")
     assert done.code == 2
     assert "has no recorded answers" in json.loads(done.out)["error"]["message"]
-
-
-def test_cells_that_asked_the_agent_are_not_asked_again() -> None:
-    executed = (
-        "%load_ext cellwright",
-        "x = 1",
-        "%%agent -m m\nGo",
-        "run = %agent go",
-        "# %agent is a magic",
-        "y = '%agent'",
-    )
-    record = record_of([started(), StateCaptured(executed=executed)])
-    kept = without_questions(record).start_executed
-    assert kept == ("x = 1", "# %agent is a magic", "y = '%agent'")

@@ -13,6 +13,7 @@ import pytest
 from kernels.lanes import (
     Ran,
     RemoteShellKernel,
+    other_client,
     run,
     start_client_lane,
     start_shell_lane,
@@ -51,7 +52,7 @@ class Person:
     """Somebody else at the same kernel: a notebook's own connection."""
 
     def __init__(self, kernel: FreshKernel) -> None:
-        self.client = kernel.manager.client()
+        self.client = other_client(kernel)
         self.client.start_channels(hb=False, stdin=False)
         self.client.wait_for_ready(timeout=20)
 
@@ -100,7 +101,9 @@ def test_a_dead_kernel_is_noticed_and_what_it_printed_is_kept(
     kernel: FreshKernel, death: str
 ) -> None:
     """K1, K2."""
-    texts, error, seconds = ran_until_death(kernel, f"import time; print('last words', flush=True); time.sleep(0.3)\n{death}")
+    texts, error, seconds = ran_until_death(
+        kernel, f"import time; print('last words', flush=True); time.sleep(0.3)\n{death}"
+    )
     assert texts == ["last words\n"]
     assert error.message == "The kernel's process is gone."
     assert "variables are lost" in error.hint
@@ -112,7 +115,7 @@ def test_a_death_is_noticed_by_the_heartbeat_where_nobody_owns_the_process(
     kernel: FreshKernel,
 ) -> None:
     """K1: a connection that was given to us, as the panel's."""
-    client = kernel.manager.client()
+    client = other_client(kernel)
     client.parent = None
     client.start_channels(stdin=False)
     try:
@@ -126,7 +129,7 @@ def test_a_death_is_noticed_by_the_heartbeat_where_nobody_owns_the_process(
 
 
 def test_without_a_manager_the_kernel_is_interrupted_by_message(kernel: FreshKernel) -> None:
-    client = kernel.manager.client()
+    client = other_client(kernel)
     client.parent = None
     client.start_channels(stdin=False)
     try:
@@ -225,32 +228,46 @@ print("parent" if child else "child")
     assert run(kernel, "'next'").plain == ["'next'"]
 
 
-def test_what_a_thread_prints_later_belongs_to_its_own_cell(kernel: FreshKernel) -> None:
+def test_what_a_task_prints_later_belongs_to_its_own_cell(kernel: FreshKernel) -> None:
     """K18."""
+    code = """
+import asyncio
+async def later():
+    await asyncio.sleep(0.3)
+    print("late", flush=True)
+task = asyncio.create_task(later())
+"""
+    run(kernel, code, cell_id="first")
+    ran = run(kernel, "await asyncio.sleep(0.8); print('now')", cell_id="second")
+    texts = [(m.cell_id, m.message.text) for m in ran.messages if m.message.kind == "stream"]
+    assert texts == [("first", "late\n"), ("second", "now\n")]
+
+
+def test_what_a_thread_prints_later_is_not_lost(kernel: FreshKernel) -> None:
+    """K18: ipykernel 7 no longer says which cell the thread is from."""
     code = """
 import threading, time
 def later():
-    time.sleep(0.5)
+    time.sleep(0.3)
     print("late", flush=True)
 threading.Thread(target=later).start()
 """
     run(kernel, code, cell_id="first")
-    ran = run(kernel, "import time; time.sleep(1); print('now')", cell_id="second")
-    late = [m for m in ran.messages if "late" in getattr(m.message, "text", "")]
-    assert [m.cell_id for m in late] == ["first"] or "ipykernel 7.0" in str(late)
-    texts = [m.message.text for m in ran.messages if isinstance(m.message, StreamOutput)]
-    assert "".join(texts).count("now") == 1
+    ran = run(kernel, "import time; time.sleep(0.8)", cell_id="second")
+    (late,) = ran.messages
+    assert late.cell_id in ("first", "second")
+    assert late.message == StreamOutput("stdout", "late\n")
 
 
 def test_a_wedged_kernel_is_reported_and_not_waited_for(kernel: FreshKernel) -> None:
     """K20."""
+    wedged = run(kernel, "get_ipython().displayhook = None", timeout_seconds=0.5)
+    assert wedged.execution.status in ("timeout", "error")
     started = time.monotonic()
-    with pytest.raises(KernelNotReadyError) as caught:
-        run(kernel, "get_ipython().displayhook = None", timeout_seconds=20)
-        run(kernel, "1", timeout_seconds=20)
-        run(kernel, "1", timeout_seconds=20)
-    assert time.monotonic() - started < 40
-    assert "estart" in caught.value.hint
+    with pytest.raises(KernelNotReadyError, match="did not") as caught:
+        run(kernel, "1", timeout_seconds=1)
+    assert time.monotonic() - started < 15
+    assert "estart it" in caught.value.hint
 
 
 def test_the_persons_own_cell_is_waited_for_and_never_interrupted(
@@ -285,7 +302,7 @@ def test_a_kernel_that_is_busy_when_we_connect_is_waited_for(
     """K32."""
     person.runs("import time; time.sleep(1.2); done = 5")
     time.sleep(0.2)
-    client = kernel.manager.client()
+    client = other_client(kernel)
     client.start_channels(hb=False, stdin=False)
     try:
         assert run(ClientKernel(client, kernel.manager), "done").plain == ["5"]
@@ -362,9 +379,16 @@ def test_closing_a_kernel_leaves_no_process(tmp_path: Path) -> None:
 
 
 def test_an_exception_in_a_with_block_ends_the_kernel(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), start_client_lane(tmp_path) as kernel:
-        process_id = kernel.describe().process_id
-        raise KeyboardInterrupt
+    process_ids: list[int | None] = []
+
+    def interrupted() -> None:
+        with start_client_lane(tmp_path) as kernel:
+            process_ids.append(kernel.describe().process_id)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    (process_id,) = process_ids
     assert process_id is not None
     with pytest.raises(ProcessLookupError):
         os.kill(process_id, 0)

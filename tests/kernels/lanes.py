@@ -38,12 +38,21 @@ def kernel_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
+def other_client(kernel: FreshKernel) -> Any:
+    """Another connection to a kernel; it needs a session of its own, as it is known by that."""
+    from jupyter_client.session import Session
+
+    mine = kernel.manager.session
+    session = Session(key=mine.key, signature_scheme=mine.signature_scheme)
+    return kernel.manager.client(session=session)
+
+
 class RemoteShellKernel:
     """A ShellKernel in another process: its protocol, spoken through cells that call it."""
 
     def __init__(self, host: FreshKernel) -> None:
         self.host = host
-        self.client = host.manager.client()
+        self.client = other_client(host)
         self.client.start_channels(hb=False, stdin=False)
         self.client.wait_for_ready(timeout=30)
         self.wire: list[dict[str, Any]] = []

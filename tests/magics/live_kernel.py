@@ -152,5 +152,5 @@ class LiveKernel:
 
     def close(self) -> None:
         """End the process."""
+        self.manager.shutdown_kernel()
         self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)

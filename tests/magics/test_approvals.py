@@ -51,8 +51,9 @@ def test_all_asks_no_more_in_this_run_and_again_in_the_next(fresh: LiveKernel) -
     assert len(fresh.run("%agent set them", script, answers=["y", "y"]).questions) == 2
 
 
-def test_where_nobody_can_type_code_is_refused_and_the_cell_fails(fresh: LiveKernel) -> None:
+def test_where_nobody_can_type_code_is_refused_and_the_person_told(fresh: LiveKernel) -> None:
     shown = fresh.run("%agent set it", [FIRST, text("I may not.")])
+    assert "Use --mode auto" in shown.displays[0]["text/plain"]
     assert "Nobody can be asked" in fresh.service.requests[1].last_text
     assert shown.reply["content"]["status"] == "ok"
     assert fresh.last_run.calls[0].status == "refused"

@@ -139,7 +139,7 @@ def test_a_terminal_records_the_same_events_and_shows_plain_lines(
     assert lines[4].startswith("✗ ValueError: invalid literal")
     assert "made 3" in lines
     assert "It is **three**." in lines
-    assert "✓ completed · 4 steps · 2 cells" in shown
+    assert "Out[0]: 3" in lines
 
 
 def test_a_front_end_with_a_person_records_the_same_events(

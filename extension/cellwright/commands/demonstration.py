@@ -25,8 +25,7 @@ from cellwright.commands.demonstration_notebook import (
 from cellwright.commands.endings import run_document
 from cellwright.commands.interrupts import stopping
 from cellwright.commands.notebook_files import new_notebook, write_text
-from cellwright.commands.records import CommandStore, make_redactor, open_store
-from cellwright.commands.repeating import without_questions
+from cellwright.commands.records import make_redactor, open_store
 from cellwright.commands.terminal import table
 from cellwright.commands.workplace import KernelChoice, make_place, open_kernel
 from cellwright.errors import SetupError
@@ -36,6 +35,7 @@ from cellwright.recording import RecordedExecution, RunRecord
 from cellwright.replaying import Difference, compare, replay
 from cellwright.services import DEMO_MODEL
 from cellwright.stopping import Stop
+from cellwright.store.runs import RunStore
 from cellwright.values import from_dict, to_dict
 
 __all__ = ["demo", "repaired_errors"]
@@ -116,13 +116,11 @@ def _make(invocation: Invocation, folder: Path, executed: Executed) -> Made | No
     return made
 
 
-def _replay(
-    invocation: Invocation, store: CommandStore, main: RunRecord, folder: Path
-) -> RunRecord:
+def _replay(invocation: Invocation, store: RunStore, main: RunRecord, folder: Path) -> RunRecord:
     stop, blank = Stop(), new_notebook(main.start_cells)
     with open_kernel(KernelChoice(folder.resolve()), blank) as kernel, stopping(stop):
         place = make_place(invocation, kernel, store, blank)
-        for _ in replay(without_questions(main), replace(place, lane="replay"), stop):
+        for _ in replay(main, replace(place, lane="replay"), stop):
             pass
     return store.record(store.last_started)
 

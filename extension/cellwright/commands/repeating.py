@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.endings import exit_code, report, run_document
 from cellwright.commands.notebook_files import check_target, new_notebook
-from cellwright.commands.records import CommandStore, open_store
+from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line
 from cellwright.commands.workplace import (
     KernelChoice,
@@ -31,11 +30,11 @@ from cellwright.replaying import rerun as rerun_run
 from cellwright.services import open_service
 from cellwright.settings import checked_mode
 from cellwright.stopping import Stop
+from cellwright.store.runs import RunStore
 from cellwright.values import to_dict
 
-__all__ = ["again", "changed_files", "difference_lines", "replay", "rerun", "without_questions"]
+__all__ = ["again", "changed_files", "difference_lines", "replay", "rerun"]
 
-OUR_MAGIC = re.compile(r"\s*([^\n#'\"]*=\s*)?%%?(agent\b|(re)?load_ext\s+cellwright)")
 Start = Callable[[RunRecord, Place, Stop], Iterator[Event]]
 
 
@@ -75,7 +74,7 @@ def _rerun(other: OtherModel, record: RunRecord, place: Place, stop: Stop) -> It
     return rerun_run(record, place, other, stop)
 
 
-def again(invocation: Invocation, store: CommandStore, old: RunRecord, start: Start) -> RunRecord:
+def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start) -> RunRecord:
     """The run that comes of starting a recorded one again.
 
     Raises:
@@ -90,19 +89,10 @@ def again(invocation: Invocation, store: CommandStore, old: RunRecord, start: St
     with open_kernel(KernelChoice(folder, options.kernel), notebook) as kernel:
         place = make_place(invocation, kernel, store, notebook)
         place = replace(place, lane="replay" if start is replay_run else "cli")
-        follow(start(without_questions(old), place, stop), invocation, stop)
+        follow(start(old, place, stop), invocation, stop)
     if target is not None:
         notebook.write(target)
     return store.record(store.last_started)
-
-
-def without_questions(record: RunRecord) -> RunRecord:
-    """The record without those earlier cells that asked the agent.
-
-    What the agent ran for them is among the earlier cells, and is not to be asked for again.
-    """
-    kept = tuple(source for source in record.start_executed if not OUR_MAGIC.match(source))
-    return replace(record, start_executed=kept)
 
 
 def _folder(old: RunRecord, given: str | None) -> Path:

@@ -11,13 +11,14 @@ from cellwright.commands.approving import TerminalApprover
 from cellwright.commands.interrupts import stopping
 from cellwright.commands.notebook_files import NotebookFile
 from cellwright.commands.progress import Progress
-from cellwright.commands.records import CommandStore, make_redactor
+from cellwright.commands.records import make_redactor
 from cellwright.conversation import Place
 from cellwright.errors import SetupError
 from cellwright.events import Event
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
+from cellwright.store.runs import RunStore
 
 __all__ = [
     "KernelChoice",
@@ -48,7 +49,7 @@ def open_kernel(choice: KernelChoice, notebook: NotebookFile) -> FreshKernel:
 
 
 def make_place(
-    invocation: Invocation, kernel: FreshKernel, store: CommandStore, notebook: NotebookFile
+    invocation: Invocation, kernel: FreshKernel, store: RunStore, notebook: NotebookFile
 ) -> Place:
     """The kernel, with everything else that a run needs."""
     console, settings = invocation.console, invocation.settings

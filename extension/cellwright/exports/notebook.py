@@ -28,7 +28,6 @@ GOES_ON = "raises-exception"
 """The tag that nbclient and Jupyter Book read as: an exception here is no reason to stop."""
 NOT_RUN = "skip-execution"
 """The tag of a cell that nbclient leaves out."""
-OUR_MAGIC = re.compile(r"\s*%%?(agent\b|(re)?load_ext\s+cellwright)")
 
 
 def export(record: RunRecord, redactor: SecretsFilter | None = None) -> str:
@@ -79,9 +78,7 @@ def _prompt_cell(record: RunRecord, names: _Names) -> dict[str, Any]:
 
 def _setup_cells(record: RunRecord, names: _Names) -> Iterator[dict[str, Any]]:
     for source in record.start_executed:
-        if not OUR_MAGIC.match(source):
-            name = names.take("setup")
-            yield _code(source, name, {"role": "setup"}, (GOES_ON, "cellwright-setup"))
+        yield _code(source, names.take("setup"), {"role": "setup"}, (GOES_ON, "cellwright-setup"))
 
 
 def _item_cells(item: Item, names: _Names) -> Iterator[dict[str, Any]]:

@@ -70,6 +70,11 @@ class CellRun:
         return LOOK_SECONDS if due is None else min(LOOK_SECONDS, due)
 
     @property
+    def seconds(self) -> float:
+        """How long it runs, or waits to."""
+        return time.monotonic() - (self.started_at or self._sent_at)
+
+    @property
     def report(self) -> Mapping[str, Any] | None:
         """What the probe found; None when it did not say anything."""
         for payload in (self._reply or {}).get("payload") or ():
@@ -133,9 +138,7 @@ class CellRun:
             **(self.report or {}),
             "execution_count": (self._reply or {}).get("execution_count"),
         }
-        return execution(
-            self._status(error), self._seconds(), report, error=error, note=self._note()
-        )
+        return execution(self._status(error), self.seconds, report, error=error, note=self._note())
 
     def _was_interrupted(self, error: ErrorOutput | None) -> bool:
         seen = bool((self.report or {}).get("interrupted"))
@@ -154,14 +157,11 @@ class CellRun:
         text = reason_text(self._reason, self._request.timeout_seconds)
         return f"{text} {STUCK}" if self.is_stuck else text
 
-    def _seconds(self) -> float:
-        return time.monotonic() - (self.started_at or self._sent_at)
-
     def _found(self) -> str:
         if self._stop.is_set():
             return "stop"
         limit = self._request.timeout_seconds
-        if limit is not None and self.started_at is not None and self._seconds() >= limit:
+        if limit is not None and self.started_at is not None and self.seconds >= limit:
             return "timeout"
         if self.capture.failure is not None:
             return "record"

@@ -81,6 +81,7 @@ class ClientKernel:
                         late += self._take_in(message, on_output)
                     yield from [*late, *run.capture.take()]
                     late.clear()
+                    self._check_begun(run)
                     if run.wants_interrupt():
                         self._interrupt()
                     self._liveness.check()
@@ -175,7 +176,7 @@ class ClientKernel:
         if state in ("starting", "restarting"):
             self._busy.clear()
             self._has_probe = False
-        elif state == "busy" and message.parent_type == "execute_request":
+        elif state == "busy" and message.parent_type != "interrupt_request":
             self._busy.add(message.parent_id)
         elif state == "idle":
             self._busy.discard(message.parent_id)
@@ -248,6 +249,14 @@ class ClientKernel:
             raise KernelNotReadyError(
                 f"The kernel did not answer within {waited:.0f} s.",
                 hint="Interrupt or restart it.",
+            )
+
+    def _check_begun(self, run: CellRun) -> None:
+        """A kernel that is not busy with anything else begins at once, or never."""
+        if run.started_at is None and not self._busy and run.seconds > ANSWER_SECONDS:
+            raise KernelNotReadyError(
+                f"The kernel did not begin the cell within {ANSWER_SECONDS:.0f} s.",
+                hint="Restart it.",
             )
 
     def _interrupt(self) -> None:

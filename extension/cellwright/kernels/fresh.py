@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from cellwright.errors import KernelError
 from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.kernel_process import KernelProcess
 from cellwright.stopping import Stop
 
 __all__ = ["FreshKernel", "start_kernel"]
 
 START_SECONDS = 60.0
-SOCKET_PATH_LIMIT = 90
-"""Unix sockets have short names only."""
 
 
 class FreshKernel(ClientKernel):
     """A kernel of our own; ``close`` ends its process, and so does leaving a ``with``."""
 
-    def __init__(self, client: Any, manager: Any, folder: str) -> None:
-        self.manager = manager
+    def __init__(self, client: Any, process: KernelProcess) -> None:
+        super().__init__(client, process)
+        self.process = process
         self._own_client = client
-        self._folder = folder
-        super().__init__(client, manager)
 
     def __enter__(self) -> FreshKernel:
         return self
@@ -51,7 +45,8 @@ class FreshKernel(ClientKernel):
 
     def close(self) -> None:
         """End the process; a second call does nothing."""
-        _end(self._own_client, self.manager, self._folder)
+        self._own_client.stop_channels()
+        self.process.end()
 
 
 def start_kernel(
@@ -69,45 +64,19 @@ def start_kernel(
     Raises:
         KernelError: There is no such kernel, or it did not start.
     """
-    from jupyter_client.kernelspec import NoSuchKernel
-    from jupyter_client.manager import KernelManager
-
-    folder = tempfile.mkdtemp(prefix="cw-")
-    manager = KernelManager(
-        kernel_name=kernel_name, connection_file=os.path.join(folder, "kernel.json")
-    )
-    if os.name == "posix" and len(folder) < SOCKET_PATH_LIMIT:
-        # Files in a folder that only this person can open: no port, no key on a network.
-        manager.transport = "ipc"
-    client: Any = None
+    process, client = KernelProcess(kernel_name), None
     try:
-        manager.start_kernel(
-            cwd=os.fspath(cwd) if cwd is not None else os.getcwd(),
-            env=dict(env) if env is not None else dict(os.environ),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        process.start(
+            os.fspath(cwd) if cwd is not None else os.getcwd(),
+            env if env is not None else os.environ,
         )
-        client = manager.client()
+        client = process.client()
         client.start_channels(hb=False, stdin=False)
-        kernel = FreshKernel(client, manager, folder)
+        kernel = FreshKernel(client, process)
         kernel.wait_until_ready(START_SECONDS)
-    except NoSuchKernel:
-        _end(client, manager, folder)
-        raise KernelError(
-            f"There is no kernel named {kernel_name!r}.",
-            hint="jupyter kernelspec list shows the installed ones.",
-        ) from None
     except BaseException:
-        _end(client, manager, folder)
-        raise
-    return kernel
-
-
-def _end(client: Any, manager: Any, folder: str) -> None:
-    try:
-        if manager.has_kernel:
-            manager.shutdown_kernel(now=True)
-    finally:
         if client is not None:
             client.stop_channels()
-        shutil.rmtree(folder, ignore_errors=True)
+        process.end(now=True)
+        raise
+    return kernel

@@ -118,12 +118,15 @@ class RunStore:
         self._database = database
         self._clock = clock
         self._blobs = BlobFolder(database.path.parent / "blobs") if database.path else None
+        self.last_started = ""
+        """Id of the run that was started here last; empty: none yet."""
 
     def start(self, *events: Event) -> RunJournal:
         """A journal for a new run, with its first events written."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(self._clock()))
         journal = RunJournal(f"{stamp}-{secrets.token_hex(3)}", self._database, self._blobs)
         journal.record(*events)
+        self.last_started = journal.run_id
         return journal
 
     def events(self, run_id: str) -> tuple[RecordedEvent, ...]:

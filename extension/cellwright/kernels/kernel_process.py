@@ -1,0 +1,108 @@
+"""The process of a kernel of our own: started, asked, interrupted and ended.
+
+jupyter_client's own blocking calls leave an event loop behind in every thread that makes one;
+here each call has a loop of its own, and a running one is no obstacle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from cellwright.errors import KernelError
+
+__all__ = ["KernelProcess"]
+
+SOCKET_PATH_LIMIT = 90
+"""Unix sockets have short names only."""
+POLITE_SECONDS = 2.0
+"""So long a kernel may take to end of itself."""
+
+
+class KernelProcess:
+    """A kernel's process and the folder with its sockets.
+
+    Args:
+        kernel_name: Name of an installed kernel.
+    """
+
+    def __init__(self, kernel_name: str) -> None:
+        from jupyter_client.manager import AsyncKernelManager
+
+        self._folder = tempfile.mkdtemp(prefix="cw-")
+        self._manager = AsyncKernelManager(
+            kernel_name=kernel_name,
+            connection_file=os.path.join(self._folder, "kernel.json"),
+            client_class="jupyter_client.blocking.BlockingKernelClient",
+            shutdown_wait_time=POLITE_SECONDS,
+        )
+        if os.name == "posix" and len(self._folder) < SOCKET_PATH_LIMIT:
+            # Files in a folder that only this person can open: no port, nothing on a network.
+            self._manager.transport = "ipc"
+
+    def start(self, cwd: str, env: Mapping[str, str]) -> None:
+        """Start it; it does not answer yet.
+
+        Raises:
+            KernelError: No kernel of this name is installed.
+        """
+        from jupyter_client.kernelspec import NoSuchKernel
+
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        try:
+            self._wait_for(self._manager.start_kernel, cwd=cwd, env=dict(env), **quiet)
+        except NoSuchKernel:
+            raise KernelError(
+                f"There is no kernel named {self._manager.kernel_name!r}.",
+                hint="`jupyter kernelspec list` shows those that are installed.",
+            ) from None
+
+    def client(self) -> Any:
+        """A new connection, with a session of its own: a kernel tells its clients apart by that."""
+        from jupyter_client.session import Session
+
+        mine = self._manager.session
+        session = Session(key=mine.key, signature_scheme=mine.signature_scheme)
+        return self._manager.client(session=session)
+
+    def is_alive(self) -> bool:
+        """Whether it is there."""
+        return self._manager.has_kernel and bool(self._wait_for(self._manager.is_alive))
+
+    def interrupt_kernel(self) -> None:
+        """Interrupt what runs."""
+        if self._manager.has_kernel:
+            self._wait_for(self._manager.interrupt_kernel)
+
+    def restart(self) -> None:
+        """Start anew, at the same sockets; variables are lost."""
+        self._wait_for(self._manager.restart_kernel, now=True)
+
+    def end(self, *, now: bool = False) -> None:
+        """End it, politely unless ``now``; a second call does nothing."""
+        try:
+            if self._manager.has_kernel:
+                self._wait_for(self._manager.shutdown_kernel, now=now)
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _wait_for(self, function: Callable[..., Any], **options: Any) -> Any:
+        async def call() -> Any:
+            return await function(**options)
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return _run(call())
+        with ThreadPoolExecutor(1) as elsewhere:
+            return elsewhere.submit(_run, call()).result()
+
+
+def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(coroutine)

@@ -1,0 +1,25 @@
+import pytest
+
+from cellwright.context.own_magics import without_own_magics
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%%agent --mode auto\nGo.",
+        "  %agent runs",
+        "run = %agent what is x?",
+        "%load_ext cellwright",
+        "%reload_ext cellwright_magics",
+    ],
+)
+def test_cells_that_ask_the_agent_are_left_out(source: str) -> None:
+    assert without_own_magics([source, "x = 1"]) == ["x = 1"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["%agents = 1", "# %agent", "text = 'see %agent'", "%load_ext autoreload", "%%time\nx = 1"],
+)
+def test_other_cells_stay(source: str) -> None:
+    assert without_own_magics([source]) == [source]

@@ -1,0 +1,54 @@
+"""What is run before a run is repeated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from magics.shown_events import PaperScreen
+
+from cellwright.conversation import Place
+from cellwright.errors import SetupError
+from cellwright.kernels.shell import ShellKernel
+from cellwright.prompts import Parameters
+from cellwright.recording import RunRecord
+from cellwright.redaction import Redactor
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+from cellwright_magics.display import NotebookTranscript
+from cellwright_magics.repeating import own_cells, repeat
+from cellwright_magics.reports import CheckList, RunList
+
+
+def test_calls_of_the_agent_are_left_out_and_everything_else_stays() -> None:
+    record = RunRecord(
+        "r",
+        "completed",
+        "x",
+        Parameters("m"),
+        start_executed=(
+            "%load_ext cellwright",
+            "%%agent --mode auto\nPlot it",
+            "run = %agent what is it?",
+            "x = 1\n%agent look\n%load_ext cellwright_magics\ny = 2",
+            "agent = 3  # %agent",
+            "%load_ext autoreload",
+        ),
+    )
+    assert own_cells(record) == ("x = 1\ny = 2", "agent = 3  # %agent", "%load_ext autoreload")
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    record = RunRecord("r", "completed", "x", Parameters("m"), cwd=str(tmp_path / "gone"))
+    database = open_database(None)
+    place = Place(ShellKernel(None), RunStore(database), Redactor({}), "magic")
+    try:
+        with pytest.raises(SetupError, match="gone"):
+            repeat(record, place, NotebookTranscript(PaperScreen()), None)
+    finally:
+        database.close()
+
+
+def test_empty_lists_say_so() -> None:
+    assert repr(RunList([])) == RunList([])._repr_markdown_() == "There is no run yet."
+    assert repr(CheckList([])) == "Nothing was checked."
