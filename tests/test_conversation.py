@@ -11,7 +11,7 @@ from fake_service import Answer, FakeService, error, text, tool_call, tool_calls
 
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.events import Event, Notice, RunFinished
+from cellwright.events import Event, Notice, RunFinished, RunStarted
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.lm.openai import OpenAILM
@@ -132,7 +132,7 @@ def test_what_the_person_ran_meanwhile_is_told(place: Place, kernel: FreshKernel
     conversation = Conversation(place)
     ask(place, [text("Hello.")], conversation=conversation)
     code = "theirs = [1, 2, 3]"
-    person = kernel.manager.blocking_client()
+    person = kernel.process.client()
     person.start_channels()
     person.execute_interactive(code, timeout=10)
     person.stop_channels()
@@ -162,6 +162,36 @@ def test_a_secret_reaches_neither_the_service_nor_the_record(place: Place, tmp_p
     for file in tmp_path.rglob("*"):
         if file.is_file():
             assert secret.encode() not in file.read_bytes()
+
+
+def test_an_interrupt_before_the_first_request_ends_the_record(place: Place) -> None:
+    conversation = Conversation(place)
+    with FakeService([]) as service:
+        events = conversation.ask(QUESTION, OpenAILM(service.settings()))
+        assert isinstance(next(events), RunStarted)
+        ended = events.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
+        assert isinstance(ended, RunFinished)
+        assert list(events) == []
+    assert place.store.record(conversation.last_run_id).status == "cancelled"
+
+
+def test_a_failure_before_the_first_request_ends_the_record_and_is_raised(place: Place) -> None:
+    conversation = Conversation(place)
+    with FakeService([]) as service:
+        events = conversation.ask(QUESTION, OpenAILM(service.settings()))
+        next(events)
+        with pytest.raises(ZeroDivisionError):
+            events.throw(ZeroDivisionError("our bug"))  # type: ignore[attr-defined]
+    record = place.store.record(conversation.last_run_id)
+    assert (record.status, record.cause) == ("task error", "internal")
+
+
+def test_a_conversation_can_move_to_another_place(place: Place, store: RunStore) -> None:
+    conversation = Conversation(place)
+    ask(place, [text("One.")], conversation=conversation)
+    conversation.move(replace(place, lane="panel"))
+    record = ask(place, [text("Two.")], conversation=conversation)
+    assert (record.lane, record.earlier_messages) == ("panel", 3)
 
 
 def test_cost_is_known_where_the_price_is(place: Place) -> None:

@@ -9,15 +9,22 @@ from cellwright._version import __version__
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["__version__", "load_ipython_extension"]
+__all__ = ["__version__", "load_ipython_extension", "unload_ipython_extension"]
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
     """Load the ``%agent`` magics: what ``%load_ext cellwright`` calls."""
-    # The magics import this package, so this is the one import that has to wait.
+    # The magics import this package, so this import has to wait, here and below.
     import cellwright_magics
 
     cellwright_magics.load_ipython_extension(ipython)
+
+
+def unload_ipython_extension(ipython: InteractiveShell) -> None:
+    """Take the magics out again: what ``%unload_ext cellwright`` calls."""
+    import cellwright_magics
+
+    cellwright_magics.unload_ipython_extension(ipython)
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

@@ -46,6 +46,7 @@ class _Cell:
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
+        self.outer = STATE.cell
         self.variables = _marks(shell)
         self.cwd = _folder()
         self.files = STATE.known_files(self.cwd)
@@ -100,9 +101,10 @@ def before_cell(shell: Any, *, is_nested: bool = False) -> None:
 
 def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
     """What the cell changed, and a compact text for the value of its last expression."""
-    cell, STATE.cell = STATE.cell, None
+    cell = STATE.cell
     if cell is None:
         return {}
+    STATE.cell = cell.outer
     _restore(cell)
     now = _marks(shell)
     namespace = shell.user_ns

@@ -25,8 +25,8 @@ from cellwright.context.assemble import (
     user_message,
 )
 from cellwright.context.own_magics import without_own_magics
-from cellwright.errors import KernelError, ToolError
-from cellwright.events import Event, Notice, RunStarted, StateCaptured
+from cellwright.errors import KernelError, RunCancelled, ToolError
+from cellwright.events import Event, Notice, RunFinished, RunStarted, StateCaptured
 from cellwright.kernels import Kernel
 from cellwright.lm import LM
 from cellwright.messages import Message, UserMessage
@@ -103,6 +103,10 @@ class Conversation:
         """Where it happens."""
         return self._place
 
+    def move(self, place: Place) -> None:
+        """Go on elsewhere with all that was said and run; the kernel's variables stay its own."""
+        self._place = place
+
     @property
     def messages(self) -> tuple[Message, ...]:
         """What has been said so far, the system message first."""
@@ -127,14 +131,23 @@ class Conversation:
         continues, self.last_run_id = self.last_run_id, journal.run_id
         publisher = Publisher(journal, self._place.redactor, self._place.notebook)
         state = self._turn_state(folder)
-        yield from publisher.publish(
+        begun = publisher.publish(
             self._started(question, attachments, continues),
             self._captured(attachments, folder),
         )
-        if question.notice:
-            yield from publisher.publish(Notice("info", question.notice, code="service"))
-        self._append_question(question, attachments, state)
-        parts = self._parts(question, lm, publisher, stop or Stop())
+        try:
+            yield from begun
+            if question.notice:
+                yield from publisher.publish(Notice("info", question.notice, code="service"))
+            self._append_question(question, attachments, state)
+            parts = self._parts(question, lm, publisher, stop or Stop())
+        except BaseException as error:
+            # Stopped, abandoned or failed before the loop began: the record gets its end.
+            ended = publisher.publish(_ended_early(error))
+            if not isinstance(error, (KeyboardInterrupt, RunCancelled)):
+                raise
+            yield from ended
+            return
         self._history.asked = 0
         try:
             yield from agent.run(parts, self._history)
@@ -259,6 +272,13 @@ class Conversation:
             return  # whoever pressed Stop does not wait for a kernel that may still be busy
         listed = self._probe("list_variables", {}) or []
         self._known = {item["name"]: VariableSummary(**item) for item in listed}
+
+
+def _ended_early(error: BaseException) -> RunFinished:
+    if isinstance(error, Exception):
+        reason = f"cellwright failed: {error!r}"
+        return RunFinished("task error", reason=reason, cause="internal")
+    return RunFinished("cancelled", reason="Run stopped by the user.", cause="stopped")
 
 
 def _cell_ids(given: tuple[str, ...]) -> Iterator[str]:

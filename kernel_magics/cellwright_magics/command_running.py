@@ -14,11 +14,11 @@ from cellwright.recording import RunRecord
 from cellwright.run import Run
 from cellwright.services import Service
 from cellwright.settings import Settings
+from cellwright.store.runs import RunStore
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.commands import CommandLine
 from cellwright_magics.display import Transcript
-from cellwright_magics.noted_store import NotedStore
-from cellwright_magics.repeating import ReplayedRun, own_cells, repeat
+from cellwright_magics.repeating import ReplayedRun, repeat
 from cellwright_magics.reports import Advice, CheckList, RunList, undo_advice
 from cellwright_magics.session import Session
 from cellwright_magics.showing import ReplayedOutputs
@@ -44,7 +44,7 @@ class _Order:
     line: CommandLine
     settings: Settings
     calling: CallingCell
-    store: NotedStore
+    store: RunStore
 
     @property
     def run_id(self) -> str:
@@ -146,7 +146,7 @@ class Commands:
 
     def _undo(self, order: _Order) -> object:
         record = order.store.record(order.run_id)
-        cells = own_cells(record)
+        cells = record.start_executed
         if cells:
             self._shell.set_next_input("\n\n".join(cells))
         return undo_advice(record.run_id, len(cells))

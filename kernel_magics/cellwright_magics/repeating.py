@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,21 +20,7 @@ from cellwright_magics.driving import drive
 from cellwright_magics.reports import Table
 from cellwright_magics.wording import one_line
 
-__all__ = ["ReplayedRun", "own_cells", "repeat"]
-
-OUR_CELL = re.compile(r"\s*%%agent\b")
-OUR_LINE = re.compile(
-    r"^[ \t]*(?:[^\n#'\"=]*=[ \t]*)?%(?:agent\b|(?:re)?load_ext[ \t]+cellwright).*\n?", re.MULTILINE
-)
-
-
-def own_cells(record: RunRecord) -> tuple[str, ...]:
-    """The cells that had been run before, without what asked the agent.
-
-    What the agent ran for that is among them already.
-    """
-    sources = [s for s in record.start_executed if not OUR_CELL.match(s)]
-    return tuple(left for s in sources if (left := OUR_LINE.sub("", s)).strip())
+__all__ = ["ReplayedRun", "repeat"]
 
 
 class ReplayedRun(Table):
@@ -74,7 +59,6 @@ def repeat(
     folder = Path(record.cwd or ".")
     if not folder.is_dir():
         raise SetupError(f"The folder {str(folder)!r} that the run was in is not there.")
-    record = replace(record, start_executed=own_cells(record))
     with start_kernel(folder) as kernel:
         drive(_events(record, replace(place, kernel=kernel), service), transcript.show)
 

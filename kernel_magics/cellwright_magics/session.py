@@ -20,13 +20,13 @@ from cellwright.services import Service, open_service
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
+from cellwright.store.runs import RunStore
 from cellwright_magics.approval import StdinApprover
 from cellwright_magics.arguments import Asked
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.choices import Choices
 from cellwright_magics.display import Transcript
 from cellwright_magics.driving import drive
-from cellwright_magics.noted_store import NotedStore
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -76,18 +76,18 @@ class Session:
         self._services: dict[tuple[str, str, str], Service] = {}
         self._noticed: set[str] = set()
         self._database: Database | None = None
-        self._store: NotedStore | None = None
+        self._store: RunStore | None = None
         self._conversation: Conversation | None = None
         self._setting: _Setting | None = None
         self._busy = False
 
-    def store(self, settings: Settings) -> NotedStore:
+    def store(self, settings: Settings) -> RunStore:
         """The record, opened on first use."""
         path = settings.home / DATABASE
         if self._database is None or self._database.path != path:
             self._close_database()
             self._database = open_database(path)
-            self._store = NotedStore(self._database)
+            self._store = RunStore(self._database)
         assert self._store is not None
         return self._store
 
@@ -198,12 +198,12 @@ class Session:
             approver=self._approver if cell.interactive else None,
             prices=settings.prices,
         )
-        new = Conversation(place)
-        if self._conversation is not None:
-            new.resume(self._conversation.messages)
-            new.last_run_id = self._conversation.last_run_id
-        self._conversation, self._setting = new, setting
-        return new
+        if self._conversation is None:
+            self._conversation = Conversation(place)
+        else:
+            self._conversation.move(place)
+        self._setting = setting
+        return self._conversation
 
 
 def _secrets(settings: Settings) -> dict[str, str]:

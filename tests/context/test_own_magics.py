@@ -23,3 +23,7 @@ def test_cells_that_ask_the_agent_are_left_out(source: str) -> None:
 )
 def test_other_cells_stay(source: str) -> None:
     assert without_own_magics([source]) == [source]
+
+
+def test_the_rest_of_a_cell_that_loads_the_magics_stays() -> None:
+    assert without_own_magics(["import os\n%load_ext cellwright\nx = 1"]) == ["import os\nx = 1"]

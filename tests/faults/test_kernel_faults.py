@@ -13,11 +13,12 @@ import pytest
 from kernels.lanes import (
     Ran,
     RemoteShellKernel,
-    other_client,
+    read,
     run,
     start_client_lane,
     start_shell_lane,
     stopped_after,
+    wait_until_subscribed,
 )
 
 from cellwright.errors import KernelDiedError, KernelError, KernelNotReadyError, RunCancelled
@@ -52,16 +53,16 @@ class Person:
     """Somebody else at the same kernel: a notebook's own connection."""
 
     def __init__(self, kernel: FreshKernel) -> None:
-        self.client = other_client(kernel)
+        self.client = kernel.process.client()
         self.client.start_channels(hb=False, stdin=False)
-        self.client.wait_for_ready(timeout=20)
+        wait_until_subscribed(self.client)
 
     def runs(self, code: str, *, stop_on_error: bool = True) -> str:
         return str(self.client.execute(code, stop_on_error=stop_on_error))
 
     def reply(self, message_id: str) -> dict[str, object]:
         while True:
-            message = self.client.get_shell_msg(timeout=20)
+            message = read(self.client.shell_channel, 20)
             if message["parent_header"].get("msg_id") == message_id:
                 content: dict[str, object] = message["content"]
                 return content
@@ -115,8 +116,7 @@ def test_a_death_is_noticed_by_the_heartbeat_where_nobody_owns_the_process(
     kernel: FreshKernel,
 ) -> None:
     """K1: a connection that was given to us, as the panel's."""
-    client = other_client(kernel)
-    client.parent = None
+    client = kernel.process.client()
     client.start_channels(stdin=False)
     try:
         lent = ClientKernel(client)
@@ -129,8 +129,7 @@ def test_a_death_is_noticed_by_the_heartbeat_where_nobody_owns_the_process(
 
 
 def test_without_a_manager_the_kernel_is_interrupted_by_message(kernel: FreshKernel) -> None:
-    client = other_client(kernel)
-    client.parent = None
+    client = kernel.process.client()
     client.start_channels(stdin=False)
     try:
         ran = stopped_after(ClientKernel(client), "import time; time.sleep(30)", 0.4)
@@ -142,7 +141,7 @@ def test_without_a_manager_the_kernel_is_interrupted_by_message(kernel: FreshKer
 
 def test_a_restart_during_a_cell_is_told_from_a_slow_cell(kernel: FreshKernel) -> None:
     """K15."""
-    timer = threading.Timer(0.8, kernel.manager.restart_kernel, kwargs={"now": True})
+    timer = threading.Timer(0.8, kernel.process.restart)
     timer.start()
     _, error, seconds = ran_until_death(kernel, "import time; time.sleep(60)")
     timer.join()
@@ -153,7 +152,7 @@ def test_a_restart_during_a_cell_is_told_from_a_slow_cell(kernel: FreshKernel) -
 def test_after_a_restart_the_kernel_is_used_as_a_new_one(kernel: FreshKernel) -> None:
     """K15."""
     run(kernel, "lost = 1")
-    kernel.manager.restart_kernel(now=True)
+    kernel.process.restart()
     for _ in range(50):
         try:
             ran = run(kernel, "kept = 2")
@@ -166,7 +165,7 @@ def test_after_a_restart_the_kernel_is_used_as_a_new_one(kernel: FreshKernel) ->
 
 
 def test_a_dead_kernel_refuses_the_next_cell(kernel: FreshKernel) -> None:
-    kernel.manager.shutdown_kernel(now=True)
+    kernel.process.end(now=True)
     with pytest.raises(KernelDiedError):
         run(kernel, "1")
     with pytest.raises(KernelError):
@@ -302,10 +301,10 @@ def test_a_kernel_that_is_busy_when_we_connect_is_waited_for(
     """K32."""
     person.runs("import time; time.sleep(1.2); done = 5")
     time.sleep(0.2)
-    client = other_client(kernel)
+    client = kernel.process.client()
     client.start_channels(hb=False, stdin=False)
     try:
-        assert run(ClientKernel(client, kernel.manager), "done").plain == ["5"]
+        assert run(ClientKernel(client, kernel.process), "done").plain == ["5"]
     finally:
         client.stop_channels()
 
@@ -369,7 +368,7 @@ def test_memory_stays_bounded_at_two_hundred_megabytes_of_output(kernel: FreshKe
 def test_closing_a_kernel_leaves_no_process(tmp_path: Path) -> None:
     kernel = start_client_lane(tmp_path)
     process_id = kernel.describe().process_id
-    folder = kernel._folder
+    folder = kernel.process._folder
     assert process_id is not None
     kernel.close()
     kernel.close()
@@ -421,7 +420,7 @@ def test_a_record_that_cannot_be_written_stops_the_cell(kernel: FreshKernel) -> 
 
 def test_an_interrupt_by_the_person_cancels_the_run(kernel: FreshKernel) -> None:
     """K12."""
-    timer = threading.Timer(0.4, kernel.manager.interrupt_kernel)
+    timer = threading.Timer(0.4, kernel.process.interrupt_kernel)
     timer.start()
     ran = run(kernel, "import time; print('a'); time.sleep(30)")
     timer.join()

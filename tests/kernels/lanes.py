@@ -38,13 +38,20 @@ def kernel_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
-def other_client(kernel: FreshKernel) -> Any:
-    """Another connection to a kernel; it needs a session of its own, as it is known by that."""
-    from jupyter_client.session import Session
+def wait_until_subscribed(client: Any) -> None:
+    """Wait until what the kernel publishes reaches a new connection."""
+    for _ in range(100):
+        client.kernel_info()
+        if client.iopub_channel.socket.poll(100):
+            return
+    raise AssertionError("the kernel does not answer")
 
-    mine = kernel.manager.session
-    session = Session(key=mine.key, signature_scheme=mine.signature_scheme)
-    return kernel.manager.client(session=session)
+
+def read(channel: Any, seconds: float) -> dict[str, Any]:
+    """One message, without jupyter_client's own loop."""
+    assert channel.socket.poll(seconds * 1000), "no message came"
+    message: dict[str, Any] = channel.session.recv(channel.socket)[1]
+    return message
 
 
 class RemoteShellKernel:
@@ -52,9 +59,9 @@ class RemoteShellKernel:
 
     def __init__(self, host: FreshKernel) -> None:
         self.host = host
-        self.client = other_client(host)
+        self.client = host.process.client()
         self.client.start_channels(hb=False, stdin=False)
-        self.client.wait_for_ready(timeout=30)
+        wait_until_subscribed(self.client)
         self.wire: list[dict[str, Any]] = []
         """Type and content of what the last calling cell sent to its front end."""
         self.reply: dict[str, Any] = {}
@@ -102,7 +109,7 @@ class RemoteShellKernel:
         return self.host.is_alive()
 
     def interrupt(self) -> None:
-        self.host.manager.interrupt_kernel()
+        self.host.process.interrupt_kernel()
 
     def close(self) -> None:
         self.client.stop_channels()
@@ -119,7 +126,7 @@ class RemoteShellKernel:
             if not self.client.iopub_channel.socket.poll(50):
                 assert self.is_alive(), "the host died"
                 continue
-            message = self.client.get_iopub_msg(timeout=1)
+            message = read(self.client.iopub_channel, 1)
             if message["parent_header"].get("msg_id") != message_id:
                 continue
             kind, content = message["msg_type"], message["content"]
@@ -129,7 +136,7 @@ class RemoteShellKernel:
 
     def _payload(self, message_id: str) -> dict[str, Any] | None:
         while True:
-            reply = self.client.get_shell_msg(timeout=10)
+            reply = read(self.client.shell_channel, 10)
             if reply["parent_header"].get("msg_id") == message_id:
                 break
         self.reply = reply["content"]

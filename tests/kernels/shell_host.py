@@ -45,6 +45,33 @@ def execute(text: str, stop_after: float | None = None) -> None:
     _reply({"captured": to_dict(captured), "yielded": to_dict(yielded), **ended})
 
 
+def hide(kind: str) -> None:
+    """Keep one kind of output from the calling cell."""
+    renew(show=lambda message: message.kind != kind)
+
+
+def fail_to_record() -> None:
+    """Run a cell whose outputs cannot be recorded."""
+
+    def sink(output: Any) -> Any:
+        raise OSError("disk full")
+
+    assert kernel is not None
+    code = "import time\nfor n in range(100): print(n, flush=True); time.sleep(0.1)"
+    try:
+        list(kernel.execute(CellRequest("c", code), Stop(), sink))
+    except OSError as error:
+        _reply({"raised": f"{type(error).__name__}: {error}"})
+
+
+def in_a_thread(code: str, stop_after: float) -> None:
+    """Run a cell in a thread, as a subshell does."""
+    text = json.dumps({"cell_id": "c", "code": code})
+    thread = threading.Thread(target=execute, args=(text, stop_after))
+    thread.start()
+    thread.join()
+
+
 def probe(function: str, arguments: str) -> None:
     """Ask the probe."""
     assert kernel is not None

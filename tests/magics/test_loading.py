@@ -25,7 +25,7 @@ there = "agent" in shell.magics_manager.magics["cell"]
 transformers = len(shell.input_transformers_cleanup)
 if NAME != "cellwright_magics":
     shell.run_line_magic("load_ext", "cellwright_magics")
-shell.run_line_magic("unload_ext", "cellwright_magics")
+shell.run_line_magic("unload_ext", NAME)
 transformers -= len(shell.input_transformers_cleanup)
 gone = all("agent" not in shell.magics_manager.magics[kind] for kind in ("line", "cell"))
 left = len(shell.Completer.custom_matchers)

@@ -16,26 +16,8 @@ from cellwright.redaction import Redactor
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright_magics.display import NotebookTranscript
-from cellwright_magics.repeating import own_cells, repeat
+from cellwright_magics.repeating import repeat
 from cellwright_magics.reports import CheckList, RunList
-
-
-def test_calls_of_the_agent_are_left_out_and_everything_else_stays() -> None:
-    record = RunRecord(
-        "r",
-        "completed",
-        "x",
-        Parameters("m"),
-        start_executed=(
-            "%load_ext cellwright",
-            "%%agent --mode auto\nPlot it",
-            "run = %agent what is it?",
-            "x = 1\n%agent look\n%load_ext cellwright_magics\ny = 2",
-            "agent = 3  # %agent",
-            "%load_ext autoreload",
-        ),
-    )
-    assert own_cells(record) == ("x = 1\ny = 2", "agent = 3  # %agent", "%load_ext autoreload")
 
 
 def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:

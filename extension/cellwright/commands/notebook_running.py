@@ -32,7 +32,7 @@ def run_cells(kernel: FreshKernel, notebook: NotebookFile, console: Console) -> 
         KernelDiedError: The kernel ended meanwhile.
     """
     cells = [cell for cell in notebook.memory.cells() if cell.cell_type == "code"]
-    client = _another_client(kernel)
+    client = kernel.process.client()
     client.start_channels(hb=False)
     try:
         client.wait_for_ready(timeout=READY_SECONDS)
@@ -51,15 +51,6 @@ def run_cells(kernel: FreshKernel, notebook: NotebookFile, console: Console) -> 
                 return
     finally:
         client.stop_channels()
-
-
-def _another_client(kernel: FreshKernel) -> Any:
-    from jupyter_client.blocking.client import BlockingKernelClient
-
-    # Not manager.client(): that has the manager's session, and a kernel answers each session once.
-    client = BlockingKernelClient(connection_file=kernel.manager.connection_file)
-    client.load_connection_file()
-    return client
 
 
 class _Running:

@@ -7,13 +7,17 @@ from collections.abc import Iterable
 
 __all__ = ["without_own_magics"]
 
-OWN_MAGIC = re.compile(r"\s*(?:[^\n#'\"]*=\s*)?%%?(?:agent\b|(?:re)?load_ext\s+cellwright)")
+OWN_CELL = re.compile(r"\s*%%agent\b")
+OWN_LINE = re.compile(
+    r"^[ \t]*(?:[^\n#'\"=]*=[ \t]*)?%(?:agent\b|(?:re)?load_ext[ \t]+cellwright).*\n?", re.MULTILINE
+)
 
 
 def without_own_magics(sources: Iterable[str]) -> list[str]:
-    """The sources that do not ask the agent or load its magics.
+    """The sources without what asks the agent or loads its magics; the rest of a cell stays.
 
     What the agent ran for a question is recorded by itself; run again, the question would be
     asked again.
     """
-    return [source for source in sources if not OWN_MAGIC.match(source)]
+    kept = (OWN_LINE.sub("", source) for source in sources if not OWN_CELL.match(source))
+    return [source for source in kept if source.strip()]

@@ -24,6 +24,7 @@ def calling_cell_kept(shell: Any, code: str, loop_runner: Callable[..., Any]) ->
     hook = shell.displayhook
     results = _Results(shell)
     result, runner = hook.exec_result, shell.loop_runner
+    quiet = hook.__dict__.get("quiet")
     hook.quiet = lambda: _ends_with_semicolon(hook, code)
     if getattr(runner, "__name__", "") not in OTHER_LOOPS:
         shell.loop_runner = loop_runner
@@ -32,6 +33,8 @@ def calling_cell_kept(shell: Any, code: str, loop_runner: Callable[..., Any]) ->
     finally:
         shell.loop_runner, hook.exec_result = runner, result
         del hook.quiet
+        if quiet is not None:
+            hook.quiet = quiet
         results.restore()
 
 

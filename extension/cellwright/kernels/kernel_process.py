@@ -39,7 +39,6 @@ class KernelProcess:
         self._manager = AsyncKernelManager(
             kernel_name=kernel_name,
             connection_file=os.path.join(self._folder, "kernel.json"),
-            client_class="jupyter_client.blocking.BlockingKernelClient",
             shutdown_wait_time=POLITE_SECONDS,
         )
         if os.name == "posix" and len(self._folder) < SOCKET_PATH_LIMIT:
@@ -65,11 +64,11 @@ class KernelProcess:
 
     def client(self) -> Any:
         """A new connection, with a session of its own: a kernel tells its clients apart by that."""
-        from jupyter_client.session import Session
+        from jupyter_client.blocking.client import BlockingKernelClient
 
-        mine = self._manager.session
-        session = Session(key=mine.key, signature_scheme=mine.signature_scheme)
-        return self._manager.client(session=session)
+        client: Any = BlockingKernelClient()
+        client.load_connection_info(self._manager.get_connection_info())
+        return client
 
     def is_alive(self) -> bool:
         """Whether it is there."""

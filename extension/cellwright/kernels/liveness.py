@@ -38,7 +38,9 @@ class Liveness:
         """Whether the process is there, as far as can be told."""
         if self._manager is not None:
             return bool(self._manager.is_alive())
-        return bool(self._client.is_alive())
+        heartbeat = self._client.hb_channel
+        # Without a heartbeat it cannot be told.
+        return bool(heartbeat.is_beating()) if heartbeat.is_alive() else True
 
     def settle(self) -> None:
         """A request was answered: whoever answers now is the kernel we mean."""

@@ -148,4 +148,4 @@ def _error_of(result: Any) -> ErrorOutput | None:
     if error is None:
         return None
     lines = tuple(safe_text(line) for line in traceback.format_exception(error))
-    return ErrorOutput(type(error).__name__, lines[-1].strip(), lines)
+    return ErrorOutput(type(error).__name__, safe_text(error), lines)
