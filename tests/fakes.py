@@ -107,6 +107,11 @@ class FakeNotebook:
         """It has no file."""
         return ""
 
+    @property
+    def is_editable(self) -> bool:
+        """It takes cells."""
+        return True
+
     def cells(self) -> tuple[Cell, ...]:
         """All cells, in order."""
         return tuple(self._cells.values())

@@ -90,7 +90,7 @@ def test_clear_output_clears_at_once() -> None:
 
 
 def test_clear_output_with_wait_clears_when_the_next_output_comes() -> None:
-    waiting = [out("a"), ClearOutput(wait=True)]
+    waiting: list[OutputMessage] = [out("a"), ClearOutput(wait=True)]
     assert fold(waiting) == (out("a"),)
     assert fold([*waiting, shown("b")]) == (shown("b"),)
     assert fold([*waiting, out(""), shown("b"), shown("c")]) == (shown("b"), shown("c"))

@@ -199,7 +199,7 @@ class Conversation:
             prompt=question.prompt,
         )
         if self._registry is None:
-            self._registry = Registry(standard_tools(has_notebook=place.notebook is not None))
+            self._registry = Registry(standard_tools(place.notebook))
         policy = Policy(question.mode, place.approver, self._trusted)
         return agent.AgentParts(
             lm=lm,

@@ -15,10 +15,16 @@ import signal
 import threading
 from typing import Any
 
-__all__ = ["InterruptWatch"]
+__all__ = ["InterruptWatch", "StubbornCellError"]
 
 BEAT_SECONDS = 0.1
 SHELL_INTERRUPTED = 130
+CATCHABLE = 2
+"""So many interrupts are an ordinary ``KeyboardInterrupt``."""
+
+
+class StubbornCellError(BaseException):
+    """Ends code that caught the interrupts before; it cannot expect this one."""
 
 
 class InterruptWatch:
@@ -32,6 +38,7 @@ class InterruptWatch:
     def __init__(self, *, is_nested: bool = False) -> None:
         self.seen = False
         """Whether an interrupt came."""
+        self._count = 0
         self._previous: Any = None
         self._awaits = False
         self._is_nested = is_nested
@@ -60,8 +67,11 @@ class InterruptWatch:
 
     def _on_interrupt(self, number: int, frame: Any) -> None:
         self.seen = True
+        self._count += 1
         if self._awaits and not _is_in_cell(frame):
             self._previous(number, frame)
+        elif self._count > CATCHABLE:
+            raise StubbornCellError("interrupted again and again")
         else:
             signal.default_int_handler(number, frame)
 

@@ -17,6 +17,7 @@ from cellwright.kernels import CellRequest
 from cellwright.lm import LM
 from cellwright.lm.replay import ReplayLM
 from cellwright.messages import AssistantMessage, Message, UserMessage
+from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import Output
 from cellwright.prompts import Parameters, Reply
 from cellwright.recording import RecordedExecution, RunRecord
@@ -93,6 +94,7 @@ def _again(
     record: RunRecord, place: Place, question: Question, lm: LM, stop: Stop | None
 ) -> Iterator[Event]:
     stop = stop or Stop()
+    place = replace(place, notebook=place.notebook or _notebook(record))
     _prepare(record, place, stop)
     conversation = Conversation(place)
     conversation.resume(_earlier(record), record.start_executed)
@@ -118,6 +120,14 @@ def _prepare(record: RunRecord, place: Place, stop: Stop) -> None:
         request = CellRequest(f"setup-{number}", source)
         for _ in place.kernel.execute(request, stop, lambda output: output):
             pass
+
+
+def _notebook(record: RunRecord) -> MemoryNotebook | None:
+    """The notebook the run started from, as far as its tools could reach it."""
+    names = {manifest.name for manifest in record.tools}
+    if "read_notebook" not in names:
+        return None
+    return MemoryNotebook(record.start_cells, is_editable="add_cell" in names)
 
 
 def _earlier(record: RunRecord) -> tuple[Message, ...]:

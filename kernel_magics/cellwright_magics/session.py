@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
 from cellwright.kernels.shell import ShellKernel, ShellOptions
+from cellwright.notebooks.saved import SavedNotebook
 from cellwright.outputs import ErrorOutput, OutputMessage
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
@@ -31,7 +33,7 @@ from cellwright_magics.driving import drive
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["OutputGate", "Session"]
+__all__ = ["OutputGate", "Session", "saved_notebook"]
 
 DATABASE = "runs.sqlite"
 SECRET = re.compile("key|token|secret|pass|pwd|credential|auth|cookie|url|dsn", re.IGNORECASE)
@@ -196,6 +198,7 @@ class Session:
             redactor=Redactor.from_environment(os.environ, settings.service.api_key),
             lane="magic",
             approver=self._approver if cell.interactive else None,
+            notebook=saved_notebook(self._shell.user_ns, os.environ),
             prices=settings.prices,
         )
         if self._conversation is None:
@@ -204,6 +207,18 @@ class Session:
             self._conversation.move(place)
         self._setting = setting
         return self._conversation
+
+
+def saved_notebook(
+    namespace: Mapping[str, object], environ: Mapping[str, str]
+) -> SavedNotebook | None:
+    """The notebook file that this kernel runs for, where the front end tells.
+
+    VS Code names it in the namespace, Jupyter Server in the environment.
+    """
+    told = namespace.get("__vsc_ipynb_file__") or environ.get("JPY_SESSION_NAME") or ""
+    path = Path(str(told))
+    return SavedNotebook(path) if path.suffix == ".ipynb" and path.is_file() else None
 
 
 def _secrets(settings: Settings) -> dict[str, str]:

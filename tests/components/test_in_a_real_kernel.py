@@ -25,7 +25,7 @@ from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
 
 _numbers = itertools.count(1)
-_tools = {tool.name: tool for tool in standard_tools(has_notebook=False)}
+_tools = {tool.name: tool for tool in standard_tools(None)}
 _context = ToolContext(
     kernel=ShellKernel(get_ipython()),
     notebook=None,

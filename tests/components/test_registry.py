@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from fakes import FakeNotebook
 
 from cellwright.components import Component, ToolContext, ToolYield
 from cellwright.components.finish import Submit
@@ -28,14 +29,14 @@ def named(tool_name: str) -> Component:
 
 
 def test_the_standard_tools_are_at_most_ten_and_cost_under_1500_tokens() -> None:
-    registry = Registry(standard_tools(has_notebook=True))
+    registry = Registry(standard_tools(FakeNotebook()))
     sent = [{"type": "function", "function": vars(manifest)} for manifest in registry.manifests]
     assert len(sent) <= 10
     assert token_count(json.dumps(sent)) <= 1_500
 
 
 def test_the_standard_tools_come_in_one_order_and_are_the_same_bytes_each_time() -> None:
-    one, other = (Registry(standard_tools(has_notebook=True)) for _ in range(2))
+    one, other = (Registry(standard_tools(FakeNotebook())) for _ in range(2))
     assert one.manifests == other.manifests
     assert one.names() == (
         "run_cell",
@@ -51,12 +52,12 @@ def test_the_standard_tools_come_in_one_order_and_are_the_same_bytes_each_time()
 
 
 def test_without_a_notebook_its_tools_are_left_out() -> None:
-    names = Registry(standard_tools(has_notebook=False)).names()
+    names = Registry(standard_tools(None)).names()
     assert not {"edit_cell", "read_notebook"} & set(names)
 
 
 def test_every_standard_tool_has_words_for_people() -> None:
-    for tool in standard_tools(has_notebook=True):
+    for tool in standard_tools(FakeNotebook()):
         assert tool.label()
         assert tool.risk_for() == tool.risk
         assert isinstance(tool.code_for(), str)
@@ -70,7 +71,7 @@ def test_a_tool_is_found_by_name() -> None:
 
 
 def test_an_unknown_tool_is_answered_with_the_nearest_and_all_names() -> None:
-    registry = Registry(standard_tools(has_notebook=False))
+    registry = Registry(standard_tools(None))
     assert "There is no tool 'run_cel'. Did you mean 'run_cell'?" in registry.unknown("run_cel")
     assert "Did you mean" not in registry.unknown("zzz")
     assert "submit" in registry.unknown("zzz")

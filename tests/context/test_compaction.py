@@ -1,5 +1,5 @@
 from cellwright.context.compaction import NEWEST_CHARACTERS, STUB_CHARACTERS, compact
-from cellwright.messages import ImagePart, TextPart, ToolMessage, UserMessage, text_of
+from cellwright.messages import ImagePart, Message, TextPart, ToolMessage, UserMessage, text_of
 
 
 def result(text: str) -> ToolMessage:
@@ -7,7 +7,8 @@ def result(text: str) -> ToolMessage:
 
 
 def test_old_results_are_cut_harder_than_the_newest_two() -> None:
-    messages = [UserMessage((TextPart("q" * 9_000),)), *[result("x" * 9_000) for _ in range(3)]]
+    messages: list[Message] = [UserMessage((TextPart("q" * 9_000),))]
+    messages += [result("x" * 9_000) for _ in range(3)]
     shorter = compact(messages)
     assert shorter is not None
     lengths = [len(text_of(message).split(" [")[0]) for message in shorter]

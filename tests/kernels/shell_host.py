@@ -9,6 +9,7 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 
 from cellwright.errors import CellwrightError, RunCancelled
+from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
 from cellwright.kernels.shell import ShellKernel, ShellOptions
 from cellwright.stopping import Stop
@@ -28,11 +29,16 @@ def renew(**options: Any) -> None:
 def execute(text: str, stop_after: float | None = None) -> None:
     """Run a cell; what came of it goes into the payload of the calling cell's reply."""
     request = from_dict(CellRequest, json.loads(text))
-    stop, captured = Stop(), []
+    stop, captured = Stop(), list[CellOutput]()
+
+    def keep(output: CellOutput) -> CellOutput:
+        captured.append(output)
+        return output
+
     if stop_after is not None:
         threading.Timer(stop_after, stop.set).start()
     assert kernel is not None
-    running = kernel.execute(request, stop, lambda output: captured.append(output) or output)
+    running = kernel.execute(request, stop, keep)
     yielded: list[Any] = []
     ended: dict[str, Any] = {}
     try:

@@ -42,6 +42,14 @@ def test_the_calling_cell_keeps_its_own_results_and_number(shell: RemoteShellKer
     assert shell.reply["execution_count"] == before + 2
 
 
+def test_the_persons_underscore_goes_on_after_ours(shell: RemoteShellKernel) -> None:
+    run(shell, "'ours'")
+    shell.call("'theirs'")
+    shell.call("_")
+    (shown,) = shell.shown("execute_result")
+    assert shown["data"]["text/plain"] == "'theirs'"
+
+
 def test_a_semicolon_of_the_calling_cell_does_not_silence_ours(shell: RemoteShellKernel) -> None:
     text = json.dumps({"cell_id": "c", "code": "40 + 2"})
     answer = shell.call(f"__import__('shell_host').execute({text!r});")

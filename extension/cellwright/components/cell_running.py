@@ -131,7 +131,7 @@ def _result(
     hint = _hint(execution.error)
     if hint:
         contents.append(Content("text", {"info": hint}, visible_scope="llm"))
-    if context.notebook is not None:
+    if context.notebook is not None and context.notebook.is_editable:
         # Named only where the model can edit it.
         name = Content("text", {"info": f"[cell {cell_id}]"}, visible_scope="llm")
         contents.insert(0, name)

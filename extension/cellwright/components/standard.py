@@ -8,17 +8,22 @@ from cellwright.components.finish import Submit
 from cellwright.components.kernel import InspectVariable, InstallPackage, ListVariables
 from cellwright.components.notebook import AddCell, EditCell, ReadNotebook, RunCell
 from cellwright.components.reading import ReadOutput
+from cellwright.notebooks import Notebook
 
 __all__ = ["standard_tools"]
 
 
-def standard_tools(*, has_notebook: bool) -> tuple[Component, ...]:
-    """New tools for one conversation; those that change cells only where there is a notebook."""
+def standard_tools(notebook: Notebook | None) -> tuple[Component, ...]:
+    """New tools for one conversation; those for cells only where a notebook can take them."""
     seen = SeenCells()
-    cells: tuple[Component, ...] = (AddCell(seen), EditCell(seen), ReadNotebook(seen))
+    cells: list[Component] = []
+    if notebook is not None and notebook.is_editable:
+        cells += [AddCell(seen), EditCell(seen)]
+    if notebook is not None:
+        cells.append(ReadNotebook(seen))
     return (
         RunCell(seen),
-        *(cells if has_notebook else ()),
+        *cells,
         ReadOutput(),
         ListVariables(),
         InspectVariable(),

@@ -56,12 +56,17 @@ class _Results:
         names = (*UNDERSCORES, f"_{self._count}")
         self._named = {name: self._namespace.get(name, self) for name in names}
         self._shown = self._out.get(self._count, self)
+        # By these IPython tells its own ``_`` from one that the person assigned.
+        self._hidden = shell.user_ns_hidden
+        self._known = {name: self._hidden.get(name, self) for name in names}
 
     def restore(self) -> None:
         for name, value in self._cached.items():
             setattr(self._hook, name, value)
         for name, value in self._named.items():
             _put(self._namespace, name, value, absent=self)
+        for name, value in self._known.items():
+            _put(self._hidden, name, value, absent=self)
         _put(self._out, self._count, self._shown, absent=self)
 
 

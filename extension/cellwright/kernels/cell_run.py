@@ -19,9 +19,10 @@ from cellwright.stopping import Stop
 __all__ = ["CellRun"]
 
 LOOK_SECONDS = 0.1
-PATIENCE_SECONDS = 1.0
+PATIENCE_SECONDS = 0.7
 """How long an interrupted cell may take to end before it is interrupted again."""
-INTERRUPTS = 2
+INTERRUPTS = 3
+"""The third one is more than a ``KeyboardInterrupt`` (``interrupt_watch``)."""
 REPLY_SECONDS = 10.0
 """After it said it is idle, a sound kernel replies at once."""
 IDLE_SECONDS = 4.0

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 
-__all__ = ["interrupt_thread", "raise_in_thread"]
+__all__ = ["interrupt_thread"]
 
 
 def interrupt_thread(thread: threading.Thread) -> None:
@@ -17,7 +17,7 @@ def interrupt_thread(thread: threading.Thread) -> None:
     group of its own, as it does under Jupyter: ``os.system`` waits for its child, not for us.
     """
     if thread is not threading.main_thread():
-        raise_in_thread(thread, KeyboardInterrupt)
+        _raise_in_thread(thread, KeyboardInterrupt)
     elif os.name == "posix" and os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGINT)
     elif os.name == "posix" and thread.ident is not None:
@@ -26,7 +26,7 @@ def interrupt_thread(thread: threading.Thread) -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def raise_in_thread(thread: threading.Thread, error: type[BaseException]) -> None:
+def _raise_in_thread(thread: threading.Thread, error: type[BaseException]) -> None:
     """Raise an exception in a thread as soon as it runs Python code again."""
     if thread.ident is not None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(

@@ -13,6 +13,7 @@ from cellwright import cell_watch, probe
 from cellwright.cells import Execution, ExecutionStatus
 from cellwright.errors import RunCancelled
 from cellwright.events import CellOutput
+from cellwright.interrupt_watch import StubbornCellError
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.kernels.calling_cell import calling_cell_kept
 from cellwright.kernels.capture import Capture
@@ -56,7 +57,7 @@ class ShellKernel:
         result, watchdog = None, Watchdog(request, stop, capture)
         try:
             result = self._run(request, capture, watchdog)
-        except (KeyboardInterrupt, RunCancelled) as interrupt:
+        except (KeyboardInterrupt, StubbornCellError) as interrupt:
             result = interrupt
         finally:
             report = cell_watch.after_cell(self._shell, result)

@@ -5,24 +5,25 @@ from __future__ import annotations
 import threading
 import time
 
-from cellwright.errors import RunCancelled
+from cellwright.interrupt_watch import StubbornCellError
 from cellwright.kernels import CellRequest
 from cellwright.kernels.capture import Capture
-from cellwright.kernels.interrupts import interrupt_thread, raise_in_thread
+from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.stopping import Stop
 
 __all__ = ["Watchdog"]
 
 LOOK_SECONDS = 0.1
-PATIENCE_SECONDS = 1.0
+INTERRUPTS = 4
+PATIENCE_SECONDS = 0.7
 """How long an interrupted cell may take to end before it is interrupted again."""
 
 
 class Watchdog:
     """Interrupts the thread that runs a cell when there is a reason to.
 
-    Code that catches ``KeyboardInterrupt`` is interrupted twice; then an exception that it cannot
-    expect is raised in it.
+    Code that catches ``KeyboardInterrupt`` is interrupted again; the third time it meets an
+    exception that it cannot expect (``interrupt_watch``).
     """
 
     def __init__(self, request: CellRequest, stop: Stop, capture: Capture) -> None:
@@ -47,7 +48,7 @@ class Watchdog:
             try:
                 with self._lock:
                     return
-            except (KeyboardInterrupt, RunCancelled):
+            except (KeyboardInterrupt, StubbornCellError):
                 # An interrupt that came too late for the cell.
                 continue
 
@@ -71,12 +72,10 @@ class Watchdog:
         return "output" if self._capture.overflowed else ""
 
     def _interrupt_until_it_ends(self) -> None:
-        for attempt in range(4):
+        for _ in range(INTERRUPTS):
             with self._lock:
                 if self._ended.is_set():
                     return
-                if attempt > 1:
-                    raise_in_thread(self._watched, RunCancelled)
                 interrupt_thread(self._watched)
             if self._ended.wait(PATIENCE_SECONDS):
                 return

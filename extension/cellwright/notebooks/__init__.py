@@ -18,6 +18,11 @@ class Notebook(Protocol):
         """The file's path; empty when it has none or it is not known."""
         ...
 
+    @property
+    def is_editable(self) -> bool:
+        """Whether cells can be added and changed here; otherwise it can only be read."""
+        ...
+
     def cells(self) -> tuple[Cell, ...]:
         """All cells, in order."""
         ...

@@ -34,6 +34,7 @@ class MemoryNotebook:
         cells: What is in it at first.
         path: The file it came from, if any; it is never written by this class.
         metadata: The notebook's own metadata, kept as it is.
+        is_editable: Whether the model may add and change cells.
     """
 
     def __init__(
@@ -41,9 +42,12 @@ class MemoryNotebook:
         cells: tuple[Cell, ...] = (),
         path: str = "",
         metadata: Mapping[str, Any] | None = None,
+        *,
+        is_editable: bool = True,
     ) -> None:
         self._entries = {cell.id: _Entry(cell) for cell in cells}
         self._path = path
+        self._is_editable = is_editable
         self._metadata = dict(metadata or {})
 
     @classmethod
@@ -58,6 +62,11 @@ class MemoryNotebook:
     def path(self) -> str:
         """The file it came from; empty when there is none."""
         return self._path
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether the model may add and change cells."""
+        return self._is_editable
 
     def cells(self) -> tuple[Cell, ...]:
         """All cells, with the outputs they show now."""

@@ -1,0 +1,277 @@
+"""Short texts for live objects."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from cellwright.inspection import describe, headline, safe_repr
+
+mpl.use("agg")
+
+
+def tokens(text: str) -> int:
+    """About what a byte-pair tokenizer makes of it: short words, three digits, single signs."""
+    return len(re.findall(r"[A-Za-z]{1,7}|\d{1,3}|[^\w\s]|_", text))
+
+
+def wide_table(rows: int = 320) -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    table: dict[str, Any] = {f"value{n}": random.normal(size=rows) for n in range(6)}
+    table |= {f"count{n}": random.integers(0, 1000, rows) for n in range(3)}
+    table |= {f"kind{n}": random.choice(["alpha", "beta", "gamma"], rows) for n in range(5)}
+    table |= {"date": pd.date_range("2024-01-01", periods=rows), "flag": random.random(rows) > 0.5}
+    return pd.DataFrame(table)
+
+
+def test_a_table_of_sixteen_columns_takes_two_hundred_tokens() -> None:
+    """K25."""
+    frame = wide_table()
+    assert frame.shape == (320, 16)
+    assert tokens(describe(frame)) <= 240
+    assert len(describe(frame)) <= 700
+
+
+def test_a_table_is_told_by_its_columns() -> None:
+    frame = pd.DataFrame(
+        {
+            "price": [1.5, None, 99.25],
+            "region": ["North", "South", "North"],
+            "day": pd.to_datetime(["2024-01-01", "2024-01-03", None]),
+            "id": [1, 2, 3],
+            "empty": [None, None, None],
+        }
+    )
+    assert describe(frame).splitlines() == [
+        "DataFrame 3 rows x 5 columns",
+        "(numbers: min/median/max; text: unique values: most frequent)",
+        "price float NA=1 1.5/50.38/99.25",
+        "region str 2: North, South",
+        "day date NA=1 2024-01-01..2024-01-03",
+        "id int 1/2/3",
+        "empty object NA=3",
+    ]
+
+
+def test_an_index_that_says_something_is_told() -> None:
+    index = pd.Index(["a", "b"], name="key")
+    assert describe(pd.DataFrame({"x": [1, 2]}, index=index)).startswith(
+        "DataFrame 2 rows x 1 columns, index key a..b"
+    )
+    empty = pd.DataFrame({"x": []}, index=pd.Index([], dtype=object))
+    assert describe(empty).startswith("DataFrame 0 rows x 1 columns, index Index")
+
+
+def test_columns_of_odd_values_are_told_without_fuss() -> None:
+    frame = pd.DataFrame(
+        {
+            "lists": [[1], [2]],
+            "ids": ["a1", "a2"],
+            "kinds": pd.Categorical(["x", "y"]),
+            "waits": pd.to_timedelta(["1h", "2h"]),
+        }
+    )
+    frame["many"] = [f"name {n}" for n in range(2)]
+    lines = describe(frame).splitlines()[2:]
+    assert lines[0] == "lists object [1]"
+    assert lines[2] == "kinds category 2: x, y"
+    assert lines[3].startswith("waits timedelta64 0 days 01:00:00..0 days 02:00:00")
+    long = pd.DataFrame({"name": [f"name {n}" for n in range(30)]})
+    assert "name str all different: name 0, …" in describe(long)
+
+
+def test_a_column_that_raises_is_told_by_its_type() -> None:
+    class Odd(pd.Series):  # type: ignore[type-arg]
+        def isna(self) -> Any:
+            raise RuntimeError("no")
+
+    assert describe(Odd([1, 2])) == "Odd: 0    1\n1    2\ndtype: int64"
+    series = pd.Series([1, 2], name="n")
+    assert describe(series).splitlines() == ["Series 2 values, int64, name 'n'", "int 1/1.5/2"]
+
+
+def test_very_wide_tables_name_the_columns_that_are_left_out() -> None:
+    frame = pd.DataFrame(np.zeros((2, 90)), columns=[f"c{n}" for n in range(90)])
+    last = describe(frame).splitlines()[-1]
+    assert last.startswith("30 more columns: c60, c61")
+    assert tokens(describe(frame)) < 1_000
+
+
+def test_huge_tables_and_arrays_are_sampled_and_never_slow() -> None:
+    frame = pd.DataFrame(np.zeros((1_000_000, 20)))
+    frame["text"] = "x"
+    started = time.monotonic()
+    text = describe(frame)
+    assert time.monotonic() - started < 1
+    assert "ranges from every 52th row" in text
+    assert "of every 22th value" in describe(np.zeros((3000, 3000)))
+
+
+def test_arrays_are_told_by_shape_and_range() -> None:
+    array = np.array([[1.0, np.nan], [3.0, 4.0]])
+    assert describe(array).splitlines() == [
+        "ndarray shape (2, 2), float64",
+        "min 1, mean 2.667, max 4, NaN 1",
+        "first: 1, nan, 3, 4",
+    ]
+    assert describe(np.array([[1, 2], [3, 4]]).T).splitlines()[1] == "min 1, mean 2.5, max 4"
+    assert "'a', 'b'" in describe(np.array(["a", "b"]))
+    assert describe(np.array([np.nan])).splitlines()[1] == "first: nan"
+    assert headline(array) == "shape (2, 2), float64"
+
+
+def test_containers_are_told_by_length_and_first_items() -> None:
+    mapping: dict[str, Any] = {f"k{n}": n for n in range(14)}
+    assert describe(mapping).splitlines()[:2] == ["dict of 14", "'k0': int 0"]
+    assert describe(mapping).splitlines()[-1] == "… 2 more"
+    assert describe([1, 2.5, "x"]).splitlines() == [
+        "list of 3 (float x 1, int x 1, str x 1)",
+        "- 1",
+        "- 2.5",
+        "- 'x'",
+    ]
+    assert describe(list(range(10))).splitlines()[-1] == "… 4 more"
+    assert headline(list(range(10))) == "10 items"
+    assert headline([1, "a"]) == "[1, 'a']"
+
+
+def test_a_container_of_tables_does_not_print_the_tables() -> None:
+    assert headline({"t": wide_table()}) == "dict of 1: 't': <DataFrame 320 rows x 16 columns>"
+    assert safe_repr({"a": [[1, [2, [3, [4]]]]]}, 40).startswith("dict of 1: 'a': list")
+    assert safe_repr(list(range(100))).startswith("list of 100: 0, 1, 2")
+
+
+def test_a_container_that_contains_itself_is_no_trap() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    endless.append(endless)
+    assert "list of 2" in describe(endless)
+
+
+def test_functions_show_their_signature() -> None:
+    def half(value: float, *, exact: bool = False) -> float:
+        """Half of it."""
+        return value / 2
+
+    assert headline(half) == "half(value: 'float', *, exact: 'bool' = False) -> 'float'"
+    assert describe(half).splitlines()[-1] == "Half of it."
+    half.__doc__ = None
+    assert describe(half).splitlines()[-1].startswith("half(")
+    assert headline(dict) == "dict"
+
+
+def test_texts_tell_their_length() -> None:
+    assert describe("x" * 3000).startswith("str of 3000 characters: 'xxx")
+    assert len(describe("x" * 3000)) < 1_100
+    assert describe(b"ab") == "bytes of 2 characters: b'ab'"
+    assert headline("a\nb") == "'a\\nb'"
+
+
+def test_a_figure_is_told_by_its_axes() -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([1, 2])
+    axes.set_title("Sales")
+    figure.add_axes((0, 0, 0.1, 0.1))
+    assert describe(figure).splitlines() == [
+        "Figure with 2 axes",
+        "title 'Sales', x '', y '': 1 lines",
+        "title '', x '', y '': empty",
+    ]
+
+
+class Raises:
+    """Everything about it raises."""
+
+    def __repr__(self) -> str:
+        raise ValueError("no repr")
+
+    @property
+    def shape(self) -> Any:
+        raise ValueError("no shape")
+
+
+def test_a_raising_repr_is_told_and_breaks_nothing() -> None:
+    """K23."""
+    assert describe(Raises()) == "Raises: <Raises object; its repr raises ValueError>"
+    assert headline(Raises()) == "<Raises object; its repr raises ValueError>"
+    assert safe_repr([Raises()]).startswith("list of 1: <Raises object")
+
+
+def named(name: str, module: str, **members: Any) -> Any:
+    """An object of a library that is not installed here."""
+    return type(name, (), {"__module__": module, **members})()
+
+
+def test_objects_of_libraries_that_are_not_here_are_known_by_name() -> None:
+    tensor = named("Tensor", "torch", shape=(2, 3), dtype="float32")
+    assert headline(tensor) == "shape (2, 3), float32"
+    broken = named("Tensor", "torch", shape=None, dtype="float32")
+    assert headline(broken).startswith("(cannot be looked at: TypeError")
+    geo = named("GeoDataFrame", "geopandas", shape=(2, 3))
+    assert headline(geo) == "2 rows x 3 columns"
+
+
+class Column:
+    """A polars column, as far as it is asked."""
+
+    def __init__(self, dtype: str, values: list[Any]) -> None:
+        self.dtype, self.values = dtype, [v for v in values if v is not None]
+        self.length = len(values)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def gather_every(self, step: int) -> Column:
+        return self
+
+    def null_count(self) -> int:
+        return self.length - len(self.values)
+
+    def min(self) -> Any:
+        return min(self.values)
+
+    def max(self) -> Any:
+        return max(self.values)
+
+    def median(self) -> Any:
+        return sorted(self.values)[len(self.values) // 2]
+
+    def to_list(self) -> list[Any]:
+        return self.values
+
+
+def test_polars_tables_are_told_too() -> None:
+    columns = {"n": Column("Int64", [1, 2, None]), "s": Column("String", ["a", "a", "b"])}
+    frame = named(
+        "DataFrame",
+        "polars.dataframe.frame",
+        shape=(3, 2),
+        columns=list(columns),
+        get_column=staticmethod(columns.__getitem__),
+    )
+    assert headline(frame) == "3 rows x 2 columns"
+    assert describe(frame).splitlines() == [
+        "polars DataFrame 3 rows x 2 columns",
+        "n Int64 NA=1 1/2/2",
+        "s str 2: a, b",
+    ]
+
+
+@pytest.mark.parametrize("value", [None, True, 3, 2.5, 1 + 2j, ..., range(3), pd.NaT])
+def test_plain_values_are_their_repr(value: object) -> None:
+    assert headline(value) == repr(value)
+    assert describe(value) == f"{type(value).__name__}: {value!r}"
+
+
+def test_looking_stops_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cellwright.inspection.SCAN_SECONDS", -1.0)
+    assert describe(pd.DataFrame({"a": [1]})).splitlines()[-1] == "a int"
