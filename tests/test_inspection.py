@@ -249,15 +249,19 @@ class Column:
         return self.values
 
 
-def test_polars_tables_are_told_too() -> None:
-    columns = {"n": Column("Int64", [1, 2, None]), "s": Column("String", ["a", "a", "b"])}
-    frame = named(
+def polars_table(shape: tuple[int, int], columns: dict[str, Any]) -> Any:
+    return named(
         "DataFrame",
         "polars.dataframe.frame",
-        shape=(3, 2),
+        shape=shape,
         columns=list(columns),
         get_column=staticmethod(columns.__getitem__),
     )
+
+
+def test_polars_tables_are_told_too() -> None:
+    columns = {"n": Column("Int64", [1, 2, None]), "s": Column("String", ["a", "a", "b"])}
+    frame = polars_table((3, 2), columns)
     assert headline(frame) == "3 rows x 2 columns"
     assert describe(frame).splitlines() == [
         "polars DataFrame 3 rows x 2 columns",
@@ -272,6 +276,15 @@ def test_plain_values_are_their_repr(value: object) -> None:
     assert describe(value) == f"{type(value).__name__}: {value!r}"
 
 
-def test_looking_stops_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cellwright.inspection.SCAN_SECONDS", -1.0)
-    assert describe(pd.DataFrame({"a": [1]})).splitlines()[-1] == "a int"
+class SlowColumn(Column):
+    """Takes longer than all columns together may."""
+
+    def min(self) -> Any:
+        time.sleep(0.25)
+        return super().min()
+
+
+def test_looking_stops_when_the_time_is_up() -> None:
+    columns = {"slow": SlowColumn("Int64", [1]), "next": Column("Int64", [2])}
+    frame = polars_table((1, 2), columns)
+    assert describe(frame).splitlines()[1:] == ["slow Int64 1/1/1", "next Int64"]

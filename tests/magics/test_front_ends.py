@@ -132,14 +132,15 @@ def test_a_terminal_records_the_same_events_and_shows_plain_lines(
     shown = in_terminal(tmp_path, LOAD, "%agent --mode auto Make it three", "print(three)")
     assert event_kinds() == EXPECTED
     assert "\x1b" not in shown
-    lines = [line for line in shown.splitlines() if line.strip()]
+    # A slow machine is told that the model is waited for.
+    lines = [line for line in shown.splitlines() if line.strip() and "… waiting" not in line]
     assert lines[0] == "I look."
     assert lines[1].startswith("▸ ")
     assert lines[2:4] == ["▸ Try", "    three = int('x')"]
     assert lines[4].startswith("✗ ValueError: invalid literal")
     assert "made 3" in lines
     assert "It is **three**." in lines
-    assert "Out[0]: 3" in lines
+    assert any(line.startswith("Out[") and line.endswith(": 3") for line in lines)
 
 
 def test_a_front_end_with_a_person_records_the_same_events(
