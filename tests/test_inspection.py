@@ -43,7 +43,7 @@ def test_a_table_is_told_by_its_columns() -> None:
         {
             "price": [1.5, None, 99.25],
             "region": ["North", "South", "North"],
-            "day": pd.to_datetime(["2024-01-01", "2024-01-03", None]),
+            "day": pd.to_datetime(pd.Series(["2024-01-01", "2024-01-03", None])),
             "id": [1, 2, 3],
             "empty": [None, None, None],
         }
@@ -87,7 +87,7 @@ def test_columns_of_odd_values_are_told_without_fuss() -> None:
 
 
 def test_a_column_that_raises_is_told_by_its_type() -> None:
-    class Odd(pd.Series):  # type: ignore[type-arg]
+    class Odd(pd.Series):
         def isna(self) -> Any:
             raise RuntimeError("no")
 

@@ -68,7 +68,8 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[Check, ...]:
 
 def _key(settings: Settings, service: Service) -> Check:
     if service.is_demo:
-        return Check("key", "warning", "No key is set: the demo model answers.", service.notice)
+        action = "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
+        return Check("key", "warning", "No key is set: the demo model answers.", action)
     origin = settings.source.get("api_key", "default")
     if not settings.service.api_key:
         return Check("key", "ok", f"No key; {service.base_url} may not need one.")

@@ -145,11 +145,12 @@ class Commands:
         return Advice(f"The next cell holds the code of run {run.id}.")
 
     def _undo(self, order: _Order) -> object:
-        record = order.store.record(order.run_id)
-        cells = record.start_executed
-        if cells:
-            self._shell.set_next_input("\n\n".join(cells))
-        return undo_advice(record.run_id, len(cells))
+        # A replay may be newer, but it worked in a kernel of its own.
+        here = self._session.last_run_id if order.line.arguments.target == "last" else ""
+        record = order.store.record(here or order.run_id)
+        if record.start_executed:
+            self._shell.set_next_input("\n\n".join(record.start_executed))
+        return undo_advice(record)
 
     def _reset(self, order: _Order) -> object:
         self._session.reset()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cellwright.doctor import Check
+from cellwright.recording import RunRecord
 from cellwright.safe_inline import as_text
 from cellwright.store.runs import RunSummary
 from cellwright_magics.wording import one_line
@@ -105,13 +106,13 @@ class Advice:
         return {"text/plain": self.text, "text/markdown": as_text(self.text).replace("\n", "  \n")}
 
 
-def undo_advice(run_id: str, count: int) -> Advice:
-    """What undo can do here: nothing to the namespace, so how to get back.
-
-    Args:
-        run_id: The run.
-        count: How many cells had been run before it.
-    """
+def undo_advice(record: RunRecord) -> Advice:
+    """What undo can do here: nothing to the namespace, so what changed and how to get back."""
+    ended = [ran.execution for ran in record.executions if ran.execution is not None]
+    names = dict.fromkeys(v.name for execution in ended for v in execution.changed)
+    files = dict.fromkeys(file.path for execution in ended for file in execution.files)
+    touched = ", ".join([*names, *files]) or "nothing that was noticed"
+    count = len(record.start_executed)
     if not count:
         before = "Nothing had been run before it, so a restart is all it takes."
     else:
@@ -121,6 +122,6 @@ def undo_advice(run_id: str, count: int) -> Advice:
             "They run again in full, files they write included."
         )
     return Advice(
-        f"Variables and files that run {run_id} changed cannot be put back.\n"
+        f"Run {record.run_id} changed: {touched}. That cannot be put back here.\n"
         f"To get to where it started, restart the kernel. {before}"
     )

@@ -147,6 +147,11 @@ class Session:
             drive(conversation.ask(question, service.lm, Stop()), transcript.show)
         return conversation.place.store.record(conversation.last_run_id)
 
+    @property
+    def last_run_id(self) -> str:
+        """The newest run that worked in this kernel; empty: none since the last reset."""
+        return self._conversation.last_run_id if self._conversation is not None else ""
+
     def reset(self) -> None:
         """Forget what was said; variables and the record stay."""
         self._conversation = None

@@ -20,7 +20,8 @@ class EchoKernel(Kernel):
             content = {"name": "stdout", "text": code}
             self.send_response(self.iopub_socket, "stream", content)
         if code == "leave":
-            self.session.send = lambda *_arguments, **_options: None
+            session: Any = self.session
+            session.send = lambda *_arguments, **_options: None
         return {
             "status": "ok",
             "execution_count": self.execution_count,

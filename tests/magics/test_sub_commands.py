@@ -92,6 +92,7 @@ def test_undo_says_what_it_cannot_do_and_hands_over_the_cells_before(
     recorded: LiveKernel,
 ) -> None:
     shown = recorded.run("%agent undo")
+    assert "changed: " in shown.results[0]
     assert "cannot be put back" in shown.results[0]
     assert "restart the kernel" in shown.results[0]
     (payload,) = shown.payload

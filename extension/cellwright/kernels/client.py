@@ -6,7 +6,7 @@ import ast
 import json
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -29,6 +29,7 @@ ANSWER_SECONDS = 10.0
 """A question to a kernel that is not busy is answered within this time."""
 PUBLISHED_SECONDS = 0.1
 CELLS_REMEMBERED = 256
+LATE_REMEMBERED = 1_000
 
 
 class ProcessManager(Protocol):
@@ -58,6 +59,7 @@ class ClientKernel:
         self._liveness = Liveness(client, manager, self._channels)
         self._lock = threading.RLock()
         self._cells: OrderedDict[str, str] = OrderedDict()
+        self._late: deque[CellOutput] = deque(maxlen=LATE_REMEMBERED)
         self._busy: set[str] = set()
         self._run: CellRun | None = None
         self._info: Mapping[str, Any] | None = None
@@ -73,14 +75,12 @@ class ClientKernel:
             stop.check()
             self._get_ready(stop)
             run = CellRun(request, stop, on_output)
-            late: list[CellOutput] = []
             self._start(run, request)
             try:
                 while not run.is_over:
                     for message in self._channels.receive(run.seconds_to_wait):
-                        late += self._take_in(message, on_output)
-                    yield from [*late, *run.capture.take()]
-                    late.clear()
+                        self._take_in(message)
+                    yield from [*self._late_outputs(on_output), *run.capture.take()]
                     self._check_begun(run)
                     if run.wants_interrupt():
                         self._interrupt()
@@ -97,8 +97,12 @@ class ClientKernel:
     def probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
         """The answer of a function of ``cellwright.probe``, run silently in the kernel."""
         with self._lock:
+            if self._run is not None:
+                raise KernelError(f"A cell runs; {function!r} can be asked when it has ended.")
             stop = Stop()
             self._get_ready(stop, within=ANSWER_SECONDS)
+            if not self._has_probe:
+                raise KernelError(f"This {self._language} kernel cannot be asked {function!r}.")
             expression = answer_expression(function, arguments)
             found: Mapping[str, Any] = {}
             for _ in range(2):
@@ -154,8 +158,8 @@ class ClientKernel:
         while len(self._cells) > CELLS_REMEMBERED:
             self._cells.popitem(last=False)
 
-    def _take_in(self, message: Received, on_output: OutputSink) -> list[CellOutput]:
-        """Give a message to whom it belongs; return outputs of cells that ended before."""
+    def _take_in(self, message: Received) -> None:
+        """Give a message to whom it belongs: this cell, or one that ended before."""
         self._note(message)
         run = self._run
         if run is not None and message.parent_id == run.message_id:
@@ -163,8 +167,11 @@ class ClientKernel:
         elif message.channel == "iopub" and message.parent_id in self._cells:
             output = from_kernel_message(message.type, message.content)
             if output is not None:
-                return [on_output(CellOutput(self._cells[message.parent_id], output))]
-        return []
+                self._late.append(CellOutput(self._cells[message.parent_id], output))
+
+    def _late_outputs(self, on_output: OutputSink) -> Iterator[CellOutput]:
+        while self._late:
+            yield on_output(self._late.popleft())
 
     def _note(self, message: Received) -> None:
         """Keep track of whether the kernel is busy, with whatever."""
@@ -184,7 +191,7 @@ class ClientKernel:
     def _get_ready(self, stop: Stop, *, within: float | None = None) -> None:
         """Wait until the kernel is free, however long the person's own cell takes."""
         for message in self._channels.receive(0):
-            self._note(message)
+            self._take_in(message)
         if self._info is None:
             self._connect(stop, within)
         elif self._busy:
@@ -201,7 +208,7 @@ class ClientKernel:
 
     def _hears_within(self, seconds: float) -> bool:
         for message in self._channels.receive(seconds):
-            self._note(message)
+            self._take_in(message)
         return self._hears
 
     def _install(self) -> None:
@@ -237,7 +244,7 @@ class ClientKernel:
         while True:
             stop.check()
             for message in self._channels.receive(LOOK_SECONDS):
-                self._note(message)
+                self._take_in(message)
                 yield message
             self._liveness.check()
             yield None
