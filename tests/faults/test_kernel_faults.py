@@ -108,6 +108,7 @@ def test_a_dead_kernel_is_noticed_and_what_it_printed_is_kept(
     assert texts == ["last words\n"]
     assert error.message == "The kernel's process is gone."
     assert "variables are lost" in error.hint
+    assert ("memory ran out" in error.hint) == ("SIGKILL" in death)
     assert seconds < 5
     assert not kernel.is_alive()
 

@@ -19,9 +19,6 @@ class EchoKernel(Kernel):
         if not silent:
             content = {"name": "stdout", "text": code}
             self.send_response(self.iopub_socket, "stream", content)
-        if code == "leave":
-            session: Any = self.session
-            session.send = lambda *_arguments, **_options: None
         return {
             "status": "ok",
             "execution_count": self.execution_count,

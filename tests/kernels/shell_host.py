@@ -78,6 +78,19 @@ def in_a_thread(code: str, stop_after: float) -> None:
     thread.join()
 
 
+def describe() -> None:
+    """What the kernel says of itself."""
+    assert kernel is not None
+    kernel.interrupt()
+    _reply({"described": to_dict(kernel.describe()), "alive": kernel.is_alive()})
+
+
+def interrupt_after(seconds: float) -> None:
+    """Interrupt the cell that runs then, from another thread."""
+    assert kernel is not None
+    threading.Timer(seconds, kernel.interrupt).start()
+
+
 def probe(function: str, arguments: str) -> None:
     """Ask the probe."""
     assert kernel is not None

@@ -96,6 +96,14 @@ def test_cells_are_numbered_as_the_kernel_numbers_them(client: FreshKernel) -> N
     assert run(client, "2").execution.execution_count == first + 1
 
 
+def test_a_kernel_of_our_own_does_not_write_into_the_persons_history(tmp_path: Path) -> None:
+    environment = {**kernel_environment(), "IPYTHONDIR": str(tmp_path)}
+    with start_kernel(tmp_path, environment) as kernel:
+        run(kernel, "ours = 1")
+        assert run(kernel, "%history").text.startswith("ours = 1")
+    assert list(tmp_path.rglob("history.sqlite")) == []
+
+
 def test_a_kernel_that_is_not_installed_is_named() -> None:
     with pytest.raises(KernelError, match="There is no kernel named 'nonsense'") as caught:
         start_kernel(kernel_name="nonsense")
@@ -159,7 +167,7 @@ def test_noise_on_the_line_is_passed_over(client: FreshKernel) -> None:
 
 def test_nothing_can_be_asked_while_a_cell_runs(client: FreshKernel) -> None:
     running = client.execute(
-        CellRequest("c", "print(1, flush=True); import time; time.sleep(0.3); 2"),
+        CellRequest("c", "made = 1; print(1, flush=True); import time; time.sleep(0.3); 2"),
         Stop(),
         lambda output: output,
     )

@@ -207,6 +207,48 @@ def test_memory_stays_bounded_at_twenty_megabytes_of_output(shell: RemoteShellKe
     assert "left out" in ran.text
 
 
+def test_the_shell_describes_itself(shell: RemoteShellKernel, tmp_path: Path) -> None:
+    answer = shell.call("__import__('shell_host').describe()")
+    assert answer is not None
+    assert answer["alive"]
+    assert answer["described"]["cwd"] == str(tmp_path)
+
+
+def test_an_interrupt_from_another_thread_ends_the_cell(shell: RemoteShellKernel) -> None:
+    shell.call("__import__('shell_host').interrupt_after(0.4)")
+    ran = run(shell, "import time; time.sleep(20)")
+    assert ran.cancelled is not None
+    assert ran.seconds < 2
+
+
+def test_output_is_ours_although_a_comm_message_pointed_it_elsewhere(
+    shell: RemoteShellKernel,
+) -> None:
+    text = json.dumps({"cell_id": "c", "code": "import os; os.system('echo from a child');"})
+    answer = shell.call(
+        "import threading\n"
+        "elsewhere = {'header': {'msg_id': 'comm', 'msg_type': 'comm_msg'}, 'metadata': {}}\n"
+        "point = threading.Thread(target=get_ipython().set_parent, args=(elsewhere,))\n"
+        "point.start(); point.join()\n"
+        f"__import__('shell_host').execute({text!r})"
+    )
+    assert answer is not None
+    assert answer["yielded"][0]["message"]["text"] == "from a child\n"
+
+
+def test_messages_of_others_pass_the_tap_untouched(shell: RemoteShellKernel) -> None:
+    code = """
+kernel = get_ipython().kernel
+kernel.session.send(kernel.iopub_socket, "stream", {"name": "stdout", "text": "orphan"})
+kernel.session.send(
+    kernel.iopub_socket, "comm_open", {"comm_id": "1"}, get_ipython().get_parent()
+)
+print("mine")
+"""
+    assert run(shell, code).text == "mine\n"
+    assert shell.shown("comm_open") == [{"comm_id": "1"}]
+
+
 TERMINAL = r"""
 import json, sys
 from IPython.terminal.interactiveshell import TerminalInteractiveShell
@@ -248,6 +290,7 @@ def test_everything_works_in_a_plain_terminal(tmp_path: Path) -> None:
         "exit()",
         "'quiet';",
         "sys.stdout.isatty()",
+        "get_ipython().ask_exit = lambda: None; exit()",
     ]
     script = TERMINAL.format(codes=codes, colors="nocolor")
     done = subprocess.run(
@@ -277,6 +320,7 @@ def test_everything_works_in_a_plain_terminal(tmp_path: Path) -> None:
         [],
         [],
         [("execute_result", {"text/plain": "False"})],
+        [],
     ]  # fmt: skip
     assert [row[1] for row in results].count("error") == 1
     for shown in ("out\n", "Out[", "2\n", "ZeroDivisionError", "from a child", "gone"):

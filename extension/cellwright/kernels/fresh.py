@@ -14,6 +14,11 @@ from cellwright.stopping import Stop
 __all__ = ["FreshKernel", "start_kernel"]
 
 START_SECONDS = 60.0
+LIFT_FLOOD_LIMIT = (
+    "(lambda thread: thread.schedule(lambda: thread.socket.setsockopt("
+    "__import__('zmq').SNDHWM, 0)))(get_ipython().kernel.iopub_socket.io_thread)"
+)
+"""ipykernel drops messages past a thousand that wait to be sent: a flood of prints had holes."""
 
 
 class FreshKernel(ClientKernel):
@@ -42,6 +47,8 @@ class FreshKernel(ClientKernel):
             KernelError: It died, or did not answer in time.
         """
         self._get_ready(Stop(), within=seconds)
+        # What comes of it is not looked at: another kind of kernel may not understand it.
+        self._silently("", Stop(), LIFT_FLOOD_LIMIT)
 
     def close(self) -> None:
         """End the process; a second call does nothing."""

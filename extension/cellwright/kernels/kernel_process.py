@@ -21,6 +21,9 @@ __all__ = ["KernelProcess"]
 
 SOCKET_PATH_LIMIT = 90
 """Unix sockets have short names only."""
+LAUNCHER = "ipykernel_launcher"
+NO_HISTORY = "--HistoryManager.hist_file=:memory:"
+"""Cells of a run are not the person's history, and many kernels must not share one database."""
 POLITE_SECONDS = 2.0
 """So long a kernel may take to end of itself."""
 
@@ -53,9 +56,11 @@ class KernelProcess:
         """
         from jupyter_client.kernelspec import NoSuchKernel
 
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        options: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
-            self._wait_for(self._manager.start_kernel, cwd=cwd, env=dict(env), **quiet)
+            if LAUNCHER in getattr(self._manager.kernel_spec, "argv", ()):
+                options["extra_arguments"] = [NO_HISTORY]
+            self._wait_for(self._manager.start_kernel, cwd=cwd, env=dict(env), **options)
         except NoSuchKernel:
             raise KernelError(
                 f"There is no kernel named {self._manager.kernel_name!r}.",
@@ -64,15 +69,25 @@ class KernelProcess:
 
     def client(self) -> Any:
         """A new connection, with a session of its own: a kernel tells its clients apart by that."""
+        import zmq
         from jupyter_client.blocking.client import BlockingKernelClient
 
         client: Any = BlockingKernelClient()
+        # By default a flood of more than a thousand messages that wait to be read loses some.
+        client.context.setsockopt(zmq.RCVHWM, 0)
         client.load_connection_info(self._manager.get_connection_info())
         return client
 
     def is_alive(self) -> bool:
         """Whether it is there."""
         return self._manager.has_kernel and bool(self._wait_for(self._manager.is_alive))
+
+    @property
+    def exit_code(self) -> int | None:
+        """How a local process ended: negative for a signal; None where that is not known."""
+        process = getattr(self._manager.provisioner, "process", None)
+        code: int | None = getattr(process, "returncode", None)
+        return code
 
     def interrupt_kernel(self) -> None:
         """Interrupt what runs."""

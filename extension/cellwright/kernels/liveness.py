@@ -14,6 +14,8 @@ LOOK_SECONDS = 0.5
 """How often the process is looked at."""
 ASK_SECONDS = 2.0
 """A kernel that is silent for so long is asked, on the control channel, who it is."""
+KILLED = -9
+MEMORY = "The system killed it, most often because memory ran out: use less at once."
 LOST = "Its variables are lost; cells that made them have to run again."
 
 
@@ -71,7 +73,9 @@ class Liveness:
             return
         self._looked_at = now
         if not self.is_alive():
-            raise KernelDiedError("The kernel's process is gone.", hint=LOST)
+            killed = getattr(self._manager, "exit_code", None) == KILLED
+            hint = f"{MEMORY} {LOST}" if killed else LOST
+            raise KernelDiedError("The kernel's process is gone.", hint=hint)
         if now - max(self._heard_at, self._asked_at) > ASK_SECONDS:
             self._asked_at, self.answers_control = now, False
             self._channels.send("kernel_info_request", {}, channel="control")

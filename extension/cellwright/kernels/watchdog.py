@@ -57,9 +57,9 @@ class Watchdog:
         deadline = None if limit is None else time.monotonic() + limit
         while not self._ended.wait(_pause(deadline)):
             self._capture.flush()
-            self.reason = self._found(deadline)
-            if self.reason:
-                self._interrupt_until_it_ends()
+            found = self._found(deadline)
+            if found:
+                self._interrupt_until_it_ends(found)
                 return
 
     def _found(self, deadline: float | None) -> str:
@@ -71,11 +71,12 @@ class Watchdog:
             return "record"
         return "output" if self._capture.overflowed else ""
 
-    def _interrupt_until_it_ends(self) -> None:
+    def _interrupt_until_it_ends(self, reason: str) -> None:
         for _ in range(INTERRUPTS):
             with self._lock:
                 if self._ended.is_set():
                     return
+                self.reason = reason
                 interrupt_thread(self._watched)
             if self._ended.wait(PATIENCE_SECONDS):
                 return
