@@ -24,6 +24,7 @@ from cellwright.recording import RecordedExecution, RunRecord
 from cellwright.settings import Limits, checked_mode
 from cellwright.stopping import Stop
 from cellwright.usage import Usage
+from cellwright.values import from_dict
 
 __all__ = ["Difference", "OtherModel", "ReplayResult", "compare", "replay", "rerun"]
 
@@ -107,7 +108,7 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
         parameters=parameters,
         files=tuple(record.files),
         mode=checked_mode(mode, "mode"),
-        limits=Limits(**record.limits) if record.limits else Limits(),
+        limits=from_dict(Limits, record.limits),
         source_run=record.run_id,
         message=_asked_message(record),
         cell_ids=tuple(cell.cell.id for cell in record.cells if cell.origin == "agent"),

@@ -47,7 +47,6 @@ class Limits:
     token_limit: int | None = None
     cost_limit_dollars: float | None = None
     cell_timeout_seconds: float = 120.0
-    argument_limit_bytes: int = 1_000_000
 
 
 @dataclass(frozen=True)

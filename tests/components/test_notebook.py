@@ -173,6 +173,7 @@ def test_a_cell_is_finished_whatever_ends_it(raised: BaseException, status: str)
 def test_empty_and_endless_code_is_refused_before_a_cell_is_added(
     code: str, complaint: str
 ) -> None:
+    """Fault M25."""
     with pytest.raises(ToolError, match=complaint):
         next(iter(RunCell(SeenCells()).tool_eval(make_context(), code)))
 
