@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import builtins
 import hashlib
 import json
@@ -40,6 +41,8 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
     yield found
     found.history_manager.end_session()  # type: ignore[union-attr]
     found.atexit_operations()
+    # It has just been called, and a second time it complains.
+    atexit.unregister(found.atexit_operations)
     sys.displayhook, sys.excepthook = displayhook, excepthook
 
 
@@ -306,6 +309,7 @@ def watched(shell: InteractiveShell) -> Iterator[WatchedShell]:
     yield found
     found.history_manager.end_session()  # type: ignore[union-attr]
     found.atexit_operations()
+    atexit.unregister(found.atexit_operations)
 
 
 def mark(shell: WatchedShell, message_id: str, **metadata: Any) -> None:

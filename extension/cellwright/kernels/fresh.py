@@ -52,7 +52,7 @@ class FreshKernel(ClientKernel):
 
     def close(self) -> None:
         """End the process; a second call does nothing."""
-        self._own_client.stop_channels()
+        _disconnect(self._own_client)
         self.process.end()
 
 
@@ -83,7 +83,12 @@ def start_kernel(
         kernel.wait_until_ready(START_SECONDS)
     except BaseException:
         if client is not None:
-            client.stop_channels()
+            _disconnect(client)
         process.end(now=True)
         raise
     return kernel
+
+
+def _disconnect(client: Any) -> None:
+    client.stop_channels()
+    client.context.destroy(linger=100)

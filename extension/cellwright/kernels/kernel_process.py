@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -110,13 +110,15 @@ class KernelProcess:
         async def call() -> Any:
             return await function(**options)
 
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return _run(call())
+        if not _loop_runs_here():
+            return asyncio.run(call())
         with ThreadPoolExecutor(1) as elsewhere:
-            return elsewhere.submit(_run, call()).result()
+            return elsewhere.submit(asyncio.run, call()).result()
 
 
-def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(coroutine)
+def _loop_runs_here() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
