@@ -98,6 +98,48 @@ def test_the_seam_is_gone_after_the_cell(shell: RemoteShellKernel) -> None:
     assert shell.shown("stream")[0]["text"] == "False\n"
 
 
+BETWEEN = """
+import threading, time
+from cellwright.kernels import CellRequest
+from cellwright.kernels.shell import ShellKernel
+from cellwright.stopping import Stop
+kernel, got, yielded = ShellKernel(get_ipython()), [], []
+def keep(output):
+    got.append((output.cell_id, output.message.text))
+    return output
+def run(cell_id, code):
+    yielded.extend(o.cell_id for o in kernel.execute(CellRequest(cell_id, code), Stop(), keep))
+run("first", "threading.Timer(0.2, print, ('late',), {'flush': True}).start()")
+time.sleep(0.6)
+"""
+
+
+def test_text_of_a_thread_between_two_cells_belongs_to_the_first(shell: RemoteShellKernel) -> None:
+    """K18."""
+    shell.call(BETWEEN + "run('second', 'print(1)')\nresult = [got, yielded]")
+    shell.call("result")
+    (shown,) = shell.shown("execute_result")
+    expected = [[("first", "late\n"), ("second", "1\n")], ["first", "second"]]
+    assert shown["data"]["text/plain"] == repr(expected)
+
+
+def test_text_after_the_last_cell_is_recorded_until_the_calling_cell_ends(
+    shell: RemoteShellKernel,
+) -> None:
+    """K18."""
+    shell.call(BETWEEN)
+    shell.call("[got, 'send' in get_ipython().kernel.session.__dict__]")
+    (shown,) = shell.shown("execute_result")
+    assert shown["data"]["text/plain"] == repr([[("first", "late\n")], False])
+
+
+def test_listening_ends_with_the_kernel(shell: RemoteShellKernel) -> None:
+    shell.call(BETWEEN + "kernel.close(); seam = 'send' in get_ipython().kernel.session.__dict__")
+    shell.call("seam")
+    (shown,) = shell.shown("execute_result")
+    assert shown["data"]["text/plain"] == "False"
+
+
 def test_an_agent_called_by_an_agents_cell_is_captured_by_both(shell: RemoteShellKernel) -> None:
     code = """
 import shell_host

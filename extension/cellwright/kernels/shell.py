@@ -22,7 +22,7 @@ from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.kernels.nested_loop import NestedLoop
 from cellwright.kernels.outcome import INTERRUPTED, answered, execution, reason_text
 from cellwright.kernels.recorder import TerminalRecorder
-from cellwright.kernels.tap import SessionTap, ShellOptions
+from cellwright.kernels.tap import LateTap, SessionTap, ShellOptions
 from cellwright.kernels.watchdog import Watchdog
 from cellwright.outputs import ErrorOutput, safe_text
 from cellwright.stopping import Stop
@@ -44,12 +44,15 @@ class ShellKernel:
         self._loop = NestedLoop()
         self._running: threading.Thread | None = None
         self._prompt = -1
+        self._late: LateTap | None = None
 
     def execute(
         self, request: CellRequest, stop: Stop, on_output: OutputSink
     ) -> Generator[CellOutput, None, Execution]:
         """Run a cell here and now; its outputs show as they come and are yielded at the end."""
         stop.check()
+        if self._late is not None:
+            yield from self._late.leave()
         capture = Capture(request, on_output)
         started = time.monotonic()
         self._forget_files()
@@ -61,6 +64,7 @@ class ShellKernel:
             result = interrupt
         finally:
             report = cell_watch.after_cell(self._shell, result)
+            self._late = self._listen_on(Capture(request, on_output))
         seconds = time.monotonic() - started
         yield from capture.take()
         _raise_if_ended_early(result, stop, capture, watchdog.reason)
@@ -91,7 +95,9 @@ class ShellKernel:
             interrupt_thread(self._running)
 
     def close(self) -> None:
-        """End what top-level ``await`` left behind."""
+        """End what top-level ``await`` left behind, and listen no more."""
+        if self._late is not None:
+            self._late.leave()
         self._loop.close()
 
     def _forget_files(self) -> None:
@@ -120,11 +126,22 @@ class ShellKernel:
         session = getattr(kernel, "session", None)
         if session is None:
             return TerminalRecorder(self._shell, capture, self._options)
-        parent = self._shell.get_parent()
         # A comm message that came meanwhile points later output of children and threads elsewhere.
-        self._shell.set_parent(parent)
-        parent_id = str((parent or {}).get("header", {}).get("msg_id", ""))
-        return SessionTap(session, parent_id, capture, self._options)
+        self._shell.set_parent(self._shell.get_parent())
+        return SessionTap(session, self._parent_id(), capture, self._options)
+
+    def _listen_on(self, capture: Capture) -> LateTap | None:
+        """Text that comes between two cells belongs to the first."""
+        session = getattr(getattr(self._shell, "kernel", None), "session", None)
+        if session is None or threading.current_thread() is not threading.main_thread():
+            return None
+        late = LateTap(session, self._parent_id(), capture)
+        late.__enter__()
+        return late
+
+    def _parent_id(self) -> str:
+        parent = self._shell.get_parent() or {}
+        return str(parent.get("header", {}).get("msg_id", ""))
 
 
 def _raise_if_ended_early(result: Any, stop: Stop, capture: Capture, reason: str) -> None:

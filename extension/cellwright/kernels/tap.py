@@ -11,10 +11,17 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from cellwright.events import CellOutput
 from cellwright.kernels.capture import Capture
-from cellwright.outputs import ClearOutput, ErrorOutput, OutputMessage, from_kernel_message
+from cellwright.outputs import (
+    ClearOutput,
+    ErrorOutput,
+    OutputMessage,
+    StreamOutput,
+    from_kernel_message,
+)
 
-__all__ = ["SessionTap", "ShellOptions"]
+__all__ = ["LateTap", "SessionTap", "ShellOptions"]
 
 
 @dataclass(frozen=True)
@@ -63,14 +70,10 @@ class SessionTap:
         **options: Any,
     ) -> Any:
         sent = (stream, msg_or_type, content, parent, *arguments)
-        if isinstance(msg_or_type, Mapping):
-            kind, body = str(msg_or_type["msg_type"]), msg_or_type["content"]
-            origin = msg_or_type.get("parent_header")
-        else:
-            kind, body, origin = msg_or_type, content, parent
-        if _message_id(origin) != self._parent_id:
+        read = _read(msg_or_type, content, parent)
+        if read.parent_id != self._parent_id:
             return self._send(*sent, **options)
-        message = from_kernel_message(kind, body or {})
+        message = from_kernel_message(read.kind, read.content)
         if message is None:
             return self._send(*sent, **options)
         self._capture.add(message)
@@ -86,6 +89,60 @@ class SessionTap:
             # It would wipe the whole calling cell, what the agent said included.
             return False
         return self._options.show is None or self._options.show(message)
+
+
+class LateTap(SessionTap):
+    """Captures text that a thread or child sends once its cell has ended.
+
+    It goes when the next cell comes (``leave``), or by itself when the calling cell ends.
+    """
+
+    def __init__(self, session: Any, parent_id: str, capture: Capture) -> None:
+        super().__init__(session, parent_id, capture, ShellOptions())
+
+    def leave(self) -> list[CellOutput]:
+        """Stop listening; what has come."""
+        # Whoever stood before us may have taken us away with himself.
+        if self._session.__dict__.get("send") == self._look:
+            self.__exit__(None, None, None)
+        self._capture.finish()
+        return self._capture.take()
+
+    def _look(
+        self,
+        stream: Any,
+        msg_or_type: Any,
+        content: Any = None,
+        parent: Any = None,
+        *arguments: Any,
+        **options: Any,
+    ) -> Any:
+        read = _read(msg_or_type, content, parent)
+        if read.parent_id == self._parent_id:
+            message = from_kernel_message(read.kind, read.content)
+            if isinstance(message, StreamOutput):
+                self._capture.add(message)
+            elif read.kind == "status":
+                self.leave()
+        return self._send(stream, msg_or_type, content, parent, *arguments, **options)
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """What is being sent, whichever way ``send`` was called."""
+
+    kind: str
+    content: Mapping[str, Any]
+    parent_id: str
+
+
+def _read(msg_or_type: Any, content: Any, parent: Any) -> _Sent:
+    if isinstance(msg_or_type, Mapping):
+        kind, content = str(msg_or_type["msg_type"]), msg_or_type["content"]
+        parent = msg_or_type.get("parent_header")
+    else:
+        kind = msg_or_type
+    return _Sent(kind, content or {}, _message_id(parent))
 
 
 def _message_id(parent: Any) -> str:
