@@ -233,7 +233,10 @@ def _open_lab(invocation: Invocation, folder: Path) -> bool:
     """Open the notebook in JupyterLab until the person ends it; whether that worked."""
     environ = {**os.environ, "CELLWRIGHT_HOME": str(invocation.settings.home.resolve())}
     # Not `jupyter lab`, which takes the first one on the path, perhaps another Python's.
-    command = [sys.executable, "-m", "jupyterlab", NOTEBOOK]
+    command = [sys.executable, "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", NOTEBOOK]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        # In a container the person is often root; JupyterLab would refuse to start.
+        command.append("--allow-root")
     with subprocess.Popen(command, cwd=folder, env=environ) as lab:
         code = None
         while code is None:
