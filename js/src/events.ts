@@ -1,0 +1,331 @@
+/**
+ * What a run emits, as it comes over the wire: the mirror of `cellwright/events.py`.
+ *
+ * A test compares it with the JSON schema that Python makes.
+ */
+
+/** How a run ended, in AgentBench's words, with `cancelled` added. */
+export type RunStatus =
+  | 'running'
+  | 'completed'
+  | 'agent context limit'
+  | 'agent validation failed'
+  | 'agent invalid action'
+  | 'task limit reached'
+  | 'task error'
+  | 'unknown'
+  | 'cancelled';
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = Record<string, Json>;
+
+export interface Parameters {
+  readonly model: string;
+  readonly temperature: number | null;
+  readonly max_output_tokens: number | null;
+  readonly extra: JsonObject;
+}
+
+export interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cached_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly estimated: boolean;
+}
+
+export interface TextPart {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+export interface ImagePart {
+  readonly kind: 'image';
+  readonly mime: string;
+  readonly data: string;
+  readonly caption: string;
+}
+
+export type Part = TextPart | ImagePart;
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly text: string;
+  readonly tool_calls: readonly ToolCall[];
+  readonly reasoning: string;
+  readonly refusal: string;
+}
+
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly call_id: string;
+  readonly name: string;
+  readonly parts: readonly Part[];
+  readonly is_error: boolean;
+}
+
+export interface StreamOutput {
+  readonly kind: 'stream';
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface DisplayData {
+  readonly kind: 'display_data';
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+  readonly display_id: string;
+}
+
+export interface ExecuteResult {
+  readonly kind: 'execute_result';
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+  readonly execution_count: number | null;
+  readonly display_id: string;
+}
+
+export interface ErrorOutput {
+  readonly kind: 'error';
+  readonly ename: string;
+  readonly evalue: string;
+  readonly traceback: readonly string[];
+}
+
+export interface DisplayUpdate {
+  readonly kind: 'update_display_data';
+  readonly display_id: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+}
+
+export interface ClearOutput {
+  readonly kind: 'clear_output';
+  readonly wait: boolean;
+}
+
+export type OutputMessage =
+  StreamOutput | DisplayData | ExecuteResult | ErrorOutput | DisplayUpdate | ClearOutput;
+
+export interface VariableSummary {
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+export interface FileChange {
+  readonly path: string;
+  readonly change: 'created' | 'modified' | 'deleted';
+  readonly size_bytes: number;
+}
+
+export interface Execution {
+  readonly status: 'ok' | 'error' | 'interrupted' | 'timeout' | 'died' | 'aborted';
+  readonly duration_seconds: number;
+  readonly error: ErrorOutput | null;
+  readonly execution_count: number | null;
+  readonly result_summary: string;
+  readonly changed: readonly VariableSummary[];
+  readonly removed: readonly string[];
+  readonly files: readonly FileChange[];
+  readonly cwd: string;
+  readonly note: string;
+}
+
+export interface RunStarted {
+  readonly kind: 'run_started';
+  readonly prompt: string;
+  readonly lane: string;
+  readonly mode: string;
+  readonly parameters: Parameters;
+  readonly base_url: string;
+  readonly files: readonly string[];
+  readonly source_run: string;
+  readonly continues: string;
+}
+
+/** Its cells, packages and files stay in the record; the wire carries only this. */
+export interface StateCaptured {
+  readonly kind: 'state_captured';
+}
+
+/** Its messages and tools stay in the record; the wire carries only the step. */
+export interface ModelAsked {
+  readonly kind: 'model_asked';
+  readonly step: number;
+}
+
+export interface TextDelta {
+  readonly kind: 'text_delta';
+  readonly text: string;
+}
+
+export interface ReasoningDelta {
+  readonly kind: 'reasoning_delta';
+  readonly text: string;
+}
+
+export interface ModelRetrying {
+  readonly kind: 'model_retrying';
+  readonly attempt: number;
+  readonly delay_seconds: number;
+  readonly reason: string;
+}
+
+export interface ModelSilent {
+  readonly kind: 'model_silent';
+  readonly seconds: number;
+}
+
+export interface ModelReplied {
+  readonly kind: 'model_replied';
+  readonly message: AssistantMessage;
+  readonly finish_reason: string;
+  readonly usage: Usage;
+  readonly model: string;
+  readonly duration_seconds: number;
+  readonly first_delta_seconds: number | null;
+  readonly attempts: number;
+  readonly cost_dollars: number | null;
+  readonly truncated: boolean;
+}
+
+export interface ToolStarted {
+  readonly kind: 'tool_started';
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly label: string;
+  readonly risk: string;
+}
+
+export interface ApprovalAsked {
+  readonly kind: 'approval_asked';
+  readonly call_id: string;
+  readonly reason: string;
+}
+
+export interface ApprovalAnswered {
+  readonly kind: 'approval_answered';
+  readonly call_id: string;
+  readonly allowed: boolean;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface CellAdded {
+  readonly kind: 'cell_added';
+  readonly cell_id: string;
+  readonly source: string;
+  readonly cell_type: 'code' | 'markdown' | 'raw';
+  /** Id of the cell it follows; empty: at the end. */
+  readonly after: string;
+  readonly call_id: string;
+}
+
+export interface CellEdited {
+  readonly kind: 'cell_edited';
+  readonly cell_id: string;
+  readonly source: string;
+  /** `sourceHash` of the text it replaces. */
+  readonly previous_hash: string;
+  readonly call_id: string;
+}
+
+export interface CellRemoved {
+  readonly kind: 'cell_removed';
+  readonly cell_id: string;
+  readonly previous_hash: string;
+  readonly call_id: string;
+}
+
+export interface CellMoved {
+  readonly kind: 'cell_moved';
+  readonly cell_id: string;
+  /** Id of the cell it follows now; empty: at the start. */
+  readonly after: string;
+  readonly call_id: string;
+}
+
+export interface CellStarted {
+  readonly kind: 'cell_started';
+  readonly cell_id: string;
+}
+
+export interface CellOutput {
+  readonly kind: 'cell_output';
+  readonly cell_id: string;
+  readonly message: OutputMessage;
+}
+
+export interface CellFinished {
+  readonly kind: 'cell_finished';
+  readonly cell_id: string;
+  readonly execution: Execution;
+}
+
+export interface ToolFinished {
+  readonly kind: 'tool_finished';
+  readonly call_id: string;
+  readonly name: string;
+  readonly message: ToolMessage;
+  readonly status: 'ok' | 'error' | 'refused' | 'cancelled';
+  readonly duration_seconds: number;
+  readonly shown: string;
+}
+
+export interface Notice {
+  readonly kind: 'notice';
+  readonly level: 'info' | 'warning' | 'error';
+  readonly text: string;
+  readonly action: string;
+  readonly code: string;
+}
+
+export interface RunFinished {
+  readonly kind: 'run_finished';
+  readonly status: RunStatus;
+  readonly answer: string;
+  readonly reason: string;
+  readonly cause: string;
+  readonly usage: Usage;
+  readonly cost_dollars: number | null;
+  readonly duration_seconds: number;
+}
+
+/** Events that change a notebook. */
+export type CellEvent =
+  CellAdded | CellEdited | CellRemoved | CellMoved | CellStarted | CellOutput | CellFinished;
+
+export type RunEvent =
+  | RunStarted
+  | StateCaptured
+  | ModelAsked
+  | TextDelta
+  | ReasoningDelta
+  | ModelRetrying
+  | ModelSilent
+  | ModelReplied
+  | ToolStarted
+  | ApprovalAsked
+  | ApprovalAnswered
+  | CellEvent
+  | ToolFinished
+  | Notice
+  | RunFinished;
+
+/** An event with what the record adds to it. */
+export interface RecordedEvent {
+  /** 1, 2, 3 … within the run; 0 for what is shown but not recorded. */
+  readonly sequence: number;
+  /** Seconds since the epoch, UTC. */
+  readonly time: number;
+  readonly event: RunEvent;
+}

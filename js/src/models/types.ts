@@ -1,0 +1,91 @@
+/** What the views draw: plain frozen state, made by folding events. */
+import type { Execution, RunStatus, Usage } from '../events';
+import type { ContextItem, Mode } from '../server/frames';
+
+/** One tool call as a card. */
+export interface ToolCard {
+  readonly kind: 'tool';
+  readonly callId: string;
+  readonly name: string;
+  /** What it does, in words. */
+  readonly label: string;
+  readonly risk: string;
+  readonly status: 'waiting' | 'asking' | 'running' | 'ok' | 'error' | 'refused' | 'cancelled';
+  /** Code or text it writes; empty: none. */
+  readonly code: string;
+  readonly language: string;
+  readonly argumentsText: string;
+  /** Why it is asked about, or refused. */
+  readonly reason: string;
+  /** Cells it added, edited or ran. */
+  readonly cellIds: readonly string[];
+  readonly execution: Execution | null;
+  /** What the model was given, as text. */
+  readonly result: string;
+  readonly shown: string;
+  /** Seconds since the epoch when it began; null: it waits. */
+  readonly startedAt: number | null;
+  readonly durationSeconds: number;
+}
+
+export interface TextBlock {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly isStreaming: boolean;
+}
+
+export interface ReasoningBlock {
+  readonly kind: 'reasoning';
+  readonly text: string;
+  readonly isStreaming: boolean;
+}
+
+export interface NoticeBlock {
+  readonly kind: 'notice';
+  readonly level: 'info' | 'warning' | 'error';
+  readonly text: string;
+  readonly action: string;
+  readonly code: string;
+}
+
+export type Block = TextBlock | ReasoningBlock | ToolCard | NoticeBlock;
+
+/** One prompt and everything that came of it. */
+export interface Turn {
+  readonly runId: string;
+  readonly prompt: string;
+  readonly files: readonly string[];
+  readonly model: string;
+  readonly mode: string;
+  readonly startedAt: number;
+  readonly status: RunStatus;
+  /** Why it ended so, in plain words; empty for a plain `completed`. */
+  readonly reason: string;
+  readonly cause: string;
+  readonly blocks: readonly Block[];
+  readonly usage: Usage;
+  readonly costDollars: number | null;
+  readonly durationSeconds: number;
+  /** Shown while the model is silent or asked again: `waiting 12 s`, `retrying (2) …`. */
+  readonly activity: string;
+}
+
+/** The connection to the server. */
+export type LinkState = 'connecting' | 'open' | 'waiting' | 'closed' | 'refused' | 'wrong_version';
+
+/** What the person is about to send. */
+export interface Draft {
+  readonly text: string;
+  readonly context: readonly ContextItem[];
+  readonly mode: Mode;
+  readonly model: string;
+}
+
+/** What stands in the sessions list. */
+export interface ChatSummary {
+  readonly id: string;
+  readonly title: string;
+  readonly notebookPath: string;
+  readonly updatedAt: number;
+  readonly runs: number;
+}
