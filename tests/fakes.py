@@ -10,8 +10,9 @@ from typing import Any
 from cellwright.cells import Cell, Execution
 from cellwright.components import ToolContext, ToolLimits
 from cellwright.errors import ToolError
-from cellwright.events import CellAdded, CellEdited, CellEvent, CellOutput
+from cellwright.events import CellAdded, CellEdited, CellEvent, CellOutput, CellRemoved
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
+from cellwright.notebooks.confirming import check_source
 from cellwright.outputs import OutputMessage
 from cellwright.stopping import Stop
 
@@ -43,6 +44,11 @@ class FakeKernel:
         self._probes = dict(probes or {})
         self.requests: list[CellRequest] = []
         self.interrupted = False
+        self.session = "first"
+
+    def wait_until_free(self, stop: Stop) -> None:
+        """Nobody else uses it."""
+        stop.check()
 
     def execute(
         self, request: CellRequest, stop: Stop, on_output: OutputSink
@@ -97,10 +103,14 @@ class MemoryShelf:
 
 
 class FakeNotebook:
-    """Cells in a list, changed by ``CellAdded`` and ``CellEdited`` alone."""
+    """Cells in a list, changed by ``CellAdded``, ``CellEdited`` and ``CellRemoved`` alone."""
 
     def __init__(self, *cells: Cell) -> None:
         self._cells = {cell.id: cell for cell in cells}
+        self.person_does: tuple[CellEvent, ...] = ()
+        """What happens to the notebook while a cell waits to run."""
+        self.confirmed: list[str] = []
+        """Message ids of the cells that were to run."""
 
     @property
     def path(self) -> str:
@@ -112,17 +122,26 @@ class FakeNotebook:
         """It takes cells."""
         return True
 
+    def confirm(self, cell_id: str, source: str, message_id: str = "") -> None:
+        """As ``person_does`` says: by then the person may have changed the cell."""
+        self.confirmed.append(message_id)
+        for event in self.person_does:
+            self.apply(event)
+        check_source(self.cells(), cell_id, source)
+
     def cells(self) -> tuple[Cell, ...]:
         """All cells, in order."""
         return tuple(self._cells.values())
 
     def apply(self, event: CellEvent) -> None:
-        """Add or edit a cell."""
+        """Add, edit or remove a cell."""
         if isinstance(event, CellAdded):
             self._cells[event.cell_id] = Cell(event.cell_id, event.cell_type, event.source)
         elif isinstance(event, CellEdited) and event.cell_id in self._cells:
             kind = self._cells[event.cell_id].cell_type
             self._cells[event.cell_id] = Cell(event.cell_id, kind, event.source)
+        elif isinstance(event, CellRemoved):
+            self._cells.pop(event.cell_id, None)
 
 
 def make_context(

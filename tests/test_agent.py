@@ -46,6 +46,7 @@ from cellwright.policy import Answer as Decision
 from cellwright.policy import Policy
 from cellwright.prompts import Parameters, Prompt
 from cellwright.publishing import Publisher
+from cellwright.recording import RecordedEvent
 from cellwright.redaction import Redactor
 from cellwright.settings import Limits, Mode
 from cellwright.shelf import Shelf
@@ -114,8 +115,13 @@ class ListJournal:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    def record(self, *events: Event) -> None:
+    def record(self, *events: Event) -> tuple[RecordedEvent, ...]:
         self.events.extend(events)
+        first = len(self.events) - len(events) + 1
+        return tuple(
+            RecordedEvent(self.run_id, number, 0.0, event)
+            for number, event in enumerate(events, first)
+        )
 
     def take_notices(self) -> tuple[Notice, ...]:
         return ()

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fake_answers import Request, Wire
 from fake_service import Answer, FakeService, error, text, tool_call, tool_calls
 
+from cellwright.context.assemble import Quoted
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.events import Event, Notice, RunFinished, RunStarted
+from cellwright.events import Event, Notice, RunFinished, RunStarted, ToolStarted
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.lm.openai import OpenAILM
+from cellwright.messages import UserMessage, text_of
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import ErrorOutput, StreamOutput
+from cellwright.policy import Answer as Answered
 from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
+from cellwright.recording import RecordedEvent, RunRecord, fold
 from cellwright.redaction import Redactor
 from cellwright.replaying import OtherModel, compare, replay, rerun
 from cellwright.settings import Limits
@@ -192,6 +198,219 @@ def test_a_conversation_can_move_to_another_place(place: Place, store: RunStore)
     conversation.move(replace(place, lane="panel"))
     record = ask(place, [text("Two.")], conversation=conversation)
     assert (record.lane, record.earlier_messages) == ("panel", 3)
+
+
+def test_the_lanes_listener_hears_a_run_as_it_is_recorded(place: Place) -> None:
+    heard: list[RecordedEvent] = []
+    record = ask(
+        replace(place, listener=lambda recorded: heard.extend(recorded)),
+        [tool_call("run_cell", {"code": "print(1)"}), text("Done.")],
+    )
+    kept = [item for item in heard if item.sequence]
+    assert fold(kept) == record
+    assert [item.sequence for item in kept] == list(range(1, len(kept) + 1))
+
+
+def test_what_the_person_put_beside_the_prompt_reaches_the_model(place: Place) -> None:
+    conversation = Conversation(place)
+    ask(
+        place,
+        [tool_call("run_cell", {"code": "table = [1, 2, 3]"}), text("Done.")],
+        conversation=conversation,
+    )
+    question = replace(
+        QUESTION,
+        prompt="What is wrong with @table?",
+        context=(Quoted("error of cell a", "NameError: swordfish-swordfish"),),
+        variables=("table", "missing"),
+    )
+    record = ask(place, [text("Nothing.")], question, conversation)
+    newest = text_of(record.messages[-2])
+    assert "<context>\nerror of cell a:\n  NameError: «redacted" in newest
+    assert newest.count("@table: list") == 1
+    assert "@missing" not in newest
+
+
+def test_a_plan_looks_and_changes_nothing(place: Place) -> None:
+    conversation = Conversation(place)
+    book = MemoryNotebook()
+    conversation.move(replace(place, notebook=book))
+    record = ask(
+        place,
+        [
+            tool_calls([("list_variables", {}), ("run_cell", {"code": "x = 1"})]),
+            text("I would set x to 1."),
+        ],
+        replace(QUESTION, mode="plan"),
+        conversation,
+    )
+    assert record.status == "completed"
+    assert [call.status for call in record.calls] == ["ok", "refused"]
+    assert "mode: plan. You may only look" in text_of(record.messages[1])
+    assert record.cells == ()
+    assert book.cells() == ()
+    again = ask(place, [text("Same.")], replace(QUESTION, mode="plan"), conversation)
+    assert "mode:" not in text_of(again.messages[-2]), "said once"
+    acted = ask(place, [text("Done.")], QUESTION, conversation)
+    assert "mode: no longer plan" in text_of(acted.messages[-2])
+
+
+def test_the_tools_follow_the_kind_of_notebook(place: Place) -> None:
+    conversation = Conversation(place)
+    without = ask(place, [text("One.")], conversation=conversation)
+    conversation.move(replace(place, notebook=MemoryNotebook()))
+    editing = ask(place, [text("Two.")], conversation=conversation)
+    assert "arrange_cell" not in [tool.name for tool in without.tools]
+    assert "arrange_cell" in [tool.name for tool in editing.tools]
+
+
+def test_a_cell_the_model_deletes_is_gone_from_notebook_and_record(place: Place) -> None:
+    book = MemoryNotebook()
+    allowing = replace(place, notebook=book, approver=Allowing())
+    record = ask(
+        allowing,
+        [
+            tool_calls([("add_cell", {"source": "# Title"}), ("run_cell", {"code": "x = 1"})]),
+            lambda request: tool_call(
+                "arrange_cell",
+                {"cell_id": book.cells()[0].id, "action": "delete"},
+                id="call_delete",
+            )(request),
+            text("Done."),
+        ],
+    )
+    assert [cell.source for cell in book.cells()] == ["x = 1"]
+    assert [cell.is_removed for cell in record.cells] == [True, False]
+    assert [call.status for call in record.calls] == ["ok", "ok", "ok"]
+
+
+def test_stop_while_the_persons_cell_is_waited_for_ends_the_run(
+    place: Place, kernel: FreshKernel
+) -> None:
+    person = kernel.process.client()
+    person.start_channels(hb=False, stdin=False)
+    person.wait_for_ready(timeout=20)
+    person.execute("import time; time.sleep(2.5)")
+    time.sleep(0.3)
+    stop = Stop()
+    timer = threading.Timer(0.5, stop.set)
+    timer.start()
+    conversation = Conversation(place)
+    started = time.monotonic()
+    with FakeService([]) as service:
+        events = list(conversation.ask(QUESTION, OpenAILM(service.settings()), stop))
+    assert time.monotonic() - started < 2
+    assert [type(event) for event in events] == [RunStarted, RunFinished]
+    record = place.store.record(conversation.last_run_id)
+    assert (record.status, record.prompt) == ("cancelled", "Do it.")
+    timer.join()
+    person.stop_channels()
+
+
+class TestAnotherKernel:
+    @pytest.fixture
+    def breakable(self, folder: Path) -> Iterator[FreshKernel]:
+        with start_kernel(cwd=str(folder)) as kernel:
+            yield kernel
+
+    def test_the_model_is_told_after_a_restart(self, place: Place, breakable: FreshKernel) -> None:
+        """K15."""
+        here = replace(place, kernel=breakable)
+        conversation = Conversation(here)
+        ask(
+            here,
+            [tool_call("run_cell", {"code": "kept = 1"}), text("Done.")],
+            conversation=conversation,
+        )
+        breakable.process.restart()
+        record = ask(here, [text("Gone.")], conversation=conversation)
+        newest = text_of(record.messages[-2])
+        assert "new kernel: names from earlier turns no longer exist" in newest
+        assert "gone: kept" not in newest
+        assert record.start_executed == ()
+        again = ask(here, [text("Same.")], conversation=conversation)
+        assert "new kernel" not in text_of(again.messages[-2])
+
+    def test_the_model_is_told_after_a_move(self, place: Place, breakable: FreshKernel) -> None:
+        conversation = Conversation(place)
+        ask(place, [text("One.")], conversation=conversation)
+        conversation.move(replace(place, kernel=breakable))
+        record = ask(place, [text("Two.")], conversation=conversation)
+        assert "new kernel" in text_of(record.messages[-2])
+
+    def test_a_resumed_conversation_knows_whether_the_kernel_is_the_same(
+        self, place: Place, kernel: FreshKernel, breakable: FreshKernel
+    ) -> None:
+        ask(place, [text("Hello.")])
+        person = kernel.process.client()
+        person.start_channels()
+        person.execute_interactive("theirs = 1", timeout=10)
+        before = ask(place, [tool_call("run_cell", {"code": "ours = 1"}), text("Done.")])
+        person.execute_interactive("later = 2", timeout=10)
+        person.stop_channels()
+        executed = (*before.start_executed, *(run.source for run in before.executions))
+        session = str(before.kernel["session"])
+        assert session
+        same = Conversation(place)
+        same.resume(before.messages, executed, session)
+        record = ask(place, [text("Same.")], conversation=same)
+        newest = text_of(record.messages[-2])
+        assert "new kernel" not in newest
+        assert record.start_executed == (*executed, "later = 2"), "what was known is told once"
+        other = Conversation(replace(place, kernel=breakable))
+        other.resume(before.messages, executed, session)
+        record = ask(place, [text("Other.")], conversation=other)
+        assert "new kernel" in text_of(record.messages[-2])
+        assert record.start_executed == ()
+
+    def test_a_restart_in_the_middle_ends_the_run_and_the_next_one_works(
+        self, place: Place, breakable: FreshKernel
+    ) -> None:
+        """K15."""
+        here = replace(place, kernel=breakable)
+        conversation = Conversation(here)
+        ask(here, [text("Hello.")], conversation=conversation)
+        timer = threading.Timer(1.0, breakable.process.restart)
+        timer.start()
+        code = "import time; print('begun', flush=True); time.sleep(60)"
+        record = ask(
+            here, [tool_call("run_cell", {"code": code}), text("never")], conversation=conversation
+        )
+        timer.join()
+        assert (record.status, record.cause) == ("task error", "kernel_restarted")
+        assert record.reason == "The kernel was restarted."
+        (cell,) = record.cells
+        assert cell.execution is not None
+        assert cell.execution.status == "died"
+        after = ask(
+            here,
+            [tool_call("run_cell", {"code": "6 * 7"}, id="call_after"), text("42")],
+            conversation=conversation,
+        )
+        assert after.status == "completed"
+        sent = [text_of(m) for m in after.messages if isinstance(m, UserMessage)]
+        assert "new kernel" in sent[-1]
+
+    def test_a_restart_while_the_model_thinks_ends_the_run_before_the_next_cell(
+        self, place: Place, breakable: FreshKernel
+    ) -> None:
+        """K15."""
+        here = replace(place, kernel=breakable)
+
+        def thinks(request: Request) -> Wire:
+            breakable.process.restart()
+            return tool_call("run_cell", {"code": "print('ran')"})(request)
+
+        record = ask(here, [thinks, text("never")])
+        assert record.cause == "kernel_restarted"
+        assert record.executions == ()
+
+
+class Allowing:
+    """Says yes to everything."""
+
+    def ask(self, call: ToolStarted, reason: str) -> Answered:
+        return Answered(True)
 
 
 def test_cost_is_known_where_the_price_is(place: Place) -> None:

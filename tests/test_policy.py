@@ -23,6 +23,7 @@ from cellwright.settings import Mode
 Kind = Literal["allow", "ask", "refuse"]
 GUARDED = CodeRisk("destroy", "touches guarded files", always_ask=True)
 MODES: tuple[Mode, ...] = ("ask", "edits", "auto")
+"""Those in which something can happen."""
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,20 @@ def test_guarded_files_are_asked_about_in_every_mode(mode: Mode, trusted: bool) 
     assessment = Assessment("edit", (GUARDED,))
     assert decide(mode, assessment, trusted=trusted).kind == "ask"
     assert decide(mode, assessment, trusted=trusted, someone=False).kind == "refuse"
+
+
+@pytest.mark.parametrize("risk", RISKS)
+@pytest.mark.parametrize("someone", [False, True])
+def test_a_plan_only_reads_and_nobody_is_asked(risk: Risk, someone: bool) -> None:
+    decision = decide("plan", Assessment(risk), trusted=True, someone=someone)
+    assert decision.kind == ("allow" if risk == "read" else "refuse")
+    if risk != "read":
+        assert "Mode 'plan' only looks" in decision.reason
+        assert "Describe in your answer what you would do" in decision.reason
+
+
+def test_a_plan_does_not_read_guarded_files_either() -> None:
+    assert decide("plan", Assessment("read", (GUARDED,))).kind == "refuse"
 
 
 def test_a_refusal_says_why_and_what_else_to_do() -> None:

@@ -34,7 +34,9 @@ from cellwright.events import (
     CellAdded,
     CellEdited,
     CellFinished,
+    CellMoved,
     CellOutput,
+    CellRemoved,
     CellStarted,
     Event,
     ModelAsked,
@@ -215,6 +217,23 @@ class TestTranscript:
 
 
 class TestCells:
+    def test_a_cell_that_was_taken_out_is_still_told_of(self) -> None:
+        record = record_of(
+            [
+                StateCaptured(cells=(Cell("own", "code", "x = 1"),)),
+                *cell_run("c1", "a", "1"),
+                CellMoved("a", "own", "c2"),
+                CellRemoved("a", "hash", "c3"),
+                CellRemoved("own", "hash", "c4"),
+            ]
+        )
+        assert [(c.cell.source, c.origin, c.is_removed) for c in record.cells] == [
+            ("1", "agent", True),
+            ("x = 1", "user", True),
+        ]
+        assert record.cells[0].call_id == "c1"
+        assert len(record.executions) == 1
+
     def test_a_cell_of_the_person_is_known_by_its_source(self) -> None:
         record = record_of(
             [

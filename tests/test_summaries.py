@@ -46,6 +46,14 @@ def words(summary: Summary) -> str:
     return first.text
 
 
+def test_a_model_that_sees_no_pictures_is_told_what_figures_say() -> None:
+    drawn = replace(OK, figures=('"Sales", 2 lines (north; south)',))
+    line = '[figure, which you cannot see: "Sales", 2 lines (north; south)]'
+    assert line in read(figure(), execution=drawn)
+    seeing = summarise([figure()], drawn, LIMITS, sees_images=True, name="c1")
+    assert "cannot see" not in words(seeing)
+
+
 def test_prints_results_and_displays_come_in_order() -> None:
     shown = read(
         StreamOutput("stdout", "a\n"),

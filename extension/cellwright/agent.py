@@ -16,6 +16,7 @@ from cellwright.context.compaction import compact
 from cellwright.context.normalise import normalise
 from cellwright.errors import (
     KernelDiedError,
+    KernelRestartedError,
     LMContextError,
     LMError,
     RunCancelled,
@@ -92,6 +93,8 @@ def run(parts: AgentParts, history: History) -> Iterator[Event]:
     except (RunCancelled, KeyboardInterrupt) as error:
         reason = getattr(error, "reason", "") or "stopped by the user"
         ending = Ending("cancelled", reason=f"Run {reason}.", cause="stopped")
+    except KernelRestartedError as error:
+        ending = Ending("task error", reason=error.message, cause="kernel_restarted")
     except KernelDiedError as error:
         ending = Ending("task error", reason=str(error), cause="kernel_died")
     except LMContextError as error:

@@ -14,6 +14,7 @@ import time
 import types
 from typing import Any
 
+from .figures import FigureWatch
 from .inspection import describe, headline, kind
 from .interrupt_watch import InterruptWatch
 
@@ -56,6 +57,7 @@ class _Cell:
         self.input = builtins.input
         self.getpass = getpass.getpass
         self.ask_exit = shell.__dict__.get("ask_exit")
+        self.figures = FigureWatch(getattr(shell, "display_formatter", None))
         self.stdout = sys.stdout
         self.error = getattr(sys, "last_value", None)
 
@@ -80,11 +82,13 @@ class State:
 STATE = State()
 
 
-def before_cell(shell: Any, *, is_nested: bool = False) -> None:
+def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = False) -> None:
     """Remember what there is, and keep the cell from asking or ending what is not its own.
 
     Args:
+        shell: The person's.
         is_nested: The cell runs inside another one.
+        has_keyboard: Somebody answers what it asks.
     """
     cell = STATE.cell = _Cell(shell)
     cell.interrupts = InterruptWatch(is_nested=is_nested)
@@ -93,9 +97,10 @@ def before_cell(shell: Any, *, is_nested: bool = False) -> None:
         __tracebackhide__ = True
         raise EOFError(NO_KEYBOARD)
 
-    builtins.input = refuse
-    getpass.getpass = refuse
+    if not has_keyboard:
+        builtins.input = getpass.getpass = refuse
     shell.ask_exit = lambda: cell.notes.append(NO_EXIT)
+    cell.figures.start()
     cell.interrupts.start()
 
 
@@ -118,12 +123,14 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
         "cwd": _folder(),
         "interrupted": cell.interrupts.seen,
         "result_summary": summarise_result(getattr(result, "result", None)),
+        "figures": cell.figures.seen,
         "notes": list(dict.fromkeys(cell.notes)),
     }
 
 
 def _restore(cell: _Cell) -> None:
     cell.interrupts.stop()
+    cell.figures.stop()
     builtins.input, getpass.getpass = cell.input, cell.getpass
     cell.shell.__dict__.pop("ask_exit", None)
     if cell.ask_exit is not None:
@@ -163,7 +170,7 @@ class _Watch:
             self._request, self._depth = request, 0
         self._depth += 1
         if self._depth == 1:
-            before_cell(self._shell)
+            before_cell(self._shell, has_keyboard=bool(request_marks(self._shell).get("input")))
 
     def after(self, result: Any) -> None:
         if not marked_request(self._shell):
@@ -181,6 +188,11 @@ def marked_request(shell: Any) -> str:
     if "cellwright" not in (parent.get("metadata") or {}):
         return ""
     return str(parent.get("header", {}).get("msg_id", ""))
+
+
+def request_marks(shell: Any) -> Any:
+    """What a request of ours says of its cell."""
+    return (shell.get_parent() or {})["metadata"]["cellwright"]
 
 
 def summarise_result(value: Any) -> str:

@@ -75,6 +75,8 @@ class Execution:
     cwd: str = ""
     note: str = ""
     """What else the model and the person should know, such as ``stopped after 120 s``."""
+    figures: tuple[str, ...] = ()
+    """What each matplotlib figure it showed says, in words: title, axis labels, series."""
 
 
 def source_hash(source: str) -> str:

@@ -247,7 +247,9 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def _add_mode(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--mode", choices=MODES, help="ask before everything, allow edits, or allow running code"
+        "--mode",
+        choices=MODES,
+        help="only look and plan, ask before everything, allow edits, or allow running code",
     )
 
 

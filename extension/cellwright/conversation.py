@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,6 +20,7 @@ from cellwright.components import ToolContext, ToolLimits
 from cellwright.components.registry import Registry
 from cellwright.components.standard import standard_tools
 from cellwright.context.assemble import (
+    Quoted,
     TurnState,
     mentioned_names,
     system_message,
@@ -33,7 +35,7 @@ from cellwright.messages import Message, UserMessage
 from cellwright.notebooks import Notebook
 from cellwright.policy import Approver, Policy
 from cellwright.prompts import Parameters
-from cellwright.publishing import Publisher
+from cellwright.publishing import Listener, Publisher
 from cellwright.redaction import Redactor
 from cellwright.settings import Limits, Mode
 from cellwright.shelf import Shelf
@@ -43,6 +45,13 @@ from cellwright.tool_calls import ToolCaller
 from cellwright.usage import Price, price_for
 
 __all__ = ["Conversation", "Place", "Question"]
+
+KERNEL_ENDS = ("kernel_died", "kernel_restarted")
+READ_ONLY = (
+    "mode: plan. You may only look: no code runs and nothing changes. Find out what you need with "
+    "the tools that read, then say step by step what you would do."
+)
+NO_LONGER_READ_ONLY = "mode: no longer plan. You may act."
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,8 @@ class Place:
     """None: nobody can be asked."""
     notebook: Notebook | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
+    listener: Listener | None = None
+    """Told of every event right after it was recorded."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,10 @@ class Question:
     """The question as it was once sent, for a run that is done again; nothing is added to it."""
     cell_ids: tuple[str, ...] = ()
     """Ids for the cells the run adds, in order, so that recorded edits find their cells again."""
+    context: tuple[Quoted, ...] = ()
+    """Cells, selections and errors that the person put beside the prompt."""
+    variables: tuple[str, ...] = ()
+    """Names that are summed up for the model, as if the prompt said ``@name``."""
     notice: str = ""
     """Shown at the start, such as that the demo model answers."""
 
@@ -92,9 +107,13 @@ class Conversation:
         self._shelf = Shelf()
         self._known: dict[str, VariableSummary] = {}
         self._executed_seen = 0
+        self._is_resumed = False
+        self._kernel_session = ""
+        self._mode: Mode = "ask"
         self._log: list[str] = []
         self._trusted: set[str] = set()
-        self._registry: Registry | None = None
+        self._registry = Registry(())
+        self._offered: tuple[bool, bool] | None = None
         self._packages: Mapping[str, str] | None = None
         self.last_run_id = ""
 
@@ -104,7 +123,7 @@ class Conversation:
         return self._place
 
     def move(self, place: Place) -> None:
-        """Go on elsewhere with all that was said and run; the kernel's variables stay its own."""
+        """Go on elsewhere with all that was said; the model is told when the kernel is another."""
         self._place = place
 
     @property
@@ -112,10 +131,23 @@ class Conversation:
         """What has been said so far, the system message first."""
         return tuple(self._history.messages)
 
-    def resume(self, messages: tuple[Message, ...], executed: tuple[str, ...] = ()) -> None:
-        """Go on after these messages and cells, as if they had been said and run here."""
+    def resume(
+        self,
+        messages: tuple[Message, ...],
+        executed: tuple[str, ...] = (),
+        kernel_session: str = "",
+    ) -> None:
+        """Go on after these messages and cells, as if they had been said and run here.
+
+        Args:
+            messages: What was said, the system message first.
+            executed: The cells that ran.
+            kernel_session: ``RunRecord.kernel["session"]`` of the last run; empty: the cells ran
+                in the kernel that is here now.
+        """
         self._history.messages[:] = messages
         self._log[:] = executed
+        self._kernel_session, self._is_resumed = kernel_session, True
 
     def ask(self, question: Question, lm: LM, stop: Stop | None = None) -> Iterator[Event]:
         """Answer a question; what is yielded has been recorded before.
@@ -124,13 +156,19 @@ class Conversation:
             SetupError: A named file cannot be read; nothing was recorded then.
             KernelError: The kernel does not answer.
         """
-        kernel = self._place.kernel
+        kernel, stop = self._place.kernel, stop or Stop()
+        try:
+            kernel.wait_until_free(stop)
+        except RunCancelled as error:
+            continues, publisher = self.last_run_id, self._begin()
+            yield from publisher.publish(
+                self._started(question, (), continues), _ended_early(error)
+            )
+            return
         folder = kernel.describe().cwd
         attachments = attach(question.files, Path(folder))
-        journal = self._place.store.start()
-        continues, self.last_run_id = self.last_run_id, journal.run_id
-        publisher = Publisher(journal, self._place.redactor, self._place.notebook)
-        state = self._turn_state(folder)
+        continues, publisher = self.last_run_id, self._begin()
+        state = self._turn_state(folder, question.mode)
         begun = publisher.publish(
             self._started(question, attachments, continues),
             self._captured(attachments, folder),
@@ -140,7 +178,7 @@ class Conversation:
             if question.notice:
                 yield from publisher.publish(Notice("info", question.notice, code="service"))
             self._append_question(question, attachments, state)
-            parts = self._parts(question, lm, publisher, stop or Stop())
+            parts = self._parts(question, lm, publisher, stop)
         except BaseException as error:
             # Stopped, abandoned or failed before the loop began: the record gets its end.
             ended = publisher.publish(_ended_early(error))
@@ -153,6 +191,13 @@ class Conversation:
             yield from agent.run(parts, self._history)
         finally:
             self._after_run()
+
+    def _begin(self) -> Publisher:
+        """Where the events of a new run go."""
+        place = self._place
+        journal = place.store.start()
+        self.last_run_id = journal.run_id
+        return Publisher(journal, place.redactor, place.notebook, place.listener)
 
     def _started(
         self, question: Question, attachments: tuple[Attachment, ...], continues: str
@@ -179,8 +224,8 @@ class Conversation:
             messages.append(system_message(self._place.kernel.describe().language))
         message = question.message
         if message is None:
-            mentioned = self._mentioned(question.prompt)
-            message = user_message(question.prompt, attachments, mentioned, state)
+            mentioned = self._mentioned((*mentioned_names(question.prompt), *question.variables))
+            message = user_message(question.prompt, attachments, mentioned, state, question.context)
         messages.append(self._place.redactor.value(message))
 
     def _parts(
@@ -197,9 +242,9 @@ class Conversation:
             limits=ToolLimits(cell_timeout_seconds=question.limits.cell_timeout_seconds),
             sees_images=lm.capabilities(model).vision,
             prompt=question.prompt,
+            kernel_session=place.kernel.session,
         )
-        if self._registry is None:
-            self._registry = Registry(standard_tools(place.notebook))
+        self._offer(place.notebook)
         policy = Policy(question.mode, place.approver, self._trusted)
         return agent.AgentParts(
             lm=lm,
@@ -211,14 +256,22 @@ class Conversation:
             stop=stop,
         )
 
-    def _turn_state(self, folder: str) -> TurnState:
+    def _offer(self, notebook: Notebook | None) -> None:
+        """The tools stay the same objects for as long as there is the same kind of notebook."""
+        wanted = (notebook is not None, notebook is not None and notebook.is_editable)
+        if wanted != self._offered:
+            self._offered, self._registry = wanted, Registry(standard_tools(notebook))
+
+    def _turn_state(self, folder: str, mode: Mode) -> TurnState:
+        is_new = self._is_new_kernel()
         listed = self._probe("list_variables", {}) or []
         now = {item["name"]: VariableSummary(**item) for item in listed}
         changed = tuple(v for name, v in now.items() if self._known.get(name) != v)
         removed = tuple(name for name in self._known if name not in now)
         executed: list[str] = self._probe("executed_cells", {}) or []
-        new = without_own_magics(executed[self._executed_seen :])
-        self._executed_seen = len(executed)
+        seen = _seen_before(executed, self._log) if self._is_resumed else self._executed_seen
+        new = without_own_magics(executed[seen:])
+        self._executed_seen, self._is_resumed = len(executed), False
         self._log.extend(new)
         first = not self._history.messages
         self._known = now
@@ -227,16 +280,34 @@ class Conversation:
             removed,
             tuple(new),
             self._last_error(),
-            folder if first else "",
+            folder if first or is_new else "",
+            is_new,
+            self._mode_line(mode),
         )
+
+    def _is_new_kernel(self) -> bool:
+        """Whether the kernel is another one than in the last turn; then forget what it held."""
+        session = self._place.kernel.session
+        before, self._kernel_session = self._kernel_session, session
+        if not before or before == session:
+            return False
+        self._known, self._executed_seen, self._packages = {}, 0, None
+        self._log.clear()
+        return True
+
+    def _mode_line(self, mode: Mode) -> str:
+        before, self._mode = self._mode, mode
+        if mode == "plan":
+            return READ_ONLY if before != "plan" else ""
+        return NO_LONGER_READ_ONLY if before == "plan" else ""
 
     def _last_error(self) -> str:
         found = self._probe("last_error", {})
         return str(found.get("text", "")) if isinstance(found, dict) else ""
 
-    def _mentioned(self, prompt: str) -> tuple[VariableSummary, ...]:
+    def _mentioned(self, names: tuple[str, ...]) -> tuple[VariableSummary, ...]:
         found = []
-        for name in mentioned_names(prompt):
+        for name in dict.fromkeys(names):
             text = self._probe("inspect_variable", {"name": name})
             if text:
                 kind = self._known[name].type if name in self._known else ""
@@ -252,7 +323,7 @@ class Conversation:
     def _captured(self, attachments: tuple[Attachment, ...], folder: str) -> StateCaptured:
         if self._packages is None:
             self._packages = self._probe("packages", {}) or {}
-        notebook = self._place.notebook
+        kernel, notebook = self._place.kernel, self._place.notebook
         cells: tuple[Cell, ...] = notebook.cells() if notebook is not None else ()
         return StateCaptured(
             cells=cells,
@@ -260,7 +331,7 @@ class Conversation:
             packages=self._packages,
             files={item.name: item.sha256 for item in attachments},
             cwd=folder,
-            kernel=asdict(self._place.kernel.describe()),
+            kernel={**asdict(kernel.describe()), "session": kernel.session},
             notebook_path=notebook.path if notebook is not None else "",
         )
 
@@ -268,7 +339,7 @@ class Conversation:
         """Keep what the run executed, so that the next run starts from there."""
         record = self._place.store.record(self.last_run_id)
         self._log.extend(execution.source for execution in record.executions)
-        if record.status == "cancelled":
+        if record.status == "cancelled" or record.cause in KERNEL_ENDS:
             return  # whoever pressed Stop does not wait for a kernel that may still be busy
         listed = self._probe("list_variables", {}) or []
         self._known = {item["name"]: VariableSummary(**item) for item in listed}
@@ -279,6 +350,16 @@ def _ended_early(error: BaseException) -> RunFinished:
         reason = f"cellwright failed: {error!r}"
         return RunFinished("task error", reason=reason, cause="internal")
     return RunFinished("cancelled", reason="Run stopped by the user.", cause="stopped")
+
+
+def _seen_before(executed: list[str], log: list[str]) -> int:
+    """How many of the person's first cells are in the log already, in the same order."""
+    logged = iter(log)
+
+    def is_logged(source: str) -> bool:
+        return not without_own_magics([source]) or source in logged
+
+    return sum(1 for _ in itertools.takewhile(is_logged, executed))
 
 
 def _cell_ids(given: tuple[str, ...]) -> Iterator[str]:

@@ -7,6 +7,7 @@ CellwrightError
 ├── StoreError             the record could not be written or read
 ├── KernelError            the place where code runs
 │   ├── KernelDiedError
+│   │   └── KernelRestartedError
 │   └── KernelNotReadyError
 └── LMError                the model service
     ├── LMConnectionError      no connection, or it broke
@@ -32,6 +33,7 @@ __all__ = [
     "KernelDiedError",
     "KernelError",
     "KernelNotReadyError",
+    "KernelRestartedError",
     "LMAccessError",
     "LMConnectionError",
     "LMContextError",
@@ -90,6 +92,10 @@ class KernelError(CellwrightError):
 
 class KernelDiedError(KernelError):
     """The kernel process is gone; its variables are lost."""
+
+
+class KernelRestartedError(KernelDiedError):
+    """Somebody restarted the kernel; another process answers in its place."""
 
 
 class KernelNotReadyError(KernelError):

@@ -24,7 +24,9 @@ __all__ = [
     "CellEdited",
     "CellEvent",
     "CellFinished",
+    "CellMoved",
     "CellOutput",
+    "CellRemoved",
     "CellStarted",
     "Event",
     "ModelAsked",
@@ -65,7 +67,7 @@ class RunStarted:
     lane: str
     """Where the loop and the code run: ``magic``, ``panel``, ``cli``, ``replay``, ``bench``."""
     mode: str
-    """``ask``, ``edits`` or ``auto``."""
+    """``plan``, ``ask``, ``edits`` or ``auto``."""
     parameters: Parameters
     base_url: str = ""
     """Host and path of the service; never a key."""
@@ -223,6 +225,27 @@ class CellEdited:
 
 
 @dataclass(frozen=True)
+class CellRemoved:
+    """A cell is taken out."""
+
+    cell_id: str
+    previous_hash: str
+    call_id: str = ""
+    kind: Literal["cell_removed"] = field(default="cell_removed", init=False)
+
+
+@dataclass(frozen=True)
+class CellMoved:
+    """A cell goes to another place."""
+
+    cell_id: str
+    after: str = ""
+    """Id of the cell it follows now; empty: at the start."""
+    call_id: str = ""
+    kind: Literal["cell_moved"] = field(default="cell_moved", init=False)
+
+
+@dataclass(frozen=True)
 class CellStarted:
     """A cell begins to run."""
 
@@ -290,7 +313,9 @@ class RunFinished:
     kind: Literal["run_finished"] = field(default="run_finished", init=False)
 
 
-CellEvent = CellAdded | CellEdited | CellStarted | CellOutput | CellFinished
+CellEvent = (
+    CellAdded | CellEdited | CellRemoved | CellMoved | CellStarted | CellOutput | CellFinished
+)
 
 Event = (
     RunStarted
@@ -306,6 +331,8 @@ Event = (
     | ApprovalAnswered
     | CellAdded
     | CellEdited
+    | CellRemoved
+    | CellMoved
     | CellStarted
     | CellOutput
     | CellFinished

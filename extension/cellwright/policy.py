@@ -21,6 +21,7 @@ __all__ = ["RISKS", "Answer", "Approver", "Assessment", "Decision", "Policy", "a
 RISKS: tuple[Risk, ...] = ("read", "edit", "execute", "install", "destroy")
 """From the least to the greatest."""
 ALLOWED: Mapping[Mode, frozenset[Risk]] = {
+    "plan": frozenset({"read"}),
     "ask": frozenset({"read"}),
     "edits": frozenset({"read", "edit"}),
     "auto": frozenset({"read", "edit", "execute"}),
@@ -104,6 +105,8 @@ def decide(
     """
     risk = assessment.risk
     always = any(sign.always_ask for sign in assessment.signs)
+    if mode == "plan":
+        return _planned(assessment, always)
     free = risk in ALLOWED[mode] or (trusted and risk in ("edit", "execute"))
     if free and not always:
         return Decision("allow")
@@ -113,6 +116,17 @@ def decide(
         "refuse",
         f"{assessment.reason} Nobody can be asked here and mode {mode!r} does not allow it. "
         "Do it another way, or tell the person.",
+    )
+
+
+def _planned(assessment: Assessment, always: bool) -> Decision:
+    """Nobody is asked: a plan is what the person wants, and it may only look."""
+    if assessment.risk in ALLOWED["plan"] and not always:
+        return Decision("allow")
+    return Decision(
+        "refuse",
+        f"{assessment.reason} Mode 'plan' only looks: nothing runs and nothing changes. "
+        "Describe in your answer what you would do, step by step.",
     )
 
 

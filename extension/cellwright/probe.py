@@ -1,8 +1,9 @@
 """Questions to a kernel about itself; runs inside it, from the standard library alone.
 
-The source of this file and of its three neighbours (``inspection``, ``interrupt_watch``,
-``cell_watch``) is sent to kernels that may not have cellwright installed, so they import nothing
-else of ours and work on Python 3.8 and later. They leave nothing in the person's namespace.
+The source of this file and of its four neighbours (``inspection``, ``figures``,
+``interrupt_watch``, ``cell_watch``) is sent to kernels that may not have cellwright installed, so
+they import nothing else of ours and work on Python 3.8 and later. They leave nothing in the
+person's namespace.
 """
 
 from __future__ import annotations

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import get_args
+import threading
+from collections.abc import Callable
+from typing import TypeVar, get_args
 
 from cellwright.events import CellEvent, CellOutput, Event
 from cellwright.notebooks import Notebook
-from cellwright.recording import Journal
+from cellwright.recording import Journal, RecordedEvent
 from cellwright.redaction import Redactor
 
-__all__ = ["Publisher"]
+__all__ = ["Listener", "Publisher"]
+
+Listener = Callable[[tuple[RecordedEvent, ...]], None]
+"""Told of events as soon as they are recorded, in the order of the record, from any thread; it
+returns at once and never raises."""
 
 CELL_EVENTS = get_args(CellEvent)
+T = TypeVar("T")
 
 
 class Publisher:
@@ -22,17 +29,30 @@ class Publisher:
         redactor: Takes secrets out; what it returns is what the model, the record and the
             screen get.
         notebook: Changed by cell events, where there is one.
+        listener: Told of every event right after it was recorded.
     """
 
-    def __init__(self, journal: Journal, redactor: Redactor, notebook: Notebook | None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        redactor: Redactor,
+        notebook: Notebook | None,
+        listener: Listener | None = None,
+    ) -> None:
         self._journal = journal
         self._redactor = redactor
         self._notebook = notebook
+        self._listener = listener
+        self._lock = threading.Lock()
 
     @property
     def run_id(self) -> str:
         """The id of the run being recorded."""
         return self._journal.run_id
+
+    def clean(self, value: T) -> T:
+        """A JSON-like value as it may be shown."""
+        return self._redactor.value(value)
 
     def publish(self, *events: Event) -> tuple[Event, ...]:
         """Record events in one transaction and return them as they may be shown.
@@ -40,15 +60,26 @@ class Publisher:
         What the record itself has to tell (it is full, it is locked) comes last.
         """
         clean = tuple(self._redactor.event(event) for event in events)
-        self._journal.record(*clean)
-        notices = self._journal.take_notices()
-        if notices:
-            self._journal.record(*notices)
+        notices = self._record(clean)
         if self._notebook is not None:
             for event in clean:
                 if isinstance(event, CELL_EVENTS):
                     self._notebook.apply(event)
         return (*clean, *notices)
+
+    def _record(self, clean: tuple[Event, ...]) -> tuple[Event, ...]:
+        if self._listener is None:
+            self._journal.record(*clean)
+            notices = self._journal.take_notices()
+            if notices:
+                self._journal.record(*notices)
+            return notices
+        # Outputs come from threads of their own; whoever listens gets all in the record's order.
+        with self._lock:
+            recorded = self._journal.record(*clean)
+            notices = self._journal.take_notices()
+            self._listener((*recorded, *self._journal.record(*notices)))
+            return notices
 
     def output(self, event: CellOutput) -> CellOutput:
         """The sink a kernel calls at capture, from any thread."""

@@ -30,6 +30,8 @@ class RecordedCell:
     call_id: str = ""
     started_at: float | None = None
     """Seconds since the epoch."""
+    is_removed: bool = False
+    """It was taken out of the notebook again."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,10 @@ class CellLog:
         known = self._known(cell_id)
         cell = replace(known.cell, source=source)
         self._cells[cell_id] = replace(known, cell=cell, call_id=call_id or self.call_id)
+
+    def removed(self, cell_id: str) -> None:
+        """A cell was taken out."""
+        self._cells[cell_id] = replace(self._known(cell_id), is_removed=True)
 
     def started(self, cell_id: str, time: float) -> None:
         """A cell began to run: what it showed before is gone."""

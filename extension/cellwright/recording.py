@@ -14,6 +14,7 @@ from cellwright.events import (
     CellEdited,
     CellFinished,
     CellOutput,
+    CellRemoved,
     CellStarted,
     Event,
     ModelAsked,
@@ -55,7 +56,7 @@ class RecordedEvent:
 
     run_id: str
     sequence: int
-    """1, 2, 3 … within the run."""
+    """1, 2, 3 … within the run; 0 for what is shown but not recorded."""
     time: float
     """Seconds since the epoch, UTC."""
     event: Event
@@ -69,10 +70,11 @@ class Journal(Protocol):
         """The run's id."""
         ...
 
-    def record(self, *events: Event) -> None:
+    def record(self, *events: Event) -> tuple[RecordedEvent, ...]:
         """Write events, in one transaction; on return they are safe.
 
-        Never raises for a store that fails: the run goes on and the person is told.
+        Returns each of them, in order, with its place in the record. Never raises for a store
+        that fails: the run goes on and the person is told.
         """
         ...
 
@@ -298,6 +300,9 @@ class _Folding:
     def cell_edited(self, event: CellEdited) -> None:
         self.cells.edited(event.cell_id, event.source, event.call_id)
 
+    def cell_removed(self, event: CellRemoved) -> None:
+        self.cells.removed(event.cell_id)
+
     def cell_started(self, event: CellStarted) -> None:
         self.cells.started(event.cell_id, self.last_time)
 
@@ -340,6 +345,7 @@ _METHODS: dict[type, Callable[[_Folding, Any], None]] = {
     ApprovalAnswered: _Folding.approval_answered,
     CellAdded: _Folding.cell_added,
     CellEdited: _Folding.cell_edited,
+    CellRemoved: _Folding.cell_removed,
     CellStarted: _Folding.cell_started,
     CellOutput: _Folding.cell_output,
     CellFinished: _Folding.cell_finished,

@@ -13,8 +13,8 @@ from cellwright.usage import Price
 
 __all__ = ["Limits", "Mode", "ServiceSettings", "Settings", "from_env", "normalise_base_url"]
 
-Mode = Literal["ask", "edits", "auto"]
-MODES: tuple[Mode, ...] = ("ask", "edits", "auto")
+Mode = Literal["plan", "ask", "edits", "auto"]
+MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
 OLLAMA_URL = "http://127.0.0.1:11434"
 OFFICIAL_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.6"

@@ -106,7 +106,9 @@ def summarise(
     errors = _errors(outputs, execution)
     pictures = _pictures(outputs, limits.images) if sees_images else _Pictures()
     nothing = "" if body.text or errors else "(no output)"
-    lines = [nothing, body.text, *map(summarise_error, errors), pictures.note, *_ending(execution)]
+    drawn = [] if sees_images else _figures(execution)
+    told = [*map(summarise_error, errors), pictures.note, *drawn, *_ending(execution)]
+    lines = [nothing, body.text, *told]
     text = "\n".join(line for line in lines if line)
     parts: tuple[Part, ...] = (TextPart(text), *pictures.sent)
     long_message = any(len(error.evalue) > MESSAGE_CHARACTERS for error in errors)
@@ -210,6 +212,11 @@ def _pictures(outputs: Sequence[Output], limit: int) -> _Pictures:
     sent = tuple(part for picture in found[:limit] if (part := sendable(picture)) is not None)
     left = len(found) - len(sent)
     return _Pictures(sent, f"[{left} of {len(found)} pictures not sent to you]" if left else "")
+
+
+def _figures(execution: Execution | None) -> list[str]:
+    figures = execution.figures if execution is not None else ()
+    return [f"[figure, which you cannot see: {clean(text)}]" for text in figures]
 
 
 def _file_words(files: Iterable[FileChange]) -> list[str]:

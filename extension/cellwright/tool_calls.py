@@ -175,8 +175,10 @@ class ToolCaller:
         context = replace(self._context, call_id=parsed.call.id)
         contents: list[Content] = []
         final = False
+        # What runs is what the record and the notebook show.
+        arguments = self._publisher.clean(parsed.arguments)
         try:
-            for item in component.tool_eval(context, **parsed.arguments):
+            for item in component.tool_eval(context, **arguments):
                 if isinstance(item, ComponentOutput):
                     contents.extend(item.content)
                     final = final or item.final

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-__all__ = ["Price", "Usage", "cost_of", "estimate_tokens"]
+__all__ = [
+    "ModelUsage",
+    "Price",
+    "Usage",
+    "cost_of",
+    "estimate_tokens",
+    "model_usages",
+    "price_for",
+    "sum_by_model",
+]
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -38,6 +48,47 @@ class Usage:
             self.reasoning_tokens + other.reasoning_tokens,
             self.estimated or other.estimated,
         )
+
+
+@dataclass(frozen=True)
+class ModelUsage:
+    """Tokens that one model took."""
+
+    model: str
+    usage: Usage = field(default_factory=Usage)
+
+
+def model_usages(given: Any) -> tuple[ModelUsage, ...]:
+    """Usage as tools write it, a dict or a list of them, with what is missing filled in.
+
+    Source: requirements 000-28 and X-03. A total without its parts counts as prompt tokens and is
+    marked as estimated.
+    """
+    items = given if isinstance(given, (list, tuple)) else [given]
+    return tuple(_model_usage(item) for item in items if item)
+
+
+def sum_by_model(usages: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
+    """The tokens of each model added up, in the order in which the models were first seen."""
+    total: dict[str, Usage] = {}
+    for item in usages:
+        total[item.model] = total.get(item.model, Usage()) + item.usage
+    return tuple(ModelUsage(model, usage) for model, usage in total.items())
+
+
+def _model_usage(item: Any) -> ModelUsage:
+    if isinstance(item, ModelUsage):
+        return item
+    prompt, completion = item.get("prompt_tokens"), item.get("completion_tokens")
+    known = prompt is not None and completion is not None
+    rest = max(0, int(item.get("total_tokens") or 0) - int(prompt or 0) - int(completion or 0))
+    usage = Usage(
+        int(prompt or 0) + (0 if known else rest),
+        int(completion or 0),
+        int(item.get("cached_tokens") or 0),
+        estimated=not known,
+    )
+    return ModelUsage(str(item.get("model") or item.get("name") or ""), usage)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@ import { Dialog, ICommandPalette, showDialog, showErrorMessage } from '@jupyterl
 import type { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 
-import { fetchHealth } from './api';
-
 /** The commands of this plugin. */
 export namespace CommandIDs {
   export const about = 'cellwright:about';
@@ -38,6 +36,7 @@ async function showVersion(
 ): Promise<void> {
   let version: string;
   try {
+    const { fetchHealth } = await import('./api');
     ({ version } = await fetchHealth(settings));
   } catch (error) {
     await showErrorMessage(trans.__('The cellwright server extension does not answer'), {

@@ -137,6 +137,8 @@ export interface Execution {
   readonly files: readonly FileChange[];
   readonly cwd: string;
   readonly note: string;
+  /** What the figures it drew show, in words, in the order of the outputs. */
+  readonly figures: readonly string[];
 }
 
 export interface RunStarted {

@@ -1,3 +1,17 @@
 import { about } from './about';
+import { cellPalette, cells, notebook } from './plugins/notebook';
+import { painting } from './plugins/painting';
+import { panel, panelHost, panelPalette } from './plugins/panel';
+import { settings } from './plugins/settings';
 
-export default [about];
+export default [
+  about,
+  settings,
+  notebook,
+  panelHost,
+  panel,
+  panelPalette,
+  cells,
+  cellPalette,
+  painting
+];

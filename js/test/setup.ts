@@ -16,5 +16,12 @@ Object.assign(globalThis, {
   IntersectionObserver: Observer,
   ResizeObserver: Observer,
   requestIdleCallback: (callback: () => void) => setTimeout(callback),
-  matchMedia: () => ({ matches: false, addEventListener: () => undefined })
+  matchMedia: () => ({
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+    // The toolbar of JupyterLab's documents still listens the old way.
+    addListener: () => undefined,
+    removeListener: () => undefined
+  })
 });

@@ -25,6 +25,8 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     ipython.register_magics(magics)
     completion.install(ipython, magics.offers())
     ipython.input_transformers_cleanup.append(keep_question_marks)
+    ipython.input_transformers_cleanup.append(magics.easels.leave_out_replaced)
+    magics.easels.listen(ipython)
     atexit.register(magics.close)
 
 
@@ -36,6 +38,7 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     for kind in ("line", "cell"):
         ipython.magics_manager.magics[kind].pop("agent", None)
     completion.uninstall(ipython)
-    ipython.input_transformers_cleanup.remove(keep_question_marks)
+    for transform in (keep_question_marks, magics.easels.leave_out_replaced):
+        ipython.input_transformers_cleanup.remove(transform)
     atexit.unregister(magics.close)
     magics.close()

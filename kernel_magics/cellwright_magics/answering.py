@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
@@ -17,7 +18,9 @@ from cellwright_magics.choices import CellSettings, Configured, cell_settings, c
 from cellwright_magics.command_running import Commands
 from cellwright_magics.commands import command_of, commands_help
 from cellwright_magics.display import NotebookTranscript, QuietTranscript, Transcript
+from cellwright_magics.easels import Easels
 from cellwright_magics.failures import RunFailedError
+from cellwright_magics.painted_display import PaintedTranscript
 from cellwright_magics.reports import Advice
 from cellwright_magics.screen import NotebookScreen
 from cellwright_magics.session import Session
@@ -40,11 +43,13 @@ class Answering:
 
     Args:
         shell: Whose variables it works with.
+        easels: Which cells the front end can paint under.
     """
 
-    def __init__(self, shell: InteractiveShell) -> None:
+    def __init__(self, shell: InteractiveShell, easels: Easels) -> None:
         self._shell = shell
-        self._session = Session(shell)
+        self._easels = easels
+        self._session = Session(shell, easels)
         self._commands = Commands(shell, self._session, self._transcript)
         self._configured = Configured()
 
@@ -99,13 +104,15 @@ class Answering:
         cell = cell_settings(calling.metadata)
         choices = choose(asked.options, cell, self._configured, settings)
         quiet = asked.options.quiet
+        if self._paints(asked, calling):
+            calling = replace(calling, easel=self._easels.of(calling.shell.get_parent()))
         shown = self._transcript(calling)
         transcript = QuietTranscript(shown) if quiet else shown
         _say_ignored(cell, transcript)
         if not calling.interactive and choices.mode != "auto":
             transcript.show(NOBODY)
         self._session.gate.quiet = quiet
-        self._session.gate.short_errors = self._configured.short_errors
+        self._session.gate.short_errors = self._configured.short_errors and not calling.easel
         record = self._session.ask(asked, choices, settings, calling, transcript)
         silent = asked.silent or (calling.rich and not quiet)
         run = ShownRun(record, lambda: silent and calling.is_running())
@@ -117,14 +124,21 @@ class Answering:
             raise RunFailedError(reason, hint=f"See %agent show {run.id}.")
         return run
 
+    def _paints(self, asked: Asked, calling: CallingCell) -> bool:
+        options = asked.options
+        return calling.rich and self._configured.paint and not (options.inline or options.quiet)
+
     def _transcript(self, calling: CallingCell) -> Transcript:
         configured = self._configured
         if not calling.rich:
             return TerminalTranscript(
                 show_code=configured.show_code, short_errors=configured.short_errors
             )
+        screen = NotebookScreen(self._shell)
+        if calling.easel is not None:
+            return PaintedTranscript(screen)
         return NotebookTranscript(
-            NotebookScreen(self._shell),
+            screen,
             show_code=configured.show_code,
             short_errors=configured.short_errors,
         )

@@ -69,6 +69,7 @@ class Options:
     temperature: float | None = None
     out: str | None = None
     quiet: bool = False
+    inline: bool = False
     help: bool = False
 
 
@@ -116,8 +117,9 @@ OPTIONS = (
     _option(
         "--mode",
         choices=MODES,
-        help="ask: you are asked before code runs (the default). edits: cells may be changed "
-        "without asking. auto: code runs without asking.",
+        help="plan: it only reads and says what it would do. ask: you are asked before code runs "
+        "(the default). edits: cells may be changed without asking. auto: code runs without "
+        "asking.",
     ),
     _option("--max-steps", type=_above_zero(int), metavar="N", help="Replies of the model."),
     _option("--max-seconds", type=_above_zero(float), metavar="S", help="Seconds for the run."),
@@ -127,6 +129,7 @@ OPTIONS = (
     _option("--temperature", type=float, metavar="T", help="How freely the model chooses words."),
     _option("-o", "--out", type=_variable_name, metavar="NAME", help="Variable for the run."),
     _option("-q", "--quiet", action="store_true", help="Show no transcript, only return the run."),
+    _option("--inline", action="store_true", help="Show code here, paint no cells below."),
     _option("-h", "--help", action="store_true", help="Show this text."),
 )
 BY_NAME = {name: option for option in OPTIONS for name in option.names}

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cellwright_magics.easels import Easel
+
 __all__ = ["CallingCell", "calling_cell"]
 
 
@@ -21,6 +23,8 @@ class CallingCell:
     token: str
     """Differs from that of every other execution."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    easel: Easel | None = None
+    """Where the cells of a run are painted; None: they are shown in the calling cell."""
 
     def is_running(self) -> bool:
         """Whether it is still the cell that runs."""

@@ -29,6 +29,8 @@ class Configured:
     timeout_seconds: float | None = None
     show_code: bool = True
     short_errors: bool = True
+    paint: bool = True
+    """Whether code becomes cells under the calling cell, where the front end can do that."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ them: the model's words, the code before it runs, questions, notices and how it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from cellwright.events import (
@@ -160,14 +160,20 @@ class NotebookTranscript:
     def _line(self, call: ToolStarted, finished: ToolFinished | None) -> None:
         """Calls that show no cell share one display for as long as nothing else is shown."""
         self._lines[call.call_id] = wording.tool_line(call, finished)
-        lines = tuple(self._lines.values())
-        bundle = Bundle(
-            "  \n".join(f"<small>{as_text(line)}</small>" for line in lines), "\n".join(lines)
-        )
+        self._draw_lines()
+
+    def _draw_lines(self) -> None:
+        bundle = self._lines_bundle(self._lines.values())
         if self._lines_name:
             self._screen.update(self._lines_name, bundle)
         else:
             self._lines_name = self._place(bundle)
+
+    @staticmethod
+    def _lines_bundle(lines: Iterable[str]) -> Bundle:
+        plain = "\n".join(lines)
+        small = (f"<small>{as_text(line)}</small>" for line in plain.split("\n"))
+        return Bundle("  \n".join(small), plain)
 
     def _approval_asked(self, event: ApprovalAsked) -> None:
         call = self._calls[event.call_id]

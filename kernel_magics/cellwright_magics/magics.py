@@ -16,6 +16,7 @@ from cellwright.settings import MODES
 from cellwright_magics.arguments import agent_arguments
 from cellwright_magics.choices import Configured
 from cellwright_magics.completion import Offers
+from cellwright_magics.easels import Easels
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -30,7 +31,7 @@ class AgentMagics(Magics):
     """The ``%agent`` magics; every setting can also be given in IPython's configuration files."""
 
     model = Unicode("", help="Model that answers; empty: CELLWRIGHT_MODEL.").tag(config=True)
-    mode = Enum(["", *MODES], "", help="ask, edits or auto; empty: CELLWRIGHT_MODE.").tag(
+    mode = Enum(["", *MODES], "", help="plan, ask, edits or auto; empty: CELLWRIGHT_MODE.").tag(
         config=True
     )
     max_steps = Int(None, allow_none=True, help="Replies of the model in a run.").tag(config=True)
@@ -42,10 +43,14 @@ class AgentMagics(Magics):
     errors = Enum(["short", "full"], "short", help="How errors of the model's code are shown.").tag(
         config=True
     )
+    paint = Bool(
+        True, help="Put code into cells under the calling cell, where the front end can do that."
+    ).tag(config=True)
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell = shell
+        self.easels = Easels()
         self._answering: Answering | None = None
 
     @no_var_expand
@@ -64,7 +69,7 @@ class AgentMagics(Magics):
         """What answers prompts, made when the first one comes."""
         if self._answering is None:
             module = importlib.import_module("cellwright_magics.answering")
-            self._answering = module.Answering(self._shell)
+            self._answering = module.Answering(self._shell, self.easels)
         return self._answering
 
     def offers(self) -> Offers:
@@ -75,6 +80,7 @@ class AgentMagics(Magics):
 
     def close(self) -> None:
         """Stop what prompts have started."""
+        self.easels.close()
         if self._answering is not None:
             self._answering.close()
 
@@ -89,4 +95,5 @@ class AgentMagics(Magics):
             self.timeout_seconds,
             self.show_code,
             self.errors == "short",
+            self.paint,
         )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cellwright import cell_watch
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
+from cellwright.events import Event, RunStarted
 from cellwright.kernels.shell import ShellKernel, ShellOptions
+from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.outputs import ErrorOutput, OutputMessage
 from cellwright.prompts import Parameters
@@ -29,6 +32,8 @@ from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.choices import Choices
 from cellwright_magics.display import Transcript
 from cellwright_magics.driving import drive
+from cellwright_magics.easels import Easel, Easels
+from cellwright_magics.painted import PaintedNotebook
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -68,10 +73,12 @@ class Session:
 
     Args:
         shell: Whose variables it works with.
+        easels: Which cells the front end can paint under.
     """
 
-    def __init__(self, shell: InteractiveShell) -> None:
+    def __init__(self, shell: InteractiveShell, easels: Easels) -> None:
         self._shell = shell
+        self._easels = easels
         self.gate = OutputGate()
         self._kernel: ShellKernel | None = None
         self._approver = StdinApprover()
@@ -144,8 +151,39 @@ class Session:
             service = self.service(settings, choices.model)
             conversation = self._conversation_for(settings, cell)
             question = self._question(asked, choices, service)
-            drive(conversation.ask(question, service.lm, Stop()), transcript.show)
+            notebook = self._notebook(cell.easel, conversation)
+            conversation.move(replace(conversation.place, notebook=notebook))
+            cell_watch.STATE.own_counts |= self._easels.skipped_counts
+            events = conversation.ask(question, service.lm, Stop())
+            with self._painting(cell.easel, conversation, transcript) as show:
+                drive(events, show)
         return conversation.place.store.record(conversation.last_run_id)
+
+    def _notebook(self, easel: Easel | None, conversation: Conversation) -> Notebook | None:
+        saved = saved_notebook(self._shell.user_ns, os.environ)
+        if easel is None:
+            return saved
+        count = self._shell.displayhook.prompt_count
+        return PaintedNotebook(easel, saved, lambda: conversation.last_run_id, count)
+
+    @contextmanager
+    def _painting(
+        self, easel: Easel | None, conversation: Conversation, transcript: Transcript
+    ) -> Iterator[Callable[[Event], None]]:
+        """What shows events; the front end is told when the run begins and ends."""
+        if easel is None:
+            yield transcript.show
+            return
+
+        def show(event: Event) -> None:
+            if isinstance(event, RunStarted):
+                self._easels.start(easel, conversation.last_run_id)
+            transcript.show(event)
+
+        try:
+            yield show
+        finally:
+            easel.send("done", run=conversation.last_run_id)
 
     @property
     def last_run_id(self) -> str:

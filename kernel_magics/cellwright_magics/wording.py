@@ -23,6 +23,7 @@ __all__ = [
     "cell_note",
     "code_of",
     "ending",
+    "label_of",
     "notice",
     "one_line",
     "question",
@@ -70,9 +71,14 @@ def retrying(event: ModelRetrying, left_seconds: float) -> str:
     return f"{reason}. Trying again in {seconds} s (attempt {event.attempt})."
 
 
+def label_of(call: ToolStarted) -> str:
+    """What a call does, on one line."""
+    return one_line(call.label or call.name)
+
+
 def tool_line(call: ToolStarted, finished: ToolFinished | None) -> str:
     """A call that shows no cell of its own."""
-    label = one_line(call.label or call.name)
+    label = label_of(call)
     if finished is None or finished.status == "ok":
         return f"▸ {label}"
     reason = one_line(text_of(finished.message))

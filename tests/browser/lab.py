@@ -98,6 +98,7 @@ def _command(server: LabServer, port: int) -> list[str]:
         f"--ServerApp.root_dir={server.folder}",
         "--LabApp.extension_manager=readonly",
         "--LabApp.expose_app_in_browser=True",
+        "--JupyterNotebookApp.expose_app_in_browser=True",
     ]
 
 
@@ -152,6 +153,12 @@ class LabPage:
         """Open a notebook in a fresh workspace and wait until its kernel is idle."""
         address = f"{self.server.url}/lab/tree/{notebook}?token={self.server.token}&reset"
         self.page.goto(address)
+        self.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+        self.wait_idle()
+
+    def open_in_notebook7(self, notebook: str) -> None:
+        """Open a notebook in Notebook 7, which the same server serves."""
+        self.page.goto(f"{self.server.url}/notebooks/{notebook}?token={self.server.token}")
         self.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
         self.wait_idle()
 

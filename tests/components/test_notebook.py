@@ -15,16 +15,30 @@ from cellwright.cells import Cell, Execution, source_hash
 from cellwright.components import Component, ToolContext, ToolLimits, ToolYield
 from cellwright.components.cell_running import CODE_LIMIT_CHARACTERS, SeenCells
 from cellwright.components.finish import Submit
-from cellwright.components.notebook import AddCell, EditCell, ReadNotebook, RunCell
+from cellwright.components.notebook import (
+    AddCell,
+    ArrangeCell,
+    EditCell,
+    ReadNotebook,
+    RunCell,
+)
 from cellwright.components.reading import ReadOutput
 from cellwright.content import ComponentOutput, for_model, for_person
-from cellwright.errors import KernelDiedError, KernelNotReadyError, RunCancelled, ToolError
+from cellwright.errors import (
+    KernelDiedError,
+    KernelNotReadyError,
+    KernelRestartedError,
+    RunCancelled,
+    ToolError,
+)
 from cellwright.events import (
     CellAdded,
     CellEdited,
     CellEvent,
     CellFinished,
+    CellMoved,
     CellOutput,
+    CellRemoved,
     CellStarted,
 )
 from cellwright.messages import ImagePart, TextPart
@@ -246,6 +260,105 @@ def test_edits_that_cannot_be_made_say_why() -> None:
         call(EditCell(seen), context, cell_id="b", source="")
     with pytest.raises(ToolError, match="There is no notebook here"):
         call(EditCell(seen), make_context(), cell_id="a", source="")
+
+
+def test_a_cell_that_the_person_changed_while_it_waited_does_not_run() -> None:
+    seen, kernel = SeenCells(), FakeKernel()
+    notebook = FakeNotebook()
+    notebook.person_does = (CellEdited("c1", "x = 2  # mine", ""),)
+    context = make_context(kernel, notebook=notebook)
+    happened: list[ToolYield] = []
+
+    def run() -> None:
+        for item in RunCell(seen).tool_eval(context, code="x = 1"):
+            happened.append(item)
+            notebook.apply(item)  # type: ignore[arg-type]
+
+    with pytest.raises(ToolError, match=r"changed cell 'c1'(.|\n)*x = 2  # mine"):
+        run()
+    assert [type(item) for item in happened] == [CellAdded]
+    assert kernel.requests == []
+    assert seen.is_current("c1", "x = 2  # mine"), "the model has read it"
+    notebook.person_does = ()
+    assert call(EditCell(seen), context, cell_id="c1", source="x = 3", run=True).events
+
+
+def test_a_cell_that_the_person_deleted_while_it_waited_does_not_run() -> None:
+    kernel, notebook = FakeKernel(), FakeNotebook()
+    notebook.person_does = (CellRemoved("c1", ""),)
+    with pytest.raises(ToolError, match="the person deleted cell 'c1'"):
+        call(RunCell(SeenCells()), make_context(kernel, notebook=notebook), code="x = 1")
+    assert kernel.requests == []
+
+
+def test_the_notebook_knows_the_message_that_will_carry_the_cell() -> None:
+    kernel, notebook = FakeKernel(), FakeNotebook()
+    context = make_context(kernel, notebook=notebook)
+    call(RunCell(SeenCells()), context, code="1")
+    call(RunCell(SeenCells()), context, code="2")
+    assert notebook.confirmed == [request.message_id for request in kernel.requests]
+    assert len(set(notebook.confirmed)) == 2
+    assert all(notebook.confirmed)
+
+
+def test_nothing_starts_in_a_kernel_that_was_restarted_since_the_run_began() -> None:
+    kernel, notebook = FakeKernel(), FakeNotebook()
+    context = replace(make_context(kernel, notebook=notebook), kernel_session="first")
+    call(RunCell(SeenCells()), context, code="1")
+    kernel.session = "second"
+    happened: list[ToolYield] = []
+    with pytest.raises(KernelRestartedError, match="restarted"):
+        collect_until_raised(RunCell(SeenCells()).tool_eval(context, code="2"), happened)
+    assert [type(item) for item in happened] == [CellAdded]
+    assert len(kernel.requests) == 1
+
+
+def test_a_cell_the_model_knows_is_deleted() -> None:
+    seen = SeenCells()
+    notebook = FakeNotebook(Cell("a", "code", "x = 1"))
+    context = make_context(notebook=notebook)
+    call(ReadNotebook(seen), context)
+    outcome = call(ArrangeCell(seen), context, cell_id="a", action="delete")
+    assert outcome.events == [CellRemoved("a", source_hash("x = 1"), "call_1")]
+    assert outcome.text == "Deleted cell a."
+    assert notebook.cells() == ()
+
+
+def test_a_cell_the_person_changed_is_not_deleted() -> None:
+    seen = SeenCells()
+    context = make_context(notebook=FakeNotebook(Cell("a", "code", "x = 1")))
+    with pytest.raises(ToolError, match=r"not as you last saw it(.|\n)*still to be deleted"):
+        call(ArrangeCell(seen), context, cell_id="a", action="delete")
+    assert call(ArrangeCell(seen), context, cell_id="a", action="delete").events
+
+
+def test_a_cell_is_moved_behind_another_one_or_to_the_top() -> None:
+    context = make_context(notebook=FakeNotebook(Cell("a", "code", "1"), Cell("b", "code", "2")))
+    tool = ArrangeCell(SeenCells())
+    outcome = call(tool, context, cell_id="a", action="move", after="b")
+    assert outcome.events == [CellMoved("a", "b", "call_1")]
+    assert outcome.text == "Moved cell a."
+    assert call(tool, context, cell_id="b", action="move").events == [CellMoved("b", "", "call_1")]
+
+
+def test_arrangements_that_cannot_be_made_say_why() -> None:
+    context = make_context(notebook=FakeNotebook(Cell("a", "code", "1")))
+    tool = ArrangeCell(SeenCells())
+    with pytest.raises(ToolError, match="There is no cell 'b'"):
+        call(tool, context, cell_id="b", action="delete")
+    with pytest.raises(ToolError, match="There is no cell 'b'"):
+        call(tool, context, cell_id="a", action="move", after="b")
+    with pytest.raises(ToolError, match="cannot follow itself"):
+        call(tool, context, cell_id="a", action="move", after="a")
+    with pytest.raises(ToolError, match="There is no notebook here"):
+        call(tool, make_context(), cell_id="a", action="move")
+
+
+def test_deleting_is_for_good_and_moving_is_an_edit() -> None:
+    tool = ArrangeCell(SeenCells())
+    assert tool.risk_for(cell_id="a", action="delete") == "destroy"
+    assert tool.risk_for(cell_id="a", action="move") == "edit"
+    assert tool.label(cell_id="a", action="move") == "move cell a"
 
 
 def test_an_edit_that_runs_is_as_risky_as_running() -> None:

@@ -42,6 +42,7 @@ def test_the_standard_tools_come_in_one_order_and_are_the_same_bytes_each_time()
         "run_cell",
         "add_cell",
         "edit_cell",
+        "arrange_cell",
         "read_notebook",
         "read_output",
         "list_variables",
@@ -53,7 +54,7 @@ def test_the_standard_tools_come_in_one_order_and_are_the_same_bytes_each_time()
 
 def test_without_a_notebook_its_tools_are_left_out() -> None:
     names = Registry(standard_tools(None)).names()
-    assert not {"edit_cell", "read_notebook"} & set(names)
+    assert not {"edit_cell", "arrange_cell", "read_notebook"} & set(names)
 
 
 def test_every_standard_tool_has_words_for_people() -> None:

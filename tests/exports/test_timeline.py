@@ -19,6 +19,7 @@ from recorded_runs import (
 
 from cellwright.events import (
     CellAdded,
+    CellRemoved,
     Event,
     ModelAsked,
     RunFinished,
@@ -39,6 +40,26 @@ def test_what_was_said_and_run_comes_in_its_order() -> None:
         (WRONG, True),
         (RIGHT, False),
     ]
+
+
+def test_a_cell_that_was_taken_out_before_it_ran_is_left_out_and_its_calls_are_told() -> None:
+    both = AssistantMessage(
+        "", (ToolCall("a", "add_cell", "{}"), ToolCall("b", "arrange_cell", "{}"))
+    )
+    record = record_of(
+        [
+            started(),
+            ModelAsked(1, (user("go"),)),
+            replied(both),
+            ToolStarted("a", "add_cell", {}),
+            CellAdded("note", "# T", "markdown", call_id="a"),
+            ToolFinished("a", "add_cell", result("a", "ok")),
+            ToolStarted("b", "arrange_cell", {}),
+            CellRemoved("note", "hash", "b"),
+            ToolFinished("b", "arrange_cell", result("b", "ok")),
+        ]
+    )
+    assert [item.kind for item in timeline(record)] == ["called", "called"]
 
 
 def test_calls_without_a_cell_and_cells_that_never_ran_are_told() -> None:

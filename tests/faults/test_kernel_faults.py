@@ -21,7 +21,13 @@ from kernels.lanes import (
     wait_until_subscribed,
 )
 
-from cellwright.errors import KernelDiedError, KernelError, KernelNotReadyError, RunCancelled
+from cellwright.errors import (
+    KernelDiedError,
+    KernelError,
+    KernelNotReadyError,
+    KernelRestartedError,
+    RunCancelled,
+)
 from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
 from cellwright.kernels.client import ClientKernel
@@ -140,14 +146,66 @@ def test_without_a_manager_the_kernel_is_interrupted_by_message(kernel: FreshKer
         client.stop_channels()
 
 
-def test_a_restart_during_a_cell_is_told_from_a_slow_cell(kernel: FreshKernel) -> None:
-    """K15."""
-    timer = threading.Timer(0.8, kernel.process.restart)
+def restarted(kernel: FreshKernel, how: str) -> None:
+    """As a person restarts it from a menu, politely, or as it is forced."""
+    manager = kernel.process._manager
+    kernel.process._wait_for(manager.restart_kernel, now=how == "forced")
+
+
+@pytest.mark.parametrize("how", ["polite", "forced"])
+@pytest.mark.parametrize("owner", ["manager", "heartbeat"])
+def test_a_restart_during_a_cell_ends_it_at_once_and_the_new_kernel_works(
+    kernel: FreshKernel, how: str, owner: str
+) -> None:
+    """K15: another client restarts the kernel while our cell runs."""
+    client = kernel.process.client()
+    client.start_channels(stdin=False)
+    try:
+        lent = ClientKernel(client, kernel.process if owner == "manager" else None)
+        assert run(lent, "kept = 1; kept").plain == ["1"]
+        before = lent.session
+        ended_at: list[float] = []
+
+        def restart() -> None:
+            restarted(kernel, how)
+            ended_at.append(time.monotonic())
+
+        timer = threading.Timer(0.8, restart)
+        timer.start()
+        _, error, _ = ran_until_death(lent, "import time; time.sleep(60)")
+        noticed_at = time.monotonic()
+        timer.join()
+        assert isinstance(error, KernelRestartedError)
+        assert error.message == "The kernel was restarted."
+        assert noticed_at - ended_at[0] < 2.5
+        assert lent.probe("list_variables", {}) == []
+        assert lent.session != before
+        assert run(lent, "'kept' in globals()").plain == ["False"]
+    finally:
+        client.stop_channels()
+
+
+@pytest.mark.parametrize("how", ["polite", "forced"])
+def test_a_restart_between_two_cells_is_seen_by_the_session(kernel: FreshKernel, how: str) -> None:
+    """K15: while the model thinks."""
+    assert run(kernel, "1").plain == ["1"]
+    before = kernel.session
+    restarted(kernel, how)
+    kernel.wait_until_free(Stop())
+    assert kernel.session != before
+    assert run(kernel, "2").plain == ["2"]
+
+
+def test_a_restart_while_the_persons_cell_is_waited_for_is_survived(
+    kernel: FreshKernel, person: Person
+) -> None:
+    run(kernel, "1")
+    person.runs("import time; time.sleep(60)")
+    time.sleep(0.3)
+    timer = threading.Timer(0.5, restarted, (kernel, "forced"))
     timer.start()
-    _, error, seconds = ran_until_death(kernel, "import time; time.sleep(60)")
+    assert run(kernel, "2").plain == ["2"]
     timer.join()
-    assert error.message in ("The kernel was restarted.", "The kernel's process is gone.")
-    assert seconds < 8
 
 
 def test_after_a_restart_the_kernel_is_used_as_a_new_one(kernel: FreshKernel) -> None:

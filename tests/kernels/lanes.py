@@ -74,6 +74,11 @@ class RemoteShellKernel:
             f"import shell_host; shell_host.renew(**{options!r}); del sys, shell_host"
         )
 
+    session = ""
+
+    def wait_until_free(self, stop: Stop) -> None:
+        stop.check()
+
     def execute(
         self,
         request: CellRequest,

@@ -70,6 +70,28 @@ def test_an_inline_figure_is_a_picture(kernel: Kernel) -> None:
     assert ran.text == "drawn\n"
 
 
+@pytest.mark.parametrize("shown", ["", "plt.show()", "figure", "display(figure)"])
+def test_what_a_figure_says_is_told_however_it_is_shown(kernel: Kernel, shown: str) -> None:
+    """A model may not see pictures."""
+    code = (
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\n"
+        "axes.set(title='Units sold', xlabel='month', ylabel='units')\n"
+        "axes.plot([1, 2, 3], label='north'); axes.bar([1, 2], [3, 4], label='south');\n" + shown
+    )
+    told = '"Units sold", x: month, y: units, 1 line of 3 (north), 1 bar series of 2 (south)'
+    assert run(kernel, code).execution.figures == (told,)
+    assert run(kernel, "1").execution.figures == ()
+
+
+def test_showing_figures_is_left_as_it_was(kernel: Kernel) -> None:
+    run(kernel, "1")
+    code = "vars(get_ipython().display_formatter).get('format').__name__"
+    assert run(kernel, code).plain == ["'_look_and_format'"], "while a cell of ours runs"
+    nested = f"get_ipython().run_cell({code!r}); get_ipython().run_cell('1 / 0');"
+    run(kernel, nested)
+    assert run(kernel, code).plain == ["'_look_and_format'"]
+
+
 def test_a_figure_drawn_before_an_error_still_shows(kernel: Kernel) -> None:
     code = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1]);\nraise ValueError"
     ran = run(kernel, code)

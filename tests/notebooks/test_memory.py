@@ -1,7 +1,17 @@
 import nbformat
+import pytest
 
 from cellwright.cells import Cell, Execution
-from cellwright.events import CellAdded, CellEdited, CellFinished, CellOutput, CellStarted
+from cellwright.errors import ToolError
+from cellwright.events import (
+    CellAdded,
+    CellEdited,
+    CellFinished,
+    CellMoved,
+    CellOutput,
+    CellRemoved,
+    CellStarted,
+)
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import ExecuteResult, StreamOutput
 
@@ -51,7 +61,40 @@ def test_an_event_for_an_unknown_cell_changes_nothing() -> None:
     before = book.cells()
     run(book, "gone", "x")
     book.apply(CellEdited("gone", "x", "hash"))
+    book.apply(CellRemoved("gone", "hash"))
+    book.apply(CellMoved("gone"))
+    book.apply(CellMoved("one", after="gone"))
+    book.apply(CellMoved("one", after="one"))
     assert book.cells() == before
+
+
+def test_a_cell_is_taken_out() -> None:
+    book = MemoryNotebook((Cell("a", "code", "1"), Cell("b", "code", "2")))
+    book.apply(CellRemoved("a", "hash"))
+    assert [cell.id for cell in book.cells()] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("moved", "after", "order"),
+    [("c", "", "cab"), ("a", "c", "bca"), ("c", "a", "acb"), ("b", "a", "abc")],
+)
+def test_a_cell_moves_behind_another_one_with_all_it_shows(
+    moved: str, after: str, order: str
+) -> None:
+    book = MemoryNotebook(tuple(Cell(name, "code", name) for name in "abc"))
+    run(book, moved, "shown")
+    book.apply(CellMoved(moved, after))
+    assert "".join(cell.id for cell in book.cells()) == order
+    assert next(cell for cell in book.cells() if cell.id == moved).outputs
+
+
+def test_a_cell_may_run_as_long_as_it_is_what_it_was() -> None:
+    book = MemoryNotebook((Cell("a", "code", "x = 1"),))
+    book.confirm("a", "x = 1", "message")
+    with pytest.raises(ToolError, match=r"changed cell 'a'\. It now reads:\nx = 1\n"):
+        book.confirm("a", "x = 2")
+    with pytest.raises(ToolError, match="the person deleted cell 'b'"):
+        book.confirm("b", "x = 1")
 
 
 def test_a_file_comes_back_as_it_was() -> None:

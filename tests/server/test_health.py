@@ -1,55 +1,45 @@
-"""The health route: who may ask, and what it says."""
+"""The health route and the extension itself: found by name, loaded by the first request."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable
+import asyncio
+import subprocess
+import sys
 from typing import Any
 
 import pytest
-from jupyter_server.auth import Authorizer
-from tornado.httpclient import HTTPClientError
+from server_client import Client
 
 import cellwright
-from cellwright.server import routes
-
-Fetch = Callable[..., Awaitable[Any]]
-
-
-class RefusesCellwright(Authorizer):
-    """Lets everybody do everything, except what belongs to cellwright."""
-
-    def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
-        return resource != "cellwright"
-
-
-REFUSING = {
-    "ServerApp": {
-        "jpserver_extensions": {"cellwright": True},
-        "authorizer_class": RefusesCellwright,
-    }
-}
+from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server
 
-
-async def test_health_tells_the_version(jp_fetch: Fetch) -> None:
-    response = await jp_fetch("cellwright", "v1", "health")
-    assert json.loads(response.body) == {"version": cellwright.__version__}
-    assert response.headers["Content-Type"].startswith("application/json")
-
-
-async def test_health_is_closed_to_strangers(jp_fetch: Fetch) -> None:
-    with pytest.raises(HTTPClientError) as error:
-        await jp_fetch("cellwright", "v1", "health", headers={"Authorization": "token wrong"})
-    assert error.value.code == 403
+WITH_CELLWRIGHT = {"jpserver_extensions": {"cellwright": True}}
+OFF = {"ServerApp": WITH_CELLWRIGHT, "Cellwright": {"enabled": False}}
+WRONG = {"ServerApp": WITH_CELLWRIGHT, "Cellwright": {"modes": ["everything"]}}
+HEAVY = ("openai", "pandas", "pydantic", "nbformat", "numpy", "httpx", "httpx2", "matplotlib")
+"""What neither starting nor the first request may bring in."""
 
 
-@pytest.mark.parametrize("jp_server_config", [REFUSING])
-async def test_health_asks_the_authorizer(jp_fetch: Fetch) -> None:
-    with pytest.raises(HTTPClientError) as error:
-        await jp_fetch("cellwright", "v1", "health")
-    assert error.value.code == 403
+async def test_health_tells_the_version(client: Client) -> None:
+    answer = await client.call("GET", "health")
+    assert answer.json == {"version": cellwright.__version__, "enabled": True}
+    assert answer.headers["Content-Type"].startswith("application/json")
+
+
+@pytest.mark.parametrize("jp_server_config", [OFF])
+async def test_health_tells_that_cellwright_is_switched_off(client: Client) -> None:
+    assert (await client.call("GET", "health")).json["enabled"] is False
+
+
+async def test_health_tells_that_the_environment_switched_cellwright_off(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CELLWRIGHT_DISABLED", "1")
+    assert (await client.call("GET", "health")).json["enabled"] is False
+    monkeypatch.setenv("CELLWRIGHT_DISABLED", "no")
+    assert (await client.call("GET", "health")).json["enabled"] is True
 
 
 async def test_the_server_extension_is_found_by_the_name_of_the_package(
@@ -61,5 +51,84 @@ async def test_the_server_extension_is_found_by_the_name_of_the_package(
     assert extension.extension_points["cellwright.server"].module_name == "cellwright.server"
 
 
-def test_every_route_names_the_resource_to_authorize() -> None:
-    assert {handler.auth_resource for _, handler in routes.handlers("/")} == {"cellwright"}
+async def test_the_first_requests_are_answered_while_the_routes_are_loaded(
+    client: Client, jp_serverapp: Any
+) -> None:
+    assert "cellwright" not in jp_serverapp.web_app.settings
+    answers = await asyncio.gather(*(client.call("GET", "health") for _ in range(5)))
+    assert [answer.status for answer in answers] == [200] * 5
+    assert isinstance(jp_serverapp.web_app.settings["cellwright"], Application)
+
+
+async def test_the_very_first_request_may_have_a_body(client: Client) -> None:
+    answer = await client.call("POST", "chats", {"notebook_path": "a.ipynb"})
+    assert (answer.status, answer.json["notebook_path"]) == (201, "a.ipynb")
+
+
+async def test_the_very_first_request_may_be_for_nothing(client: Client) -> None:
+    assert (await client.call("GET", "nothing")).status == 404
+    assert (await client.call("GET", "nothing")).status == 404
+
+
+async def test_a_server_that_stops_lets_go_of_the_record(
+    client: Client, shared: Application, jp_serverapp: Any
+) -> None:
+    assert (await client.call("GET", "chats")).status == 200
+    await jp_serverapp.extension_manager.stop_all_extensions()
+    assert (await client.call("GET", "chats")).status in (409, 500)
+    assert shared.chooser.home().joinpath("runs.sqlite").exists()
+
+
+async def test_a_server_that_nobody_asked_anything_stops(jp_serverapp: Any) -> None:
+    await jp_serverapp.extension_manager.stop_all_extensions()
+
+
+class BusyChats:
+    """Chats in which a run goes on."""
+
+    is_busy = True
+
+    def running(self, chat_id: str) -> str:
+        return "run"
+
+    def chat_changed(self, chat: Any) -> None:
+        pass
+
+    def chat_deleted(self, chat_id: str) -> None:
+        pass
+
+    def close(self) -> None:
+        self.is_busy = False
+
+
+async def test_a_server_on_which_an_agent_works_counts_as_active(
+    shared: Application, jp_serverapp: Any
+) -> None:
+    assert not jp_serverapp.extension_manager.any_activity()
+    shared.live = BusyChats()
+    assert jp_serverapp.extension_manager.any_activity()
+
+
+@pytest.mark.parametrize("jp_server_config", [WRONG])
+async def test_with_a_setting_that_cannot_be_used_nothing_answers(client: Client) -> None:
+    assert (await client.call("GET", "health")).status == 404
+
+
+def modules_after(code: str) -> set[str]:
+    command = [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.split())
+
+
+def test_starting_loads_next_to_nothing() -> None:
+    server = "import jupyter_server.serverapp, jupyter_server.services.contents.manager"
+    added = modules_after(f"{server}, cellwright.server") - modules_after(server)
+    assert not added & set(HEAVY)
+    assert "cellwright.events" not in added
+    assert "cellwright.server.table" not in added
+
+
+def test_the_routes_bring_in_no_costly_library() -> None:
+    server = "import jupyter_server.serverapp"
+    added = modules_after(f"{server}, cellwright.server.table") - modules_after(server)
+    assert not added & set(HEAVY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -92,6 +93,30 @@ def test_a_silent_model_is_not_recorded(store: RunStore, database: Database) -> 
     assert events_of(store, journal.run_id) == []
     journal.record(TextDelta("a"), ModelSilent(5.0), TextDelta("b"))
     assert events_of(store, journal.run_id) == [TextDelta("a"), TextDelta("b")]
+
+
+def test_recording_tells_each_events_place_and_time(store: RunStore) -> None:
+    journal = store.start(started())
+    first, silent, second = journal.record(TextDelta("a"), ModelSilent(5.0), TextDelta("b"))
+    assert (first.sequence, silent.sequence, second.sequence) == (2, 0, 3)
+    assert silent.event == ModelSilent(5.0)
+    assert (first, second) == store.events(journal.run_id)[1:]
+    assert journal.record() == ()
+
+
+def test_a_forked_child_writes_nothing_and_numbers_nothing(store: RunStore) -> None:
+    journal = store.start(started())
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            recorded = journal.record(TextDelta("child"))
+            os.write(writer, b"".join(str(item.sequence).encode() for item in recorded))
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 10) == b"0"
+    assert len(store.events(journal.run_id)) == 1
 
 
 def test_threads_record_in_one_order_without_gaps(store: RunStore) -> None:
@@ -365,8 +390,9 @@ class TestNeverInTheWay:
     ) -> None:
         journal = store.start(started())
         database.write(Statement("DROP TABLE events"))
-        journal.record(TextDelta("lost"))
-        journal.record(TextDelta("lost too"))
+        (lost,) = journal.record(TextDelta("lost"))
+        (too,) = journal.record(TextDelta("lost too"))
+        assert (lost.sequence, too.sequence) == (2, 3), "the run goes on as if it had been kept"
         (notice,) = journal.take_notices()
         assert isinstance(notice, Notice)
         assert (notice.level, notice.code) == ("warning", "store_refused")

@@ -65,6 +65,8 @@ class ToolContext:
     sees_images: bool = False
     prompt: str = ""
     """What the person asked for."""
+    kernel_session: str = ""
+    """The kernel's ``session`` when the run began; empty: it is not looked at."""
 
 
 class Component:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Generator
 from dataclasses import dataclass
 
@@ -10,7 +11,13 @@ from cellwright.cells import Execution, ExecutionStatus, source_hash
 from cellwright.components import ToolContext
 from cellwright.components.packages import missing_module_hint
 from cellwright.content import ComponentOutput, Content
-from cellwright.errors import KernelDiedError, KernelError, RunCancelled, ToolError
+from cellwright.errors import (
+    KernelDiedError,
+    KernelError,
+    KernelRestartedError,
+    RunCancelled,
+    ToolError,
+)
 from cellwright.events import CellEvent, CellFinished, CellOutput, CellStarted
 from cellwright.kernels import CellRequest
 from cellwright.messages import ImagePart, Part
@@ -67,19 +74,29 @@ def checked_code(code: str) -> str:
 
 
 def run_cell(
-    context: ToolContext, cell_id: str, code: str, timeout_seconds: float | None = None
+    context: ToolContext,
+    seen: SeenCells,
+    cell_id: str,
+    code: str,
+    timeout_seconds: float | None = None,
 ) -> Generator[CellEvent, None, CellRun]:
     """Run a cell that is there already; yield what happens.
 
     Raises:
+        ToolError: The person changed or deleted the cell; nothing ran.
         RunCancelled: Somebody pressed Stop.
-        KernelError: The kernel died or does not answer. Either way the cell is finished first.
+        KernelError: The kernel died or does not answer. A cell that was started is finished first.
     """
+    usual = context.limits.cell_timeout_seconds
+    wanted = usual if timeout_seconds is None else timeout_seconds
+    limit = min(max(wanted, 1.0), usual * TIMEOUT_FACTOR)
+    request = CellRequest(cell_id, code, limit, message_id=uuid.uuid4().hex)
+    _get_ready(context, seen, request)
     messages: list[OutputMessage] = []
     yield CellStarted(cell_id)
     started = time.monotonic()
     try:
-        execution = yield from _execute(context, cell_id, code, timeout_seconds, messages)
+        execution = yield from _execute(context, request, messages)
     except (RunCancelled, KernelError) as stopped:
         seconds = time.monotonic() - started
         yield CellFinished(cell_id, Execution(_status(stopped), seconds, note=_reason(stopped)))
@@ -89,22 +106,33 @@ def run_cell(
     return CellRun(outputs, execution, _result(context, cell_id, outputs, execution))
 
 
+def _get_ready(context: ToolContext, seen: SeenCells, request: CellRequest) -> None:
+    """Wait for the kernel first: meanwhile the person may change the cell."""
+    context.kernel.wait_until_free(context.stop)
+    if context.kernel_session and context.kernel.session != context.kernel_session:
+        raise KernelRestartedError("The kernel was restarted.", hint="Its variables are lost.")
+    notebook = context.notebook
+    if notebook is None or not notebook.is_editable:
+        return
+    try:
+        notebook.confirm(request.cell_id, request.code, request.message_id)
+    except ToolError:
+        # The model is about to read what the person wrote.
+        for cell in notebook.cells():
+            if cell.id == request.cell_id:
+                seen.note(cell.id, cell.source)
+        raise
+
+
 def _execute(
-    context: ToolContext,
-    cell_id: str,
-    code: str,
-    timeout_seconds: float | None,
-    messages: list[OutputMessage],
+    context: ToolContext, request: CellRequest, messages: list[OutputMessage]
 ) -> Generator[CellEvent, None, Execution]:
     def sink(output: CellOutput) -> CellOutput:
         kept = context.on_output(output)
-        if kept.cell_id == cell_id:
+        if kept.cell_id == request.cell_id:
             messages.append(kept.message)
         return kept
 
-    usual = context.limits.cell_timeout_seconds
-    wanted = usual if timeout_seconds is None else timeout_seconds
-    request = CellRequest(cell_id, code, min(max(wanted, 1.0), usual * TIMEOUT_FACTOR))
     return (yield from context.kernel.execute(request, context.stop, sink))
 
 

@@ -126,7 +126,7 @@ class InstallPackage(Component):
         cell_id = context.new_cell_id()
         yield CellAdded(cell_id, code, call_id=context.call_id)
         self._seen.note(cell_id, code)
-        ran = yield from run_cell(context, cell_id, code, INSTALL_TIMEOUT_SECONDS)
+        ran = yield from run_cell(context, self._seen, cell_id, code, INSTALL_TIMEOUT_SECONDS)
         streams = (output for output in ran.outputs if isinstance(output, StreamOutput))
         errors = (output for output in ran.outputs if isinstance(output, ErrorOutput))
         words = [output.text for output in streams] + [output.evalue for output in errors]

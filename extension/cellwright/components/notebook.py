@@ -10,12 +10,12 @@ from cellwright.components import Component, Risk, ToolContext, ToolLimits, Tool
 from cellwright.components.cell_running import SeenCells, checked_code, run_cell
 from cellwright.content import text
 from cellwright.errors import ToolError
-from cellwright.events import CellAdded, CellEdited
+from cellwright.events import CellAdded, CellEdited, CellMoved, CellRemoved
 from cellwright.notebooks import Notebook
 from cellwright.summaries import summarise
 from cellwright.truncation import CHARACTERS_PER_TOKEN, shorten
 
-__all__ = ["AddCell", "EditCell", "ReadNotebook", "RunCell"]
+__all__ = ["AddCell", "ArrangeCell", "EditCell", "ReadNotebook", "RunCell"]
 
 LABEL_CHARACTERS = 60
 SOURCE_TOKENS = 500
@@ -61,7 +61,7 @@ class RunCell(Component):
         cell_id = context.new_cell_id()
         yield CellAdded(cell_id, code, call_id=context.call_id)
         self._seen.note(cell_id, code)
-        ran = yield from run_cell(context, cell_id, code, timeout_seconds)
+        ran = yield from run_cell(context, self._seen, cell_id, code, timeout_seconds)
         yield ran.result
 
 
@@ -133,10 +133,8 @@ class EditCell(Component):
             source: Its new text, all of it.
             run: Run it as well.
         """
-        if context.notebook is None:
-            raise ToolError("There is no notebook here.", hint="Use run_cell.")
-        cell = _cell(context.notebook, cell_id)
-        self._check_seen(cell)
+        cell = _cell(_notebook(context), cell_id)
+        _check_seen(self._seen, cell, "if your edit still fits, keeping what they wrote")
         if run and cell.cell_type != "code":
             raise ToolError(f"Cell {cell_id!r} is {cell.cell_type}; only code can run.")
         if run:
@@ -146,18 +144,54 @@ class EditCell(Component):
         if not run:
             yield text(f"Edited cell {cell_id}.", scope="llm")
             return
-        ran = yield from run_cell(context, cell_id, source)
+        ran = yield from run_cell(context, self._seen, cell_id, source)
         yield ran.result
 
-    def _check_seen(self, cell: Cell) -> None:
-        if self._seen.is_current(cell.id, cell.source):
+
+class ArrangeCell(Component):
+    """Deletes a cell, unless the person has changed it meanwhile, or moves it."""
+
+    name: ClassVar[str] = "arrange_cell"
+    risk: ClassVar[Risk] = "destroy"
+
+    def __init__(self, seen: SeenCells) -> None:
+        self._seen = seen
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        return f"{arguments.get('action')} cell {arguments.get('cell_id')}"
+
+    def risk_for(self, **arguments: object) -> Risk:
+        """What is deleted may be the person's own work."""
+        return "edit" if arguments.get("action") == "move" else "destroy"
+
+    def tool_eval(
+        self,
+        context: ToolContext,
+        cell_id: str,
+        action: Literal["delete", "move"],
+        after: str = "",
+    ) -> Iterator[ToolYield]:
+        """Delete or move a cell.
+
+        Args:
+            cell_id: The cell.
+            action: What to do.
+            after: Where it moves: id of the cell it follows; empty for the top.
+        """
+        notebook = _notebook(context)
+        cell = _cell(notebook, cell_id)
+        if action == "delete":
+            _check_seen(self._seen, cell, "if it is still to be deleted")
+            yield CellRemoved(cell_id, source_hash(cell.source), context.call_id)
+            yield text(f"Deleted cell {cell_id}.", scope="llm")
             return
-        self._seen.note(cell.id, cell.source)
-        raise ToolError(
-            f"Nothing was changed: cell {cell.id!r} is not as you last saw it; the person may have "
-            f"edited it. It now reads:\n{cell.source}\n",
-            hint="Call again if your edit still fits, keeping what they wrote.",
-        )
+        if after == cell_id:
+            raise ToolError(f"Cell {cell_id!r} cannot follow itself.")
+        if after:
+            _cell(notebook, after)
+        yield CellMoved(cell_id, after, context.call_id)
+        yield text(f"Moved cell {cell_id}.", scope="llm")
 
 
 class ReadNotebook(Component):
@@ -223,6 +257,24 @@ def _range_line(total: int, first: int, shown: int) -> str:
     end = first + shown
     more = f" Go on with start={end}." if end < total else ""
     return f"Cells {first + 1} to {end} of {total}.{more}"
+
+
+def _notebook(context: ToolContext) -> Notebook:
+    if context.notebook is None:
+        raise ToolError("There is no notebook here.", hint="Use run_cell.")
+    return context.notebook
+
+
+def _check_seen(seen: SeenCells, cell: Cell, condition: str) -> None:
+    """The person's text wins: what the model has not read it does not replace."""
+    if seen.is_current(cell.id, cell.source):
+        return
+    seen.note(cell.id, cell.source)
+    raise ToolError(
+        f"Nothing was changed: cell {cell.id!r} is not as you last saw it; the person may have "
+        f"edited it. It now reads:\n{cell.source}\n",
+        hint=f"Call again {condition}.",
+    )
 
 
 def _cell(notebook: Notebook, cell_id: str) -> Cell:

@@ -6,7 +6,13 @@ from cellwright.components import Component
 from cellwright.components.cell_running import SeenCells
 from cellwright.components.finish import Submit
 from cellwright.components.kernel import InspectVariable, InstallPackage, ListVariables
-from cellwright.components.notebook import AddCell, EditCell, ReadNotebook, RunCell
+from cellwright.components.notebook import (
+    AddCell,
+    ArrangeCell,
+    EditCell,
+    ReadNotebook,
+    RunCell,
+)
 from cellwright.components.reading import ReadOutput
 from cellwright.notebooks import Notebook
 
@@ -18,7 +24,7 @@ def standard_tools(notebook: Notebook | None) -> tuple[Component, ...]:
     seen = SeenCells()
     cells: list[Component] = []
     if notebook is not None and notebook.is_editable:
-        cells += [AddCell(seen), EditCell(seen)]
+        cells += [AddCell(seen), EditCell(seen), ArrangeCell(seen)]
     if notebook is not None:
         cells.append(ReadNotebook(seen))
     return (

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from cellwright.attachments import Attachment, human_size
 from cellwright.cells import VariableSummary
 from cellwright.messages import SystemMessage, TextPart, UserMessage
+from cellwright.truncation import shorten
 
-__all__ = ["TurnState", "mentioned_names", "system_message", "user_message"]
+__all__ = ["Quoted", "TurnState", "mentioned_names", "system_message", "user_message"]
 
 SYSTEM = """\
 You are cellwright, an analyst working in a person's Jupyter notebook. You act through tools; \
@@ -34,6 +35,17 @@ names of variables you left. No code in the answer unless asked."""
 
 MENTION = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 STATE_LINES = 40
+QUOTED_TOKENS = 1_500
+"""What the model is given of one thing the person put beside the prompt."""
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """What the person put beside the prompt: a cell, a selection, an error."""
+
+    label: str
+    """What it is, such as ``cell 3f2a``."""
+    text: str
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,8 @@ class TurnState:
     cwd: str = ""
     new_kernel: bool = False
     """The kernel is another one than in the last turn: earlier names are gone."""
+    mode: str = ""
+    """What the model has to know of the mode, where that changed since the last turn."""
 
 
 def system_message(language: str = "Python") -> SystemMessage:
@@ -65,11 +79,14 @@ def user_message(
     attachments: tuple[Attachment, ...] = (),
     mentioned: tuple[VariableSummary, ...] = (),
     state: TurnState | None = None,
+    context: tuple[Quoted, ...] = (),
 ) -> UserMessage:
-    """What the person said, then files, named variables and the notebook's state."""
+    """What the person said, then files, quotes, named variables and the notebook's state."""
     blocks = [prompt.strip() or _default_prompt(attachments)]
     if attachments:
         blocks.append(_block("files", [_attachment(item) for item in attachments]))
+    if context:
+        blocks.append(_block("context", [_quoted(item) for item in context]))
     if mentioned:
         blocks.append(_block("variables", [f"@{v.name}: {v.type} {v.text}" for v in mentioned]))
     lines = _state_lines(state) if state is not None else []
@@ -87,6 +104,11 @@ def _attachment(item: Attachment) -> str:
     return f"{line}\n{_indented(item.preview)}" if item.preview else line
 
 
+def _quoted(item: Quoted) -> str:
+    label = " ".join(item.label.split())
+    return f"{label}:\n{_indented(shorten(item.text, QUOTED_TOKENS, '').text)}"
+
+
 def _block(name: str, lines: list[str]) -> str:
     # Data cannot close its own block.
     body = "\n".join(lines).replace(f"</{name}", f"<\u200b/{name}")
@@ -94,7 +116,7 @@ def _block(name: str, lines: list[str]) -> str:
 
 
 def _state_lines(state: TurnState) -> list[str]:
-    lines = []
+    lines = [state.mode] if state.mode else []
     if state.new_kernel:
         lines.append("new kernel: names from earlier turns no longer exist")
     if state.cwd:

@@ -75,7 +75,7 @@ class _Timeline:
             ran = Ran(execution, superseded=last[execution.cell_id] is not execution)
             self._runs[execution.call_id].append(ran)
         for recorded in record.cells:
-            if recorded.cell.id not in last:
+            if recorded.cell.id not in last and not recorded.is_removed:
                 self._written[recorded.call_id].append(_wrote(recorded))
 
     def items(self) -> Iterator[Item]:

@@ -16,10 +16,36 @@ from cellwright.cells import Execution
 from cellwright.events import CellOutput
 from cellwright.stopping import Stop
 
-__all__ = ["CellRequest", "Kernel", "KernelDescription", "OutputSink"]
+__all__ = [
+    "CellRequest",
+    "InputAsker",
+    "Kernel",
+    "KernelDescription",
+    "OutputSink",
+    "PendingInput",
+]
 
 OutputSink = Callable[[CellOutput], CellOutput]
 """Sees each output when it is captured, before it is shown; returns it redacted and recorded."""
+
+
+class PendingInput(Protocol):
+    """A question of a running cell (``input``, ``getpass``) that waits for the person."""
+
+    def value(self) -> str | None:
+        """What they typed; None: nothing yet. Asked again and again, so it answers at once.
+
+        ``"\\x04"`` ends the input: the cell gets an ``EOFError``.
+        """
+        ...
+
+    def close(self) -> None:
+        """It was answered, or the cell ended and nobody waits for it any more."""
+        ...
+
+
+InputAsker = Callable[[str, bool], PendingInput]
+"""Puts a question to the person and returns at once: its text, and whether it is a password."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +58,8 @@ class CellRequest:
     """None: no limit."""
     output_limit_bytes: int = 10_000_000
     """Past this the middle of the output is dropped; past ten times this the cell is stopped."""
+    message_id: str = ""
+    """Id of the request that carries it, where one does; empty: any."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +75,20 @@ class KernelDescription:
 
 class Kernel(Protocol):
     """A live kernel."""
+
+    @property
+    def session(self) -> str:
+        """Names the life of the kernel: another one after a restart. Empty: ours, or not known."""
+        ...
+
+    def wait_until_free(self, stop: Stop) -> None:
+        """Return when nobody else's cell runs, however long it takes.
+
+        Raises:
+            RunCancelled: ``stop`` was set.
+            KernelError: The kernel died or does not answer.
+        """
+        ...
 
     def execute(
         self, request: CellRequest, stop: Stop, on_output: OutputSink

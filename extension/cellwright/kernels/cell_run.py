@@ -45,7 +45,12 @@ class CellRun:
         """When the kernel began with it; before that it waits its turn."""
         self.is_stuck = False
         """It was interrupted as often as is sensible and still runs."""
-        self._request, self._stop = request, stop
+        self.is_lost = False
+        """Its kernel is gone."""
+        self.waited_seconds = 0.0
+        """How long it has waited for the person to type; its time limit does not count that."""
+        self._limit_seconds = request.timeout_seconds
+        self._stop = stop
         self._sent_at = time.monotonic()
         self._reply: Mapping[str, Any] | None = None
         self._replied_at = 0.0
@@ -57,7 +62,7 @@ class CellRun:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is waited for."""
-        if self.is_stuck:
+        if self.is_stuck or self.is_lost:
             return True
         if self._reply is None:
             return False
@@ -83,6 +88,11 @@ class CellRun:
                 found: Mapping[str, Any] = json.loads(payload.get("text", "{}"))
                 return found
         return None
+
+    def extend(self, seconds: float) -> None:
+        """Let it run for longer."""
+        if self._limit_seconds is not None:
+            self._limit_seconds += seconds
 
     def take_in(self, message: Received) -> None:
         """Note what a message with this run's id says."""
@@ -155,18 +165,22 @@ class CellRun:
     def _note(self) -> str:
         if self._status(None) == "aborted":
             return "The kernel skipped this cell because one before it failed; run it again."
-        text = reason_text(self._reason, self._request.timeout_seconds)
+        text = reason_text(self._reason, self._limit_seconds)
         return f"{text} {STUCK}" if self.is_stuck else text
 
     def _found(self) -> str:
         if self._stop.is_set():
             return "stop"
-        limit = self._request.timeout_seconds
-        if limit is not None and self.started_at is not None and self.seconds >= limit:
+        if self._is_late():
             return "timeout"
         if self.capture.failure is not None:
             return "record"
         return "output" if self.capture.overflowed else ""
+
+    def _is_late(self) -> bool:
+        if self._limit_seconds is None or self.started_at is None:
+            return False
+        return self.seconds - self.waited_seconds >= self._limit_seconds
 
     def _check_reply(self) -> None:
         late = self._idle_at is not None and time.monotonic() - self._idle_at > REPLY_SECONDS

@@ -1,4 +1,4 @@
-"""The three channels to a live kernel: send a request, read whatever has come."""
+"""The channels to a live kernel: send a request, read whatever has come."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Received:
     """A message from the kernel."""
 
     channel: str
-    """``shell``, ``iopub`` or ``control``."""
+    """``shell``, ``iopub``, ``control`` or ``stdin``."""
     type: str
     parent_id: str
     parent_type: str
@@ -29,9 +29,10 @@ class Channels:
 
     Args:
         client: A ``BlockingKernelClient`` whose channels are started.
+        with_stdin: Hear what running cells ask.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, *, with_stdin: bool = False) -> None:
         import zmq
 
         self._session = client.session
@@ -40,6 +41,8 @@ class Channels:
             "shell": client.shell_channel.socket,
             "control": client.control_channel.socket,
         }
+        if with_stdin:
+            self._sockets["stdin"] = client.stdin_channel.socket
         self._poller = zmq.Poller()
         for socket in self._sockets.values():
             self._poller.register(socket, zmq.POLLIN)
@@ -52,9 +55,12 @@ class Channels:
         *,
         channel: str = "shell",
         metadata: Mapping[str, Any] | None = None,
+        message_id: str = "",
     ) -> str:
         """Send a request; return its id."""
         message = self._session.msg(message_type, dict(content), metadata=dict(metadata or {}))
+        if message_id:
+            message["msg_id"] = message["header"]["msg_id"] = message_id
         if channel == "control":
             # An interrupt may come from another thread.
             with self._control_lock:

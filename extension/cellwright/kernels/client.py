@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import threading
 import time
@@ -11,14 +12,21 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Protocol
 
 from cellwright.cells import Execution
-from cellwright.errors import KernelError, KernelNotReadyError
+from cellwright.errors import (
+    KernelDiedError,
+    KernelError,
+    KernelNotReadyError,
+    KernelRestartedError,
+)
 from cellwright.events import CellOutput
-from cellwright.kernels import CellRequest, KernelDescription, OutputSink
+from cellwright.kernels import CellRequest, InputAsker, KernelDescription, OutputSink
 from cellwright.kernels.cell_run import CellRun
 from cellwright.kernels.channels import Channels, Received
 from cellwright.kernels.installing import answer_expression, install_code
+from cellwright.kernels.keyboard import Keyboard
 from cellwright.kernels.liveness import Liveness
 from cellwright.kernels.outcome import answered
+from cellwright.kernels.waiting import Waiting
 from cellwright.outputs import from_kernel_message
 from cellwright.stopping import Stop
 
@@ -51,11 +59,25 @@ class ClientKernel:
         client: A ``BlockingKernelClient`` whose channels are started.
         manager: Owns the process; without it the kernel is interrupted by message and watched
             by its heartbeat.
+        on_input: Puts what a cell asks with ``input`` to the person; without it such a cell
+            fails. The cell's time limit does not count the wait, and Stop ends it.
+        on_waiting: Called with True when somebody else's cell has been waited for a second, and
+            with False when that is over.
     """
 
-    def __init__(self, client: Any, manager: ProcessManager | None = None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        manager: ProcessManager | None = None,
+        *,
+        on_input: InputAsker | None = None,
+        on_waiting: Callable[[bool], None] | None = None,
+    ) -> None:
         self._client, self._manager = client, manager
-        self._channels = Channels(client)
+        self._on_input = on_input
+        self._channels = Channels(client, with_stdin=on_input is not None)
+        self._waiting = Waiting(on_waiting)
+        self._keyboard: Keyboard | None = None
         self._liveness = Liveness(client, manager, self._channels)
         self._lock = threading.RLock()
         self._cells: OrderedDict[str, str] = OrderedDict()
@@ -64,8 +86,22 @@ class ClientKernel:
         self._run: CellRun | None = None
         self._info: Mapping[str, Any] | None = None
         self._has_probe = False
-        self._hears = False
-        """Whether anything published has come: subscribing takes a moment."""
+        self._is_unsure = False
+        """Another kernel may have the place of the one that was heard last: it has to be asked."""
+        self._hears = ""
+        """Session of what was published last: subscribing takes a moment, after a restart too."""
+
+    @property
+    def session(self) -> str:
+        """Of the kernel that was heard last; empty before it was asked anything."""
+        return self._liveness.session
+
+    def wait_until_free(self, stop: Stop) -> None:
+        """Return when nobody else's cell runs."""
+        with self._lock:
+            stop.check()
+            self._is_unsure = True
+            self._get_ready(stop)
 
     def execute(
         self, request: CellRequest, stop: Stop, on_output: OutputSink
@@ -81,12 +117,15 @@ class ClientKernel:
                     for message in self._channels.receive(run.seconds_to_wait):
                         self._take_in(message)
                     yield from [*self._late_outputs(on_output), *run.capture.take()]
-                    self._check_begun(run)
+                    self._look_after(run)
                     if run.wants_interrupt():
                         self._interrupt()
-                    self._liveness.check()
+                    self._check_alive()
+            except KernelDiedError:
+                run.is_lost = True  # whatever has its place now must not be interrupted
+                raise
             finally:
-                self._run = None
+                self._leave()
                 if not run.is_over and run.started_at is not None and self._liveness.is_alive():
                     self._interrupt()
                 run.capture.finish()
@@ -135,6 +174,13 @@ class ClientKernel:
         if run is not None and run.started_at is not None:
             self._interrupt()
 
+    def extend(self, seconds: float) -> bool:
+        """Let the cell that runs go on for longer; whether one runs. From any thread."""
+        run = self._run
+        if run is not None:
+            run.extend(seconds)
+        return run is not None
+
     def close(self) -> None:
         """Nothing: the connection and the kernel belong to whoever made them."""
 
@@ -148,21 +194,50 @@ class ClientKernel:
             "silent": False,
             "store_history": True,
             "user_expressions": {},
-            "allow_stdin": False,
+            "allow_stdin": self._on_input is not None,
             "stop_on_error": False,
         }
-        metadata = {"cellId": request.cell_id, "cellwright": {"cell_id": request.cell_id}}
-        run.message_id = self._channels.send("execute_request", content, metadata=metadata)
+        marks = {"cell_id": request.cell_id, "input": self._on_input is not None}
+        if self._on_input is not None:
+            self._keyboard = Keyboard(self._on_input, self._type)
+        run.message_id = self._channels.send(
+            "execute_request",
+            content,
+            metadata={"cellId": request.cell_id, "cellwright": marks},
+            message_id=request.message_id,
+        )
         self._run = run
         self._cells[run.message_id] = request.cell_id
         while len(self._cells) > CELLS_REMEMBERED:
             self._cells.popitem(last=False)
 
+    def _look_after(self, run: CellRun) -> None:
+        """What has to be seen to again and again while a cell runs or waits its turn."""
+        self._check_begun(run)
+        self._waiting.note(run.started_at is None and bool(self._busy))
+        if self._keyboard is not None:
+            self._keyboard.look()
+            run.waited_seconds = self._keyboard.waited_seconds
+
+    def _leave(self) -> None:
+        self._run = None
+        self._waiting.note(False)
+        keyboard, self._keyboard = self._keyboard, None
+        if keyboard is not None:
+            keyboard.close()
+
+    def _type(self, value: str) -> None:
+        content = {"value": value, "status": "ok"}
+        self._channels.send("input_reply", content, channel="stdin")
+
     def _take_in(self, message: Received) -> None:
         """Give a message to whom it belongs: this cell, or one that ended before."""
         self._note(message)
         run = self._run
-        if run is not None and message.parent_id == run.message_id:
+        if message.channel == "stdin":
+            if self._keyboard is not None and run is not None:
+                self._keyboard.take_in(message)
+        elif run is not None and message.parent_id == run.message_id:
             run.take_in(message)
         elif message.channel == "iopub" and message.parent_id in self._cells:
             output = from_kernel_message(message.type, message.content)
@@ -176,13 +251,13 @@ class ClientKernel:
     def _note(self, message: Received) -> None:
         """Keep track of whether the kernel is busy, with whatever."""
         self._liveness.note(message)
-        self._hears = self._hears or message.channel == "iopub"
+        if message.channel == "iopub":
+            self._hears = self._liveness.session
         if message.channel != "iopub" or message.type != "status":
             return
         state = message.content.get("execution_state")
         if state in ("starting", "restarting"):
-            self._busy.clear()
-            self._has_probe = False
+            self._forget()
         elif state == "busy" and message.parent_type != "interrupt_request":
             self._busy.add(message.parent_id)
         elif state == "idle":
@@ -192,24 +267,41 @@ class ClientKernel:
         """Wait until the kernel is free, however long the person's own cell takes."""
         for message in self._channels.receive(0):
             self._take_in(message)
-        if self._info is None:
-            self._connect(stop, within)
-        elif self._busy:
-            self._ask("kernel_info_request", {}, stop, within=within)
+        if self._info is None or self._busy or self._is_unsure:
+            self._info = self._ask_info(stop, within)
         self._liveness.settle()
+        self._is_unsure = False
         self._install()
 
-    def _connect(self, stop: Stop, within: float | None) -> None:
-        """Wait until the kernel answers and what it publishes reaches us."""
-        while self._info is None:
-            info = self._ask("kernel_info_request", {}, stop, within=within)
-            if self._hears or self._hears_within(PUBLISHED_SECONDS):
-                self._info = info
+    def _ask_info(self, stop: Stop, within: float | None) -> Mapping[str, Any]:
+        """Answered when nothing else runs, by a kernel of which we hear what it publishes.
 
-    def _hears_within(self, seconds: float) -> bool:
-        for message in self._channels.receive(seconds):
-            self._take_in(message)
-        return self._hears
+        Asked again of one that was restarted meanwhile.
+        """
+        while True:
+            with contextlib.suppress(KernelRestartedError):
+                info = self._ask("kernel_info_request", {}, stop, within=within)
+                if self._is_heard() and self._liveness.session != self._liveness.leaving:
+                    return info
+                time.sleep(LOOK_SECONDS)
+
+    def _forget(self) -> None:
+        """Whatever was known of the kernel was of the one before it."""
+        self._busy.clear()
+        self._has_probe, self._is_unsure = False, True
+
+    def _check_alive(self) -> None:
+        try:
+            self._liveness.check()
+        except KernelRestartedError:
+            self._forget()
+            raise
+
+    def _is_heard(self) -> bool:
+        if self._hears != self._liveness.session:
+            for message in self._channels.receive(PUBLISHED_SECONDS):
+                self._take_in(message)
+        return self._hears == self._liveness.session
 
     def _install(self) -> None:
         if self._has_probe or self._language != "python":
@@ -233,11 +325,15 @@ class ClientKernel:
     ) -> Mapping[str, Any]:
         message_id = self._channels.send(kind, content)
         asked_at = time.monotonic()
-        for message in self._messages(stop):
-            if message is None:
-                self._check_patience(asked_at, within)
-            elif message.channel == "shell" and message.parent_id == message_id:
-                return message.content
+        try:
+            for message in self._messages(stop):
+                if message is None:
+                    self._waiting.note(kind == "kernel_info_request")
+                    self._check_patience(asked_at, within)
+                elif message.channel == "shell" and message.parent_id == message_id:
+                    return message.content
+        finally:
+            self._waiting.note(False)
         raise AssertionError("messages never end")
 
     def _messages(self, stop: Stop) -> Iterator[Received | None]:
@@ -246,7 +342,7 @@ class ClientKernel:
             for message in self._channels.receive(LOOK_SECONDS):
                 self._take_in(message)
                 yield message
-            self._liveness.check()
+            self._check_alive()
             yield None
 
     def _check_patience(self, asked_at: float, within: float | None) -> None:

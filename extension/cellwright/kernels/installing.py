@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright import cell_watch, inspection, interrupt_watch, probe
+from cellwright import cell_watch, figures, inspection, interrupt_watch, probe
 
 __all__ = ["answer_expression", "install_code"]
 
@@ -32,7 +32,7 @@ sys.modules[name + ".cell_watch"].install(shell)
 @functools.cache
 def install_code() -> str:
     """Code that installs the probe; an expression without a value."""
-    modules = (inspection, interrupt_watch, cell_watch, probe)
+    modules = (inspection, interrupt_watch, figures, cell_watch, probe)
     sources = {m.__name__.rpartition(".")[2]: inspect.getsource(m) for m in modules}
     return f"exec({BOOT!r}, {{'name': {PACKAGE!r}, 'sources': {sources!r}}})"
 

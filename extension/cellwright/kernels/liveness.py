@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from cellwright.errors import KernelDiedError
+from cellwright.errors import KernelDiedError, KernelRestartedError
 from cellwright.kernels.channels import Channels, Received
 
 __all__ = ["Liveness"]
 
 LOOK_SECONDS = 0.5
 """How often the process is looked at."""
-ASK_SECONDS = 2.0
+ASK_SECONDS = 1.0
 """A kernel that is silent for so long is asked, on the control channel, who it is."""
+RETURN_SECONDS = 1.0
+"""A process that is gone may be one that is being restarted: its successor comes soon."""
 KILLED = -9
 MEMORY = "The system killed it, most often because memory ran out: use less at once."
 LOST = "Its variables are lost; cells that made them have to run again."
@@ -32,8 +34,12 @@ class Liveness:
         self.answers_control = False
         """Whether it answered the last question."""
         self._client, self._manager, self._channels = client, manager, channels
-        self._session = ""
+        self.session = ""
+        """Of the kernel that was heard last."""
+        self.leaving = ""
+        """Session of a kernel that said it is being restarted."""
         self._restarted = False
+        self._gone_at: float | None = None
         self._looked_at = self._asked_at = self._heard_at = time.monotonic()
 
     def is_alive(self) -> bool:
@@ -46,7 +52,7 @@ class Liveness:
 
     def settle(self) -> None:
         """A request was answered: whoever answers now is the kernel we mean."""
-        self._restarted = False
+        self._restarted, self._gone_at = False, None
 
     def note(self, message: Received) -> None:
         """Every message shows that it lives, and who it is."""
@@ -55,27 +61,38 @@ class Liveness:
             self.answers_control = True
         if not message.session or message.type == "comm_msg":
             return
-        if self._session and message.session != self._session:
+        if self.session and message.session != self.session:
             self._restarted = True
-        self._session = message.session
+        if message.type == "shutdown_reply" and message.content.get("restart"):
+            # The last words of a kernel that somebody restarts.
+            self._restarted, self.leaving = True, message.session
+        self.session = message.session
 
     def check(self) -> None:
         """Look after the kernel now and then.
 
         Raises:
-            KernelDiedError: It is gone, or it is another one.
+            KernelRestartedError: It is another one.
+            KernelDiedError: It is gone.
         """
+        now = time.monotonic()
+        if now - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = now
+            self._look(now)
         if self._restarted:
             self._restarted = False
-            raise KernelDiedError("The kernel was restarted.", hint=LOST)
-        now = time.monotonic()
-        if now - self._looked_at < LOOK_SECONDS:
-            return
-        self._looked_at = now
+            raise KernelRestartedError("The kernel was restarted.", hint=LOST)
+
+    def _look(self, now: float) -> None:
         if not self.is_alive():
-            killed = getattr(self._manager, "exit_code", None) == KILLED
-            hint = f"{MEMORY} {LOST}" if killed else LOST
-            raise KernelDiedError("The kernel's process is gone.", hint=hint)
+            self._gone_at = self._gone_at or now
+            if now - self._gone_at >= RETURN_SECONDS:
+                killed = getattr(self._manager, "exit_code", None) == KILLED
+                hint = f"{MEMORY} {LOST}" if killed else LOST
+                raise KernelDiedError("The kernel's process is gone.", hint=hint)
+            return
+        self._restarted = self._restarted or self._gone_at is not None
+        self._gone_at = None
         if now - max(self._heard_at, self._asked_at) > ASK_SECONDS:
             self._asked_at, self.answers_control = now, False
             self._channels.send("kernel_info_request", {}, channel="control")

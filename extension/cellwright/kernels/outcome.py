@@ -43,6 +43,7 @@ def execution(
         removed=tuple(safe_text(name) for name in report.get("removed", ())),
         files=tuple(from_dict(FileChange, row) for row in report.get("files", ())),
         cwd=safe_text(report.get("cwd", "")),
+        figures=tuple(safe_text(text) for text in report.get("figures", ())),
         note=" ".join(notes),
     )
 

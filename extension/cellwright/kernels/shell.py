@@ -46,6 +46,13 @@ class ShellKernel:
         self._prompt = -1
         self._late: LateTap | None = None
 
+    session = ""
+    """A restart ends us too."""
+
+    def wait_until_free(self, stop: Stop) -> None:
+        """The cell that runs is the one that called us."""
+        stop.check()
+
     def execute(
         self, request: CellRequest, stop: Stop, on_output: OutputSink
     ) -> Generator[CellOutput, None, Execution]:

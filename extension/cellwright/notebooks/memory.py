@@ -12,9 +12,12 @@ from cellwright.events import (
     CellEdited,
     CellEvent,
     CellFinished,
+    CellMoved,
     CellOutput,
+    CellRemoved,
     CellStarted,
 )
+from cellwright.notebooks.confirming import check_source
 from cellwright.outputs import OutputMessage, fold, from_nbformat, to_nbformat
 
 __all__ = ["MemoryNotebook", "cell_from_nbformat", "cell_to_nbformat"]
@@ -81,11 +84,23 @@ class MemoryNotebook:
             "nbformat_minor": 5,
         }
 
+    def confirm(self, cell_id: str, source: str, message_id: str = "") -> None:
+        """Return when the cell is there with this source."""
+        check_source((entry.cell for entry in self._entries.values()), cell_id, source)
+
     def apply(self, event: CellEvent) -> None:
         """Change the notebook as the event says; unknown cells are ignored."""
-        if isinstance(event, CellAdded):
-            self._add(event)
-            return
+        match event:
+            case CellAdded():
+                self._add(event)
+            case CellRemoved():
+                self._entries.pop(event.cell_id, None)
+            case CellMoved():
+                self._move(event)
+            case _:
+                self._change(event)
+
+    def _change(self, event: CellEvent) -> None:
         entry = self._entries.get(event.cell_id)
         if entry is None:
             return
@@ -103,14 +118,23 @@ class MemoryNotebook:
     def _add(self, event: CellAdded) -> None:
         metadata = {"cellwright": {"origin": "agent"}}
         cell = Cell(event.cell_id, event.cell_type, event.source, metadata=metadata)
-        if event.after not in self._entries:
+        if event.after in self._entries:
+            self._insert(event.cell_id, _Entry(cell), event.after)
+        else:
             self._entries[event.cell_id] = _Entry(cell)
-            return
-        entries: dict[str, _Entry] = {}
-        for cell_id, entry in self._entries.items():
-            entries[cell_id] = entry
-            if cell_id == event.after:
-                entries[event.cell_id] = _Entry(cell)
+
+    def _move(self, event: CellMoved) -> None:
+        known = event.after in self._entries or not event.after
+        if event.cell_id in self._entries and known and event.after != event.cell_id:
+            self._insert(event.cell_id, self._entries.pop(event.cell_id), event.after)
+
+    def _insert(self, cell_id: str, entry: _Entry, after: str) -> None:
+        """Put an entry behind another one; first where ``after`` is empty."""
+        entries = {} if after else {cell_id: entry}
+        for other_id, other in self._entries.items():
+            entries[other_id] = other
+            if other_id == after:
+                entries[cell_id] = entry
         self._entries = entries
 
     @staticmethod

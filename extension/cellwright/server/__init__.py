@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from jupyter_server.utils import url_path_join
+
 from cellwright._version import __version__
-from cellwright.server.routes import handlers
+from cellwright.server.configuration import Cellwright
+from cellwright.server.first_request import FirstRequest
+from cellwright.server.lifetime import end_with
+from cellwright.server.renames import follow_renames
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
 __all__: list[str] = []
 
+ROOT = "cellwright/v1"
+
 
 def _load_jupyter_server_extension(server: ServerApp) -> None:
     """Add the routes to a running server."""
-    routes = handlers(server.web_app.settings["base_url"])
+    routes = FirstRequest(Cellwright(parent=server), server)
+    below = re.escape(url_path_join(server.web_app.settings["base_url"], ROOT))
     # tornado leaves this method without annotations
-    server.web_app.add_handlers(".*$", routes)  # type: ignore[no-untyped-call]
+    server.web_app.add_handlers(".*$", [(f"{below}/.*", routes)])  # type: ignore[no-untyped-call]
+    end_with(server, routes)
+    follow_renames(server, routes)
     server.log.info("cellwright %s", __version__)

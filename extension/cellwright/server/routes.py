@@ -1,35 +1,201 @@
-"""The REST routes of the server extension, all below ``/cellwright/v1/``."""
+"""What every REST route shares: who may ask, how a body is read, how an error is told."""
 
 from __future__ import annotations
 
-from jupyter_server.auth.decorator import authorized
+import json
+import re
+from collections.abc import Callable
+from http.client import responses
+from typing import Any, TypeVar, cast
+
 from jupyter_server.base.handlers import APIHandler
-from jupyter_server.utils import url_path_join
 from tornado import web
 
-from cellwright._version import __version__
+from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
+from cellwright.server.application import SETTING, Application
+from cellwright.store.chats import Chat
 
-__all__ = ["handlers"]
+__all__ = ["ROOT", "ROUTE_ID", "Refusal", "Route", "RouteTable", "owner_of"]
 
+T = TypeVar("T")
+RouteTable = tuple[tuple[str, type["Route"]], ...]
 ROOT = "cellwright/v1"
+ROUTE_ID = r"([A-Za-z0-9_.-]{1,128})"
+BODY_LIMIT_BYTES = 1024 * 1024
+TEXT_LIMIT_CHARACTERS = 8_192
+RANDOM_USER = re.compile(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}")
+TYPE_WORDS = {str: "text", dict: "an object", bool: "true or false"}
+
+
+class Refusal(web.HTTPError):
+    """An answer that is an error, in words for the person.
+
+    Args:
+        status: HTTP status.
+        message: What happened.
+        hint: What to do next.
+        code: A short name for programs.
+    """
+
+    def __init__(self, status: int, message: str, hint: str = "", code: str = "") -> None:
+        super().__init__(status)
+        self.message = message
+        self.hint = hint
+        self.code = code
+
+
+def owner_of(user: Any) -> str:
+    """The name that a person's chats are kept under; empty: everybody here shares one token.
+
+    Without accounts the server makes up a name for every browser, and another one for it later.
+    """
+    name = str(getattr(user, "username", "") or "")
+    return "" if RANDOM_USER.fullmatch(name) else name
 
 
 class Route(APIHandler):
     """A route of ours, whose use an administrator can allow or refuse under one name."""
 
     auth_resource = "cellwright"
+    needs_enabled = True
+
+    @property
+    def shared(self) -> Application:
+        """What all routes share."""
+        return cast("Application", self.settings[SETTING])
+
+    @property
+    def owner(self) -> str:
+        """The name that this person's chats are kept under."""
+        return owner_of(self.current_user)
+
+    # the server's own APIHandler narrows it in the same way
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Refuse what came from another site, and everything where cellwright is switched off."""
+        await super().prepare()
+        if self._finished or not self.current_user:
+            return
+        if self._is_from_elsewhere():
+            raise Refusal(403, "This request came from another site.", code="cross_site")
+        if self.needs_enabled and not self.shared.configuration.is_enabled:
+            raise Refusal(403, "cellwright is switched off on this server.", code="disabled")
+
+    async def answer(self, work: Callable[[Application], T]) -> T:
+        """What ``work`` returns, done in a thread; our own errors become answers.
+
+        Raises:
+            Refusal: It could not be done.
+        """
+        shared = self.shared
+
+        def worked() -> T:
+            try:
+                return work(shared)
+            except CellwrightError as error:
+                raise _refusal(error, shared) from error
+
+        return await shared.in_thread(worked)
+
+    def fields(self, **types: type) -> dict[str, Any]:
+        """The fields of the JSON body, each of its type; all may be missing.
+
+        Raises:
+            Refusal: The body is not an object of such fields; all that is wrong is named.
+        """
+        body = self._object()
+        wrong = [f"{name!r} is not known" for name in body if name not in types]
+        wrong += [
+            f"{name!r} is not {TYPE_WORDS[types[name]]}"
+            for name, value in body.items()
+            if name in types and not isinstance(value, types[name])
+        ]
+        wrong += [
+            f"{name!r} is too long"
+            for name, value in body.items()
+            if isinstance(value, str) and len(value) > TEXT_LIMIT_CHARACTERS
+        ]
+        if wrong:
+            known = ", ".join(types)
+            raise Refusal(
+                400, f"The request cannot be used: {'; '.join(wrong)}.", f"Known: {known}."
+            )
+        return body
+
+    def word(self, name: str) -> str:
+        """A parameter of the address; empty: it is not there.
+
+        Raises:
+            Refusal: It is too long.
+        """
+        value = self.get_query_argument(name, "") or ""
+        if len(value) > TEXT_LIMIT_CHARACTERS:
+            raise Refusal(400, f"The parameter {name!r} is too long.")
+        return value
+
+    def chat(self, shared: Application, chat_id: str) -> Chat:
+        """A chat that this person may see; for use in a thread.
+
+        Raises:
+            Refusal: There is none.
+        """
+        chat = shared.chats.find(chat_id)
+        if chat is None or chat.owner not in ("", self.owner):
+            raise Refusal(404, f"There is no chat {chat_id!r}.", "See the list of chats.")
+        return chat
+
+    def send_file(self, text: str, name: str, mime: str) -> None:
+        """Answer with a file that the browser saves and does not show."""
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_attachment_header(name)
+        self.finish(text, set_content_type=mime)
+
+    def send(self, value: Any, status: int = 200) -> None:
+        """Answer with JSON."""
+        self.set_status(status)
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.finish(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Tell an error in two sentences; nothing of the request is repeated in the log."""
+        error = (kwargs.get("exc_info") or (None, None, None))[1]
+        if isinstance(error, Refusal):
+            reply = {"message": error.message, "hint": error.hint}
+            reply |= {"code": error.code} if error.code else {}
+        elif status_code >= 500:
+            hint = "The log of the server says more."
+            reply = {"message": "Something went wrong in cellwright.", "hint": hint}
+        else:
+            reply = {"message": responses.get(status_code, "Unknown error"), "hint": ""}
+        self.finish(json.dumps(reply))
+
+    def _object(self) -> dict[str, Any]:
+        body = self.request.body
+        if len(body) > BODY_LIMIT_BYTES:
+            raise Refusal(413, "The request is too large.")
+        try:
+            value = json.loads(body) if body.strip() else {}
+        except (ValueError, RecursionError):
+            # The body may hold a key, so nothing of it is told or logged.
+            raise Refusal(400, "The body of the request is not JSON.") from None
+        if not isinstance(value, dict):
+            raise Refusal(400, "The body of the request is not an object.")
+        return value
+
+    def _is_from_elsewhere(self) -> bool:
+        """Whether a page of another site had this asked with the person's cookie.
+
+        Where the browser sends an Origin the server has looked at it already.
+        """
+        headers = self.request.headers
+        if self.token_authenticated or "Origin" in headers:
+            return False
+        if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            return True
+        return "Referer" in headers and not self.check_referer()
 
 
-class HealthRoute(Route):
-    """Says that the extension is there, and which version it is."""
-
-    @web.authenticated
-    @authorized
-    def get(self) -> None:
-        """Answer with the version."""
-        self.finish({"version": __version__})
-
-
-def handlers(base_url: str) -> list[tuple[str, type[Route]]]:
-    """Every route with its handler, below the server's base URL."""
-    return [(url_path_join(base_url, ROOT, "health"), HealthRoute)]
+def _refusal(error: CellwrightError, shared: Application) -> Refusal:
+    conflict = isinstance(error, (KernelError, LMError, StoreError))
+    message = shared.redactor().text(error.message)
+    return Refusal(409 if conflict else 400, message, error.hint)

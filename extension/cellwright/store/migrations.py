@@ -57,7 +57,51 @@ def m001_runs_and_events(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_runs_and_events,)
+def m002_chats(connection: sqlite3.Connection) -> None:
+    """Chats, which runs each has, and what became of the cells a run made."""
+    connection.execute(
+        """CREATE TABLE chats (
+            chat_id TEXT PRIMARY KEY,
+            title TEXT NOT NULL DEFAULT '',
+            notebook_path TEXT NOT NULL DEFAULT '',
+            owner TEXT NOT NULL DEFAULT '',
+            created_at REAL NOT NULL,
+            updated_at REAL NOT NULL,
+            settings TEXT NOT NULL DEFAULT '{}'
+        )"""
+    )
+    connection.execute(
+        """CREATE TABLE chat_runs (
+            chat_id TEXT NOT NULL,
+            run_id TEXT PRIMARY KEY,
+            position INTEGER NOT NULL
+        )"""
+    )
+    connection.execute("CREATE INDEX chat_runs_by_chat ON chat_runs (chat_id, position)")
+    connection.execute(
+        """CREATE TABLE cell_fates (
+            run_id TEXT NOT NULL,
+            cell_id TEXT NOT NULL,
+            fate TEXT NOT NULL,
+            at REAL NOT NULL,
+            PRIMARY KEY (run_id, cell_id)
+        )"""
+    )
+    # A search reads what was said and steps over the large rows of everything else.
+    connection.execute(
+        """CREATE INDEX spoken_events ON events (run_id)
+        WHERE kind IN ('model_replied', 'run_finished')"""
+    )
+    # INSERT OR REPLACE fires no trigger of this kind, so a run that goes on keeps its chat.
+    connection.execute(
+        """CREATE TRIGGER forget_deleted_run AFTER DELETE ON runs BEGIN
+            DELETE FROM chat_runs WHERE run_id = OLD.run_id;
+            DELETE FROM cell_fates WHERE run_id = OLD.run_id;
+        END"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_runs_and_events, m002_chats)
 
 
 def applied(connection: sqlite3.Connection) -> tuple[str, ...]:

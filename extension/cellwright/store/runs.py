@@ -58,20 +58,25 @@ class RunJournal:
         """The run's id."""
         return self._run_id
 
-    def record(self, *events: Event) -> None:
+    def record(self, *events: Event) -> tuple[RecordedEvent, ...]:
         """Write events in one transaction; on return they are safe.
 
-        Never raises for a store that fails. A forked child of the process writes nothing: the
-        run is its parent's.
+        Never raises for a store that fails: its events have their numbers all the same. A forked
+        child of the process writes nothing: the run is its parent's.
         """
-        kept = [event for event in events if not isinstance(event, ModelSilent)]
-        if not kept or os.getpid() != self._process:
-            return
+        if os.getpid() != self._process:
+            # The lock may have been held by a thread that this child does not have.
+            return tuple(RecordedEvent(self._run_id, 0, time.time(), event) for event in events)
         with self._lock:
-            try:
-                self._database.write(*self._statements(kept))
-            except StoreError as error:
-                self._refused(error)
+            now = time.time()
+            recorded = tuple(self._numbered(event, now) for event in events)
+            kept = [item for item in recorded if item.sequence]
+            if kept:
+                try:
+                    self._database.write(*self._statements(kept))
+                except StoreError as error:
+                    self._refused(error)
+        return recorded
 
     def take_notices(self) -> tuple[Notice, ...]:
         """What the person should know about the record; each notice is handed out once."""
@@ -91,18 +96,23 @@ class RunJournal:
             self._told.add(text)
             self._failures.append(Notice("warning", text, "", "store_refused"))
 
-    def _statements(self, events: Sequence[Event]) -> list[Statement]:
-        now = time.time()
+    def _numbered(self, event: Event, now: float) -> RecordedEvent:
+        if isinstance(event, ModelSilent):
+            return RecordedEvent(self._run_id, 0, now, event)
+        self._sequence += 1
+        return RecordedEvent(self._run_id, self._sequence, now, event)
+
+    def _statements(self, recorded: Sequence[RecordedEvent]) -> list[Statement]:
         statements = []
-        for event in events:
-            row = row_of(event, self._blobs)
-            self._sequence += 1
-            self._summary = summed(self._summary, event, now)
-            parameters = (self._run_id, self._sequence, now, row.kind, row.data, row.sha)
+        for item in recorded:
+            row = row_of(item.event, self._blobs)
+            self._summary = summed(self._summary, item.event, item.time)
+            parameters = (self._run_id, item.sequence, item.time, row.kind, row.data, row.sha)
             statements.append(Statement(INSERT_EVENT, parameters))
             for sha in row.blobs:
                 statements.append(Statement(INSERT_BLOB_USE, (sha, self._run_id)))
-        statements.append(Statement(INSERT_RUN, run_row(self._summary, self._owner, now)))
+        saved = run_row(self._summary, self._owner, recorded[-1].time)
+        statements.append(Statement(INSERT_RUN, saved))
         return statements
 
 

@@ -31,6 +31,12 @@ export interface OutlineEntry {
   readonly hasError: boolean;
 }
 
+/** What the person said to a proposed edit, on its cell. */
+export interface ProposalAnswer {
+  readonly cellId: string;
+  readonly isAccepted: boolean;
+}
+
 /** One notebook document that is open in this tab. */
 export interface NotebookPort {
   /** Made when the document was opened; stays through renames. */
@@ -44,11 +50,17 @@ export interface NotebookPort {
   /** The person changed cells; only between `beginRun` and `endRun`. */
   readonly edited: ISignal<NotebookPort, NotebookEdit>;
   readonly closed: ISignal<NotebookPort, void>;
+  /** The document was written to disk, by the person or by autosave. */
+  readonly saved: ISignal<NotebookPort, void>;
+  /** The person answered what `propose` shows. */
+  readonly answered: ISignal<NotebookPort, ProposalAnswer>;
   cells(): readonly WireCell[];
   /** Get a cell ready to draw what `messageId` sends. */
   confirm(cellId: string, sourceHash: string, messageId: string): Promise<Confirmation>;
   /** Do what an event says; an event that was applied before changes nothing. */
   apply(run: string, recorded: RecordedEvent, isReplay: boolean): void;
+  /** Put cells of an earlier run, outputs included, where they belong; those there are left. */
+  insert(run: string, cells: NotebookEdit['cells']): void;
   beginRun(run: string): void;
   endRun(run: string): void;
   /** Scroll to a cell and flash it. */

@@ -70,8 +70,7 @@ export interface Turn {
   readonly activity: string;
 }
 
-/** The connection to the server. */
-export type LinkState = 'connecting' | 'open' | 'waiting' | 'closed' | 'refused' | 'wrong_version';
+export type { LinkState } from '../server/link_state';
 
 /** What the person is about to send. */
 export interface Draft {

@@ -1,0 +1,164 @@
+"""What the server extension adds to the start of a Jupyter Server, in time and in memory.
+
+    python benchmarks/server_start.py [--repeats 9] [--lab] [--json]
+
+Starts servers in turn, with the extension and without, and prints medians of this machine: from
+the start of the process to the first answer, the memory then, and what the first request of the
+panel costs on top. The goals are 100 ms and 10 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.error import URLError
+
+import psutil
+
+START_SECONDS = 60.0
+SETTLE_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class Start:
+    """One server's start."""
+
+    seconds: float
+    memory_bytes: int
+    first_request_seconds: float = 0.0
+    memory_after_bytes: int = 0
+
+
+class Server:
+    """A server of its own process, with nothing of the person's."""
+
+    def __init__(self, folder: str, extensions: dict[str, bool]) -> None:
+        self._token = secrets.token_hex(8)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        command = [
+            *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root"),
+            *(f"--ServerApp.port={self._port}", "--ServerApp.port_retries=0"),
+            *(f"--IdentityProvider.token={self._token}", f"--ServerApp.root_dir={folder}"),
+            f"--ServerApp.jpserver_extensions={extensions}",
+        ]
+        folders = ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+        environ = {**os.environ, **dict.fromkeys((*folders, "CELLWRIGHT_HOME"), folder)}
+        self.began = time.perf_counter()
+        self._process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL)
+
+    def wait(self) -> None:
+        """Wait for the first answer."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                self.get("api")
+            except (URLError, ConnectionError):
+                if time.monotonic() > deadline or self._process.poll() is not None:
+                    raise
+                time.sleep(0.003)
+            else:
+                return
+
+    def get(self, path: str) -> bytes:
+        """What the server answers."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self._port}/{path}")
+        request.add_header("Authorization", f"token {self._token}")
+        with urllib.request.urlopen(request, timeout=START_SECONDS) as answer:
+            return bytes(answer.read())
+
+    def memory_bytes(self) -> int:
+        """Memory that the process holds."""
+        time.sleep(SETTLE_SECONDS)
+        return int(psutil.Process(self._process.pid).memory_info().rss)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.terminate()
+        self._process.wait(timeout=30)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--lab", action="store_true", help="with JupyterLab's own extension")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    figures = _measure(options.repeats, lab=options.lab)
+    if options.json:
+        print(json.dumps(figures, indent=2))
+        return
+    for name, value in figures.items():
+        print(f"{name:<58} {value:>9.1f}")
+
+
+def _measure(repeats: int, *, lab: bool) -> dict[str, float]:
+    starts: dict[bool, list[Start]] = {True: [], False: []}
+    for _ in _warm_up_then(repeats):
+        for enabled in (False, True):
+            starts[enabled].append(_start(enabled=enabled, lab=lab))
+    off, on = (_median(starts[enabled][1:]) for enabled in (False, True))
+    return {
+        "server start without cellwright, ms": off.seconds * 1e3,
+        "server start with cellwright, ms": on.seconds * 1e3,
+        "added to the start, ms": (on.seconds - off.seconds) * 1e3,
+        "memory without cellwright, MB": off.memory_bytes / 1e6,
+        "memory with cellwright, MB": on.memory_bytes / 1e6,
+        "added memory, MB": (on.memory_bytes - off.memory_bytes) / 1e6,
+        "first request of the panel, ms": on.first_request_seconds * 1e3,
+        "added memory after it, MB": (on.memory_after_bytes - on.memory_bytes) / 1e6,
+    }
+
+
+def _warm_up_then(repeats: int) -> range:
+    """One more than is counted: the first start reads the disk."""
+    return range(repeats + 1)
+
+
+def _start(*, enabled: bool, lab: bool) -> Start:
+    with _server({"cellwright": enabled, "jupyterlab": lab}) as server:
+        server.wait()
+        seconds = time.perf_counter() - server.began
+        memory = server.memory_bytes()
+        if not enabled:
+            return Start(seconds, memory)
+        asked = time.perf_counter()
+        server.get("cellwright/v1/health")
+        return Start(seconds, memory, time.perf_counter() - asked, server.memory_bytes())
+
+
+@contextmanager
+def _server(extensions: dict[str, bool]) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(folder, extensions)
+        try:
+            yield server
+        finally:
+            server.close()
+
+
+def _median(starts: list[Start]) -> Start:
+    return Start(
+        statistics.median(start.seconds for start in starts),
+        int(statistics.median(start.memory_bytes for start in starts)),
+        statistics.median(start.first_request_seconds for start in starts),
+        int(statistics.median(start.memory_after_bytes for start in starts)),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Answers the prompts of one chat, one after the other: kernel, notebook, service, conversation."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Protocol
+
+from cellwright.context.assemble import Quoted
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.errors import SetupError
+from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.fresh import Attendance
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.prompts import Parameters
+from cellwright.publishing import Listener
+from cellwright.redaction import Redactor
+from cellwright.server.attached import AttachedNotebook, Driver
+from cellwright.server.configuration import Cellwright
+from cellwright.server.frames import Ask, ContextItem
+from cellwright.server.kernel_access import ServerKernels
+from cellwright.server.live_run import LiveRun
+from cellwright.server.service_cache import ServiceCache
+from cellwright.server.uploads import Uploads
+from cellwright.server.wire_events import EventSource
+from cellwright.services import Service
+from cellwright.settings import Settings
+from cellwright.store.chats import ChatStore
+from cellwright.store.runs import RunStore
+
+__all__ = ["Answering", "Workplace"]
+
+QUOTES = {"cell": "cell", "selection": "selected in cell", "error": "error of cell"}
+
+
+class Workplace(Protocol):
+    """What runs of all chats share."""
+
+    @property
+    def configuration(self) -> Cellwright: ...
+
+    @property
+    def runs(self) -> RunStore: ...
+
+    @property
+    def chats(self) -> ChatStore: ...
+
+    @property
+    def uploads(self) -> Uploads: ...
+
+    @property
+    def events(self) -> EventSource: ...
+
+    @property
+    def kernels(self) -> ServerKernels: ...
+
+    @property
+    def services(self) -> ServiceCache: ...
+
+    def settings(self) -> Settings: ...
+
+    def redactor(self) -> Redactor: ...
+
+
+class Answering:
+    """The conversation of one chat; used by one worker thread at a time.
+
+    Args:
+        chat_id: The chat.
+        workplace: What it works with.
+        listener: Told of every event.
+    """
+
+    def __init__(self, chat_id: str, workplace: Workplace, listener: Listener) -> None:
+        self._chat_id = chat_id
+        self._workplace = workplace
+        self._listener = listener
+        self._conversation: Conversation | None = None
+        self._own_kernel = ""
+        """Id of a kernel that was started for the chat; empty: none was."""
+        self._own_cells = MemoryNotebook()
+        self._noticed: set[str] = set()
+        self._closing = threading.Lock()
+
+    def answer(self, run: LiveRun, driver: Driver | None) -> None:
+        """Answer a prompt.
+
+        Args:
+            run: What is asked; told what it works with.
+            driver: The notebook and who draws it; None: the chat works without one.
+
+        Raises:
+            CellwrightError: It could not begin; nothing of it was recorded.
+            RunCancelled: It was stopped before it began.
+        """
+        settings = self._workplace.settings()
+        service = self._service(run.prompt.ask, settings)
+        question = self._question(run.prompt.ask, settings, service)
+        run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
+        kernel = self._connect(run, driver)
+        try:
+            place = self._place(run, driver, kernel, settings)
+            for _ in self._conversation_at(place).ask(question, service.lm, run.stop):
+                pass
+            run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
+        finally:
+            run.kernel = None
+            kernel.close()
+
+    def close(self) -> None:
+        """End the kernel that was started for the chat, if one was."""
+        with self._closing:
+            kernel_id, self._own_kernel = self._own_kernel, ""
+        with suppress(TimeoutError):
+            self._workplace.kernels.shut_down(kernel_id)
+
+    def _service(self, ask: Ask, settings: Settings) -> Service:
+        configuration = self._workplace.configuration
+        configuration.check_mode(ask.mode)
+        service = self._workplace.services.get(settings, ask.model)
+        configuration.check_model(service.model)
+        if not service.is_demo:
+            configuration.check_endpoint(service.base_url)
+        return service
+
+    def _connect(self, run: LiveRun, driver: Driver | None) -> ClientKernel:
+        kernels = self._workplace.kernels
+        attendance = Attendance(run.keyboard.ask, run.waits)
+        kernel_id = driver.attach.kernel_id if driver is not None else self._kernel_of_the_chat()
+        run.stop.check()
+        run.kernel = kernel = kernels.connect(kernel_id, attendance)
+        return kernel
+
+    def _kernel_of_the_chat(self) -> str:
+        kernels = self._workplace.kernels
+        if not kernels.has(self._own_kernel):
+            started = kernels.start("")
+            with self._closing:
+                self._own_kernel = started
+        return self._own_kernel
+
+    def _place(
+        self, run: LiveRun, driver: Driver | None, kernel: ClientKernel, settings: Settings
+    ) -> Place:
+        notebook: AttachedNotebook | None = None
+        if driver is not None:
+            run.notebook = notebook = AttachedNotebook(self._chat_id, driver, run.stop)
+            notebook.load()
+        return Place(
+            kernel=kernel,
+            store=self._workplace.runs,
+            redactor=self._workplace.redactor(),
+            lane="panel",
+            approver=run.approver,
+            notebook=notebook or self._own_cells,
+            prices=settings.prices,
+            listener=self._listener,
+        )
+
+    def _conversation_at(self, place: Place) -> Conversation:
+        if self._conversation is None:
+            self._conversation = self._resumed(place)
+        else:
+            self._conversation.move(place)
+        return self._conversation
+
+    def _resumed(self, place: Place) -> Conversation:
+        """A conversation that knows what the chat's runs said before the server was started."""
+        conversation = Conversation(place)
+        for run_id in reversed(self._workplace.chats.run_ids(self._chat_id)):
+            with suppress(SetupError):
+                record = place.store.record(run_id)
+                conversation.last_run_id = conversation.last_run_id or run_id
+                if record.messages:
+                    log = (*record.start_executed, *(ran.source for ran in record.executions))
+                    session = str(record.kernel.get("session", ""))
+                    conversation.resume(record.messages, log, session)
+                    break
+        return conversation
+
+    def _question(self, ask: Ask, settings: Settings, service: Service) -> Question:
+        files = [item for item in ask.context if item.kind == "file"]
+        paths = tuple(str(self._workplace.uploads.path(item.file)) for item in files)
+        notice = service.notice if service.notice not in self._noticed else ""
+        self._noticed.add(service.notice)
+        named = zip(files, paths, strict=True)
+        quotes = [_quoted(item) for item in ask.context if item.kind in QUOTES]
+        quotes += [Quoted(f"file {item.name}", f"is stored as {path}") for item, path in named]
+        return Question(
+            prompt=ask.prompt,
+            parameters=Parameters(service.model),
+            base_url=service.base_url,
+            files=paths,
+            mode=ask.mode,
+            limits=settings.limits,
+            context=tuple(quotes),
+            variables=tuple(item.name for item in ask.context if item.kind == "variable"),
+            notice=notice,
+        )
+
+
+def _quoted(item: ContextItem) -> Quoted:
+    return Quoted(f"{QUOTES[item.kind]} {item.cell_id}", item.text)

@@ -1,0 +1,172 @@
+"""What the routes and the socket share while a server runs: stores, settings, threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from cellwright.cells import VariableSummary
+from cellwright.errors import StoreError
+from cellwright.redaction import Redactor
+from cellwright.server.configuration import Cellwright
+from cellwright.server.service_choice import ServiceChooser
+from cellwright.server.uploads import Uploads
+from cellwright.settings import Settings
+from cellwright.store.cell_fates import CellFates
+from cellwright.store.chats import Chat, ChatStore
+from cellwright.store.database import Database, open_database
+from cellwright.store.runs import RunStore
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+__all__ = ["SETTING", "Application", "KernelAccess", "LiveChats"]
+
+T = TypeVar("T")
+SETTING = "cellwright"
+"""Where the routes find this, among the settings of the web application."""
+THREADS = 4
+
+
+class KernelAccess(Protocol):
+    """Asks a running kernel about its variables; may wait, so never on the event loop."""
+
+    def variables(self, kernel_id: str) -> Sequence[VariableSummary]:
+        """The person's variables.
+
+        Raises:
+            KernelNotReadyError: The kernel is busy.
+            KernelError: The kernel is gone, or does not answer.
+        """
+        ...
+
+    def variable(self, kernel_id: str, name: str) -> str:
+        """One variable in a few lines.
+
+        Raises:
+            SetupError: There is no such variable.
+            KernelNotReadyError: The kernel is busy.
+            KernelError: The kernel is gone, or does not answer.
+        """
+        ...
+
+
+class LiveChats(Protocol):
+    """The chats that tabs follow and in which runs go on; may be told things from any thread."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any run goes on: the server must not stop for want of activity."""
+        ...
+
+    def running(self, chat_id: str) -> str:
+        """Id of the run that goes on in a chat; empty: none."""
+        ...
+
+    def chat_changed(self, chat: Chat) -> None:
+        """A chat has another title or notebook."""
+        ...
+
+    def chat_deleted(self, chat_id: str) -> None:
+        """A chat is gone."""
+        ...
+
+    def close(self) -> None:
+        """Stop every run and wait for it; the stores are closed after this."""
+        ...
+
+
+class Application:
+    """One server's cellwright; what is costly is opened on first use.
+
+    Args:
+        configuration: What the administrator set.
+        server: The server it runs in.
+    """
+
+    def __init__(self, configuration: Cellwright, server: ServerApp) -> None:
+        self.configuration = configuration
+        self.server = server
+        self.chooser = ServiceChooser(configuration)
+        self.uploads = Uploads(self.chooser.home() / "files")
+        self.kernels: KernelAccess | None = None
+        """None: nothing here reaches into kernels."""
+        self.live: LiveChats | None = None
+        """None: no chat is followed."""
+        self._opening = threading.Lock()
+        self._closed = False
+        self._stores: _Stores | None = None
+        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="cellwright")
+
+    @property
+    def database(self) -> Database:
+        """The file of runs and chats.
+
+        Raises:
+            StoreError: The server is stopping.
+        """
+        return self._open().database
+
+    @property
+    def runs(self) -> RunStore:
+        """The runs."""
+        return self._open().runs
+
+    @property
+    def chats(self) -> ChatStore:
+        """The chats that the runs belong to."""
+        return self._open().chats
+
+    @property
+    def fates(self) -> CellFates:
+        """What became of the runs' cells."""
+        return self._open().fates
+
+    def settings(self) -> Settings:
+        """Everything that a run uses, as it is set now.
+
+        Raises:
+            SetupError: It cannot be used, or an administrator forbids it.
+        """
+        return self.chooser.settings()
+
+    def redactor(self) -> Redactor:
+        """Takes out the secrets of the environment and the key."""
+        return Redactor.from_environment(self.chooser.environ, self.chooser.choice().api_key)
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """What ``work`` returns, done where it does not hold up the server."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    def close(self) -> None:
+        """Stop runs, wait for threads and let go of the file; waits, so not on the event loop."""
+        if self.live is not None:
+            self.live.close()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+        with self._opening:
+            self._closed = True
+            if self._stores is not None:
+                self._stores.database.close()
+
+    def _open(self) -> _Stores:
+        with self._opening:
+            if self._closed:
+                raise StoreError("The server is stopping.")
+            if self._stores is None:
+                database = open_database(self.chooser.home() / "runs.sqlite")
+                self._stores = _Stores(
+                    database, RunStore(database), ChatStore(database), CellFates(database)
+                )
+            return self._stores
+
+
+@dataclass(frozen=True)
+class _Stores:
+    database: Database
+    runs: RunStore
+    chats: ChatStore
+    fates: CellFates

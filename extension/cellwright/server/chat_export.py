@@ -1,0 +1,87 @@
+"""A chat as one file: its runs in order, each as the export of a single run has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cellwright.errors import SetupError
+from cellwright.exports import html, notebook
+from cellwright.recording import RunRecord
+from cellwright.server.application import Application
+from cellwright.server.chat_markdown import chat_markdown
+from cellwright.store.chats import Chat
+
+__all__ = ["FORMATS", "ExportedChat", "Format", "export_chat"]
+
+NAME_LIMIT_CHARACTERS = 60
+BODY_START, BODY_END = "<body><main>", "</main></body>"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file."""
+
+    ending: str
+    mime: str
+    write: Callable[[str, Sequence[RunRecord]], str]
+    """The file's text, from the chat's title and its runs."""
+
+
+@dataclass(frozen=True)
+class ExportedChat:
+    """A file."""
+
+    name: str
+    text: str
+
+
+def export_chat(shared: Application, chat: Chat, format_: Format) -> ExportedChat:
+    """The chat as a file, without what is known as secret by now.
+
+    Raises:
+        SetupError: Nothing was asked in it yet.
+    """
+    redactor = shared.redactor()
+    runs = [run_id for run_id in shared.chats.run_ids(chat.chat_id) if shared.runs.events(run_id)]
+    if not runs:
+        raise SetupError("There is nothing in this chat yet.", hint="Ask something first.")
+    records = [redactor.event(shared.runs.record(run_id)) for run_id in runs]
+    title = redactor.event(chat).title or "Chat"
+    return ExportedChat(_file_name(title) + format_.ending, format_.write(title, records))
+
+
+def _file_name(title: str) -> str:
+    words = re.sub(r"[^\w\- ]+", " ", title)
+    return "-".join(words.split())[:NAME_LIMIT_CHARACTERS].strip("-_") or "chat"
+
+
+def _page(title: str, records: Sequence[RunRecord]) -> str:
+    """One page of the pages of the runs: the head of the first, the bodies of all."""
+    pages = [html.export(record) for record in records]
+    head = pages[0].partition(BODY_START)[0]
+    bodies = [page.partition(BODY_START)[2].rpartition(BODY_END)[0] for page in pages]
+    return head + BODY_START + "\n<hr>\n".join(bodies) + BODY_END + "</html>\n"
+
+
+def _notebook(title: str, records: Sequence[RunRecord]) -> str:
+    whole: dict[str, Any] = notebook.notebook(records[0])
+    cells: list[Mapping[str, Any]] = []
+    for number, record in enumerate(records, start=1):
+        for cell in notebook.notebook(record)["cells"]:
+            # A cell id is used once; two runs may have worked on the same cell.
+            cells.append({**cell, "id": f"{cell['id'][:56]}-{number}"})
+    facts = {"chat": {"title": title, "runs": [record.run_id for record in records]}}
+    metadata = {**whole["metadata"], "cellwright": facts}
+    document = {**whole, "cells": cells, "metadata": metadata}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+FORMATS: Mapping[str, Format] = {
+    "markdown": Format(".md", "text/markdown; charset=utf-8", chat_markdown),
+    "ipynb": Format(".ipynb", "application/x-ipynb+json", _notebook),
+    "html": Format(".html", "text/html; charset=utf-8", _page),
+}

@@ -1,0 +1,112 @@
+"""Chats: list, begin, rename, move, delete, export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from cellwright.server.application import Application
+from cellwright.server.chat_export import FORMATS, export_chat
+from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+from cellwright.store.chats import Chat
+
+__all__ = ["ROUTES"]
+
+
+class ChatsRoute(Route):
+    """All chats of the person."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """The chats of a notebook, or of all, in which every word of a query is said."""
+        notebook, query, owner = self.word("notebook"), self.word("query"), self.owner
+        self.send(await self.answer(lambda shared: _listed(shared, notebook, query, owner)))
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Begin a chat."""
+        path, owner = self.fields(notebook_path=str).get("notebook_path", ""), self.owner
+        chat = await self.answer(lambda shared: shared.chats.create(path, owner))
+        self.send(_summary(self.shared, chat), 201)
+
+
+class ChatRoute(Route):
+    """One chat."""
+
+    @web.authenticated
+    @authorized
+    async def patch(self, chat_id: str) -> None:
+        """Give it a title, or another notebook."""
+        changes = self.fields(title=str, notebook_path=str)
+        if not changes:
+            raise Refusal(400, "Nothing is to be changed.", "Give a title or a notebook_path.")
+        chat = await self.answer(lambda shared: self._changed(shared, chat_id, changes))
+        self.send(_summary(self.shared, chat))
+
+    @web.authenticated
+    @authorized
+    async def delete(self, chat_id: str) -> None:
+        """Delete it with its runs."""
+        await self.answer(lambda shared: self._deleted(shared, chat_id))
+        self.send({})
+
+    def _changed(self, shared: Application, chat_id: str, changes: dict[str, Any]) -> Chat:
+        chat = self.chat(shared, chat_id)
+        if "title" in changes:
+            chat = shared.chats.rename(chat_id, changes["title"])
+        if "notebook_path" in changes:
+            chat = shared.chats.move(chat_id, changes["notebook_path"])
+        if shared.live is not None:
+            shared.live.chat_changed(chat)
+        return chat
+
+    def _deleted(self, shared: Application, chat_id: str) -> None:
+        self.chat(shared, chat_id)
+        if shared.live is not None and shared.live.running(chat_id):
+            raise Refusal(409, "A run of this chat is going on.", "Stop it first.", "running")
+        shared.chats.delete(chat_id)
+        if shared.live is not None:
+            shared.live.chat_deleted(chat_id)
+
+
+class ChatExportRoute(Route):
+    """One chat as a file."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, chat_id: str) -> None:
+        """The chat as markdown, a notebook or a page."""
+        to = self.word("to")
+        if to not in FORMATS:
+            raise Refusal(400, f"There is no format {to!r}.", f"Use one of: {', '.join(FORMATS)}.")
+        file = await self.answer(
+            lambda shared: export_chat(shared, self.chat(shared, chat_id), FORMATS[to])
+        )
+        self.send_file(file.text, file.name, FORMATS[to].mime)
+
+
+def _listed(shared: Application, notebook: str, query: str, owner: str) -> list[dict[str, Any]]:
+    chats = shared.chats.list(notebook, query, owner=owner)
+    return [_summary(shared, chat) for chat in chats]
+
+
+def _summary(shared: Application, chat: Chat) -> dict[str, Any]:
+    return {
+        "id": chat.chat_id,
+        "title": chat.title,
+        "notebook_path": chat.notebook_path,
+        "updated_at": chat.updated_at,
+        "runs": chat.run_count,
+        "run": shared.live.running(chat.chat_id) if shared.live is not None else "",
+    }
+
+
+ROUTES: RouteTable = (
+    ("chats", ChatsRoute),
+    (f"chats/{ROUTE_ID}", ChatRoute),
+    (f"chats/{ROUTE_ID}/export", ChatExportRoute),
+)

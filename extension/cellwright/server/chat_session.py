@@ -1,0 +1,393 @@
+"""One chat while the server runs: what is asked, what waits, who draws and answers."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from dataclasses import replace
+from typing import Protocol
+
+from cellwright.errors import CellwrightError, RunCancelled, SetupError
+from cellwright.policy import Answer
+from cellwright.recording import RecordedEvent
+from cellwright.server import frames
+from cellwright.server.answering import Answering, Workplace
+from cellwright.server.attached import AttachedNotebook, Driver
+from cellwright.server.live_run import LiveRun
+from cellwright.server.prompt_queue import Asker, Prompt, PromptQueue
+from cellwright.server.refusals import RefusedError, error_frame
+from cellwright.server.tab import Tab
+from cellwright.store.chats import Chat
+
+__all__ = ["Audience", "ChatSession"]
+
+log = logging.getLogger(__name__)
+EXTENSION_LIMIT_SECONDS = 86_400.0
+TAKE_OVER = "Close that tab, then take over here."
+NO_TURN = "That prompt does not wait any more."
+
+
+class Audience(Protocol):
+    """The tabs of this server."""
+
+    def publish(self, chat: str, recorded: tuple[RecordedEvent, ...]) -> None:
+        """Send events to the tabs that follow a chat."""
+        ...
+
+    def tell(self, state: frames.ChatState) -> None:
+        """Send a chat's state to the tabs that follow it."""
+        ...
+
+    def page(self, nonce: str) -> Tab | None:
+        """The page with that nonce; None: it is not connected."""
+        ...
+
+
+class ChatSession:
+    """What tabs do to a chat and what they see of it; safe to use from any thread.
+
+    Args:
+        chat: The chat.
+        workplace: What its runs work with.
+        audience: Who is told.
+    """
+
+    def __init__(self, chat: Chat, workplace: Workplace, audience: Audience) -> None:
+        self._chat = chat
+        self._workplace, self._audience = workplace, audience
+        self._answering = Answering(chat.chat_id, workplace, self._heard)
+        self._lock = threading.RLock()
+        self._queue = PromptQueue()
+        self._run: LiveRun | None = None
+        self._worker: threading.Thread | None = None
+        self._asker = Asker("", "")
+        """The page that drives."""
+        self._context_tokens = workplace.events.context_tokens(chat.chat_id)
+        self._context_limit = 0
+        self._is_closed = False
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run that goes on; empty: none."""
+        run = self._run
+        return run.progress.run if run is not None and not run.is_over else ""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a prompt is being answered."""
+        return self._run is not None
+
+    @property
+    def state(self) -> frames.ChatState:
+        """What a tab sees of it."""
+        with self._lock:
+            run = self._run if self._run is not None and not self._run.is_over else None
+            return frames.ChatState(
+                id=self._chat.chat_id,
+                title=self._chat.title,
+                notebook_path=self._chat.notebook_path,
+                updated_at=self._chat.updated_at,
+                run=self.run_id,
+                phase=run.phase if run is not None else "idle",
+                queue=self._queue.shown,
+                queue_paused=self._queue.is_paused,
+                driver=self._asker.tab if self._audience.page(self._asker.nonce) else "",
+                approval=run.progress.approval if run is not None else "",
+                input=run.input if run is not None else None,
+                context_tokens=self._context_tokens,
+                context_limit=self._context_limit,
+            )
+
+    def tell(self) -> None:
+        """Send the state to those who follow."""
+        self._audience.tell(self.state)
+
+    def ask(self, tab: Tab, ask: frames.Ask) -> bool:
+        """Answer a prompt now or in its turn; whether it waits.
+
+        Raises:
+            CellwrightError: It may not be asked.
+        """
+        prompt = self._checked(tab, ask)
+        with self._lock:
+            if self._is_closed:
+                raise RefusedError("closed", "The chat was deleted, or the server is stopping.")
+            run = self._run
+            busy = run is not None and not run.is_over
+            waits = busy and not ask.instead
+            if waits and self._queue.is_full:
+                raise RefusedError("busy", "Too many prompts wait.", hint="Wait for some of them.")
+            if waits:
+                self._queue.add(prompt)
+            else:
+                self._queue.put_first(prompt)
+            if busy and not waits and run is not None:
+                run.replace()
+            self._work_on()
+        self.tell()
+        return waits
+
+    def stop(self) -> None:
+        """Stop the run, if one goes on."""
+        with self._lock:
+            if self._run is not None:
+                self._run.stop.set()
+
+    def answer(self, tab: Tab, frame: frames.Answer) -> None:
+        """What the person says of a call.
+
+        Raises:
+            RefusedError: This page may not say so, or nothing of the kind is being asked.
+        """
+        run = self._driven(tab)
+        answer = Answer(frame.allowed, "person", frame.reason, frame.for_session)
+        if not run.approver.answer(frame.call_id, answer):
+            raise RefusedError("gone", "That call does not wait for an answer any more.")
+
+    def type(self, tab: Tab, frame: frames.Input) -> None:
+        """What the person typed for a cell.
+
+        Raises:
+            RefusedError: This page may not, or nothing of the kind is being asked.
+        """
+        if not self._driven(tab).keyboard.answer(frame.request, frame.value):
+            raise RefusedError("gone", "The cell does not wait for this any more.")
+
+    def extend(self, tab: Tab, frame: frames.Extend) -> None:
+        """Let the running cell go on for longer.
+
+        Raises:
+            RefusedError: This page may not, or no cell runs.
+        """
+        kernel = self._driven(tab).kernel
+        seconds = frame.seconds
+        if not 0 < seconds <= EXTENSION_LIMIT_SECONDS:
+            raise RefusedError("bad_frame", f"A cell cannot go on for {seconds!r} s longer.")
+        if kernel is None or not kernel.extend(seconds):
+            raise RefusedError("gone", "No cell runs now.")
+
+    def change_queue(self, tab: Tab, frame: frames.Queue) -> None:
+        """Remove, change or move a waiting prompt, or go on with the queue.
+
+        Raises:
+            RefusedError: There is no such prompt.
+        """
+        with self._lock:
+            match frame.action:
+                case "resume":
+                    self._queue.resume()
+                    self._work_on()
+                case "send_now":
+                    self._send_now(frame.id)
+                case _:
+                    if not self._changed(tab, frame):
+                        raise RefusedError("gone", NO_TURN)
+        self.tell()
+
+    def drive(self, tab: Tab, frame: frames.Drive) -> None:
+        """Let a page insert the cells and answer, if no other one does.
+
+        Raises:
+            RefusedError: Another one does, or this one does not have the notebook open.
+        """
+        with self._lock:
+            driving = self._audience.page(self._asker.nonce)
+            if driving is not None and driving is not tab:
+                raise RefusedError("driven", "Another tab works with this chat.", hint=TAKE_OVER)
+            notebook = self._run.notebook if self._run is not None else None
+            if notebook is not None:
+                attach = tab.attached.get(frame.notebook)
+                if attach is None or attach.path != notebook.path:
+                    raise RefusedError(
+                        "no_notebook",
+                        f"The run works with {notebook.path!r}, which is not open here.",
+                        hint="Open it first.",
+                    )
+                notebook.driver.attach = attach
+            self._asker = Asker(tab.nonce, tab.name)
+        self.tell()
+
+    def attached(self, tab: Tab, attach: frames.Attach) -> None:
+        """A page says something new of a notebook; a run goes on with it."""
+        notebook = self._notebook_of(tab, attach.notebook)
+        if notebook is not None:
+            notebook.driver.attach = replace(attach, kernel_id=notebook.driver.attach.kernel_id)
+
+    def detached(self, tab: Tab, notebook_id: str) -> None:
+        """The person closed a notebook: a run that works with it ends at its next tool."""
+        notebook = self._notebook_of(tab, notebook_id)
+        if notebook is not None:
+            notebook.is_closed = True
+
+    def changed(self, tab: Tab, frame: frames.Changed) -> None:
+        """The person changed a notebook."""
+        notebook = self._notebook_of(tab, frame.notebook)
+        if notebook is not None:
+            notebook.changed(frame)
+
+    def page_changed(self, nonce: str) -> None:
+        """A page came or went."""
+        if nonce == self._asker.nonce:
+            self.tell()
+
+    def renamed(self, chat: Chat) -> None:
+        """The chat has another title or notebook."""
+        with self._lock:
+            self._chat = chat
+        self.tell()
+
+    def close(self, reason: str) -> None:
+        """Stop for good; ``join`` waits for it."""
+        with self._lock:
+            self._is_closed = True
+            self._queue = PromptQueue()
+            if self._run is not None:
+                self._run.stop.set(reason)
+
+    def join(self, seconds: float) -> None:
+        """Wait for the run to end, and let go of what it worked with."""
+        worker = self._worker
+        if worker is not None:
+            worker.join(seconds)
+        self._answering.close()
+
+    def _checked(self, tab: Tab, ask: frames.Ask) -> Prompt:
+        configuration = self._workplace.configuration
+        try:
+            configuration.check_mode(ask.mode)
+            configuration.check_model(ask.model)
+        except SetupError as error:
+            raise RefusedError("not_allowed", error.message, hint=error.hint) from error
+        if not ask.prompt.strip() and not ask.context:
+            raise RefusedError("empty", "The prompt is empty.", hint="Write what you want.")
+        attach = tab.attached.get(ask.notebook) if ask.notebook else None
+        if ask.notebook and attach is None:
+            raise RefusedError(
+                "no_notebook", "That notebook is not open in this tab.", hint="Open it, ask again."
+            )
+        return Prompt(ask, Asker(tab.nonce, tab.name), attach, secrets.token_hex(6))
+
+    def _changed(self, tab: Tab, frame: frames.Queue) -> bool:
+        if frame.action == "remove":
+            return self._queue.remove(frame.id) is not None
+        found = True
+        if frame.prompt is not None:
+            found = self._queue.edit(frame.id, frame.prompt, Asker(tab.nonce, tab.name))
+        if frame.position is not None:
+            found = self._queue.move(frame.id, frame.position)
+        return found
+
+    def _send_now(self, prompt_id: str) -> None:
+        prompt = self._queue.remove(prompt_id)
+        if prompt is None:
+            raise RefusedError("gone", NO_TURN)
+        self._queue.put_first(prompt)
+        if self._run is not None:
+            self._run.replace()
+        self._work_on()
+
+    def _driven(self, tab: Tab) -> LiveRun:
+        """The run, if this page drives it."""
+        with self._lock:
+            if not tab.nonce or not secrets.compare_digest(
+                tab.nonce.encode(), self._asker.nonce.encode()
+            ):
+                raise RefusedError(
+                    "not_driver", "Only the tab that asked may answer.", hint="Answer there."
+                )
+            if self._run is None:
+                raise RefusedError("gone", "No run goes on in this chat.")
+            return self._run
+
+    def _notebook_of(self, tab: Tab, notebook_id: str) -> AttachedNotebook | None:
+        run = self._run
+        notebook = run.notebook if run is not None else None
+        if notebook is None or notebook.driver.attach.notebook != notebook_id:
+            return None
+        return notebook if tab.nonce == self._asker.nonce else None
+
+    def _work_on(self) -> None:
+        if self._queue.has_next and self._worker is None and not self._is_closed:
+            self._worker = threading.Thread(target=self._work, name="cellwright-run", daemon=True)
+            self._worker.start()
+
+    def _work(self) -> None:
+        while (run := self._next_run()) is not None:
+            self.tell()
+            good = self._answer(run)
+            with self._lock:
+                self._context_limit = run.context_limit or self._context_limit
+                self._run = None
+                if not good and not run.is_replaced:
+                    self._queue.pause()
+            self.tell()
+
+    def _next_run(self) -> LiveRun | None:
+        with self._lock:
+            prompt = self._queue.take()
+            if prompt is None:
+                self._worker = None
+                return None
+            self._run = LiveRun(prompt, self.tell)
+            self._asker = prompt.asker
+            return self._run
+
+    def _answer(self, run: LiveRun) -> bool:
+        """Whether it went well."""
+        try:
+            self._answering.answer(run, self._driver(run.prompt))
+        except RunCancelled:
+            return False
+        except CellwrightError as error:
+            self._complain(run, error)
+            return False
+        except Exception as error:  # the chat goes on; the log has the traceback
+            log.exception("cellwright: a run failed")
+            self._complain(run, RefusedError("internal", f"cellwright failed: {error!r}"))
+            return False
+        return run.progress.status == "completed"
+
+    def _complain(self, run: LiveRun, error: CellwrightError) -> None:
+        tab = self._audience.page(run.prompt.asker.nonce)
+        if tab is not None:
+            ask = run.prompt.ask
+            tab.outbox.send(error_frame(error, request=ask.request, chat=ask.chat))
+
+    def _driver(self, prompt: Prompt) -> Driver | None:
+        if prompt.attach is None:
+            return None
+        page = self._audience.page(prompt.asker.nonce)
+        known = page.attached.get(prompt.attach.notebook) if page is not None else None
+        attach = known or prompt.attach
+        if attach.path != self._chat.notebook_path:
+            chat = self._workplace.chats.move(self._chat.chat_id, attach.path)
+            self.renamed(chat)
+        return Driver(lambda: self._audience.page(self._asker.nonce), attach)
+
+    def _heard(self, recorded: tuple[RecordedEvent, ...]) -> None:
+        """Told of every event, from any thread."""
+        run = self._run
+        if run is None or not recorded:
+            return
+        if not run.progress.run:
+            self._begin(run, recorded[0].run_id)
+        before = (run.phase, run.progress.approval, run.progress.context_tokens)
+        for item in recorded:
+            run.note(item.event)
+        self._audience.publish(self._chat.chat_id, recorded)
+        if before != (run.phase, run.progress.approval, run.progress.context_tokens):
+            self._context_tokens = run.progress.context_tokens or self._context_tokens
+            self.tell()
+
+    def _begin(self, run: LiveRun, run_id: str) -> None:
+        run.progress.run = run_id
+        try:
+            self._workplace.chats.add_run(self._chat.chat_id, run_id)
+            chat = self._workplace.chats.get(self._chat.chat_id)
+        except CellwrightError:
+            # It was deleted just now; the run is about to be stopped.
+            return
+        with self._lock:
+            self._chat = chat
+        self.tell()

@@ -1,0 +1,95 @@
+"""Files that people put beside their prompts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+from tornado.httputil import HTTPFile, HTTPInputError, parse_body_arguments
+
+from cellwright.server.routes import Refusal, Route, RouteTable
+from cellwright.server.uploads import FILE_LIMIT_BYTES, TooLargeError
+
+__all__ = ["ROUTES"]
+
+ENVELOPE_BYTES = 64 * 1024
+"""Room for what multipart puts around a file."""
+HOPELESS_BYTES = 4 * FILE_LIMIT_BYTES
+"""Who announces more than this is refused before a byte of it is read."""
+
+
+@dataclass(frozen=True)
+class _Upload:
+    data: bytes
+    name: str
+
+
+@web.stream_request_body
+class FilesRoute(Route):
+    """Takes a file, as the whole body or as the one part of a form.
+
+    The body is taken piece by piece, so that nobody fills the memory of the server.
+    """
+
+    def initialize(self) -> None:
+        """Nothing has come yet."""
+        self._received = bytearray()
+        self._received_bytes = 0
+
+    # the server's own APIHandler narrows it in the same way
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Refuse before the body is read."""
+        await super().prepare()
+        if not self.current_user:
+            raise web.HTTPError(403)
+        if int(self.request.headers.get("Content-Length") or 0) > HOPELESS_BYTES:
+            raise _too_large()
+
+    def data_received(self, chunk: bytes) -> None:
+        """Keep a piece; what is too much is read, so that the answer is read too, and dropped."""
+        self._received_bytes += len(chunk)
+        if self._received_bytes <= FILE_LIMIT_BYTES + ENVELOPE_BYTES:
+            self._received += chunk
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Store the file and say what it is named by."""
+        if self._received_bytes > len(self._received):
+            raise _too_large()
+        upload = self._upload()
+        try:
+            stored = await self.shared.in_thread(
+                lambda: self.shared.uploads.store(upload.data, upload.name)
+            )
+        except TooLargeError as error:
+            raise Refusal(413, error.message, error.hint) from error
+        self.send(asdict(stored), 201)
+
+    def _upload(self) -> _Upload:
+        content_type = self.request.headers.get("Content-Type", "")
+        body = bytes(self._received)
+        if not content_type.startswith("multipart/"):
+            return _Upload(body, self.word("name"))
+        files: dict[str, list[HTTPFile]] = {}
+        try:
+            parse_body_arguments(content_type, body, {}, files)
+        except HTTPInputError:
+            raise Refusal(400, "The form of the request cannot be read.") from None
+        found = [file for group in files.values() for file in group]
+        if len(found) != 1:
+            raise Refusal(400, f"The form holds {len(found)} files.", "Send one file at a time.")
+        return _Upload(found[0].body, self.word("name") or found[0].filename)
+
+
+def _too_large() -> Refusal:
+    limit = FILE_LIMIT_BYTES // (1024 * 1024)
+    return Refusal(
+        413,
+        f"The file is larger than {limit} MB.",
+        "Put it into the folder of the notebook and name it in the prompt instead.",
+    )
+
+
+ROUTES: RouteTable = (("files", FilesRoute),)

@@ -1,0 +1,336 @@
+"""Where tabs and chats meet: what tabs send is handled, what happens in chats is sent to them."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, cast
+
+from cellwright._version import __version__
+from cellwright.errors import CellwrightError
+from cellwright.recording import RecordedEvent
+from cellwright.redaction import Redactor
+from cellwright.server import frames
+from cellwright.server.application import Application
+from cellwright.server.chat_session import ChatSession
+from cellwright.server.configuration import Cellwright
+from cellwright.server.frame_parsing import FrameError, format_frame, parse_frame
+from cellwright.server.kernel_access import ServerKernels
+from cellwright.server.outbox import Line
+from cellwright.server.refusals import RefusedError, error_frame
+from cellwright.server.service_cache import ServiceCache
+from cellwright.server.tab import Tab
+from cellwright.server.uploads import Uploads
+from cellwright.server.wire_events import StoredEvents, wire_event
+from cellwright.settings import Settings
+from cellwright.store.chats import Chat, ChatStore
+from cellwright.store.runs import RunStore
+
+__all__ = ["Hub"]
+
+log = logging.getLogger(__name__)
+CLOSE_SECONDS = 5.0
+STOPPING = "stopped: the server is stopping"
+DELETED = "stopped: its chat was deleted"
+Handler = Callable[["Hub", Tab, Any], None]
+
+
+class Hub:
+    """The live side of one server.
+
+    Args:
+        application: Stores and settings.
+        kernels: The server's kernels.
+    """
+
+    def __init__(self, application: Application, kernels: ServerKernels) -> None:
+        self.kernels = kernels
+        self.services = ServiceCache()
+        self._application = application
+        self._server = secrets.token_hex(8)
+        self._lock = threading.RLock()
+        self._tabs: list[Tab] = []
+        self._sessions: dict[str, ChatSession] = {}
+        self._is_closed = False
+
+    # What runs work with.
+
+    @property
+    def configuration(self) -> Cellwright:
+        """What the administrator set."""
+        return self._application.configuration
+
+    @property
+    def runs(self) -> RunStore:
+        """The record."""
+        return self._application.runs
+
+    @property
+    def chats(self) -> ChatStore:
+        """The chats."""
+        return self._application.chats
+
+    @property
+    def uploads(self) -> Uploads:
+        """Files beside prompts."""
+        return self._application.uploads
+
+    @cached_property
+    def events(self) -> StoredEvents:
+        """The record, as it goes over the wire."""
+        return StoredEvents(self._application.database, self.chats)
+
+    def settings(self) -> Settings:
+        """Everything that a run uses, as it is set now."""
+        return self._application.settings()
+
+    def redactor(self) -> Redactor:
+        """Takes secrets out."""
+        return self._application.redactor()
+
+    # Tabs.
+
+    def open(self, line: Line, owner: str = "") -> Tab:
+        """A page has connected.
+
+        Args:
+            line: To the page.
+            owner: Who uses it; empty: everybody here shares one token.
+        """
+        tab = Tab(line, self.events, owner)
+        with self._lock:
+            self._tabs.append(tab)
+        return tab
+
+    def receive(self, tab: Tab, text: str | bytes) -> None:
+        """A page has sent something; returns at once."""
+        tab.work(lambda: self._handle(tab, text))
+
+    def leave(self, tab: Tab) -> None:
+        """A page is gone; what it asked for goes on."""
+        with self._lock:
+            if tab in self._tabs:
+                self._tabs.remove(tab)
+        tab.close()
+        if not self._is_closed:
+            self._page_changed(tab)
+
+    def page(self, nonce: str) -> Tab | None:
+        """The page with that nonce; None: it is not connected."""
+        with self._lock:
+            found = [tab for tab in self._tabs if nonce and tab.nonce == nonce]
+        return found[-1] if found else None
+
+    def publish(self, chat: str, recorded: tuple[RecordedEvent, ...]) -> None:
+        """Send events to the tabs that follow a chat."""
+        with self._lock:
+            tabs = [tab for tab in self._tabs if tab.outbox.follows(chat)]
+        if tabs:
+            events = [wire_event(item) for item in recorded]
+            for tab in tabs:
+                tab.outbox.event(chat, events)
+
+    def tell(self, state: frames.ChatState) -> None:
+        """Send a chat's state to the tabs that follow it."""
+        text = format_frame(frames.ChatFrame(state))
+        with self._lock:
+            tabs = tuple(self._tabs)
+        for tab in tabs:
+            tab.outbox.state(state.id, text)
+
+    # What the routes ask and tell.
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any run goes on."""
+        return any(session.is_busy for session in self._all_sessions())
+
+    def running(self, chat_id: str) -> str:
+        """Id of the run that goes on in a chat; empty: none."""
+        session = self._sessions.get(chat_id)
+        return session.run_id if session is not None else ""
+
+    def chat_changed(self, chat: Chat) -> None:
+        """A chat has another title or notebook."""
+        session = self._sessions.get(chat.chat_id)
+        if session is not None:
+            session.renamed(chat)
+
+    def chat_deleted(self, chat_id: str) -> None:
+        """A chat is gone."""
+        with self._lock:
+            session = self._sessions.pop(chat_id, None)
+            tabs = [tab for tab in self._tabs if tab.outbox.follows(chat_id)]
+        if session is not None:
+            session.close(DELETED)
+            session.join(CLOSE_SECONDS)
+        for tab in tabs:
+            tab.outbox.unfollow(chat_id)
+            tab.outbox.send(frames.ChatDeleted(chat_id))
+
+    def close(self) -> None:
+        """Stop every run and wait for it."""
+        with self._lock:
+            self._is_closed = True
+            tabs, self._tabs = self._tabs, []
+        sessions = self._all_sessions()
+        for session in sessions:
+            session.close(STOPPING)
+        deadline = time.monotonic() + CLOSE_SECONDS
+        for session in sessions:
+            session.join(max(0.0, deadline - time.monotonic()))
+        for tab in tabs:
+            tab.close()
+        for tab in tabs:
+            tab.join(max(0.1, deadline - time.monotonic()))
+        self.services.close()
+
+    # Frames.
+
+    def _handle(self, tab: Tab, text: str | bytes) -> None:
+        """One frame, on the tab's own thread; whatever goes wrong, the line stays."""
+        frame: frames.ClientFrame | None = None
+        try:
+            frame = parse_frame(text)
+            self._check_hello(tab, frame)
+            HANDLERS[type(frame)](self, tab, frame)
+        except FrameError as error:
+            tab.outbox.send(error.frame)
+        except CellwrightError as error:
+            self._refuse(tab, frame, error)
+        except Exception as error:  # a bug of ours must not cost the tab its connection
+            log.exception("cellwright: a frame was not handled")
+            self._refuse(tab, frame, RefusedError("internal", f"cellwright failed: {error!r}"))
+
+    def _refuse(self, tab: Tab, frame: frames.ClientFrame | None, error: CellwrightError) -> None:
+        request, chat = getattr(frame, "request", ""), getattr(frame, "chat", "")
+        tab.outbox.send(error_frame(error, request=request, chat=chat))
+
+    def _check_hello(self, tab: Tab, frame: frames.ClientFrame) -> None:
+        if isinstance(frame, (frames.Hello, frames.Ping)):
+            return
+        if tab.hello is None:
+            raise RefusedError("no_hello", "The first frame is 'hello'.")
+        if tab.hello.protocol != frames.PROTOCOL:
+            raise RefusedError(
+                "wrong_version",
+                f"The page speaks protocol {tab.hello.protocol}, the server {frames.PROTOCOL}.",
+                hint="Restart the server, then reload the page.",
+            )
+
+    def _hello(self, tab: Tab, frame: frames.Hello) -> None:
+        if tab.hello is not None:
+            raise RefusedError("bad_frame", "A page says hello once.")
+        if not frame.nonce:
+            raise RefusedError("bad_frame", "A page has a nonce.")
+        tab.hello = frame
+        tab.outbox.send(frames.Welcome(frames.PROTOCOL, __version__, self._server))
+        self._page_changed(tab)
+
+    def _ping(self, tab: Tab, frame: frames.Ping) -> None:
+        tab.outbox.send(frames.Pong(frame.at))
+
+    def _follow(self, tab: Tab, frame: frames.Follow) -> None:
+        session = self._session(tab, frame.chat)
+        tab.outbox.follow(frame.chat, frame.after)
+        tab.outbox.state(frame.chat, format_frame(frames.ChatFrame(session.state)))
+
+    def _unfollow(self, tab: Tab, frame: frames.Unfollow) -> None:
+        tab.outbox.unfollow(frame.chat)
+
+    def _ask(self, tab: Tab, frame: frames.Ask) -> None:
+        session = self._session(tab, frame.chat)
+        queued = session.ask(tab, frame)
+        tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued))
+
+    def _stop(self, tab: Tab, frame: frames.Stop) -> None:
+        self._session(tab, frame.chat).stop()
+
+    def _answer(self, tab: Tab, frame: frames.Answer) -> None:
+        self._session(tab, frame.chat).answer(tab, frame)
+
+    def _input(self, tab: Tab, frame: frames.Input) -> None:
+        self._session(tab, frame.chat).type(tab, frame)
+
+    def _queue(self, tab: Tab, frame: frames.Queue) -> None:
+        self._session(tab, frame.chat).change_queue(tab, frame)
+
+    def _extend(self, tab: Tab, frame: frames.Extend) -> None:
+        self._session(tab, frame.chat).extend(tab, frame)
+
+    def _drive(self, tab: Tab, frame: frames.Drive) -> None:
+        self._session(tab, frame.chat).drive(tab, frame)
+
+    def _attach(self, tab: Tab, frame: frames.Attach) -> None:
+        before = tab.attached.get(frame.notebook)
+        tab.attached[frame.notebook] = frame
+        for session in self._all_sessions():
+            session.attached(tab, frame)
+        if before is not None and before.path and frame.path and before.path != frame.path:
+            for chat in self.chats.rename_path(before.path, frame.path):
+                self.chat_changed(chat)
+
+    def _detach(self, tab: Tab, frame: frames.Detach) -> None:
+        tab.attached.pop(frame.notebook, None)
+        for session in self._all_sessions():
+            session.detached(tab, frame.notebook)
+
+    def _changed(self, tab: Tab, frame: frames.Changed) -> None:
+        for session in self._all_sessions():
+            session.changed(tab, frame)
+
+    def _reply(self, tab: Tab, frame: frames.Reply) -> None:
+        tab.take(frame)
+
+    def _cell_fate(self, tab: Tab, frame: frames.CellFate) -> None:
+        self._application.fates.set(frame.run, {frame.cell_id: frame.fate})
+
+    def _session(self, tab: Tab, chat_id: str) -> ChatSession:
+        session = self._sessions.get(chat_id)
+        chat = self.chats.find(chat_id)
+        if chat is None or chat.owner not in ("", tab.owner):
+            raise RefusedError(
+                "not_found", f"There is no chat {chat_id!r}.", hint="See the list of chats."
+            )
+        with self._lock:
+            if self._is_closed:
+                raise RefusedError("closed", "The server is stopping.")
+            session = self._sessions.get(chat_id)
+            if session is None:
+                self._sessions[chat_id] = session = ChatSession(chat, self, self)
+        return session
+
+    def _all_sessions(self) -> tuple[ChatSession, ...]:
+        with self._lock:
+            return tuple(self._sessions.values())
+
+    def _page_changed(self, tab: Tab) -> None:
+        for session in self._all_sessions():
+            session.page_changed(tab.nonce)
+
+
+HANDLERS: Mapping[type, Handler] = cast(
+    "Mapping[type, Handler]",
+    {
+        frames.Hello: Hub._hello,
+        frames.Follow: Hub._follow,
+        frames.Unfollow: Hub._unfollow,
+        frames.Ask: Hub._ask,
+        frames.Stop: Hub._stop,
+        frames.Answer: Hub._answer,
+        frames.Input: Hub._input,
+        frames.Queue: Hub._queue,
+        frames.Extend: Hub._extend,
+        frames.Drive: Hub._drive,
+        frames.Attach: Hub._attach,
+        frames.Detach: Hub._detach,
+        frames.Changed: Hub._changed,
+        frames.Reply: Hub._reply,
+        frames.CellFate: Hub._cell_fate,
+        frames.Ping: Hub._ping,
+    },
+)

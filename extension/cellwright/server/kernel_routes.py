@@ -1,0 +1,91 @@
+"""The variables of a running kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TypeVar
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from cellwright.errors import KernelNotReadyError
+from cellwright.server.application import Application, KernelAccess
+from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+
+__all__ = ["ROUTES"]
+
+T = TypeVar("T")
+VARIABLE_NAME = r"([^/]{1,512})"
+PATIENCE_SECONDS = 0.5
+"""A kernel that has just answered us counts as busy until the server hears that it is not."""
+
+
+class KernelRoute(Route):
+    """A route that asks a kernel; the kernel runs code of ours for it."""
+
+    async def kernels(self, kernel_id: str) -> KernelAccess:
+        """The way to the kernel.
+
+        Raises:
+            Refusal: The server has no such kernel, or this person may not use it.
+        """
+        is_authorized = self.authorizer.is_authorized
+        user = self.current_user
+        if not await ensure_async(is_authorized(self, user, "execute", "kernels")):
+            raise Refusal(403, "You may not run code in kernels on this server.")
+        if self.shared.kernels is None or kernel_id not in self.kernel_manager:
+            raise Refusal(404, f"There is no kernel {kernel_id!r}.", "Start it in the notebook.")
+        return self.shared.kernels
+
+
+class VariablesRoute(KernelRoute):
+    """All variables."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, kernel_id: str) -> None:
+        """Name, type and a few words of each."""
+        kernels = await self.kernels(kernel_id)
+
+        def variables(_: Application) -> list[dict[str, str]]:
+            found = _patiently(lambda: kernels.variables(kernel_id))
+            return [asdict(variable) for variable in found]
+
+        self.send(await self.answer(variables))
+
+
+class VariableRoute(KernelRoute):
+    """One variable."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, kernel_id: str, name: str) -> None:
+        """What a model would be told of it."""
+        if not name.isidentifier():
+            raise Refusal(404, f"There is no variable {name!r}.")
+        kernels = await self.kernels(kernel_id)
+
+        def summary(_: Application) -> dict[str, str]:
+            return {"text": _patiently(lambda: kernels.variable(kernel_id, name))}
+
+        self.send(await self.answer(summary))
+
+
+def _patiently(ask: Callable[[], T]) -> T:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return ask()
+        except KernelNotReadyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+ROUTES: RouteTable = (
+    (f"kernels/{ROUTE_ID}/variables", VariablesRoute),
+    (f"kernels/{ROUTE_ID}/variables/{VARIABLE_NAME}", VariableRoute),
+)

@@ -1,0 +1,295 @@
+"""Where keys of model services are kept: the system's keyring, or a file of the person's own.
+
+A key belongs to one origin (scheme, host and port) and is handed out for that alone, so that a
+changed address never gets the key of another service. What this does not protect against: code
+that runs as the same person can read the file, and ask the keyring, as this module does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from cellwright.errors import SetupError, StoreError
+
+__all__ = [
+    "KeyPlaces",
+    "KeySource",
+    "Keyring",
+    "clean_key",
+    "key_hint",
+    "open_keyring",
+    "origin_of",
+]
+
+T = TypeVar("T")
+KeySource = Literal["environment", "keyring", "file", ""]
+KEYRING_NAME = "cellwright"
+KEYRING_SECONDS = 3.0
+"""A keyring that asks for its password on a screen nobody sees would wait for ever."""
+REAL_KEYRING_PRIORITY = 1.0
+"""Backends that keep nothing, or keep it in plain text, say that they are worth less."""
+KEY_LIMIT_CHARACTERS = 4_096
+KEY_STARTS: Mapping[str, tuple[str, str]] = {
+    "sk-ant-": ("Anthropic", "api.anthropic.com"),
+    "sk-or-": ("OpenRouter", "openrouter.ai"),
+    "sk-proj-": ("OpenAI", "api.openai.com"),
+    "sk-svcacct-": ("OpenAI", "api.openai.com"),
+    "gsk_": ("Groq", "api.groq.com"),
+    "xai-": ("xAI", "api.x.ai"),
+    "AIza": ("Google", "generativelanguage.googleapis.com"),
+    "pplx-": ("Perplexity", "api.perplexity.ai"),
+    "nvapi-": ("NVIDIA", "integrate.api.nvidia.com"),
+    "hf_": ("Hugging Face", "router.huggingface.co"),
+}
+
+
+class Keyring(Protocol):
+    """What the ``keyring`` package offers."""
+
+    def get_password(self, service_name: str, username: str) -> str | None:
+        """The secret of that name."""
+        ...
+
+    def set_password(self, service_name: str, username: str, password: str) -> None:
+        """Keep a secret."""
+        ...
+
+    def delete_password(self, service_name: str, username: str) -> None:
+        """Forget a secret."""
+        ...
+
+
+def clean_key(text: str) -> str:
+    """A key as it was meant: without the quotes, spaces and line ends that came with it.
+
+    Raises:
+        SetupError: It holds what no key holds; the text does not repeat it.
+    """
+    key = "".join(text.split()).removeprefix("Bearer").strip("'\"“”‘’`")
+    if len(key) > KEY_LIMIT_CHARACTERS or not key.isascii() or not (key.isprintable() or not key):
+        raise SetupError(
+            "The key is too long, or has characters that no key has.",
+            hint="Copy it again from the page of the service.",
+        )
+    return key
+
+
+def key_hint(key: str, base_url: str) -> str:
+    """What is odd about a key at an address; empty: nothing. Never holds the key."""
+    host = urlsplit(base_url).hostname or ""
+    for start, (name, home) in KEY_STARTS.items():
+        if key.startswith(start):
+            fits = not host or host == home or host.endswith(f".{home.partition('.')[2]}")
+            if fits or host in ("localhost", "127.0.0.1", "::1"):
+                return ""
+            return f"The key looks like one of {name} ({home}), but the endpoint is {host}."
+    return ""
+
+
+def origin_of(base_url: str) -> str:
+    """Scheme, host and port of an address: the place a key belongs to."""
+    parts = urlsplit(base_url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+    return f"{parts.scheme}://{parts.hostname or ''}:{port}"
+
+
+def open_keyring() -> Keyring | None:
+    """The system's keyring; None: there is none that keeps anything safe."""
+    try:
+        package: Any = importlib.import_module("keyring")
+        backend = package.get_keyring()
+        if float(backend.priority) >= REAL_KEYRING_PRIORITY:
+            found: Keyring = package
+            return found
+    # A keyring is an option; the many ways in which one can be broken all mean "no".
+    except Exception:
+        return None
+    return None
+
+
+class KeyPlaces:
+    """The file of what the person chose, and the keyring; safe to use from any thread.
+
+    Args:
+        path: The file, made on first use, readable by its owner alone.
+        open_keyring: Finds the keyring; asked once.
+        patience_seconds: How long the keyring is waited for.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        open_keyring: Callable[[], Keyring | None] = open_keyring,
+        *,
+        patience_seconds: float = KEYRING_SECONDS,
+    ) -> None:
+        self.path = path
+        self._patience_seconds = patience_seconds
+        self._open_keyring = open_keyring
+        self._keyring: Keyring | None = None
+        self._is_opened = False
+        self._known: dict[str, str] = {}
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"KeyPlaces({str(self.path)!r})"
+
+    def key(self, origin: str) -> tuple[str, KeySource]:
+        """The key of an origin and where it was found; both empty: there is none."""
+        with self._lock:
+            if origin not in self._known:
+                self._known[origin] = self._asked(lambda ring: _get(ring, origin)) or ""
+            if self._known[origin]:
+                return self._known[origin], "keyring"
+            kept = self._keys().get(origin, "")
+            return kept, "file" if kept else ""
+
+    def keep_key(self, origin: str, key: str) -> None:
+        """Keep the key of an origin; empty: forget it everywhere.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        with self._lock:
+            keys = self._keys()
+            kept = keys.pop(origin, "")
+            was_in_keyring = bool(self._known.get(origin))
+            in_keyring = self._asked(lambda ring: _put(ring, origin, key))
+            if was_in_keyring and in_keyring is None:
+                hint = "Take it out with the program that shows your keyring."
+                raise StoreError("The keyring does not answer; it still has the key.", hint=hint)
+            self._known[origin] = key if in_keyring else ""
+            if key and not in_keyring:
+                keys[origin] = key
+            if kept or origin in keys:
+                self._change(keys=keys)
+
+    def choice(self, name: str) -> str:
+        """What the person chose (``model`` or ``base_url``); empty: nothing."""
+        value = self._content()[0].get(name, "")
+        return value if isinstance(value, str) else ""
+
+    def choose(self, **choices: str) -> None:
+        """Keep what the person chose.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        with self._lock:
+            self._change(**choices)
+
+    def complaint(self) -> str:
+        """What is wrong with the file; empty: nothing. The file is left as it is."""
+        content, complaint = self._content()
+        wrong = [
+            name for name in ("model", "base_url") if not isinstance(content.get(name, ""), str)
+        ]
+        if not isinstance(content.get("keys", {}), dict):
+            wrong.append("keys")
+        unknown = sorted(set(content) - {"model", "base_url", "keys"})
+        if wrong or unknown:
+            names = ", ".join(repr(name) for name in [*wrong, *unknown])
+            complaint = f"has entries that are not used: {names}"
+        return f"The file {str(self.path)!r} {complaint}." if complaint else ""
+
+    def _keys(self) -> dict[str, str]:
+        keys = self._content()[0].get("keys", {})
+        pairs = keys.items() if isinstance(keys, dict) else ()
+        return {name: key for name, key in pairs if isinstance(key, str)}
+
+    def _content(self) -> tuple[dict[str, Any], str]:
+        try:
+            if os.name == "posix" and self.path.stat().st_mode & 0o077:
+                self.path.chmod(0o600)
+            text = self.path.read_text("utf-8")
+        except FileNotFoundError:
+            return {}, ""
+        except (OSError, UnicodeDecodeError):
+            return {}, "cannot be read"
+        try:
+            content = json.loads(text)
+        # The text of the error would quote what stands in the file.
+        except ValueError:
+            return {}, "is not JSON"
+        return (content, "") if isinstance(content, dict) else ({}, "holds no object")
+
+    def _change(self, **changes: Any) -> None:
+        content, complaint = self._content()
+        try:
+            if complaint:
+                os.replace(self.path, self.path.with_name(f"{self.path.name}.unusable"))
+            text = json.dumps({**content, **changes}, ensure_ascii=False, indent=1)
+            _write_alone(self.path, text)
+        except OSError as error:
+            name, why = str(self.path), error.strerror or type(error).__name__
+            raise StoreError(
+                f"The file {name!r} cannot be written: {why}.",
+                hint="Check the folder, or set the key in the environment of the server.",
+            ) from None
+
+    def _asked(self, question: Callable[[Keyring], T]) -> T | None:
+        """What the keyring says; None: there is none, or it fails. It is not asked again then."""
+        if not self._is_opened:
+            self._is_opened = True
+            self._keyring = _in_time(self._open_keyring, self._patience_seconds)
+        ring = self._keyring
+        if ring is None:
+            return None
+        answer = _in_time(lambda: (question(ring),), self._patience_seconds)
+        if answer is None:
+            self._keyring = None
+            return None
+        return answer[0]
+
+
+def _get(ring: Keyring, origin: str) -> str:
+    return ring.get_password(KEYRING_NAME, origin) or ""
+
+
+def _put(ring: Keyring, origin: str, key: str) -> bool:
+    if key:
+        ring.set_password(KEYRING_NAME, origin, key)
+        return ring.get_password(KEYRING_NAME, origin) == key
+    if ring.get_password(KEYRING_NAME, origin) is not None:
+        ring.delete_password(KEYRING_NAME, origin)
+    return False
+
+
+def _in_time(question: Callable[[], T], seconds: float) -> T | None:
+    """The answer; None: it failed, or did not come in time."""
+    answers: list[T] = []
+
+    def ask() -> None:
+        # Whatever a keyring raises means that the file is used instead.
+        with suppress(Exception):
+            answers.append(question())
+
+    asking = threading.Thread(target=ask, name="cellwright-keyring", daemon=True)
+    asking.start()
+    asking.join(seconds)
+    return answers[0] if answers else None
+
+
+def _write_alone(path: Path, text: str) -> None:
+    """Write a file that its owner alone can read, whole or not at all."""
+    os.makedirs(path.parent, mode=0o700, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent)  # made with the mode 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise

@@ -1,0 +1,77 @@
+"""One run while it goes on: everything that a tab can reach of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cellwright.events import ApprovalAsked, Event, ToolStarted
+from cellwright.kernels.client import ClientKernel
+from cellwright.server.approvals import PanelApprover
+from cellwright.server.attached import AttachedNotebook
+from cellwright.server.frames import InputAsked, Phase
+from cellwright.server.inputs import PanelKeyboard
+from cellwright.server.prompt_queue import Prompt
+from cellwright.server.run_progress import RunProgress
+from cellwright.stopping import Stop
+
+__all__ = ["LiveRun"]
+
+NOTEBOOK_CLOSED = "ended: its notebook was closed"
+
+
+class LiveRun:
+    """A prompt that is being answered.
+
+    Args:
+        prompt: What is asked, and by which page.
+        tell: Called whenever a tab would see a difference.
+    """
+
+    def __init__(self, prompt: Prompt, tell: Callable[[], None]) -> None:
+        self.prompt = prompt
+        self.stop = Stop()
+        self.progress = RunProgress()
+        self.approver = PanelApprover(self.stop)
+        self.keyboard = PanelKeyboard(tell)
+        self.notebook: AttachedNotebook | None = None
+        self.kernel: ClientKernel | None = None
+        self.is_replaced = False
+        """It was stopped so that another prompt can go before it."""
+        self.context_limit = 0
+        """How many tokens the model takes; 0: not known."""
+        self._tell = tell
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.progress.is_over
+
+    @property
+    def phase(self) -> Phase:
+        """What it is doing."""
+        phase = self.progress.phase
+        return "input" if phase != "idle" and self.input is not None else phase
+
+    @property
+    def input(self) -> InputAsked | None:
+        """What its cell asks the person; None: nothing."""
+        return self.keyboard.asked
+
+    def replace(self) -> None:
+        """Stop it so that another prompt can go before it."""
+        self.is_replaced = True
+        self.stop.set()
+
+    def note(self, event: Event) -> None:
+        """Something happened in it."""
+        self.progress.note(event)
+        if isinstance(event, ApprovalAsked):
+            self.approver.expect(event.call_id)
+        closed = self.notebook is not None and self.notebook.is_closed
+        if closed and isinstance(event, ToolStarted):
+            self.stop.set(NOTEBOOK_CLOSED)
+
+    def waits(self, waiting: bool) -> None:
+        """Somebody else's cell is waited for, or no longer."""
+        self.progress.is_waiting = waiting
+        self._tell()

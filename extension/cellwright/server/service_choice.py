@@ -1,0 +1,276 @@
+"""Which service, model and key a run uses: the environment, then what the person chose here.
+
+A notebook has no say in it, nor in the mode (fault A24).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from cellwright.errors import SetupError
+from cellwright.server.configuration import Cellwright
+from cellwright.server.keys import KeyPlaces, KeySource, clean_key, key_hint, origin_of
+from cellwright.settings import (
+    DEFAULT_MODEL,
+    OFFICIAL_URL,
+    ServiceSettings,
+    Settings,
+    from_env,
+    normalise_base_url,
+)
+
+__all__ = ["ServiceChange", "ServiceChoice", "ServiceChooser", "shown_url"]
+
+KEY_FILE = "service.json"
+
+
+@dataclass(frozen=True)
+class ServiceChoice:
+    """The service that is used, and where the choice comes from."""
+
+    model: str
+    """Empty: whatever is found, the demo model at last."""
+    base_url: str
+    api_key: str = field(repr=False)
+    key_source: KeySource = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ServiceChange:
+    """What the person wants to be different; None: left as it is."""
+
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    """Empty: forget it."""
+
+
+class ServiceChooser:
+    """Merges environment, administrator and person.
+
+    Args:
+        configuration: What the administrator set.
+        environ: The server's environment.
+        keys: Where keys are kept; None: in the home folder, or the keyring.
+    """
+
+    def __init__(
+        self,
+        configuration: Cellwright,
+        environ: Mapping[str, str] | None = None,
+        keys: KeyPlaces | None = None,
+    ) -> None:
+        self._configuration = configuration
+        self.environ = os.environ if environ is None else environ
+        self.keys = keys or KeyPlaces(self.home() / KEY_FILE)
+
+    def home(self) -> Path:
+        """The folder of the record, whatever else the environment says."""
+        named = self.environ.get("CELLWRIGHT_HOME")
+        otherwise = Path(named).expanduser() if named else Settings().home
+        return self._configuration.home_folder(otherwise)
+
+    def settings(self) -> Settings:
+        """Everything that a run of this server uses.
+
+        Raises:
+            SetupError: The environment cannot be used, or an administrator forbids what is set.
+        """
+        found = from_env(self.environ)
+        choice = self._chosen(found)
+        self._configuration.check_endpoint(choice.base_url)
+        self._configuration.check_model(choice.model)
+        return self._with(found, choice)
+
+    def choice(self) -> ServiceChoice:
+        """What would be used, with all that is wrong with it in words."""
+        try:
+            found = from_env(self.environ)
+        except SetupError as error:
+            return ServiceChoice("", "", "", warnings=(str(error),))
+        choice = self._chosen(found)
+        warnings = [*choice.warnings, *self._refusals(choice)]
+        if self.keys.complaint():
+            warnings.append(self.keys.complaint())
+        hint = key_hint(choice.api_key, choice.base_url)
+        return replace(choice, warnings=tuple([*warnings, hint] if hint else warnings))
+
+    def unchecked_settings(self) -> Settings:
+        """Settings for what needs no service, such as mode and limits; never fails."""
+        try:
+            found = from_env(self.environ)
+        except SetupError:
+            found = Settings()
+        return self._with(found, ServiceChoice("", "", ""))
+
+    def change(self, change: ServiceChange) -> None:
+        """Keep what the person chose.
+
+        Raises:
+            SetupError: It cannot be used, or the environment has decided already.
+            StoreError: It cannot be kept.
+        """
+        found = from_env(self.environ)
+        choices: dict[str, str] = {}
+        if change.base_url is not None:
+            choices["base_url"] = self._wanted_url(found, change.base_url)
+        if change.model is not None:
+            choices["model"] = self._wanted_model(found, change.model)
+        key = None if change.api_key is None else clean_key(change.api_key)
+        if key is None:
+            if choices:
+                self.keys.choose(**choices)
+            return
+        base_url = choices.get("base_url") or self._chosen(found).base_url or OFFICIAL_URL
+        self._configuration.check_endpoint(base_url)
+        self._check_key_is_ours(found, base_url, key)
+        self.keys.keep_key(origin_of(base_url), key)
+        if choices:
+            self.keys.choose(**choices)
+
+    def _chosen(self, found: Settings) -> ServiceChoice:
+        warnings: list[str] = []
+        stored_url = self._stored_url(warnings)
+        by_environment = found.source.get("base_url", "default") != "default"
+        base_url = found.service.base_url if by_environment else stored_url
+        if by_environment and stored_url and stored_url != base_url:
+            name = found.source["base_url"]
+            warnings.append(f"{name} wins over the address that was chosen here, {stored_url!r}.")
+        if not base_url:
+            base_url = found.service.base_url or self._official_if_keyed()
+        key, source = self._key(found, base_url, warnings)
+        model = self._model(found, base_url, warnings)
+        return ServiceChoice(model, base_url, key, source, tuple(warnings))
+
+    def _stored_url(self, warnings: list[str]) -> str:
+        try:
+            return normalise_base_url(self.keys.choice("base_url"))
+        except SetupError as error:
+            warnings.append(str(error))
+            return ""
+
+    def _official_if_keyed(self) -> str:
+        return OFFICIAL_URL if self.keys.key(origin_of(OFFICIAL_URL))[0] else ""
+
+    def _key(self, found: Settings, base_url: str, warnings: list[str]) -> tuple[str, KeySource]:
+        if not base_url:
+            return "", ""
+        key = found.service.api_key
+        if key and origin_of(base_url) == origin_of(found.service.base_url):
+            return key, "environment"
+        if key:
+            name, place = found.source["api_key"], origin_of(found.service.base_url)
+            warnings.append(f"The key of {name} is for {place} and is not sent to {base_url!r}.")
+        return self.keys.key(origin_of(base_url))
+
+    def _model(self, found: Settings, base_url: str, warnings: list[str]) -> str:
+        stored = self.keys.choice("model")
+        by_environment = found.source.get("model", "default") != "default"
+        if by_environment and stored and stored != found.service.model:
+            warnings.append(
+                f"CELLWRIGHT_MODEL wins over the model that was chosen here, {stored!r}."
+            )
+        if by_environment or stored:
+            return found.service.model if by_environment else stored
+        if not base_url:
+            return ""
+        official = DEFAULT_MODEL if base_url == OFFICIAL_URL else ""
+        try:
+            self._configuration.check_model(official)
+        except SetupError:
+            official = ""
+        return official or self._configuration.named_model
+
+    def _refusals(self, choice: ServiceChoice) -> list[str]:
+        refusals = []
+        for check, value in (
+            (self._configuration.check_endpoint, choice.base_url),
+            (self._configuration.check_model, choice.model),
+        ):
+            try:
+                check(value)
+            except SetupError as error:
+                refusals.append(str(error))
+        return refusals
+
+    def _with(self, found: Settings, choice: ServiceChoice) -> Settings:
+        configuration = self._configuration
+        service: ServiceSettings = replace(
+            found.service,
+            base_url=choice.base_url,
+            api_key=choice.api_key,
+            model=choice.model,
+        )
+        modes = configuration.allowed_modes
+        sources = {
+            "api_key": choice.key_source or "default",
+            "base_url": found.source.get("base_url", "default"),
+            "model": found.source.get("model", "default"),
+        }
+        return replace(
+            found,
+            service=service,
+            mode=found.mode if found.mode in modes else modes[0],
+            limits=configuration.limits(found.limits),
+            home=self.home(),
+            ollama_url=self._ollama(found.ollama_url),
+            source={**found.source, **sources},
+        )
+
+    def _ollama(self, url: str) -> str:
+        try:
+            self._configuration.check_endpoint(f"{url}/v1" if url else "")
+        except SetupError:
+            return ""
+        return url
+
+    def _wanted_url(self, found: Settings, text: str) -> str:
+        url = normalise_base_url(text)
+        parts = urlsplit(url)
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise SetupError(
+                "The endpoint carries a password or parameters.",
+                hint="Give the address alone; the key has a field of its own.",
+            )
+        self._configuration.check_endpoint(url)
+        name = found.source.get("base_url", "default")
+        if name != "default" and url != found.service.base_url:
+            raise SetupError(
+                f"The endpoint is set by {name} in the environment of the server.",
+                hint=f"Unset {name} to choose one here.",
+            )
+        return url
+
+    def _wanted_model(self, found: Settings, text: str) -> str:
+        model = text.strip()
+        self._configuration.check_model(model)
+        name = found.source.get("model", "default")
+        if name != "default" and model != found.service.model:
+            raise SetupError(
+                f"The model is set by {name} in the environment of the server.",
+                hint=f"Unset {name} to choose one here.",
+            )
+        return model
+
+    def _check_key_is_ours(self, found: Settings, base_url: str, key: str) -> None:
+        service = found.service
+        set_outside = service.api_key and origin_of(base_url) == origin_of(service.base_url)
+        if set_outside and key != service.api_key:
+            name = found.source["api_key"]
+            raise SetupError(
+                f"The key for {origin_of(base_url)} is set by {name} in the environment of the "
+                "server.",
+                hint=f"Unset {name} to give one here.",
+            )
+
+
+def shown_url(url: str) -> str:
+    """An address without a name, password or parameters, fit to be shown."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))

@@ -1,0 +1,142 @@
+"""The panel's WebSocket: who may connect, and frames in and out. Everything else is the hub's.
+
+The check of the Origin is the server's own: a page with the person's cookie connects only from the
+server's address. XSRF tokens do not exist for WebSockets, so that check must not be weakened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.decorator import ws_authenticated
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.base.websocket import WebSocketMixin
+from tornado import web
+from tornado.iostream import StreamClosedError
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from cellwright.server.application import SETTING, Application
+from cellwright.server.hub import Hub
+from cellwright.server.kernel_access import ServerKernels
+from cellwright.server.outbox import LineClosedError
+from cellwright.server.routes import owner_of
+from cellwright.server.tab import Tab
+
+__all__ = ["ROUTES", "PanelSocket", "open_hub"]
+
+MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024
+"""A tab sends whole notebooks, outputs included."""
+BACKLOG_LIMIT = 1_000
+BACKLOG_SECONDS = 0.02
+
+
+def open_hub(application: Application) -> Hub:
+    """The live side of a server, known to its routes from now on."""
+    server = application.server
+    loop: asyncio.AbstractEventLoop = cast("Any", server.io_loop).asyncio_loop
+    kernels = ServerKernels(server.kernel_manager, loop)
+    hub = Hub(application, kernels)
+    application.live, application.kernels = hub, kernels
+    return hub
+
+
+class SocketLine:
+    """``outbox.Line`` over a WebSocket; for the thread that sends.
+
+    Args:
+        handler: The connection.
+    """
+
+    def __init__(self, handler: PanelSocket) -> None:
+        self._handler = handler
+        self._loop = asyncio.get_running_loop()
+
+    def send(self, text: str) -> None:
+        """Send a frame; return when the connection can take another.
+
+        Raises:
+            LineClosedError: The tab is gone.
+        """
+        writing = self._write(text)
+        try:
+            asyncio.run_coroutine_threadsafe(writing, self._loop).result()
+        except (WebSocketClosedError, StreamClosedError, asyncio.CancelledError):
+            raise LineClosedError from None
+        except RuntimeError:
+            # The server has ended, and its loop with it.
+            writing.close()
+            raise LineClosedError from None
+
+    def close(self) -> None:
+        """Let go of the tab."""
+        try:
+            self._loop.call_soon_threadsafe(self._handler.close)
+        except RuntimeError:
+            return
+
+    async def _write(self, text: str) -> None:
+        await self._handler.write_message(text)
+
+
+class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
+    """``GET cellwright/v1/socket``."""
+
+    auth_resource = "cellwright"
+    _tab: Tab | None = None
+
+    @property
+    def hub(self) -> Hub:
+        """The live side of this server."""
+        application: Application = self.settings[SETTING]
+        if not isinstance(application.live, Hub):
+            raise web.HTTPError(503)
+        return application.live
+
+    @property
+    def max_message_size(self) -> int:
+        """The largest frame that a tab may send."""
+        return MESSAGE_LIMIT_BYTES
+
+    def set_default_headers(self) -> None:
+        """None: what the server sets for pages makes no sense here."""
+
+    def get_compression_options(self) -> dict[str, Any] | None:
+        """As the server is set for kernels' sockets."""
+        options: dict[str, Any] | None = self.settings.get("websocket_compression_options")
+        return options
+
+    @ws_authenticated
+    async def get(self, *args: str, **kwargs: str) -> None:
+        """Let a page connect that may."""
+        allowed = await ensure_async(
+            self.authorizer.is_authorized(self, self.current_user, "execute", self.auth_resource)
+        )
+        application: Application = self.settings[SETTING]
+        if not allowed or not application.configuration.is_enabled:
+            raise web.HTTPError(403)
+        await super().get(*args, **kwargs)
+
+    def open(self, *args: str, **kwargs: str) -> None:
+        """A page has connected."""
+        super().open(*args, **kwargs)
+        self._tab = self.hub.open(SocketLine(self), owner_of(self.current_user))
+
+    async def on_message(self, message: str | bytes) -> None:
+        """A page has sent a frame; the next one is read when there is room for it."""
+        tab = self._tab
+        if tab is None:
+            return
+        self.hub.receive(tab, message)
+        while tab.is_open and tab.backlog > BACKLOG_LIMIT:
+            await asyncio.sleep(BACKLOG_SECONDS)
+
+    def on_close(self) -> None:
+        """A page is gone."""
+        tab, self._tab = self._tab, None
+        if tab is not None:
+            self.hub.leave(tab)
+
+
+ROUTES = (("socket", PanelSocket),)

@@ -1,0 +1,149 @@
+"""Recorded events as they go over the wire: numbered, and without what only the record needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from cellwright.events import Event
+from cellwright.recording import RecordedEvent
+from cellwright.store.blobs import BlobFolder
+from cellwright.store.chats import ChatStore
+from cellwright.store.database import Database
+from cellwright.store.rows import BLOB_KEY, event_of, sha_of
+from cellwright.values import to_dict
+
+__all__ = ["EventSource", "StoredEvents", "WireEvent", "events_frame", "wire_event"]
+
+PAGE_ROWS = 500
+PAGE_CHARACTERS = 1_000_000
+TRIMMED = ("state_captured", "model_asked")
+"""Kinds with large fields that no tab draws."""
+
+
+@dataclass(frozen=True)
+class WireEvent:
+    """An event, ready to be sent."""
+
+    run: str
+    sequence: int
+    """0: it is not recorded."""
+    text: str
+    """JSON of ``{sequence, time, event}``."""
+
+
+class EventSource(Protocol):
+    """Where events of chats can be read again."""
+
+    def runs(self, chat: str) -> tuple[str, ...]:
+        """The runs of a chat, in order."""
+        ...
+
+    def page(self, run: str, after: int) -> tuple[WireEvent, ...]:
+        """The next events of a run after a sequence number; none: there are no more."""
+        ...
+
+    def context_tokens(self, chat: str) -> int:
+        """How many tokens the last request of a chat had; 0: there was none."""
+        ...
+
+
+class StoredEvents:
+    """Events of a database, page by page.
+
+    Most rows go out as they lie there: nothing is decoded that nobody has to look into.
+
+    Args:
+        database: Where runs are recorded.
+        chats: Which runs belong to which chat.
+    """
+
+    def __init__(self, database: Database, chats: ChatStore) -> None:
+        self._database = database
+        self._chats = chats
+        self._blobs = BlobFolder(database.path.parent / "blobs") if database.path else None
+
+    def runs(self, chat: str) -> tuple[str, ...]:
+        """The runs of a chat, in order."""
+        return self._chats.run_ids(chat)
+
+    def page(self, run: str, after: int) -> tuple[WireEvent, ...]:
+        """The next events of a run after a sequence number; none: there are no more."""
+        rows = self._database.read(
+            "SELECT sequence, time, kind, data, sha FROM events"
+            " WHERE run_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+            (run, after, PAGE_ROWS),
+        )
+        # A row that waits in memory comes last, and may be in the file as well.
+        by_sequence = {row[0]: row for row in rows}
+        found: list[WireEvent] = []
+        size = 0
+        for sequence, time, kind, data, sha in sorted(by_sequence.values())[:PAGE_ROWS]:
+            text = self._event_text(run, kind, data, sha)
+            found.append(WireEvent(run, sequence, _item(sequence, time, text)))
+            size += len(text)
+            if size > PAGE_CHARACTERS:
+                break
+        return tuple(found)
+
+    def context_tokens(self, chat: str) -> int:
+        """How many tokens the last request of a chat had; 0: there was none."""
+        for run in reversed(self.runs(chat)):
+            rows = self._database.read(
+                "SELECT data FROM events WHERE run_id = ? AND kind = 'model_replied'"
+                " ORDER BY sequence DESC LIMIT 1",
+                (run,),
+            )
+            for (data,) in reversed(rows):
+                return _prompt_tokens(data)
+        return 0
+
+    def _event_text(self, run: str, kind: str, data: str, sha: str) -> str:
+        if sha_of(data) == sha:
+            if kind in TRIMMED:
+                return _short(kind, json.loads(data).get("step"))
+            if BLOB_KEY not in data:
+                return data
+        return _text_of(event_of(data, sha, self._blob_readers(run)))
+
+    def _blob_readers(self, run: str) -> Mapping[str, Callable[[], str | None]]:
+        if self._blobs is None:
+            return {}
+        rows = self._database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run,))
+        return {sha: partial(self._blobs.get, sha) for (sha,) in rows}
+
+
+def wire_event(recorded: RecordedEvent) -> WireEvent:
+    """An event that was just recorded."""
+    text = _item(recorded.sequence, recorded.time, _text_of(recorded.event))
+    return WireEvent(recorded.run_id, recorded.sequence, text)
+
+
+def events_frame(chat: str, run: str, items: Iterable[WireEvent]) -> str:
+    """The text of a frame with events of one run."""
+    head = f'{{"type":"events","chat":{json.dumps(chat)},"run":{json.dumps(run)},"items":['
+    return head + ",".join(item.text for item in items) + "]}"
+
+
+def _prompt_tokens(data: str) -> int:
+    try:
+        return int(json.loads(data)["usage"]["prompt_tokens"])
+    except (ValueError, KeyError, TypeError):
+        return 0
+
+
+def _item(sequence: int, time: float, event: str) -> str:
+    return f'{{"sequence":{sequence},"time":{time!r},"event":{event}}}'
+
+
+def _text_of(event: Event) -> str:
+    if event.kind in TRIMMED:
+        return _short(event.kind, getattr(event, "step", None))
+    return json.dumps(to_dict(event), separators=(",", ":"))
+
+
+def _short(kind: str, step: int | None) -> str:
+    return json.dumps({"kind": kind} if step is None else {"kind": kind, "step": step})

@@ -1,0 +1,2 @@
+/** What the panel says, in Simplified Chinese. */
+export const CHINESE: Readonly<Record<string, string>> = {};

@@ -1,0 +1,23 @@
+/** Put a text on the clipboard; also on a page without TLS, which has no `navigator.clipboard`. */
+export async function copyText(text: string): Promise<void> {
+  // Typed as always there; it is not.
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  if (clipboard !== undefined) {
+    await clipboard.writeText(text);
+    return;
+  }
+  const copy = (event: ClipboardEvent): void => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    event.clipboardData?.setData('text/plain', text);
+  };
+  document.addEventListener('copy', copy, true);
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is nothing else here
+    if (!document.execCommand('copy')) {
+      throw new Error('The browser does not let this page copy.');
+    }
+  } finally {
+    document.removeEventListener('copy', copy, true);
+  }
+}

@@ -1,0 +1,268 @@
+import type { IDisposable } from '@lumino/disposable';
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import type { RunEvent } from '../events';
+import type { RunCell } from '../server/answers';
+import type { Rest } from '../server/rest';
+import type { ChatModel, ReceivedEvent } from './chat';
+import type { ChatPool } from './chat_pool';
+import type { NotebookPort, NotebookRegistry, ProposalAnswer } from './notebooks';
+import { proposalIn, type Proposal } from './proposals';
+import { isForNotebook, RunHistory } from './run_history';
+
+export interface DrivingOptions {
+  readonly rest: Pick<Rest, 'runCells'>;
+  readonly pool: ChatPool;
+  readonly notebooks: NotebookRegistry;
+}
+
+/** A notebook into which a run's events go from this tab. */
+interface Driven {
+  readonly port: NotebookPort;
+  readonly history: RunHistory;
+  /** How many events of the history it got. */
+  applied: number;
+  /** Cells that the person took away while nobody was listening: they stay away. */
+  readonly gone: Set<string>;
+  /** The call of each edit that waits for the person, by its cell. */
+  readonly proposals: Map<string, string>;
+  /** Resolves when all that came before may be drawn. */
+  ready: Promise<void>;
+  isReady: boolean;
+}
+
+/** Hands the events of each run to the open notebook, in the one tab that drives it. */
+export class Driving implements IDisposable {
+  constructor(options: DrivingOptions) {
+    this._options = options;
+    const { notebooks, pool } = options;
+    pool.added.connect(this._onChat, this);
+    pool.removed.connect(this._onChatRemoved, this);
+    notebooks.added.connect(this._onNotebook, this);
+    for (const chat of pool.all) {
+      this._onChat(pool, chat);
+    }
+  }
+
+  /** A run whose events went into a notebook here is over. */
+  get finished(): ISignal<this, ChatModel> {
+    return this._finished;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    const { notebooks, pool } = this._options;
+    pool.added.disconnect(this._onChat, this);
+    pool.removed.disconnect(this._onChatRemoved, this);
+    notebooks.added.disconnect(this._onNotebook, this);
+    for (const chat of pool.all) {
+      this._onChatRemoved(pool, chat);
+    }
+    Signal.clearData(this);
+  }
+
+  /** Resolves when a notebook has got all events that came before. */
+  async whenDrawn(port: NotebookPort): Promise<void> {
+    const driven = [...this._driven.values()].filter(other => other.port === port);
+    await Promise.all(driven.map(({ ready }) => ready));
+  }
+
+  /** A document was closed: nothing more is drawn in it. */
+  leave(port: NotebookPort): void {
+    for (const [chat, driven] of this._driven) {
+      if (driven.port === port) {
+        this._driven.delete(chat);
+        this._release(driven);
+      }
+    }
+  }
+
+  private _release({ port, proposals }: Driven): void {
+    for (const cellId of proposals.keys()) {
+      port.propose(cellId, null);
+    }
+    if (![...this._driven.values()].some(other => other.port === port)) {
+      port.answered.disconnect(this._onAnswered, this);
+    }
+  }
+
+  private _onChat(_: ChatPool, chat: ChatModel): void {
+    chat.eventReceived.connect(this._onEvent, this);
+    chat.stateReceived.connect(this._onState, this);
+  }
+
+  private _onChatRemoved(_: ChatPool, chat: ChatModel): void {
+    chat.eventReceived.disconnect(this._onEvent, this);
+    chat.stateReceived.disconnect(this._onState, this);
+    this._histories.delete(chat);
+    this._stop(chat);
+  }
+
+  private _onNotebook(): void {
+    for (const chat of this._options.pool.all) {
+      this._look(chat);
+    }
+  }
+
+  private _onEvent(chat: ChatModel, received: ReceivedEvent): void {
+    if (!isForNotebook(received.recorded)) {
+      return;
+    }
+    let history = this._histories.get(chat);
+    if (history?.run !== received.run) {
+      this._stop(chat);
+      history = new RunHistory(received.run);
+      this._histories.set(chat, history);
+    }
+    history.add(received);
+    const driven = this._driven.get(chat);
+    if (driven === undefined) {
+      this._look(chat);
+    } else {
+      this._pump(chat, driven);
+    }
+  }
+
+  /** What the server says of a chat holds for the events that came before it. */
+  private _onState(chat: ChatModel): void {
+    const history = this._histories.get(chat);
+    this._look(chat);
+    if (history?.isFinished !== true) {
+      return;
+    }
+    // so quick a run that it was never seen to go on
+    if (chat.isDriver && !history.hasReplay) {
+      this._begin(chat, history);
+    }
+    this._histories.delete(chat);
+  }
+
+  /** See whether a run goes on that this tab drives. */
+  private _look(chat: ChatModel): void {
+    const history = this._histories.get(chat);
+    const driven = this._driven.get(chat);
+    if (chat.isDrivenElsewhere) {
+      this._stop(chat);
+    } else if (driven === undefined && history !== undefined && !history.isFinished) {
+      if (chat.isDriver && chat.state.run === history.run) {
+        this._begin(chat, history);
+      }
+    }
+  }
+
+  private _begin(chat: ChatModel, history: RunHistory): void {
+    const port = this._options.notebooks.find(chat.state.notebook_path);
+    if (port === null) {
+      return;
+    }
+    const driven: Driven = {
+      port,
+      history,
+      applied: 0,
+      gone: new Set(),
+      proposals: new Map(),
+      ready: Promise.resolve(),
+      isReady: true
+    };
+    this._driven.set(chat, driven);
+    port.answered.connect(this._onAnswered, this);
+    port.beginRun(history.run);
+    if (history.hasReplay) {
+      driven.isReady = false;
+      driven.ready = this._learnGone(chat, driven);
+    } else {
+      this._pump(chat, driven);
+    }
+  }
+
+  private async _learnGone(chat: ChatModel, driven: Driven): Promise<void> {
+    const { port, history } = driven;
+    const known = await this._options.rest.runCells(history.run).catch(() => []);
+    const there = new Set(port.cells().map(({ id }) => id));
+    for (const cell of known) {
+      if (isGone(cell, there)) {
+        driven.gone.add(cell.cell_id);
+      }
+    }
+    driven.isReady = true;
+    this._pump(chat, driven);
+  }
+
+  private _pump(chat: ChatModel, driven: Driven): void {
+    const { events } = driven.history;
+    while (driven.isReady && this._driven.get(chat) === driven && driven.applied < events.length) {
+      const received = events[driven.applied];
+      driven.applied += 1;
+      if (received !== undefined) {
+        this._apply(chat, driven, received);
+      }
+    }
+  }
+
+  private _apply(chat: ChatModel, driven: Driven, received: ReceivedEvent): void {
+    const { run, recorded, isReplay } = received;
+    const { gone, port } = driven;
+    if (!gone.has(cellOf(recorded.event))) {
+      port.apply(run, recorded, isReplay);
+    }
+    const proposal = proposalIn(driven.history.events, recorded.event);
+    if (proposal !== null) {
+      this._propose(driven, proposal);
+    }
+    if (recorded.event.kind === 'run_finished') {
+      this._stop(chat);
+      this._histories.delete(chat);
+      this._finished.emit(chat);
+    }
+  }
+
+  private _propose({ port, proposals }: Driven, { callId, cellId, source }: Proposal): void {
+    if (source !== null) {
+      proposals.set(cellId, callId);
+    } else if (!proposals.delete(cellId)) {
+      return;
+    }
+    port.propose(cellId, source);
+  }
+
+  private _onAnswered(port: NotebookPort, { cellId, isAccepted }: ProposalAnswer): void {
+    for (const [chat, driven] of this._driven) {
+      const callId = driven.port === port ? driven.proposals.get(cellId) : undefined;
+      if (callId !== undefined) {
+        driven.proposals.delete(cellId);
+        chat.answer(callId, isAccepted);
+      }
+    }
+  }
+
+  private _stop(chat: ChatModel): void {
+    const driven = this._driven.get(chat);
+    if (driven !== undefined) {
+      this._driven.delete(chat);
+      this._release(driven);
+      driven.port.endRun(driven.history.run);
+    }
+  }
+
+  private readonly _options: DrivingOptions;
+  private readonly _histories = new Map<ChatModel, RunHistory>();
+  private readonly _driven = new Map<ChatModel, Driven>();
+  private readonly _finished = new Signal<this, ChatModel>(this);
+  private _isDisposed = false;
+}
+
+function isGone({ cell_id: id, fate }: RunCell, there: ReadonlySet<string>): boolean {
+  const wasThere = fate === 'saved';
+  return fate === 'deleted' || fate === 'discarded' || (wasThere && !there.has(id));
+}
+
+function cellOf(event: RunEvent): string {
+  return 'cell_id' in event ? event.cell_id : '';
+}

@@ -1,0 +1,236 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type {
+  AssistantMessage,
+  ModelReplied,
+  RecordedEvent,
+  RunEvent,
+  RunFinished,
+  RunStarted,
+  Usage
+} from '../events';
+import { Speech } from './speech';
+import { isCallEvent, ToolCards, type CallEvent } from './tool_cards';
+import type { Block, Turn } from './types';
+
+/** What the model does and says. */
+type ModelEvent = Extract<RunEvent, { kind: (typeof MODEL_KINDS)[number] }>;
+
+const MODEL_KINDS = [
+  'model_asked',
+  'text_delta',
+  'reasoning_delta',
+  'model_retrying',
+  'model_silent',
+  'model_replied'
+] as const;
+
+const IS_MODEL_KIND: ReadonlySet<string> = new Set(MODEL_KINDS);
+
+function isModelEvent(event: RunEvent): event is ModelEvent {
+  return IS_MODEL_KIND.has(event.kind);
+}
+
+const NO_USAGE: Usage = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+  estimated: false
+};
+
+/** What a run's events come to. */
+export function foldTurn(
+  runId: string,
+  events: readonly RecordedEvent[],
+  trans: TranslationBundle
+): Turn {
+  const fold = new TurnFold(runId, trans);
+  for (const recorded of events) {
+    fold.apply(recorded);
+  }
+  return fold.turn;
+}
+
+/**
+ * The fold of one run, an event at a time.
+ *
+ * A delta costs the same however long the reply has become: texts grow in place, and frozen
+ * blocks are made only when somebody looks.
+ */
+export class TurnFold {
+  constructor(runId: string, trans: TranslationBundle) {
+    this._trans = trans;
+    this._head = {
+      runId,
+      prompt: '',
+      files: [],
+      model: '',
+      mode: '',
+      startedAt: 0,
+      status: 'running',
+      reason: '',
+      cause: '',
+      usage: NO_USAGE,
+      costDollars: null,
+      durationSeconds: 0,
+      activity: ''
+    };
+  }
+
+  /** The turn as it is now; the same object until an event changes it. */
+  get turn(): Turn {
+    if (this._turn === null) {
+      this._speech.show();
+      this._turn = { ...this._head, blocks: [...this._blocks] };
+    }
+    return this._turn;
+  }
+
+  apply({ event, time }: RecordedEvent): void {
+    this._turn = null;
+    if (isCallEvent(event)) {
+      this._cards.take(event, time);
+    } else if (isModelEvent(event)) {
+      this._takeModelEvent(event);
+    } else {
+      this._takeRunEvent(event, time);
+    }
+  }
+
+  private _takeRunEvent(event: Exclude<RunEvent, CallEvent | ModelEvent>, time: number): void {
+    switch (event.kind) {
+      case 'run_started':
+        this._start(event, time);
+        break;
+      case 'notice':
+        this._blocks.push(event);
+        break;
+      case 'run_finished':
+        this._finish(event);
+        break;
+      case 'state_captured':
+        break; // for the record
+      default:
+        // a kind that a newer server knows: what is understood is still shown
+        event satisfies never;
+    }
+  }
+
+  private _takeModelEvent(event: ModelEvent): void {
+    switch (event.kind) {
+      case 'model_asked':
+        this._speech.end();
+        break;
+      case 'text_delta':
+        this._say('text', event.text);
+        break;
+      case 'reasoning_delta':
+        this._say('reasoning', event.text);
+        break;
+      case 'model_retrying':
+        this._speech.retract();
+        this._act(this._trans.__('retrying (%1): %2', event.attempt, event.reason));
+        break;
+      case 'model_silent':
+        this._act(this._trans.__('waiting %1 s', Math.round(event.seconds)));
+        break;
+      case 'model_replied':
+        this._reply(event);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  private _start(event: RunStarted, time: number): void {
+    this._head = {
+      ...this._head,
+      prompt: event.prompt,
+      files: event.files,
+      model: event.parameters.model,
+      mode: event.mode,
+      startedAt: time
+    };
+  }
+
+  private _say(kind: 'text' | 'reasoning', text: string): void {
+    this._speech.say(kind, text);
+    this._act('');
+  }
+
+  private _act(activity: string): void {
+    if (this._head.activity !== activity) {
+      this._head = { ...this._head, activity };
+    }
+  }
+
+  private _reply(event: ModelReplied): void {
+    const { message, usage } = event;
+    this._speech.settle(message.reasoning, saidIn(message));
+    for (const call of message.tool_calls) {
+      this._cards.await(call);
+    }
+    this._costs.push(event.cost_dollars);
+    this._head = {
+      ...this._head,
+      model: event.model || this._head.model,
+      usage: added(this._head.usage, usage),
+      costDollars: total(this._costs),
+      activity: ''
+    };
+  }
+
+  private _finish(event: RunFinished): void {
+    this._speech.end();
+    this._cards.end();
+    this._answer(event.answer);
+    this._head = {
+      ...this._head,
+      status: event.status,
+      reason: event.reason,
+      cause: event.cause,
+      usage: event.usage,
+      costDollars: event.cost_dollars,
+      durationSeconds: event.duration_seconds,
+      activity: ''
+    };
+  }
+
+  /** An answer that came through a call and not as text is shown as well. */
+  private _answer(answer: string): void {
+    const said = this._blocks.filter(block => block.kind === 'text').at(-1);
+    if (answer.trim() !== '' && said?.text.includes(answer.trim()) !== true) {
+      this._blocks.push({ kind: 'text', text: answer, isStreaming: false });
+    }
+  }
+
+  private readonly _trans: TranslationBundle;
+  private readonly _blocks: Block[] = [];
+  private readonly _speech = new Speech(this._blocks);
+  private readonly _cards = new ToolCards(this._blocks);
+  private readonly _costs: (number | null)[] = [];
+  private _head: Omit<Turn, 'blocks'>;
+  private _turn: Turn | null = null;
+}
+
+function saidIn(message: AssistantMessage): string {
+  return message.text || message.refusal;
+}
+
+/** A sum in which one part is not known is not known. */
+function total(costs: readonly (number | null)[]): number | null {
+  return costs.reduce((sum, cost) => (sum === null || cost === null ? null : sum + cost), 0);
+}
+
+function added(one: Usage, other: Usage): Usage {
+  return {
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+    cached_tokens: one.cached_tokens + other.cached_tokens,
+    cache_write_tokens: one.cache_write_tokens + other.cache_write_tokens,
+    reasoning_tokens: one.reasoning_tokens + other.reasoning_tokens,
+    estimated: one.estimated || other.estimated
+  };
+}

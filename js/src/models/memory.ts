@@ -1,0 +1,96 @@
+/** What the panel remembers in the browser: a chat's unsent text and its mode. */
+import type { Mode } from '../server/frames';
+
+/** The part of the browser's `Storage` that is used. */
+export interface TextStore {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+const DRAFT = 'cellwright:draft:';
+const MODE = 'cellwright:mode:';
+const DRIVEN = 'cellwright:driven:';
+
+/** A mode that may outlive the page: `auto` is chosen anew each time. */
+type LastingMode = Exclude<Mode, 'auto'>;
+
+const LASTING_MODES: readonly LastingMode[] = ['plan', 'ask', 'edits'];
+
+/**
+ * Drafts live as long as the tab, modes as long as the browser.
+ *
+ * Nothing breaks where a browser refuses to store: the page then forgets at its end.
+ */
+export class ChatMemory {
+  constructor(tabStore: TextStore, browserStore: TextStore) {
+    this._tabStore = tabStore;
+    this._browserStore = browserStore;
+  }
+
+  draft(chat: string): string {
+    return read(this._tabStore, DRAFT + chat);
+  }
+
+  setDraft(chat: string, text: string): void {
+    write(this._tabStore, DRAFT + chat, text);
+  }
+
+  /** The remembered mode; null: none is. */
+  mode(chat: string): LastingMode | null {
+    const mode = read(this._browserStore, MODE + chat);
+    return LASTING_MODES.find(known => known === mode) ?? null;
+  }
+
+  setMode(chat: string, mode: Mode): void {
+    write(this._browserStore, MODE + chat, mode === 'auto' ? '' : mode);
+  }
+
+  /** Whether this tab drove the chat, perhaps before a reload. */
+  isDriven(chat: string): boolean {
+    return read(this._tabStore, DRIVEN + chat) !== '';
+  }
+
+  setDriven(chat: string, isDriven: boolean): void {
+    write(this._tabStore, DRIVEN + chat, isDriven ? '1' : '');
+  }
+
+  /** A chat that had no id has one now. */
+  rename(from: string, to: string): void {
+    this.setDraft(to, this.draft(from));
+    const mode = this.mode(from);
+    if (mode !== null) {
+      this.setMode(to, mode);
+    }
+    this.forget(from);
+  }
+
+  forget(chat: string): void {
+    write(this._tabStore, DRAFT + chat, '');
+    write(this._browserStore, MODE + chat, '');
+    write(this._tabStore, DRIVEN + chat, '');
+  }
+
+  private readonly _tabStore: TextStore;
+  private readonly _browserStore: TextStore;
+}
+
+function read(store: TextStore, key: string): string {
+  try {
+    return store.getItem(key) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function write(store: TextStore, key: string, value: string): void {
+  try {
+    if (value === '') {
+      store.removeItem(key);
+    } else {
+      store.setItem(key, value);
+    }
+  } catch {
+    // full or forbidden: what is on the screen is still there
+  }
+}

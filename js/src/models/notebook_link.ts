@@ -1,0 +1,128 @@
+import type { IDisposable } from '@lumino/disposable';
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import type { ListedChat, MissingCells } from '../server/answers';
+import type { Rest } from '../server/rest';
+import type { ServerSocket } from '../server/socket';
+import { NotebookAttachments, type Renaming } from './attachments';
+import type { ChatPool } from './chat_pool';
+import { Driving } from './driving';
+import { CellFates } from './fates';
+import { MissingList } from './missing';
+import type { NotebookPort, NotebookRegistry } from './notebooks';
+
+/** A chat without word of its run is worth a look when something happened in it just now. */
+const RECENT_SECONDS = 600;
+
+export interface NotebookLinkOptions {
+  readonly socket: ServerSocket;
+  readonly rest: Rest;
+  readonly pool: ChatPool;
+  readonly notebooks: NotebookRegistry;
+}
+
+/** Ties the notebooks that are open here to the chats and to the server. */
+export class NotebookLink implements IDisposable {
+  constructor(options: NotebookLinkOptions) {
+    this._options = options;
+    const { notebooks, pool, rest, socket } = options;
+    this._driving = new Driving({ rest, pool, notebooks });
+    this._fates = new CellFates({ rest, pool, notebooks });
+    this._missing = new MissingList(rest, this._fates);
+    this._attachments = new NotebookAttachments({
+      socket,
+      notebooks,
+      whenDrawn: port => this._driving.whenDrawn(port)
+    });
+    this._attachments.opened.connect(this._onOpened, this);
+    this._attachments.closed.connect(this._onClosed, this);
+    this._attachments.renamed.connect(this._onRenamed, this);
+    this._missing.changed.connect(this._onMissing, this);
+    for (const port of notebooks.all) {
+      this._onOpened(this._attachments, port);
+    }
+  }
+
+  /** Cells that were made for the current notebook while it was closed. */
+  get missing(): readonly MissingCells[] {
+    return this._missing.cells;
+  }
+
+  get missingChanged(): ISignal<this, void> {
+    return this._missingChanged;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._attachments.dispose();
+      this._driving.dispose();
+      this._fates.dispose();
+      Signal.clearData(this._missing);
+      Signal.clearData(this);
+    }
+  }
+
+  /** Ask what the current notebook lacks. */
+  refreshMissing(): Promise<void> {
+    const { notebooks, pool } = this._options;
+    return this._missing.refresh(notebooks.current, run =>
+      pool.all.some(chat => chat.state.run === run)
+    );
+  }
+
+  insertMissing(cells: MissingCells): void {
+    this._missing.insert(cells);
+  }
+
+  discardMissing(cells: MissingCells): Promise<void> {
+    return this._missing.discard(cells);
+  }
+
+  private _onOpened(_: NotebookAttachments, port: NotebookPort): void {
+    void this._loadRunning(port);
+  }
+
+  /** Load the chats of a notebook in which a run goes on, so that it is drawn. */
+  private async _loadRunning({ path }: NotebookPort): Promise<void> {
+    const { pool, rest } = this._options;
+    const listed = await rest.chats(path).catch(() => []);
+    for (const { id } of listed.filter(mayRun)) {
+      if (!this._isDisposed) {
+        pool.open(id);
+      }
+    }
+  }
+
+  private _onClosed(_: NotebookAttachments, port: NotebookPort): void {
+    this._driving.leave(port);
+  }
+
+  /** The server moves the chats it has, once it is told of the path with `attach`. */
+  private _onRenamed(_: NotebookAttachments, { from, to }: Renaming): void {
+    this._options.pool.begun(from)?.moveTo(to);
+  }
+
+  private _onMissing(): void {
+    this._missingChanged.emit();
+  }
+
+  private readonly _options: NotebookLinkOptions;
+  private readonly _attachments: NotebookAttachments;
+  private readonly _driving: Driving;
+  private readonly _fates: CellFates;
+  private readonly _missing: MissingList;
+  private readonly _missingChanged = new Signal<this, void>(this);
+  private _isDisposed = false;
+}
+
+function mayRun(chat: ListedChat, index: number): boolean {
+  if (chat.run !== undefined) {
+    return chat.run !== '';
+  }
+  return index === 0 && Date.now() / 1000 - chat.updated_at < RECENT_SECONDS;
+}

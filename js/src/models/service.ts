@@ -1,0 +1,60 @@
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import type { ServiceChange, ServiceState } from '../server/answers';
+import type { Mode } from '../server/frames';
+import type { Rest } from '../server/rest';
+import { allowedMode } from './modes';
+
+/** What is allowed as long as the server has not said more. */
+const CAUTIOUS_MODES: readonly Mode[] = ['plan', 'ask'];
+
+/** The model service: what is set, and what an administrator allows. */
+export class ServiceModel {
+  constructor(rest: Pick<Rest, 'service' | 'changeService'>) {
+    this._rest = rest;
+  }
+
+  /** Null: not known yet, or cellwright is switched off on the server. */
+  get state(): ServiceState | null {
+    return this._state;
+  }
+
+  get changed(): ISignal<this, ServiceState | null> {
+    return this._changed;
+  }
+
+  /** The modes that may be chosen. */
+  get modes(): readonly Mode[] {
+    return this._state?.modes ?? CAUTIOUS_MODES;
+  }
+
+  async refresh(): Promise<void> {
+    this._set(await this._rest.service());
+  }
+
+  async change(change: ServiceChange): Promise<void> {
+    this._set(await this._rest.changeService(change));
+  }
+
+  /** The mode of the settings, for chats in which none was chosen; null: the server's. */
+  setPreferredMode(mode: Mode | null): void {
+    this._preferredMode = mode;
+    this._changed.emit(this._state);
+  }
+
+  /** What a chat's mode is, given what was chosen for it. */
+  modeFor(chosen: Mode | null): Mode {
+    const wanted = chosen ?? this._preferredMode ?? this._state?.mode ?? 'ask';
+    return allowedMode(wanted, this.modes);
+  }
+
+  private _set(state: ServiceState): void {
+    this._state = state;
+    this._changed.emit(state);
+  }
+
+  private readonly _rest: Pick<Rest, 'service' | 'changeService'>;
+  private readonly _changed = new Signal<this, ServiceState | null>(this);
+  private _state: ServiceState | null = null;
+  private _preferredMode: Mode | null = null;
+}

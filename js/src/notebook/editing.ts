@@ -1,0 +1,154 @@
+import type { CellAdded, CellEdited, CellMoved, CellRemoved, Json, JsonObject } from '../events';
+import { CellBatch, type NewCell } from './cell_batch';
+import type { SharedCell, SharedNotebook } from './cell_lookup';
+import type { OwnChanges } from './own_changes';
+import { METADATA_KEY, provenanceMetadata } from './provenance';
+import type { RunLog, Version } from './run_log';
+import { sourceHash } from './source_hash';
+import type { UndoSteps } from './undo_steps';
+
+export type StructuralEvent = CellAdded | CellEdited | CellRemoved | CellMoved;
+
+export interface EditingParts {
+  readonly shared: SharedNotebook;
+  readonly log: RunLog;
+  readonly steps: UndoSteps;
+  readonly own: OwnChanges;
+}
+
+/**
+ * Does to the document's cells what events say.
+ *
+ * The person's text wins: a cell that is not as the event expects stays as it is.
+ */
+export class CellEditing {
+  constructor(parts: EditingParts) {
+    this._parts = parts;
+  }
+
+  apply(run: string, event: StructuralEvent): void {
+    switch (event.kind) {
+      case 'cell_added':
+        this._add(run, event);
+        break;
+      case 'cell_edited':
+        this._edit(run, event);
+        break;
+      case 'cell_removed':
+        this._remove(run, event);
+        break;
+      case 'cell_moved':
+        this._move(run, event);
+        break;
+    }
+  }
+
+  private _add(run: string, event: CellAdded): void {
+    const { shared, log } = this._parts;
+    const { cell_id: id, call_id: call, source } = event;
+    const batch = new CellBatch(shared);
+    const mark = provenanceMetadata(run, call, source);
+    const cell = newCell(event.cell_type, source, mark);
+    if (batch.get(id) === null) {
+      const after = this._place(run, event.after, batch);
+      this._change(run, call, () => {
+        if (after === null) {
+          batch.append(id, cell);
+        } else {
+          batch.insert(id, cell, after);
+        }
+      });
+    }
+    log.note(run, call, { kind: 'added', cellId: id, json: cell, after: batch.before(id) });
+  }
+
+  /** Behind the cell it names, else behind the run's last one; null: at the end. */
+  private _place(run: string, after: string, batch: CellBatch): string | null {
+    if (after !== '' && batch.get(after) !== null) {
+      return after;
+    }
+    const own = this._parts.log.added(run).filter(id => batch.get(id) !== null);
+    return own.at(-1) ?? null;
+  }
+
+  private _edit(run: string, event: CellEdited): void {
+    const { cell_id: id, call_id: call, source } = event;
+    const cell = new CellBatch(this._parts.shared).get(id);
+    if (cell === null) {
+      return;
+    }
+    const before = versionOf(cell);
+    const mark = provenanceMetadata(run, call, source);
+    const isThere = before.source === source;
+    if (!isThere && isAsExpected(cell, event.previous_hash, 'editable')) {
+      const write = (): void => {
+        cell.setSource(source);
+        cell.setMetadata(METADATA_KEY, mark);
+      };
+      this._change(run, call, write, [cell]);
+    }
+    if (cell.getSource() === source) {
+      const old = isThere ? this._parts.log.text(id, event.previous_hash) : before.source;
+      const after = { ...before, source, mark };
+      const known = { ...before, source: old ?? source };
+      this._parts.log.note(run, call, { kind: 'edited', cellId: id, before: known, after });
+    }
+  }
+
+  private _remove(run: string, event: CellRemoved): void {
+    const { cell_id: id, call_id: call } = event;
+    const batch = new CellBatch(this._parts.shared);
+    const cell = batch.get(id);
+    if (cell === null || !isAsExpected(cell, event.previous_hash, 'deletable')) {
+      return;
+    }
+    const gone = { kind: 'removed', cellId: id, json: cell.toJSON() } as const;
+    this._parts.log.note(run, call, { ...gone, after: batch.before(id) });
+    this._change(run, call, () => {
+      batch.remove(id);
+    });
+  }
+
+  private _move(run: string, event: CellMoved): void {
+    const { cell_id: id, call_id: call, after: to } = event;
+    const batch = new CellBatch(this._parts.shared);
+    const isKnown = to === '' || batch.get(to) !== null;
+    if (batch.get(id) === null || !isKnown || to === id || batch.before(id) === to) {
+      return;
+    }
+    this._parts.log.note(run, call, { kind: 'moved', cellId: id, from: batch.before(id), to });
+    this._change(run, call, () => {
+      batch.move(id, to);
+    });
+  }
+
+  private _change(run: string, call: string, change: () => void, cells: SharedCell[] = []): void {
+    this._parts.own.run(() => {
+      this._parts.steps.run(`${run} ${call}`, change, cells);
+    });
+  }
+
+  private readonly _parts: EditingParts;
+}
+
+/** A cell's text as it is now, with what goes with it. */
+export function versionOf(cell: SharedCell): Version {
+  const mark: unknown = cell.getMetadata(METADATA_KEY);
+  const json = cell.toJSON();
+  return {
+    source: cell.getSource(),
+    mark: (mark ?? null) as Json,
+    outputs: 'outputs' in json ? (json.outputs as JsonObject[]) : [],
+    executionCount: 'execution_count' in json ? (json.execution_count as number | null) : null
+  };
+}
+
+function isAsExpected(cell: SharedCell, hash: string, permission: string): boolean {
+  return sourceHash(cell.getSource()) === hash && cell.getMetadata(permission) !== false;
+}
+
+function newCell(type: CellAdded['cell_type'], source: string, mark: JsonObject): NewCell {
+  // Like any code cell that has no outputs: one that is not would untrust the whole notebook.
+  const trust = type === 'code' ? { trusted: true } : {};
+  return { cell_type: type, source, metadata: { ...trust, [METADATA_KEY]: mark } };
+}

@@ -1,0 +1,226 @@
+import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { UUID } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { RecordedEvent } from '../events';
+import type {
+  Confirmation,
+  NotebookEdit,
+  NotebookPort,
+  OutlineEntry,
+  ProposalAnswer,
+  UndoResult
+} from '../models/notebooks';
+import type { WireCell } from '../server/frames';
+import { CellLookup } from './cell_lookup';
+import { DocumentFacts } from './document_facts';
+import { outline } from './outline';
+import { OwnChanges } from './own_changes';
+import { Proposals } from './proposals';
+import { CellRevealing } from './revealing';
+import { RunWork } from './run_work';
+import { sourceHash } from './source_hash';
+import { EditWatch } from './watching';
+import { wireCell } from './wire_cells';
+
+export interface PortOptions {
+  readonly trans: TranslationBundle;
+  /** Whether the view follows the running cell. */
+  readonly follows: () => boolean;
+  /** Bring the document's tab to the front. */
+  readonly activate: (panel: NotebookPanel) => void;
+}
+
+/** A notebook document that is open in this page; its context is ready. */
+export class OpenNotebook implements NotebookPort, IDisposable {
+  constructor(panel: NotebookPanel, options: PortOptions) {
+    const own = new OwnChanges();
+    const lookup = new CellLookup(panel.context.model);
+    this._panel = panel;
+    this._model = panel.context.model;
+    this._options = options;
+    this._lookup = lookup;
+    this._facts = new DocumentFacts(panel);
+    this._watch = new EditWatch(this._model, own);
+    this._proposals = new Proposals(panel.content, options.trans);
+    this._revealing = new CellRevealing(panel.content, lookup);
+    const onStarted = this._onStarted.bind(this);
+    this._work = new RunWork({ panel, lookup, own, onStarted });
+    this._connect();
+  }
+
+  readonly notebook = UUID.uuid4();
+
+  get path(): string {
+    return this._facts.path;
+  }
+
+  get kernelId(): string {
+    return this._facts.kernelId;
+  }
+
+  get editable(): boolean {
+    return this._facts.editable;
+  }
+
+  get panel(): NotebookPanel {
+    return this._panel;
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get edited(): ISignal<this, NotebookEdit> {
+    return this._edited;
+  }
+
+  get saved(): ISignal<this, void> {
+    return this._saved;
+  }
+
+  get closed(): ISignal<this, void> {
+    return this._closed;
+  }
+
+  /** The person accepted or rejected a proposed edit on its cell. */
+  get answered(): ISignal<this, ProposalAnswer> {
+    return this._answered;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this._panel.disposed.disconnect(this.dispose, this);
+    for (const part of [this._work, this._facts, this._watch, this._proposals]) {
+      part.dispose();
+    }
+    this._closed.emit();
+    Signal.clearData(this);
+  }
+
+  cells(): readonly WireCell[] {
+    this._work.flush();
+    return this._model.sharedModel.cells.map(wireCell);
+  }
+
+  confirm(cellId: string, hash: string, messageId: string): Promise<Confirmation> {
+    if (this._isDisposed) {
+      return Promise.resolve({ ok: false, reason: 'closed', cells: [] });
+    }
+    this._watch.flush();
+    this._work.flush();
+    const reason = this._refusal(cellId, hash);
+    if (reason === '') {
+      this._work.capture(cellId, messageId);
+      return Promise.resolve({ ok: true, reason, cells: [] });
+    }
+    const cell = this._lookup.shared(cellId);
+    return Promise.resolve({ ok: false, reason, cells: cell === null ? [] : [wireCell(cell)] });
+  }
+
+  apply(run: string, recorded: RecordedEvent, isReplay: boolean): void {
+    if (!this._isDisposed && this.editable) {
+      this._work.apply(run, recorded, isReplay);
+    }
+  }
+
+  insert(run: string, cells: NotebookEdit['cells']): void {
+    this._work.insert(run, cells);
+  }
+
+  beginRun(run: string): void {
+    this._watch.begin(run);
+  }
+
+  endRun(run: string): void {
+    if (!this._isDisposed) {
+      this._work.end(run);
+      this._watch.end(run);
+    }
+  }
+
+  reveal(cellId: string): void {
+    this._options.activate(this._panel);
+    void this._revealing.reveal(cellId);
+  }
+
+  undo(run: string, callId?: string): UndoResult {
+    return this._work.undo(run, callId);
+  }
+
+  redo(run: string, callId?: string): UndoResult {
+    return this._work.redo(run, callId);
+  }
+
+  outline(): readonly OutlineEntry[] {
+    return outline(this._model);
+  }
+
+  propose(cellId: string, source: string | null): void {
+    this._proposals.propose(cellId, source);
+  }
+
+  /** Accept or reject all proposed edits. */
+  answerAll(isAccepted: boolean): void {
+    this._proposals.answerAll(isAccepted);
+  }
+
+  private _connect(): void {
+    this._panel.disposed.connect(this.dispose, this);
+    this._facts.changed.connect(() => {
+      this._changed.emit();
+    }, this);
+    this._facts.saved.connect(() => {
+      this._saved.emit();
+    }, this);
+    this._watch.edited.connect((_, edit) => {
+      this._edited.emit(edit);
+    }, this);
+    this._proposals.answered.connect((_, answer) => {
+      this._answered.emit(answer);
+    }, this);
+  }
+
+  private _onStarted(cellId: string): void {
+    if (this._options.follows()) {
+      void this._revealing.follow(cellId);
+    }
+  }
+
+  /** Why a cell cannot run as the server knows it; empty: it can. */
+  private _refusal(cellId: string, hash: string): string {
+    const cell = this._lookup.shared(cellId);
+    if (cell === null) {
+      return 'gone';
+    }
+    if (!this.editable) {
+      return 'read_only';
+    }
+    return cell.cell_type === 'code' && sourceHash(cell.getSource()) === hash ? '' : 'changed';
+  }
+
+  private _isDisposed = false;
+  private readonly _panel: NotebookPanel;
+  private readonly _model: INotebookModel;
+  private readonly _options: PortOptions;
+  private readonly _lookup: CellLookup;
+  private readonly _facts: DocumentFacts;
+  private readonly _watch: EditWatch;
+  private readonly _proposals: Proposals;
+  private readonly _revealing: CellRevealing;
+  private readonly _work: RunWork;
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _edited = new Signal<this, NotebookEdit>(this);
+  private readonly _saved = new Signal<this, void>(this);
+  private readonly _closed = new Signal<this, void>(this);
+  private readonly _answered = new Signal<this, ProposalAnswer>(this);
+}

@@ -1,0 +1,192 @@
+import { CodeCell } from '@jupyterlab/cells';
+import {
+  type INotebookModel,
+  type Notebook,
+  NotebookActions,
+  type NotebookPanel
+} from '@jupyterlab/notebook';
+import type { KernelMessage } from '@jupyterlab/services';
+import type { IDisposable } from '@lumino/disposable';
+
+import type { JsonObject, RecordedEvent, RunEvent } from '../events';
+import type { NotebookEdit, UndoResult } from '../models/notebooks';
+import { Captures } from './captures';
+import type { CellLookup } from './cell_lookup';
+import { OutputDrawing } from './drawing';
+import type { DrawingEvent } from './drawing_queue';
+import { CellEditing, type EditingParts, type StructuralEvent } from './editing';
+import { insertCells } from './inserting';
+import type { OwnChanges } from './own_changes';
+import { RunLog } from './run_log';
+import { RunUndo } from './undoing';
+import { UndoSteps } from './undo_steps';
+
+export interface RunWorkParts {
+  readonly panel: NotebookPanel;
+  readonly lookup: CellLookup;
+  readonly own: OwnChanges;
+  /** A cell of a run begins to run now. */
+  readonly onStarted: (cellId: string) => void;
+}
+
+/** What runs do in a document: cells come and change, run and show; and back again. */
+export class RunWork implements IDisposable {
+  constructor(parts: RunWorkParts) {
+    const { panel, lookup, own } = parts;
+    const shared = panel.context.model.sharedModel;
+    this._parts = parts;
+    this._editingParts = { shared, log: new RunLog(), steps: new UndoSteps(shared), own };
+    this._editing = new CellEditing(this._editingParts);
+    this._undoing = new RunUndo({ ...this._editingParts, lookup });
+    this._captures = new Captures(() => panel.sessionContext.session?.kernel ?? null);
+    this._drawing = makeDrawing(parts);
+    this._cells = panel.context.model.cells;
+    this._cells.changed.connect(this._drawing.restoreMarks, this._drawing);
+    panel.sessionContext.iopubMessage.connect(this._onMessage, this);
+    NotebookActions.executionScheduled.connect(this._onExecution, this);
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    const { panel } = this._parts;
+    this._cells.changed.disconnect(this._drawing.restoreMarks, this._drawing);
+    panel.sessionContext.iopubMessage.disconnect(this._onMessage, this);
+    NotebookActions.executionScheduled.disconnect(this._onExecution, this);
+    this._captures.dispose();
+  }
+
+  /** Do what an event says; one that was seen before changes nothing. */
+  apply(run: string, { sequence, time, event }: RecordedEvent, isReplay: boolean): void {
+    if (!this._isNew(run, sequence)) {
+      return;
+    }
+    if (isStructural(event)) {
+      this._drawing.flush();
+      this._editing.apply(run, event);
+    } else if (isDrawn(event)) {
+      this._drawing.add({ run, event, time, isReplay });
+      if (event.kind === 'cell_finished') {
+        this._captures.close(event.cell_id);
+      }
+      if (event.kind === 'cell_started' && !isReplay) {
+        this._parts.onStarted(event.cell_id);
+      }
+    }
+  }
+
+  /** Draw at once what waits for the end of its batch. */
+  flush(): void {
+    if (!this._isDisposed) {
+      this._drawing.flush();
+    }
+  }
+
+  /** Nothing more comes of a run. */
+  end(run: string): void {
+    this._drawing.end(run);
+  }
+
+  /** Let widgets capture what a message's code shows. */
+  capture(cellId: string, messageId: string): void {
+    this._captures.open(cellId, messageId);
+  }
+
+  insert(run: string, cells: NotebookEdit['cells']): void {
+    insertCells(this._editingParts, run, cells);
+  }
+
+  undo(run: string, call?: string): UndoResult {
+    this._drawing.flush();
+    return this._undoing.undo(run, call);
+  }
+
+  redo(run: string, call?: string): UndoResult {
+    return this._undoing.redo(run, call);
+  }
+
+  private _isNew(run: string, sequence: number): boolean {
+    const last = this._applied.get(run) ?? 0;
+    this._applied.set(run, Math.max(last, sequence));
+    return sequence === 0 || sequence > last;
+  }
+
+  /** The person runs a cell: what it shows is theirs. */
+  private _onExecution(
+    _: unknown,
+    { notebook, cell }: { readonly notebook: Notebook; readonly cell: { model: { id: string } } }
+  ): void {
+    if (notebook.model === this._parts.panel.context.model) {
+      this._drawing.release(cell.model.id);
+    }
+  }
+
+  /** The person's own cells may update what the agent's cells display. */
+  private _onMessage(_: unknown, message: KernelMessage.IMessage): void {
+    const kernel = this._parts.panel.sessionContext.session?.kernel;
+    const parent = message.parent_header as Partial<KernelMessage.IHeader>;
+    if (message.header.msg_type !== 'update_display_data' || parent.session !== kernel?.clientId) {
+      return;
+    }
+    const content = message.content as KernelMessage.IUpdateDisplayDataMsg['content'];
+    this._parts.own.run(() => {
+      this._drawing.update({
+        display_id: content.transient.display_id,
+        data: content.data as JsonObject,
+        metadata: content.metadata as JsonObject
+      });
+    });
+  }
+
+  private _isDisposed = false;
+  // The model is gone by the time a closed document is disposed of.
+  private readonly _cells: INotebookModel['cells'];
+  private readonly _applied = new Map<string, number>();
+  private readonly _parts: RunWorkParts;
+  private readonly _editingParts: EditingParts;
+  private readonly _editing: CellEditing;
+  private readonly _undoing: RunUndo;
+  private readonly _captures: Captures;
+  private readonly _drawing: OutputDrawing;
+}
+
+function makeDrawing({ panel, lookup, own }: RunWorkParts): OutputDrawing {
+  return new OutputDrawing({
+    lookup,
+    own,
+    recordsTiming: () => panel.content.notebookConfig.recordTiming,
+    unfold: id => {
+      const cell = panel.content.widgets[lookup.index(id)];
+      if (cell instanceof CodeCell) {
+        cell.outputHidden = false;
+      }
+    }
+  });
+}
+
+const STRUCTURAL: ReadonlySet<string> = new Set<StructuralEvent['kind']>([
+  'cell_added',
+  'cell_edited',
+  'cell_removed',
+  'cell_moved'
+]);
+
+const DRAWN: ReadonlySet<string> = new Set<DrawingEvent['kind']>([
+  'cell_started',
+  'cell_output',
+  'cell_finished'
+]);
+
+function isStructural(event: RunEvent): event is StructuralEvent {
+  return STRUCTURAL.has(event.kind);
+}
+
+function isDrawn(event: RunEvent): event is DrawingEvent {
+  return DRAWN.has(event.kind);
+}

@@ -1,0 +1,177 @@
+import type { JsonObject } from '../events';
+import type { UndoResult } from '../models/notebooks';
+import { CellBatch } from './cell_batch';
+import type { CellLookup, SharedCell, SharedNotebook } from './cell_lookup';
+import { versionOf } from './editing';
+import type { OwnChanges } from './own_changes';
+import { METADATA_KEY } from './provenance';
+import type { Change, Moving, Presence, Rewriting, RunLog, Step, Version } from './run_log';
+import type { UndoSteps } from './undo_steps';
+
+export interface UndoingParts {
+  readonly shared: SharedNotebook;
+  readonly lookup: CellLookup;
+  readonly log: RunLog;
+  readonly steps: UndoSteps;
+  readonly own: OwnChanges;
+}
+
+type Outcome = 'done' | 'kept' | 'nothing';
+type Direction = 'undo' | 'redo';
+
+/** Takes back what runs did to the cells, or does it again; each time one undo of the notebook. */
+export class RunUndo {
+  constructor(parts: UndoingParts) {
+    this._parts = parts;
+  }
+
+  undo(run: string, call?: string): UndoResult {
+    const steps = this._steps(run, call).filter(step => !step.isUndone);
+    return this._turn(steps.reverse(), 'undo');
+  }
+
+  redo(run: string, call?: string): UndoResult {
+    const steps = this._steps(run, call).filter(step => step.isUndone);
+    return this._turn(steps, 'redo');
+  }
+
+  private _steps(run: string, call: string | undefined): Step[] {
+    return this._parts.log.steps(run).filter(step => call === undefined || step.call === call);
+  }
+
+  private _turn(steps: readonly Step[], direction: Direction): UndoResult {
+    const { shared, own } = this._parts;
+    const outcomes = new Map<string, Outcome>();
+    const rewritten: Rewriting[] = [];
+    own.run(() => {
+      this._parts.steps.run(
+        `${direction} ${String((this._turns += 1))}`,
+        () => {
+          const batch = new CellBatch(shared);
+          for (const change of steps.flatMap(step => inOrder(step, direction))) {
+            const outcome = turn(batch, change, direction);
+            outcomes.set(change.cellId, worse(outcomes.get(change.cellId), outcome));
+            if (outcome === 'done' && change.kind === 'edited') {
+              rewritten.push(change);
+            }
+          }
+        },
+        this._touched(steps)
+      );
+      this._showOutputs(rewritten, direction);
+    });
+    for (const step of steps) {
+      step.isUndone = direction === 'undo';
+    }
+    return { changed: withOutcome(outcomes, 'done'), kept: withOutcome(outcomes, 'kept') };
+  }
+
+  private _touched(steps: readonly Step[]): SharedCell[] {
+    const changes = steps.flatMap(step => step.changes).filter(change => change.kind === 'edited');
+    const ids = new Set(changes.map(change => change.cellId));
+    return [...ids].map(id => this._parts.lookup.shared(id)).filter(cell => cell !== null);
+  }
+
+  /** Outputs are on nobody's undo stack; what the old text had shown comes back with it. */
+  private _showOutputs(changes: readonly Rewriting[], direction: Direction): void {
+    for (const change of changes) {
+      const model = this._parts.lookup.code(change.cellId);
+      const version = direction === 'undo' ? change.before : change.after;
+      if (model !== null && model.executionCount !== version.executionCount) {
+        model.outputs.fromJSON(version.outputs as Parameters<typeof model.outputs.fromJSON>[0]);
+        model.executionCount = version.executionCount;
+      }
+    }
+  }
+
+  private _turns = 0;
+  private readonly _parts: UndoingParts;
+}
+
+function inOrder(step: Step, direction: Direction): readonly Change[] {
+  return direction === 'undo' ? [...step.changes].reverse() : step.changes;
+}
+
+function turn(batch: CellBatch, change: Change, direction: Direction): Outcome {
+  const isUndo = direction === 'undo';
+  switch (change.kind) {
+    case 'added':
+      return isUndo ? takeOut(batch, change) : putIn(batch, change);
+    case 'removed':
+      return isUndo ? putIn(batch, change) : takeOut(batch, change);
+    case 'edited':
+      return rewrite(batch, change, direction);
+    case 'moved':
+      return move(batch, change, direction);
+  }
+}
+
+function takeOut(batch: CellBatch, change: Presence): Outcome {
+  const cell = batch.get(change.cellId);
+  if (cell === null) {
+    return 'nothing';
+  }
+  if (cell.getSource() !== change.json.source) {
+    return 'kept';
+  }
+  change.json = cell.toJSON();
+  change.after = batch.before(change.cellId);
+  batch.remove(change.cellId);
+  return 'done';
+}
+
+function putIn(batch: CellBatch, change: Presence): Outcome {
+  if (batch.get(change.cellId) !== null) {
+    return 'nothing';
+  }
+  batch.insert(change.cellId, change.json, change.after);
+  return 'done';
+}
+
+function rewrite(batch: CellBatch, change: Rewriting, direction: Direction): Outcome {
+  const cell = batch.get(change.cellId);
+  const isUndo = direction === 'undo';
+  const now = isUndo ? change.after : change.before;
+  const then = isUndo ? change.before : change.after;
+  if (cell === null || cell.getSource() === then.source) {
+    // When both are the same, this page came too late to see the old text.
+    return cell !== null && now.source === then.source ? 'kept' : 'nothing';
+  }
+  if (cell.getSource() !== now.source) {
+    return 'kept';
+  }
+  change[isUndo ? 'after' : 'before'] = versionOf(cell);
+  write(cell, then);
+  return 'done';
+}
+
+function write(cell: SharedCell, version: Version): void {
+  cell.setSource(version.source);
+  if (version.mark === null) {
+    cell.deleteMetadata(METADATA_KEY);
+  } else {
+    cell.setMetadata(METADATA_KEY, version.mark as JsonObject);
+  }
+}
+
+function move(batch: CellBatch, change: Moving, direction: Direction): Outcome {
+  const [now, then] = direction === 'undo' ? [change.to, change.from] : [change.from, change.to];
+  if (batch.get(change.cellId) === null) {
+    return 'nothing';
+  }
+  if (batch.before(change.cellId) !== now || (then !== '' && batch.get(then) === null)) {
+    return 'kept';
+  }
+  batch.move(change.cellId, then);
+  return 'done';
+}
+
+/** A cell is reported as kept when any part of it was. */
+function worse(before: Outcome | undefined, now: Outcome): Outcome {
+  const order: readonly Outcome[] = ['kept', 'done', 'nothing'];
+  return order.find(outcome => outcome === before || outcome === now) ?? now;
+}
+
+function withOutcome(outcomes: ReadonlyMap<string, Outcome>, wanted: Outcome): readonly string[] {
+  return [...outcomes].filter(([, outcome]) => outcome === wanted).map(([id]) => id);
+}

@@ -1,0 +1,18 @@
+import type { Mode } from './server/frames';
+
+/** The commands of the panel. */
+export namespace CommandIDs {
+  export const open = 'cellwright:open';
+  export const newChat = 'cellwright:new-chat';
+  export const stop = 'cellwright:stop';
+  export const sessions = 'cellwright:sessions';
+  export const setMode = 'cellwright:set-mode';
+  export const setUp = 'cellwright:model-settings';
+  export const approve = 'cellwright:approve';
+  export const reject = 'cellwright:reject';
+  export const exportChat = 'cellwright:export-chat';
+  export const undoRun = 'cellwright:undo-run';
+}
+
+/** From the one that may do least. */
+export const MODES: readonly Mode[] = ['plan', 'ask', 'edits', 'auto'];

@@ -1,0 +1,77 @@
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { ITranslator } from '@jupyterlab/translation';
+import { DisposableSet } from '@lumino/disposable';
+
+import { bundleFor } from '../locale';
+import { highlightWith } from '../markdown';
+import type { NotebookRegistry } from '../models/notebooks';
+import { CommandIDs, MODES } from '../panel_command_ids';
+import { IPanelHost, PanelHost } from '../panel_host';
+import { IPanelSettings, type PanelSettings } from '../settings';
+import { INotebookRegistry, IPanel, type PanelOpener } from '../tokens';
+
+/** Keeps the place of the panel. */
+export const panelHost: JupyterFrontEndPlugin<PanelHost> = {
+  id: 'cellwright:panel-host',
+  description: 'Keeps the place of the panel.',
+  autoStart: true,
+  provides: IPanelHost,
+  requires: [IPanelSettings],
+  optional: [INotebookRegistry, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    settings: PanelSettings,
+    notebooks: NotebookRegistry | null,
+    translator: ITranslator | null
+  ): PanelHost => new PanelHost({ app, settings, notebooks, trans: bundleFor(translator) })
+};
+
+/** The side panel with the conversation. */
+export const panel: JupyterFrontEndPlugin<PanelOpener> = {
+  id: 'cellwright:panel',
+  description: 'The side panel with the conversation.',
+  autoStart: true,
+  provides: IPanel,
+  requires: [IPanelHost],
+  optional: [ILayoutRestorer, IEditorLanguageRegistry],
+  activate: (
+    _app: JupyterFrontEnd,
+    host: PanelHost,
+    restorer: ILayoutRestorer | null,
+    languages: IEditorLanguageRegistry | null
+  ): PanelOpener => {
+    host.highlight = languages === null ? null : highlightWith(languages);
+    host.parts.settings.whileEnabled(() => host.begin(restorer));
+    return host;
+  }
+};
+
+/** Lists the panel's commands in the palette. */
+export const panelPalette: JupyterFrontEndPlugin<void> = {
+  id: 'cellwright:panel-palette',
+  description: 'Lists the commands of the panel in the palette.',
+  autoStart: true,
+  requires: [ICommandPalette, IPanelSettings],
+  optional: [ITranslator],
+  activate: (
+    _app: JupyterFrontEnd,
+    palette: ICommandPalette,
+    settings: PanelSettings,
+    translator: ITranslator | null
+  ): void => {
+    const category = bundleFor(translator).__('cellwright');
+    settings.whileEnabled(() => {
+      const { setMode, ...others } = CommandIDs;
+      return DisposableSet.from([
+        ...Object.values(others).map(command => palette.addItem({ command, category })),
+        ...MODES.map(mode => palette.addItem({ command: setMode, category, args: { mode } }))
+      ]);
+    });
+  }
+};

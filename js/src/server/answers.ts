@@ -1,0 +1,95 @@
+/** What the REST routes answer. */
+import type { JsonObject, VariableSummary } from '../events';
+import type { Mode, WireCell } from './frames';
+
+/** What the server extension says about itself. */
+export interface Health {
+  readonly version: string;
+  /** False: somebody switched cellwright off; servers that cannot be switched off leave it out. */
+  readonly enabled?: boolean;
+}
+
+/** The model service and what an administrator allows. */
+export interface ServiceState {
+  readonly model: string;
+  readonly base_url: string;
+  readonly has_key: boolean;
+  /** Where the key was found, such as `environment`. */
+  readonly key_source: string;
+  readonly is_demo: boolean;
+  /** What the person should know of the service; empty: nothing. */
+  readonly notice: string;
+  /** The mode that a new chat starts in. */
+  readonly mode: Mode;
+  readonly modes: readonly Mode[];
+  /** Empty: any. */
+  readonly models_allowed: readonly string[];
+  /** True: the address and the key are the administrator's. */
+  readonly endpoints_locked: boolean;
+  /** False: runs are not kept. */
+  readonly recording: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** What to change of the service; an empty key is forgotten. */
+export interface ServiceChange {
+  readonly model?: string;
+  readonly base_url?: string;
+  readonly api_key?: string;
+}
+
+/** One finding of the service test. */
+export interface ServiceCheck {
+  readonly name: string;
+  readonly status: 'ok' | 'warn' | 'blocked';
+  readonly text: string;
+  readonly action: string;
+}
+
+/** A chat as the server lists it. */
+export interface ListedChat {
+  readonly id: string;
+  readonly title: string;
+  readonly notebook_path: string;
+  readonly updated_at: number;
+  readonly runs: number;
+  /** The run that is going on; empty or left out: none that the server speaks of. */
+  readonly run?: string;
+}
+
+export interface UploadedFile {
+  /** What a context item names it by. */
+  readonly file: string;
+  readonly name: string;
+  readonly size_bytes: number;
+  readonly mime: string;
+}
+
+export type Fate = 'saved' | 'deleted' | 'discarded';
+
+/** A cell that an agent made, as a run left it. */
+export interface AgentCell {
+  readonly cell_id: string;
+  readonly source: string;
+  readonly cell_type: WireCell['cell_type'];
+  /** Id of the cell it follows; empty: at the end. */
+  readonly after: string;
+  readonly outputs: readonly JsonObject[];
+  readonly execution_count: number | null;
+}
+
+/** An agent's cell and what became of it; an empty fate: not known yet. */
+export interface RunCell extends AgentCell {
+  readonly fate: Fate | '';
+}
+
+/** Cells of one run that a notebook lacks. */
+export interface MissingCells {
+  readonly run: string;
+  readonly chat: string;
+  readonly cells: readonly AgentCell[];
+}
+
+export type ExportFormat = 'markdown' | 'ipynb' | 'html';
+
+export type { VariableSummary };

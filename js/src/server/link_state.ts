@@ -1,0 +1,2 @@
+/** The connection to the server. */
+export type LinkState = 'connecting' | 'open' | 'waiting' | 'closed' | 'refused' | 'wrong_version';

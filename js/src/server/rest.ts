@@ -1,0 +1,174 @@
+import type { ServerConnection } from '@jupyterlab/services';
+
+import type {
+  AgentCell,
+  ExportFormat,
+  Fate,
+  Health,
+  ListedChat,
+  MissingCells,
+  RunCell,
+  ServiceChange,
+  ServiceCheck,
+  ServiceState,
+  UploadedFile,
+  VariableSummary
+} from './answers';
+import { requestJson, send, withBody, type Route } from './request';
+import {
+  list,
+  nullable,
+  number,
+  oneOf,
+  opaque,
+  optional,
+  record,
+  text,
+  truth,
+  type Shape
+} from './shapes';
+
+const MODE = oneOf('plan', 'ask', 'edits', 'auto');
+
+const HEALTH = record<Health>({ version: text, enabled: optional(truth) });
+
+const SERVICE = record<ServiceState>({
+  model: text,
+  base_url: text,
+  has_key: truth,
+  key_source: text,
+  is_demo: truth,
+  notice: text,
+  mode: MODE,
+  modes: list(MODE),
+  models_allowed: list(text),
+  endpoints_locked: truth,
+  recording: truth,
+  warnings: list(text)
+});
+
+const CHECKS = list(
+  record<ServiceCheck>({
+    name: text,
+    status: oneOf('ok', 'warn', 'blocked'),
+    text,
+    action: text
+  })
+);
+
+const CHAT = record<ListedChat>({
+  id: text,
+  title: text,
+  notebook_path: text,
+  updated_at: number,
+  runs: number,
+  run: optional(text)
+});
+
+const FILE = record<UploadedFile>({ file: text, name: text, size_bytes: number, mime: text });
+
+const VARIABLES = list(record<VariableSummary>({ name: text, type: text, text }));
+
+const CELL_FIELDS = {
+  cell_id: text,
+  source: text,
+  cell_type: oneOf('code', 'markdown', 'raw'),
+  after: text,
+  outputs: list(opaque<AgentCell['outputs'][number]>()),
+  execution_count: nullable(number)
+};
+
+const RUN_CELLS = list(
+  record<RunCell>({ ...CELL_FIELDS, fate: oneOf('', 'saved', 'deleted', 'discarded') })
+);
+
+const MISSING = list(
+  record<MissingCells>({ run: text, chat: text, cells: list(record<AgentCell>(CELL_FIELDS)) })
+);
+
+/** What the server extension answers to requests; everything that changes goes over the socket. */
+export class Rest {
+  constructor(settings: ServerConnection.ISettings) {
+    this._settings = settings;
+  }
+
+  health(): Promise<Health> {
+    return this._get(HEALTH, { path: ['health'] });
+  }
+
+  service(): Promise<ServiceState> {
+    return this._get(SERVICE, { path: ['service'] });
+  }
+
+  changeService(change: ServiceChange): Promise<ServiceState> {
+    return this._get(SERVICE, { path: ['service'] }, withBody('PUT', change));
+  }
+
+  testService(): Promise<readonly ServiceCheck[]> {
+    return this._get(CHECKS, { path: ['service', 'test'] }, withBody('POST', {}));
+  }
+
+  async models(): Promise<readonly string[]> {
+    const shape = record<{ models: readonly string[] }>({ models: list(text) });
+    return (await this._get(shape, { path: ['models'] })).models;
+  }
+
+  /** Chats, newest first; empty texts leave a condition out. */
+  chats(notebook: string, query = ''): Promise<readonly ListedChat[]> {
+    return this._get(list(CHAT), { path: ['chats'], query: { notebook, query } });
+  }
+
+  newChat(notebookPath: string): Promise<ListedChat> {
+    const body = withBody('POST', { notebook_path: notebookPath });
+    return this._get(CHAT, { path: ['chats'] }, body);
+  }
+
+  async changeChat(
+    id: string,
+    change: { readonly title?: string; readonly notebook_path?: string }
+  ): Promise<void> {
+    await send(this._settings, { path: ['chats', id] }, withBody('PATCH', change));
+  }
+
+  async deleteChat(id: string): Promise<void> {
+    await send(this._settings, { path: ['chats', id] }, { method: 'DELETE' });
+  }
+
+  async exportChat(id: string, to: ExportFormat): Promise<Blob> {
+    const route = { path: ['chats', id, 'export'], query: { to } };
+    return (await send(this._settings, route)).blob();
+  }
+
+  uploadFile(file: Blob, name: string): Promise<UploadedFile> {
+    const headers = { 'Content-Type': file.type || 'application/octet-stream' };
+    const route = { path: ['files'], query: { name } };
+    return this._get(FILE, route, { method: 'POST', body: file, headers });
+  }
+
+  variables(kernelId: string): Promise<readonly VariableSummary[]> {
+    return this._get(VARIABLES, { path: ['kernels', kernelId, 'variables'] });
+  }
+
+  async variable(kernelId: string, name: string): Promise<string> {
+    const shape = record<{ text: string }>({ text });
+    return (await this._get(shape, { path: ['kernels', kernelId, 'variables', name] })).text;
+  }
+
+  runCells(run: string): Promise<readonly RunCell[]> {
+    return this._get(RUN_CELLS, { path: ['runs', run, 'cells'] });
+  }
+
+  missing(path: string): Promise<readonly MissingCells[]> {
+    return this._get(MISSING, { path: ['notebooks', 'missing'], query: { path } });
+  }
+
+  async reportFates(run: string, fates: Readonly<Record<string, Fate>>): Promise<void> {
+    await send(this._settings, { path: ['runs', run, 'fates'] }, withBody('POST', { fates }));
+  }
+
+  private _get<T>(shape: Shape<T>, route: Route, init: RequestInit = {}): Promise<T> {
+    return requestJson(this._settings, shape, route, init);
+  }
+
+  private readonly _settings: ServerConnection.ISettings;
+}

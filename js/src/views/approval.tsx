@@ -1,0 +1,187 @@
+import * as React from 'react';
+
+import type { ToolCard } from '../models/types';
+import { Button } from './button';
+import { useDelay } from './clock';
+import { useTrans } from './scope';
+import { type ApprovalAnswer, useTurnActions } from './turn_actions';
+import { cardTitle } from './words';
+
+/** A card that appears under a hand that types or clicks must not take that for an answer. */
+const ARMED_AFTER_MILLISECONDS = 400;
+/** Calls of these are asked about every time. */
+const ALWAYS_ASKED = new Set(['install', 'destroy']);
+
+/** What a key says to an approval that has the focus; null: nothing. */
+function answerOfKey(event: React.KeyboardEvent): boolean | null {
+  if (event.nativeEvent.isComposing || event.shiftKey || event.altKey) {
+    return null;
+  }
+  const withAccel = event.ctrlKey || event.metaKey;
+  if (event.key === 'Enter' && withAccel) {
+    return true;
+  }
+  const isReject = withAccel ? event.key === 'Backspace' : event.key === 'Escape';
+  return isReject ? false : null;
+}
+
+interface ApprovalProps {
+  readonly card: ToolCard;
+  /** Called before an answer takes this away, so that the focus finds a place. */
+  readonly onAnswered: () => void;
+}
+
+/** Asks whether a call may run. Its keys act only while the focus is inside. */
+export function Approval({ card, onAnswered }: ApprovalProps) {
+  const trans = useTrans();
+  const actions = useTurnActions();
+  const isArmed = useDelay(card.callId, ARMED_AFTER_MILLISECONDS);
+  const [isExplaining, setExplaining] = React.useState(false);
+  const first = React.useRef<HTMLButtonElement>(null);
+  React.useEffect(() => {
+    // Who has just answered one call by keyboard goes on to the next.
+    if (document.activeElement?.closest('.cw-card[data-answered]')) {
+      first.current?.focus();
+    }
+  }, []);
+
+  const answer = (reply: ApprovalAnswer): void => {
+    if (isArmed && actions.canAnswer) {
+      onAnswered();
+      actions.answer(card.callId, reply);
+    }
+  };
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    const allowed = answerOfKey(event);
+    if (allowed !== null) {
+      event.preventDefault();
+      event.stopPropagation();
+      answer({ allowed, reason: '', forSession: false });
+    }
+  };
+  const isOff = !isArmed || !actions.canAnswer;
+  const choice = (reply: Omit<ApprovalAnswer, 'reason'>) => ({
+    'aria-disabled': isOff,
+    onClick: () => {
+      answer({ ...reply, reason: '' });
+    }
+  });
+
+  return (
+    <div
+      className="cw-approval"
+      role="group"
+      aria-label={trans.__('Approval: %1', cardTitle(card, trans))}
+      onKeyDown={onKeyDown}
+    >
+      {card.reason !== '' && <p className="cw-approval-reason">{card.reason}</p>}
+      {!actions.canAnswer && (
+        <p className="cw-muted">{trans.__('Only the tab that asked can answer this.')}</p>
+      )}
+      {isExplaining ? (
+        <Instead
+          onCancel={() => {
+            setExplaining(false);
+            first.current?.focus();
+          }}
+          onSend={reason => {
+            answer({ allowed: false, reason, forSession: false });
+          }}
+        />
+      ) : (
+        <>
+          <div className="cw-row">
+            <Button
+              ref={first}
+              kind="primary"
+              icon="check"
+              title={trans.__('Approve (Ctrl+Enter or ⌘+Enter)')}
+              {...choice({ allowed: true, forSession: false })}
+            >
+              {trans.__('Approve')}
+            </Button>
+            <Button
+              icon="close"
+              title={trans.__('Reject (Esc)')}
+              {...choice({ allowed: false, forSession: false })}
+            >
+              {trans.__('Reject')}
+            </Button>
+          </div>
+          <div className="cw-row">
+            <Button
+              kind="quiet"
+              aria-disabled={!actions.canAnswer}
+              onClick={() => {
+                setExplaining(actions.canAnswer);
+              }}
+            >
+              {trans.__('Reject and say what to do instead')}
+            </Button>
+            {!ALWAYS_ASKED.has(card.risk) && (
+              <Button kind="quiet" {...choice({ allowed: true, forSession: true })}>
+                {trans.__('Allow for this session')}
+              </Button>
+            )}
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+interface InsteadProps {
+  readonly onSend: (reason: string) => void;
+  readonly onCancel: () => void;
+}
+
+function Instead({ onSend, onCancel }: InsteadProps) {
+  const trans = useTrans();
+  const [text, setText] = React.useState('');
+  const field = React.useRef<HTMLTextAreaElement>(null);
+  React.useEffect(() => {
+    field.current?.focus();
+  }, []);
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    if (event.nativeEvent.isComposing) {
+      return;
+    }
+    if (event.key === 'Escape') {
+      onCancel();
+    } else if (event.key === 'Enter' && !event.shiftKey) {
+      onSend(text.trim());
+    } else {
+      return;
+    }
+    event.preventDefault();
+    // Approve's and Reject's own keys must not act from here.
+    event.stopPropagation();
+  };
+  return (
+    <div className="cw-instead">
+      <textarea
+        ref={field}
+        className="cw-field"
+        rows={2}
+        value={text}
+        aria-label={trans.__('What to do instead')}
+        placeholder={trans.__('What to do instead')}
+        onChange={event => {
+          setText(event.target.value);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div className="cw-row">
+        <Button
+          kind="primary"
+          onClick={() => {
+            onSend(text.trim());
+          }}
+        >
+          {trans.__('Reject and send')}
+        </Button>
+        <Button onClick={onCancel}>{trans.__('Cancel')}</Button>
+      </div>
+    </div>
+  );
+}

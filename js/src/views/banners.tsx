@@ -1,0 +1,142 @@
+import * as React from 'react';
+
+import type { LinkState, NoticeBlock } from '../models/types';
+import { Button, IconButton } from './button';
+import { useDelay } from './clock';
+import { Icon } from './icon';
+import type { Chat, Panel } from './ports';
+import { useTrans } from './scope';
+import { useSignal } from './signal';
+
+/** A line that is back sooner is nothing to speak of. */
+const LOST_AFTER_MILLISECONDS = 1200;
+
+interface BannersProps {
+  readonly panel: Panel;
+  readonly chat: Chat;
+}
+
+/** What holds for the panel as a whole: the line, versions, records, other tabs. */
+export function Banners({ panel, chat }: BannersProps) {
+  const trans = useTrans();
+  const notices = useSignal(panel.noticesChanged, () => panel.notices);
+  const isDemo = useSignal(panel.serviceChanged, () => panel.service?.is_demo ?? false);
+  const link = useSignal(panel.linkChanged, () => panel.link);
+  const panelProblem = useSignal(panel.problemChanged, () => panel.problem);
+  const chatProblem = useSignal(chat.changed, () => chat.problem);
+  // The card about the demo model says the same and more.
+  const shown = notices.filter(
+    ({ code, level }) => !(isDemo && code === 'service' && level === 'info')
+  );
+  return (
+    <div className="cw-banners">
+      <LinkBanner link={link} panel={panel} />
+      {shown.map(notice => (
+        <Banner key={`${notice.code}:${notice.text}`} notice={notice}>
+          {notice.code === 'driven_elsewhere' && <TakeOver chat={chat} />}
+        </Banner>
+      ))}
+      {[
+        { problem: chatProblem, source: chat },
+        { problem: panelProblem, source: panel }
+      ].map(
+        ({ problem, source }, index) =>
+          problem !== null &&
+          problem.code !== 'disabled' && (
+            <Banner
+              key={index}
+              notice={{
+                kind: 'notice',
+                level: 'error',
+                code: problem.code,
+                text: problem.message,
+                action: problem.hint
+              }}
+            >
+              <IconButton
+                icon="close"
+                label={trans.__('Close this message')}
+                onClick={() => {
+                  source.clearProblem();
+                }}
+              />
+            </Banner>
+          )
+      )}
+    </div>
+  );
+}
+
+interface BannerProps {
+  readonly notice: NoticeBlock;
+  readonly children?: React.ReactNode;
+}
+
+export function Banner({ notice, children }: BannerProps) {
+  return (
+    <div className={`cw-banner cw-mod-${notice.level}`} role="status">
+      <Icon name={notice.level} />
+      <div className="cw-banner-text">
+        <span>{notice.text}</span>
+        {notice.action !== '' && <span className="cw-muted">{notice.action}</span>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+function LinkBanner({ link, panel }: { link: LinkState; panel: Panel }) {
+  const trans = useTrans();
+  const isLost = link === 'connecting' || link === 'waiting' || link === 'closed';
+  const isLasting = useDelay(String(isLost), LOST_AFTER_MILLISECONDS);
+  if (!isLost || !isLasting) {
+    return null;
+  }
+  const text =
+    link === 'connecting' ? trans.__('Connecting to the server …') : trans.__('Connection lost.');
+  const action = trans.__('Runs go on in the server; what you missed comes when it is back.');
+  return (
+    <Banner
+      notice={{
+        kind: 'notice',
+        level: 'warning',
+        code: 'link',
+        text,
+        action: link === 'connecting' ? '' : action
+      }}
+    >
+      <Button
+        icon="retry"
+        onClick={() => {
+          panel.reconnect();
+        }}
+      >
+        {trans.__('Reconnect')}
+      </Button>
+    </Banner>
+  );
+}
+
+function TakeOver({ chat }: { chat: Chat }) {
+  const trans = useTrans();
+  return (
+    <span className="cw-row">
+      <Button
+        icon="stop"
+        onClick={() => {
+          chat.stop();
+        }}
+      >
+        {trans.__('Stop')}
+      </Button>
+      <Button
+        title={trans.__('Insert the cells here, once the other tab is closed')}
+        onClick={() => {
+          chat.drive();
+        }}
+      >
+        {trans.__('Take over')}
+      </Button>
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+import * as React from 'react';
+
+import { useAcceptAll } from './accept_all';
+import type { Chat, Notebooks, OpenNotebook, Panel } from './ports';
+import { useTrans } from './scope';
+import { useSignal } from './signal';
+import type { TurnActions } from './turn_actions';
+
+/** What can be done about the turns of a chat, here and now. */
+export function useChatActions(
+  panel: Panel,
+  chat: Chat,
+  notebooks: Notebooks | null,
+  setUp: () => void
+): TurnActions {
+  const trans = useTrans();
+  const acceptAll = useAcceptAll(chat);
+  const path = useSignal(chat.changed, () => chat.state.notebook_path);
+  const isRunning = useSignal(chat.changed, () => chat.state.run !== '');
+  const canAnswer = useSignal(chat.changed, () => !chat.isDrivenElsewhere);
+  const port = usePort(notebooks, path);
+  return React.useMemo(() => {
+    const ask = (text: string): void => {
+      chat.ask({ text, context: [], mode: panel.modeOf(chat), model: '' });
+    };
+    return {
+      canReveal: port !== null,
+      canUndo: port?.editable === true && !isRunning,
+      canAnswer,
+      answer: (callId, { allowed, reason, forSession }) => {
+        chat.answer(callId, allowed, reason, forSession);
+      },
+      acceptAll,
+      reveal: cellId => {
+        port?.reveal(cellId);
+      },
+      undo: (runId, callId) => port?.undo(runId, callId) ?? null,
+      redo: (runId, callId) => port?.redo(runId, callId) ?? null,
+      retry: turn => {
+        ask(turn.prompt);
+      },
+      proceed: () => {
+        ask(trans.__('Continue where you were cut off.'));
+      },
+      setUp
+    };
+  }, [acceptAll, canAnswer, chat, isRunning, panel, port, setUp, trans]);
+}
+
+/** The open document of a path; null: it is not open in this tab. */
+function usePort(notebooks: Notebooks | null, path: string): OpenNotebook | null {
+  const [port, setPort] = React.useState<OpenNotebook | null>(null);
+  React.useEffect(() => {
+    const look = (): void => {
+      setPort(path === '' ? null : (notebooks?.find(path) ?? null));
+    };
+    look();
+    notebooks?.currentChanged.connect(look);
+    notebooks?.added.connect(look);
+    return () => {
+      notebooks?.currentChanged.disconnect(look);
+      notebooks?.added.disconnect(look);
+    };
+  }, [notebooks, path]);
+  return port;
+}

@@ -1,0 +1,104 @@
+import * as React from 'react';
+
+import type { ContextItem } from '../server/frames';
+import { useSummary } from './completion_list';
+import type { NameSource } from './completion';
+import { IconButton } from './button';
+import { Icon } from './icon';
+import type { IconName } from './icon_paths';
+import { useTrans } from './scope';
+
+interface ChipWords {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly title: string;
+}
+
+function chipWords(item: ContextItem, trans: ReturnType<typeof useTrans>): ChipWords {
+  switch (item.kind) {
+    case 'variable':
+      return { icon: 'variable', label: item.name, title: trans.__('Variable %1', item.name) };
+    case 'cell':
+      return { icon: 'cell', label: firstLine(item.text), title: item.text };
+    case 'selection':
+      return { icon: 'code', label: trans.__('Selection'), title: item.text };
+    case 'error':
+      return { icon: 'error', label: firstLine(item.text), title: item.text };
+    case 'file':
+      return { icon: 'file', label: item.name, title: item.name };
+    default:
+      return item satisfies never;
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}
+
+interface ChipsProps {
+  readonly items: readonly ContextItem[];
+  /** Names of files on their way to the server. */
+  readonly uploading: readonly string[];
+  readonly source: NameSource;
+  readonly onRemove: (item: ContextItem) => void;
+}
+
+/** What goes along with the prompt. */
+export function Chips({ items, uploading, source, onRemove }: ChipsProps) {
+  const trans = useTrans();
+  if (items.length + uploading.length === 0) {
+    return null;
+  }
+  return (
+    <ul className="cw-chips" aria-label={trans.__('Sent with the prompt')}>
+      {items.map(item => (
+        <Chip key={JSON.stringify(item)} item={item} source={source} onRemove={onRemove} />
+      ))}
+      {uploading.map(name => (
+        <li key={`uploading:${name}`} className="cw-chip">
+          <span className="cw-spinner" />
+          <span>{name}</span>
+          <span className="cw-hidden">{trans.__('is being uploaded')}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ChipProps extends Pick<ChipsProps, 'source' | 'onRemove'> {
+  readonly item: ContextItem;
+}
+
+function Chip({ item, source, onRemove }: ChipProps) {
+  const trans = useTrans();
+  const [isLookedAt, setLookedAt] = React.useState(false);
+  const { icon, label, title } = chipWords(item, trans);
+  return (
+    <li
+      className={`cw-chip cw-mod-${item.kind}`}
+      title={item.kind === 'variable' ? undefined : title}
+      onMouseEnter={() => {
+        setLookedAt(true);
+      }}
+      onMouseLeave={() => {
+        setLookedAt(false);
+      }}
+    >
+      <Icon name={icon} />
+      <span>{label}</span>
+      <IconButton
+        icon="close"
+        label={trans.__('Remove %1', label)}
+        onClick={() => {
+          onRemove(item);
+        }}
+      />
+      {isLookedAt && item.kind === 'variable' && <Hover name={item.name} source={source} />}
+    </li>
+  );
+}
+
+function Hover({ name, source }: { name: string; source: NameSource }) {
+  const text = useSummary(name, source);
+  return text === '' ? null : <pre className="cw-popup cw-summary">{text}</pre>;
+}

@@ -1,0 +1,214 @@
+import * as React from 'react';
+
+import type { Mode } from '../server/frames';
+import type { Choices } from '../settings';
+import { IconButton } from './button';
+import { Chips } from './chips';
+import type { NameSource } from './completion';
+import { actionOfKey, type KeyPress } from './composer_keys';
+import { ContextMeter } from './context_meter';
+import { ModePicker } from './mode_picker';
+import { ModelPicker } from './model_picker';
+import type { Chat, Panel } from './ports';
+import { PromptField } from './prompt_field';
+import { Queue } from './queue';
+import { useTrans } from './scope';
+import { useSignal } from './signal';
+import type { Uploads } from './uploads';
+import { modeWords, stopWords } from './words';
+
+interface ComposerProps {
+  readonly panel: Panel;
+  readonly chat: Chat;
+  readonly sendWith: Choices['sendWith'];
+  readonly field: React.RefObject<HTMLTextAreaElement>;
+  readonly uploads: Uploads;
+  readonly onSent: () => void;
+}
+
+/** Where prompts are written, with all that goes along and all that decides how they are run. */
+export function Composer({ panel, chat, sendWith, field, uploads, onSent }: ComposerProps) {
+  const trans = useTrans();
+  const { composer } = chat;
+  const text = useSignal(composer.changed, () => composer.text);
+  const context = useSignal(composer.changed, () => composer.context);
+  useSignal(composer.changed, () => composer.chosenMode);
+  const state = useSignal(chat.changed, () => chat.state);
+  const turns = useSignal(chat.changed, () => chat.turns);
+  const link = useSignal(panel.linkChanged, () => panel.link);
+  const service = useSignal(panel.serviceChanged, () => panel.service);
+  const source = useNameSource(panel);
+  const loadModels = React.useCallback(() => modelsOf(panel), [panel]);
+  const [chosenModel, setModel] = React.useState('');
+
+  const mode = panel.modeOf(chat);
+  const isRunning = state.run !== '';
+  const isReady = link === 'open' && uploads.uploading.length === 0;
+  const canSend = isReady && text.trim() !== '';
+  const send = (instead: boolean): void => {
+    if (canSend) {
+      chat.ask({ text: text.trim(), context, mode, model: chosenModel }, { instead });
+      onSent();
+    }
+  };
+  const onPress = (press: KeyPress): boolean => {
+    const action = actionOfKey(press, sendWith, isRunning);
+    if (action === 'stop') {
+      chat.stop();
+    } else if (action !== 'none') {
+      send(action === 'instead');
+    }
+    return action !== 'none';
+  };
+  const stop = (
+    <IconButton
+      icon="stop"
+      className="cw-send cw-mod-stop"
+      label={stopWords(state.phase, trans)}
+      onClick={() => {
+        chat.stop();
+        field.current?.focus();
+      }}
+    />
+  );
+  const sendButton = (
+    <IconButton
+      icon="send"
+      className="cw-send"
+      label={sendLabel(isRunning, isReady, trans)}
+      aria-disabled={!canSend}
+      onClick={() => {
+        send(false);
+        field.current?.focus();
+      }}
+    />
+  );
+  return (
+    <div className={`cw-composer cw-mod-${mode}`}>
+      <Queue chat={chat} prompts={state.queue} isPaused={state.queue_paused} />
+      {mode === 'auto' && <AutoWarning />}
+      <div className="cw-composer-box">
+        <Chips
+          items={context}
+          uploading={uploads.uploading}
+          source={source}
+          onRemove={item => {
+            composer.removeContext(item);
+            field.current?.focus();
+          }}
+        />
+        <PromptField
+          field={field}
+          text={text}
+          source={source}
+          placeholder={
+            isRunning
+              ? trans.__('Ask something to follow …')
+              : trans.__('Ask the agent …  @ variable, # cell')
+          }
+          onText={value => {
+            composer.setText(value);
+          }}
+          onCandidate={({ item }) => {
+            composer.addContext(item);
+          }}
+          onFiles={uploads.add}
+          onPress={onPress}
+        />
+        <div className="cw-composer-bar">
+          <AttachButton onFiles={uploads.add} />
+          <ModePicker
+            mode={mode}
+            modes={panel.modes}
+            onChoose={chosen => {
+              composer.setMode(chosen);
+            }}
+          />
+          <ModelPicker
+            model={chosenModel === '' ? (service?.model ?? '') : chosenModel}
+            isFree={(service?.models_allowed.length ?? 0) === 0}
+            load={loadModels}
+            onChoose={setModel}
+          />
+          <span className="cw-spring" />
+          <ContextMeter
+            tokens={state.context_tokens}
+            limit={state.context_limit}
+            usage={turns.at(-1)?.usage ?? null}
+          />
+          {isRunning && text.trim() !== '' && sendButton}
+          {isRunning ? stop : sendButton}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function sendLabel(
+  isRunning: boolean,
+  isReady: boolean,
+  trans: ReturnType<typeof useTrans>
+): string {
+  if (!isReady) {
+    return trans.__('Cannot send yet: not connected, or a file is being uploaded');
+  }
+  return isRunning
+    ? trans.__('Send when the run has ended (Ctrl+Enter: stop it and send)')
+    : trans.__('Send');
+}
+
+async function modelsOf(panel: Panel): Promise<readonly string[]> {
+  const allowed = panel.service?.models_allowed ?? [];
+  return allowed.length > 0 ? allowed : panel.rest.models();
+}
+
+function useNameSource(panel: Panel): NameSource {
+  return React.useMemo(
+    () => ({
+      variables: () => panel.variables(),
+      variable: async name => {
+        const kernel = panel.notebook?.kernelId ?? '';
+        return kernel === '' ? '' : panel.rest.variable(kernel, name);
+      },
+      cells: () => panel.notebook?.outline() ?? []
+    }),
+    [panel]
+  );
+}
+
+/** Stands there for as long as nothing is asked about. */
+function AutoWarning() {
+  const trans = useTrans();
+  const auto: Mode = 'auto';
+  return (
+    <p className="cw-auto-warning">
+      <strong>{modeWords(auto, trans).name}</strong>{' '}
+      {trans.__('Code runs without asking you. It ends with this page.')}
+    </p>
+  );
+}
+
+function AttachButton({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
+  const trans = useTrans();
+  const chooser = React.useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <IconButton
+        icon="attach"
+        label={trans.__('Attach files')}
+        onClick={() => chooser.current?.click()}
+      />
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        aria-label={trans.__('Attach files')}
+        onChange={event => {
+          onFiles([...(event.target.files ?? [])]);
+          event.target.value = '';
+        }}
+      />
+    </>
+  );
+}

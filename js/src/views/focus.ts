@@ -1,0 +1,20 @@
+/** Bring what waits for the person's approval into view and give it the focus. */
+export function focusApproval(root: ParentNode | null): void {
+  root?.querySelector<HTMLElement>('.cw-approval button')?.focus();
+}
+
+/**
+ * Give an approval that has the focus the key it listens to; false: none has the focus.
+ *
+ * Commands can be called by any page content that JupyterLab links to them, so a command answers
+ * nothing that the person is not already at.
+ */
+export function pressOnApproval(key: 'Enter' | 'Escape'): boolean {
+  const focused = document.activeElement;
+  if (!focused?.closest('.cw-approval')) {
+    return false;
+  }
+  const withAccel = key === 'Enter';
+  focused.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: withAccel, bubbles: true }));
+  return true;
+}

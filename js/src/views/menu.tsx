@@ -1,0 +1,150 @@
+import * as React from 'react';
+
+import { Icon } from './icon';
+import type { IconName } from './icon_paths';
+import { usePopup } from './popup';
+
+export interface MenuEntry {
+  readonly key: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly icon?: IconName;
+  /** Given: it is one of several choices. */
+  readonly isChecked?: boolean;
+  readonly isDisabled?: boolean;
+  readonly onChoose: () => void;
+}
+
+interface MenuProps {
+  /** What the button is called. */
+  readonly label: string;
+  readonly className: string;
+  readonly entries: readonly MenuEntry[];
+  /** Where it opens. */
+  readonly side: 'above' | 'below';
+  readonly end?: boolean;
+  /** What the button shows. */
+  readonly children: React.ReactNode;
+}
+
+/** A button that opens a menu. */
+export function Menu({ label, className, entries, side, end = false, children }: MenuProps) {
+  const popup = usePopup<HTMLDivElement>();
+  const button = React.useRef<HTMLButtonElement>(null);
+  const menu = React.useId();
+  const close = (): void => {
+    popup.close();
+    button.current?.focus();
+  };
+  return (
+    <div className="cw-menu-anchor" ref={popup.anchor}>
+      <button
+        ref={button}
+        type="button"
+        className={className}
+        aria-haspopup="menu"
+        aria-expanded={popup.isOpen}
+        aria-label={label}
+        title={label}
+        {...(popup.isOpen && { 'aria-controls': menu })}
+        onClick={popup.toggle}
+        onKeyDown={event => {
+          if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+            event.preventDefault();
+            popup.open();
+          }
+        }}
+      >
+        {children}
+      </button>
+      {popup.isOpen && (
+        <MenuList
+          id={menu}
+          label={label}
+          entries={entries}
+          className={`cw-popup cw-menu cw-mod-${side} ${end ? 'cw-mod-end' : ''}`}
+          onClose={close}
+        />
+      )}
+    </div>
+  );
+}
+
+interface MenuListProps {
+  readonly id: string;
+  readonly label: string;
+  readonly entries: readonly MenuEntry[];
+  readonly className: string;
+  readonly onClose: () => void;
+}
+
+const STEPS: Partial<Record<string, (index: number, count: number) => number>> = {
+  ArrowDown: (index, count) => (index + 1) % count,
+  ArrowUp: (index, count) => (index + count - 1) % count,
+  Home: () => 0,
+  End: (_, count) => count - 1
+};
+
+function MenuList({ id, label, entries, className, onClose }: MenuListProps) {
+  const list = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    const items = itemsOf(list.current);
+    (items.find(item => item.getAttribute('aria-checked') === 'true') ?? items[0])?.focus();
+  }, []);
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    const step = STEPS[event.key];
+    if (event.key === 'Escape' || event.key === 'Tab') {
+      onClose();
+    } else if (step !== undefined) {
+      const items = itemsOf(list.current);
+      const index = items.indexOf(event.target as HTMLElement);
+      items[step(index, items.length)]?.focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div
+      ref={list}
+      id={id}
+      role="menu"
+      aria-label={label}
+      className={className}
+      onKeyDown={onKeyDown}
+    >
+      {entries.map(entry => (
+        <button
+          key={entry.key}
+          type="button"
+          tabIndex={-1}
+          className="cw-menu-item"
+          disabled={entry.isDisabled ?? false}
+          {...(entry.isChecked === undefined
+            ? { role: 'menuitem' }
+            : { role: 'menuitemradio', 'aria-checked': entry.isChecked })}
+          onClick={() => {
+            onClose();
+            entry.onChoose();
+          }}
+        >
+          {entry.isChecked !== undefined && (
+            <span className="cw-menu-check">{entry.isChecked && <Icon name="check" />}</span>
+          )}
+          {entry.icon !== undefined && <Icon name={entry.icon} />}
+          <span className="cw-menu-words">
+            <span>{entry.label}</span>
+            {entry.description !== undefined && (
+              <span className="cw-muted">{entry.description}</span>
+            )}
+          </span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function itemsOf(list: HTMLElement | null): HTMLElement[] {
+  return [...(list?.querySelectorAll<HTMLElement>('.cw-menu-item:not(:disabled)') ?? [])];
+}

@@ -1,0 +1,55 @@
+import * as React from 'react';
+
+import type { NoticeBlock } from '../models/types';
+import { Button } from './button';
+import { CopyButton } from './copy_button';
+import { Icon } from './icon';
+import { useTrans } from './scope';
+import { useTurnActions } from './turn_actions';
+
+/** Errors whose remedy is a different model, endpoint or key. */
+const SETUP_CODES = new Set([
+  'SetupError',
+  'LMAccessError',
+  'LMConnectionError',
+  'LMNotFoundError',
+  'LMQuotaError',
+  'LMToolsUnsupportedError',
+  'setup',
+  'tool_call_as_text'
+]);
+
+export function needsSetup(code: string): boolean {
+  return SETUP_CODES.has(code);
+}
+
+/** Something the person should know: what happened and what to do about it. */
+export const NoticeCard = React.memo(function NoticeCard({ block }: { block: NoticeBlock }) {
+  const trans = useTrans();
+  const actions = useTurnActions();
+  return (
+    <div className={`cw-notice cw-mod-${block.level}`}>
+      <Icon name={block.level} />
+      <div className="cw-notice-text">
+        <p>{block.text}</p>
+        {block.action !== '' && <p className="cw-muted">{block.action}</p>}
+        {needsSetup(block.code) && (
+          <Button
+            icon="key"
+            onClick={() => {
+              actions.setUp();
+            }}
+          >
+            {trans.__('Model settings')}
+          </Button>
+        )}
+      </div>
+      {block.level !== 'info' && (
+        <CopyButton
+          text={() => [block.text, block.action, block.code].filter(Boolean).join('\n')}
+          label={trans.__('Copy details')}
+        />
+      )}
+    </div>
+  );
+});

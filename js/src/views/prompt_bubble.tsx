@@ -1,0 +1,45 @@
+import * as React from 'react';
+
+import type { Turn } from '../models/types';
+import { Icon } from './icon';
+import { useTrans } from './scope';
+
+const LONG_CHARACTERS = 600;
+
+/** What the person asked. A long prompt shows its beginning. */
+export function PromptBubble({ turn }: { turn: Pick<Turn, 'prompt' | 'files'> }) {
+  const trans = useTrans();
+  const isLong = turn.prompt.length > LONG_CHARACTERS;
+  const [isOpen, setOpen] = React.useState(false);
+  const text = isLong && !isOpen ? `${turn.prompt.slice(0, LONG_CHARACTERS)} …` : turn.prompt;
+  return (
+    <div className="cw-prompt">
+      <h3 className="cw-hidden">{trans.__('You asked')}</h3>
+      <div className="cw-prompt-text" dir="auto">
+        {text}
+      </div>
+      {isLong && (
+        <button
+          type="button"
+          className="cw-link"
+          aria-expanded={isOpen}
+          onClick={() => {
+            setOpen(!isOpen);
+          }}
+        >
+          {isOpen ? trans.__('Show less') : trans.__('Show all')}
+        </button>
+      )}
+      {turn.files.length > 0 && (
+        <ul className="cw-chips" aria-label={trans.__('Attached files')}>
+          {turn.files.map(file => (
+            <li key={file} className="cw-chip">
+              <Icon name="file" />
+              <span>{file.split('/').at(-1)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,166 @@
+import * as React from 'react';
+
+import {
+  findTrigger,
+  useCandidates,
+  type Candidate,
+  type NameSource,
+  type Trigger
+} from './completion';
+import { CompletionList, optionId } from './completion_list';
+import { pressOf, type KeyPress } from './composer_keys';
+import { useTrans } from './scope';
+import { filesOf } from './uploads';
+
+interface PromptFieldProps {
+  readonly field: React.RefObject<HTMLTextAreaElement>;
+  readonly text: string;
+  readonly placeholder: string;
+  readonly source: NameSource;
+  readonly onText: (text: string) => void;
+  readonly onCandidate: (candidate: Candidate) => void;
+  readonly onFiles: (files: readonly File[]) => void;
+  /** A key that the completion left alone; true: it is used up. */
+  readonly onPress: (press: KeyPress) => boolean;
+}
+
+/** The box for the prompt; completes `@variables` and `#cells`. */
+export function PromptField(props: PromptFieldProps) {
+  const { field, text, placeholder, source, onText, onCandidate, onFiles, onPress } = props;
+  const trans = useTrans();
+  const [caret, setCaret] = React.useState<number | null>(null);
+  const [active, setActive] = React.useState(0);
+  const trigger = caret === null ? null : findTrigger(text, caret);
+  const candidates = useCandidates(trigger, source);
+  const list = React.useId();
+  useGrowth(field, text);
+
+  const choose = (candidate: Candidate): void => {
+    if (trigger !== null) {
+      const position = trigger.start + candidate.text.length;
+      onText(text.slice(0, trigger.start) + candidate.text + text.slice(trigger.end));
+      onCandidate(candidate);
+      setCaret(null);
+      requestAnimationFrame(() => {
+        field.current?.setSelectionRange(position, position);
+      });
+    }
+  };
+  const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
+    const press = pressOf(event);
+    const isUsed =
+      completes(press, trigger, {
+        count: candidates.list.length,
+        active,
+        setActive,
+        close: () => {
+          setCaret(null);
+        },
+        choose: () => {
+          const chosen = candidates.list[active];
+          if (chosen !== undefined) {
+            choose(chosen);
+          }
+        }
+      }) || onPress(press);
+    if (isUsed) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  };
+  const hasOptions = trigger !== null && candidates.list.length > 0;
+  return (
+    <div className="cw-prompt-field">
+      {trigger !== null && (
+        <CompletionList
+          id={list}
+          sign={trigger.sign}
+          candidates={candidates}
+          active={active}
+          source={source}
+          onActive={setActive}
+          onChoose={choose}
+        />
+      )}
+      <textarea
+        ref={field}
+        rows={1}
+        dir="auto"
+        value={text}
+        placeholder={placeholder}
+        aria-label={trans.__('Prompt')}
+        aria-autocomplete="list"
+        aria-haspopup="listbox"
+        {...(hasOptions && {
+          'aria-controls': list,
+          'aria-activedescendant': optionId(list, active)
+        })}
+        onChange={event => {
+          onText(event.target.value);
+          setCaret(event.target.selectionStart);
+          setActive(0);
+        }}
+        onBlur={() => {
+          setCaret(null);
+        }}
+        onKeyDown={onKeyDown}
+        onPaste={event => {
+          const files = filesOf(event.clipboardData);
+          // Office programs put a picture beside copied text: the text is meant.
+          if (files.length > 0 && !event.clipboardData.types.includes('text/plain')) {
+            event.preventDefault();
+            onFiles(files);
+          }
+        }}
+      />
+    </div>
+  );
+}
+
+interface CompletionControl {
+  readonly count: number;
+  readonly active: number;
+  readonly setActive: (index: number) => void;
+  readonly close: () => void;
+  readonly choose: () => void;
+}
+
+/** Let an open completion take a key; false: it does not want it. */
+function completes(press: KeyPress, trigger: Trigger | null, control: CompletionControl): boolean {
+  if (trigger === null || press.isComposing) {
+    return false;
+  }
+  const { count, active, setActive } = control;
+  if (press.key === 'Escape') {
+    control.close();
+    return true;
+  }
+  if (count === 0) {
+    return false;
+  }
+  switch (press.key) {
+    case 'ArrowDown':
+      setActive((active + 1) % count);
+      return true;
+    case 'ArrowUp':
+      setActive((active + count - 1) % count);
+      return true;
+    case 'Enter':
+    case 'Tab':
+      control.choose();
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** As high as its text; the style sheet sets the most. */
+function useGrowth(field: React.RefObject<HTMLTextAreaElement>, text: string): void {
+  React.useLayoutEffect(() => {
+    const box = field.current;
+    if (box !== null) {
+      box.style.height = 'auto';
+      box.style.height = `${String(box.scrollHeight)}px`;
+    }
+  }, [field, text]);
+}

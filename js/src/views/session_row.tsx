@@ -1,0 +1,166 @@
+import * as React from 'react';
+
+import type { ChatSummary } from '../models/types';
+import type { ExportFormat } from '../server/answers';
+import { Button } from './button';
+import { saveAs } from './download';
+import { TitleField } from './header';
+import { Icon } from './icon';
+import { Menu } from './menu';
+import type { Panel } from './ports';
+import { useTrans } from './scope';
+import { formatMoment } from './words';
+
+const ENDINGS: Record<ExportFormat, string> = { markdown: 'md', ipynb: 'ipynb', html: 'html' };
+
+interface SessionRowProps {
+  readonly panel: Panel;
+  readonly chat: ChatSummary;
+  readonly isShown: boolean;
+  /** It belongs to the notebook that the person looks at. */
+  readonly isHere: boolean;
+  readonly onOpen: () => void;
+}
+
+export function SessionRow({ panel, chat, isShown, isHere, onOpen }: SessionRowProps) {
+  const trans = useTrans();
+  const [state, setState] = React.useState<'shown' | 'renamed' | 'deleted'>('shown');
+  const [problem, setProblem] = React.useState('');
+  const title = chat.title === '' ? trans.__('Untitled chat') : chat.title;
+  const show = (): void => {
+    setState('shown');
+  };
+  const exportAs = (format: ExportFormat): void => {
+    setProblem('');
+    panel.exportChat(chat.id, format).then(
+      blob => {
+        saveAs(blob, `${title}.${ENDINGS[format]}`);
+      },
+      (error: unknown) => {
+        setProblem(error instanceof Error ? error.message : String(error));
+      }
+    );
+  };
+  if (state === 'renamed') {
+    return (
+      <li className="cw-session">
+        <TitleField
+          title={chat.title}
+          onDone={changed => {
+            show();
+            if (changed !== '' && changed !== chat.title) {
+              void panel.renameChat(chat.id, changed);
+            }
+          }}
+        />
+      </li>
+    );
+  }
+  if (state === 'deleted') {
+    return (
+      <li className="cw-session">
+        <ConfirmDelete
+          title={title}
+          onDelete={() => {
+            show();
+            void panel.deleteChat(chat.id);
+          }}
+          onKeep={show}
+        />
+      </li>
+    );
+  }
+  const notebook = isHere ? '' : (chat.notebookPath.split('/').at(-1) ?? '');
+  return (
+    <li className={`cw-session ${isShown ? 'cw-mod-shown' : ''}`}>
+      <button
+        type="button"
+        className="cw-session-open"
+        onClick={onOpen}
+        {...(isShown && { 'aria-current': 'true' })}
+      >
+        <span className="cw-session-title">{title}</span>
+        <span className="cw-session-details">
+          <span>{formatMoment(chat.updatedAt)}</span>
+          <span>{trans._n('%1 prompt', '%1 prompts', chat.runs)}</span>
+          {notebook !== '' && <span title={chat.notebookPath}>{notebook}</span>}
+        </span>
+      </button>
+      <Menu
+        label={trans.__('More for %1', title)}
+        className="cw-icon-button"
+        side="below"
+        end
+        entries={[
+          {
+            key: 'rename',
+            icon: 'edit',
+            label: trans.__('Rename'),
+            onChoose: () => {
+              setState('renamed');
+            }
+          },
+          ...(['markdown', 'ipynb', 'html'] as const).map(format => ({
+            key: format,
+            icon: 'download' as const,
+            label: exportWords(format, trans),
+            onChoose: () => {
+              exportAs(format);
+            }
+          })),
+          {
+            key: 'delete',
+            icon: 'trash',
+            label: trans.__('Delete …'),
+            onChoose: () => {
+              setState('deleted');
+            }
+          }
+        ]}
+      >
+        <Icon name="more" />
+      </Menu>
+      {problem !== '' && (
+        <p className="cw-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function exportWords(format: ExportFormat, trans: ReturnType<typeof useTrans>): string {
+  const words: Record<ExportFormat, string> = {
+    markdown: trans.__('Export as Markdown'),
+    ipynb: trans.__('Export as notebook'),
+    html: trans.__('Export as web page')
+  };
+  return words[format];
+}
+
+interface ConfirmDeleteProps {
+  readonly title: string;
+  readonly onDelete: () => void;
+  readonly onKeep: () => void;
+}
+
+function ConfirmDelete({ title, onDelete, onKeep }: ConfirmDeleteProps) {
+  const trans = useTrans();
+  const keep = React.useRef<HTMLButtonElement>(null);
+  React.useEffect(() => {
+    keep.current?.focus();
+  }, []);
+  return (
+    <div className="cw-confirm" role="group" aria-label={trans.__('Delete %1', title)}>
+      <p>{trans.__('Delete "%1" and the record of its runs? The notebook stays.', title)}</p>
+      <div className="cw-row">
+        <Button kind="danger" icon="trash" onClick={onDelete}>
+          {trans.__('Delete')}
+        </Button>
+        <Button ref={keep} onClick={onKeep}>
+          {trans.__('Keep')}
+        </Button>
+      </div>
+    </div>
+  );
+}

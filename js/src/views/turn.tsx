@@ -1,0 +1,36 @@
+import * as React from 'react';
+
+import type { Turn } from '../models/types';
+import { BlockView } from './block';
+import { ApproveAll } from './approve_all';
+import { groupBlocks } from './grouping';
+import { PromptBubble } from './prompt_bubble';
+import { useTrans } from './scope';
+import { ToolGroup } from './tool_group';
+import { TurnEnding } from './turn_ending';
+import { TurnFooter } from './turn_footer';
+
+/** A prompt and everything that came of it; drawn again only when the turn changed. */
+export const TurnView = React.memo(function TurnView({ turn }: { turn: Turn }) {
+  const trans = useTrans();
+  const isRunning = turn.status === 'running';
+  const pieces = React.useMemo(() => groupBlocks(turn.blocks, isRunning), [turn.blocks, isRunning]);
+  return (
+    <article className="cw-turn" aria-label={trans.__('Prompt and answer')} data-run={turn.runId}>
+      <PromptBubble turn={turn} />
+      <div className="cw-answer">
+        {pieces.map(piece =>
+          piece.kind === 'group' ? (
+            <ToolGroup key={piece.key} cards={piece.cards} runId={turn.runId} />
+          ) : (
+            <BlockView key={piece.key} block={piece.block} runId={turn.runId} />
+          )
+        )}
+        {isRunning && <ApproveAll blocks={turn.blocks} />}
+        {isRunning && turn.activity !== '' && <p className="cw-activity">{turn.activity}</p>}
+        {!isRunning && <TurnEnding turn={turn} />}
+        {!isRunning && <TurnFooter turn={turn} />}
+      </div>
+    </article>
+  );
+});

@@ -1,0 +1,55 @@
+import * as React from 'react';
+
+import type { UndoResult } from '../models/notebooks';
+import type { Turn } from '../models/types';
+
+/** What a person can do about a turn and its calls. */
+export interface TurnActions {
+  /** The chat's notebook is open here, so its cells can be shown. */
+  readonly canReveal: boolean;
+  /** The notebook can be changed and nothing is going on. */
+  readonly canUndo: boolean;
+  /** This page may answer approvals. */
+  readonly canAnswer: boolean;
+  answer(callId: string, answer: ApprovalAnswer): void;
+  /** Allow these calls; those that do not ask yet, as soon as they do. */
+  acceptAll(callIds: readonly string[]): void;
+  reveal(cellId: string): void;
+  /** Take back a run, or one call of it; null: the notebook is not open. */
+  undo(runId: string, callId?: string): UndoResult | null;
+  redo(runId: string, callId?: string): UndoResult | null;
+  /** Ask the same again. */
+  retry(turn: Turn): void;
+  /** Ask the model to go on where it was cut off. */
+  proceed(): void;
+  /** Show where model and key are set. */
+  setUp(): void;
+}
+
+export interface ApprovalAnswer {
+  readonly allowed: boolean;
+  readonly reason: string;
+  readonly forSession: boolean;
+}
+
+const NOTHING: TurnActions = {
+  canReveal: false,
+  canUndo: false,
+  canAnswer: false,
+  answer: () => undefined,
+  acceptAll: () => undefined,
+  reveal: () => undefined,
+  undo: () => null,
+  redo: () => null,
+  retry: () => undefined,
+  proceed: () => undefined,
+  setUp: () => undefined
+};
+
+const Actions = React.createContext<TurnActions>(NOTHING);
+
+export const TurnActionsProvider = Actions.Provider;
+
+export function useTurnActions(): TurnActions {
+  return React.useContext(Actions);
+}

@@ -1,0 +1,95 @@
+import * as React from 'react';
+
+import type { Turn } from '../models/types';
+import { Button } from './button';
+import { CopyButton } from './copy_button';
+import { Icon } from './icon';
+import type { IconName } from './icon_paths';
+import { needsSetup } from './notice';
+import { useTrans } from './scope';
+import { useTurnActions } from './turn_actions';
+import { isTrouble, statusWords } from './words';
+
+/** How a run ended, where it did not simply end well, and what to do about it. */
+export function TurnEnding({ turn }: { turn: Turn }) {
+  const trans = useTrans();
+  if (turn.status === 'completed' && turn.reason === '') {
+    return null;
+  }
+  const isBad = isTrouble(turn.status);
+  const isReasonShown = turn.reason !== '' && turn.status !== 'cancelled' && !isSaid(turn);
+  return (
+    <div className={`cw-ending cw-mod-${isBad ? 'error' : 'info'}`}>
+      <Icon name={iconOf(turn)} />
+      <div className="cw-ending-text">
+        {turn.status !== 'completed' && <strong>{statusWords(turn.status, trans)}</strong>}
+        {isReasonShown && <p>{turn.reason}</p>}
+        <Remedies turn={turn} />
+      </div>
+      {isBad && <CopyButton text={() => detailsOf(turn)} label={trans.__('Copy details')} />}
+    </div>
+  );
+}
+
+function iconOf({ status }: Turn): IconName {
+  if (isTrouble(status)) {
+    return 'error';
+  }
+  return status === 'cancelled' ? 'stop' : 'info';
+}
+
+/** A notice in the answer has told the reason already. */
+function isSaid({ blocks, cause }: Turn): boolean {
+  return blocks.some(block => block.kind === 'notice' && block.code === cause && cause !== '');
+}
+
+function Remedies({ turn }: { turn: Turn }) {
+  const trans = useTrans();
+  const actions = useTurnActions();
+  if (turn.cause === 'truncated') {
+    return (
+      <Button
+        onClick={() => {
+          actions.proceed();
+        }}
+      >
+        {trans.__('Continue')}
+      </Button>
+    );
+  }
+  return (
+    <div className="cw-row">
+      {turn.status !== 'completed' && (
+        <Button
+          icon="retry"
+          onClick={() => {
+            actions.retry(turn);
+          }}
+        >
+          {trans.__('Retry')}
+        </Button>
+      )}
+      {needsSetup(turn.cause) && !isSaid(turn) && (
+        <Button
+          icon="key"
+          onClick={() => {
+            actions.setUp();
+          }}
+        >
+          {trans.__('Model settings')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What a person pastes into a report; for programs and people, so not translated. */
+function detailsOf(turn: Turn): string {
+  return [
+    `run: ${turn.runId}`,
+    `model: ${turn.model}`,
+    `status: ${turn.status}`,
+    `cause: ${turn.cause}`,
+    `reason: ${turn.reason}`
+  ].join('\n');
+}

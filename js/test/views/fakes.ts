@@ -1,0 +1,329 @@
+/** Models for the views: what they show is set, what is asked of them is written down. */
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+
+import type { Usage, VariableSummary } from '../../src/events';
+import type { ReceivedEvent } from '../../src/models/chat';
+import { ComposerModel } from '../../src/models/composer';
+import { ChatMemory, type TextStore } from '../../src/models/memory';
+import type { UndoResult } from '../../src/models/notebooks';
+import type { Problem } from '../../src/models/problems';
+import type { CurrentNotebook } from '../../src/models/session';
+import type { Suggestion } from '../../src/models/suggestions';
+import type {
+  ChatSummary,
+  Draft,
+  LinkState,
+  NoticeBlock,
+  ToolCard,
+  Turn
+} from '../../src/models/types';
+import type {
+  ExportFormat,
+  MissingCells,
+  ServiceChange,
+  ServiceCheck,
+  ServiceState,
+  UploadedFile
+} from '../../src/server/answers';
+import type { ChatState, Mode } from '../../src/server/frames';
+import type { Chat, Notebooks, OpenNotebook, Panel } from '../../src/views/ports';
+import { chatState } from '../fake_socket';
+
+// eslint-disable-next-line jupyter/incorrect-translator-usage
+export const TRANS = nullTranslator.load('cellwright');
+
+class TextMap extends Map<string, string> implements TextStore {
+  getItem(key: string): string | null {
+    return this.get(key) ?? null;
+  }
+  setItem(key: string, value: string): void {
+    this.set(key, value);
+  }
+  removeItem(key: string): void {
+    this.delete(key);
+  }
+}
+
+/** What was asked of a fake: the name and the arguments of each call. */
+export type Call = readonly [name: string, ...values: unknown[]];
+
+export class FakeChat implements Chat {
+  constructor(state: Partial<ChatState> = {}, turns: readonly Turn[] = []) {
+    this.state = chatState(state.id ?? 'chat-1', state);
+    this.turns = turns;
+  }
+
+  readonly calls: Call[] = [];
+  readonly composer = new ComposerModel(new ChatMemory(new TextMap(), new TextMap()), 'chat-1');
+  readonly changed = new Signal<this, void>(this);
+  readonly eventReceived = new Signal<this, ReceivedEvent>(this);
+  readonly stateReceived = new Signal<this, ChatState>(this);
+  readonly created = new Signal<this, string>(this);
+  state: ChatState;
+  turns: readonly Turn[];
+  sending: readonly Draft[] = [];
+  problem: Problem | null = null;
+  isCaughtUp = true;
+  isDriver = true;
+  isDrivenElsewhere = false;
+  isDisposed = false;
+
+  get id(): string {
+    return this.state.id;
+  }
+
+  /** Become this and tell of it. */
+  set(change: {
+    readonly state?: Partial<ChatState>;
+    readonly turns?: readonly Turn[];
+    readonly problem?: Problem | null;
+  }): void {
+    this.state = { ...this.state, ...change.state };
+    this.turns = change.turns ?? this.turns;
+    this.problem = change.problem === undefined ? this.problem : change.problem;
+    this.changed.emit();
+  }
+
+  ask(draft: Draft, options: { readonly instead?: boolean } = {}): void {
+    this.calls.push(['ask', draft, options]);
+    this.composer.clear();
+  }
+  stop(): void {
+    this.calls.push(['stop']);
+  }
+  answer(callId: string, allowed: boolean, reason = '', forSession = false): void {
+    this.calls.push(['answer', callId, allowed, reason, forSession]);
+  }
+  sendInput(value: string): void {
+    this.calls.push(['sendInput', value]);
+  }
+  editQueue(...values: Parameters<Chat['editQueue']>): void {
+    this.calls.push(['editQueue', ...values]);
+  }
+  extend(seconds: number): void {
+    this.calls.push(['extend', seconds]);
+  }
+  drive(): void {
+    this.calls.push(['drive']);
+  }
+  moveTo(path: string): void {
+    this.calls.push(['moveTo', path]);
+  }
+  clearProblem(): void {
+    this.calls.push(['clearProblem']);
+    this.set({ problem: null });
+  }
+  dispose(): void {
+    this.isDisposed = true;
+  }
+}
+
+export const SERVICE: ServiceState = {
+  model: 'gpt-5.6',
+  base_url: 'https://models.example.org/v1',
+  has_key: true,
+  key_source: 'environment',
+  is_demo: false,
+  notice: '',
+  mode: 'ask',
+  modes: ['plan', 'ask', 'edits', 'auto'],
+  models_allowed: [],
+  endpoints_locked: false,
+  recording: true,
+  warnings: []
+};
+
+export class FakePanel implements Panel {
+  constructor(public chat: FakeChat = new FakeChat()) {}
+
+  readonly calls: Call[] = [];
+  readonly linkChanged = new Signal<this, LinkState>(this);
+  readonly serviceChanged = new Signal<this, ServiceState | null>(this);
+  readonly chatChanged = new Signal<this, void>(this);
+  readonly chatsChanged = new Signal<this, readonly ChatSummary[]>(this);
+  readonly notebookChanged = new Signal<this, CurrentNotebook | null>(this);
+  readonly noticesChanged = new Signal<this, readonly NoticeBlock[]>(this);
+  readonly problemChanged = new Signal<this, Problem | null>(this);
+  readonly missingChanged = new Signal<this, readonly MissingCells[]>(this);
+  link: LinkState = 'open';
+  service: ServiceState | null = SERVICE;
+  chats: readonly ChatSummary[] = [];
+  notebook: CurrentNotebook | null = null;
+  notices: readonly NoticeBlock[] = [];
+  problem: Problem | null = null;
+  missing: readonly MissingCells[] = [];
+  isDisposed = false;
+  names: readonly VariableSummary[] = [];
+  suggested: readonly Suggestion[] = [];
+  checks: readonly ServiceCheck[] = [];
+  /** Thrown by what reaches the server, when set. */
+  refusal: Error | null = null;
+
+  readonly rest: Panel['rest'] = {
+    models: () => this.answer(['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder']),
+    testService: () => this.answer(this.checks),
+    variable: (_kernel, name) => this.answer(`${name}: 3 rows`)
+  };
+
+  get modes(): readonly Mode[] {
+    return this.service?.modes ?? ['plan', 'ask'];
+  }
+
+  modeOf(chat: Chat): Mode {
+    return chat.composer.chosenMode ?? 'ask';
+  }
+  show(chat: FakeChat): void {
+    this.chat = chat;
+    this.chatChanged.emit();
+  }
+  setPreferredMode(mode: Mode | null): void {
+    this.calls.push(['setPreferredMode', mode]);
+  }
+  refreshService(): Promise<void> {
+    return Promise.resolve();
+  }
+  changeService(change: ServiceChange): Promise<void> {
+    this.calls.push(['changeService', change]);
+    return this.answer(undefined);
+  }
+  refreshChats(query?: string): Promise<void> {
+    this.calls.push(['refreshChats', query]);
+    return Promise.resolve();
+  }
+  openChat(id: string): void {
+    this.calls.push(['openChat', id]);
+  }
+  newChat(notebookPath?: string): void {
+    this.calls.push(['newChat', notebookPath]);
+  }
+  renameChat(id: string, title: string): Promise<void> {
+    this.calls.push(['renameChat', id, title]);
+    return Promise.resolve();
+  }
+  deleteChat(id: string): Promise<void> {
+    this.calls.push(['deleteChat', id]);
+    return Promise.resolve();
+  }
+  exportChat(id: string, to: ExportFormat): Promise<Blob> {
+    this.calls.push(['exportChat', id, to]);
+    return this.answer(new Blob(['text']));
+  }
+  uploadFile(file: Blob, name: string): Promise<UploadedFile> {
+    this.calls.push(['uploadFile', name]);
+    const uploaded = { file: `0a1b-${name}`, name, size_bytes: file.size, mime: file.type };
+    return this.answer(uploaded);
+  }
+  variables(): Promise<readonly VariableSummary[]> {
+    return this.answer(this.names);
+  }
+  suggestions(): Promise<readonly Suggestion[]> {
+    return Promise.resolve(this.suggested);
+  }
+  setNotebook(current: CurrentNotebook | null): void {
+    this.notebook = current;
+    this.notebookChanged.emit(current);
+  }
+  insertMissing(cells: MissingCells): void {
+    this.calls.push(['insertMissing', cells.run]);
+  }
+  discardMissing(cells: MissingCells): Promise<void> {
+    this.calls.push(['discardMissing', cells.run]);
+    return Promise.resolve();
+  }
+  reconnect(): void {
+    this.calls.push(['reconnect']);
+  }
+  clearProblem(): void {
+    this.problem = null;
+    this.problemChanged.emit(null);
+  }
+  dispose(): void {
+    this.isDisposed = true;
+  }
+
+  private answer<T>(value: T): Promise<T> {
+    return this.refusal === null ? Promise.resolve(value) : Promise.reject(this.refusal);
+  }
+}
+
+/** An open notebook that only writes down what is asked of it. */
+export class FakeNotebook implements OpenNotebook {
+  readonly calls: Call[] = [];
+  editable = true;
+  undone: UndoResult = { changed: ['a', 'b'], kept: [] };
+
+  reveal(cellId: string): void {
+    this.calls.push(['reveal', cellId]);
+  }
+  undo(run: string, callId?: string): UndoResult {
+    this.calls.push(['undo', run, callId]);
+    return this.undone;
+  }
+  redo(run: string, callId?: string): UndoResult {
+    this.calls.push(['redo', run, callId]);
+    return this.undone;
+  }
+}
+
+export class FakeNotebooks implements Notebooks {
+  constructor(readonly open: Readonly<Record<string, FakeNotebook>> = {}) {}
+
+  readonly currentChanged = new Signal<this, void>(this);
+  readonly added = new Signal<this, void>(this);
+
+  find(path: string): FakeNotebook | null {
+    return this.open[path] ?? null;
+  }
+}
+
+export const USAGE: Usage = {
+  prompt_tokens: 45_200,
+  completion_tokens: 1_180,
+  cached_tokens: 38_100,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+  estimated: false
+};
+
+export function turn(change: Partial<Turn> = {}): Turn {
+  return {
+    runId: 'run-1',
+    prompt: 'What is in this data?',
+    files: [],
+    model: 'gpt-5.6',
+    mode: 'ask',
+    startedAt: 1000,
+    status: 'completed',
+    reason: '',
+    cause: '',
+    blocks: [],
+    usage: USAGE,
+    costDollars: null,
+    durationSeconds: 12.3,
+    activity: '',
+    ...change
+  };
+}
+
+export function card(change: Partial<ToolCard> = {}): ToolCard {
+  return {
+    kind: 'tool',
+    callId: 'call-1',
+    name: 'run_cell',
+    label: 'load the penguins',
+    risk: 'execute',
+    status: 'ok',
+    code: 'import pandas as pd\npenguins = pd.read_csv("penguins.csv")',
+    language: 'python',
+    argumentsText: '',
+    reason: '',
+    cellIds: ['cell-1'],
+    execution: null,
+    result: '344 rows × 7 columns',
+    shown: '',
+    startedAt: 1000,
+    durationSeconds: 0.8,
+    ...change
+  };
+}

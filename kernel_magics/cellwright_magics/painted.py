@@ -1,0 +1,131 @@
+"""The notebook in front of the person: as it was saved, with the cells painted since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from cellwright.cells import Cell, source_hash
+from cellwright.events import (
+    CellAdded,
+    CellEdited,
+    CellEvent,
+    CellFinished,
+    CellMoved,
+    CellOutput,
+    CellRemoved,
+    CellStarted,
+)
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.notebooks.saved import SavedNotebook
+from cellwright.outputs import ClearOutput
+from cellwright_magics.easels import Easel, PaintedBefore
+
+__all__ = ["PaintedNotebook"]
+
+
+class PaintedNotebook:
+    """Cells appear in the notebook under the calling cell as the run goes on.
+
+    What the person changes meanwhile is not known here. The front end keeps their text: where an
+    edit no longer fits, it paints a cell of its own for it.
+
+    Args:
+        easel: The way to the front end.
+        saved: The file, as far as it is known.
+        run_id: The run that paints now.
+        execution_count: The number that cells get when they have run.
+    """
+
+    is_editable = True
+
+    def __init__(
+        self,
+        easel: Easel,
+        saved: SavedNotebook | None,
+        run_id: Callable[[], str],
+        execution_count: int,
+    ) -> None:
+        self._easel = easel
+        self._run_id = run_id
+        self._count = execution_count
+        self._path = saved.path if saved is not None else ""
+        cells = saved.cells() if saved is not None else ()
+        self._seen = MemoryNotebook(as_it_is(cells, easel.painted))
+        self._last = easel.cell_id
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._path
+
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells, the painted ones as they were when the calling cell began."""
+        return self._seen.cells()
+
+    def confirm(self, cell_id: str, source: str, message_id: str = "") -> None:
+        """Return when the cell is there with this source, as far as is known here."""
+        self._seen.confirm(cell_id, source)
+
+    def apply(self, event: CellEvent) -> None:
+        """Paint what the event says."""
+        if isinstance(event, CellOutput):
+            # The kernel shows outputs itself; this one it holds back (``kernels.tap``).
+            if isinstance(event.message, ClearOutput):
+                self._easel.send("clear", cell_id=event.cell_id, wait=event.message.wait)
+        elif isinstance(event, CellAdded):
+            event = replace(event, after=event.after or self._last)
+            self._last = event.cell_id
+            self._paint(event)
+        else:
+            self._tell(event)
+        self._seen.apply(event)
+
+    def _paint(self, event: CellAdded) -> None:
+        self._send_source(
+            "add", event, cell_type=event.cell_type, after=event.after, source=event.source
+        )
+
+    def _tell(self, event: CellEvent) -> None:
+        match event:
+            case CellEdited():
+                self._send_source(
+                    "edit", event, source=event.source, previous_hash=event.previous_hash
+                )
+            case CellRemoved():
+                self._easel.send("remove", cell_id=event.cell_id, previous_hash=event.previous_hash)
+            case CellMoved():
+                self._easel.send("move", cell_id=event.cell_id, after=event.after)
+            case CellStarted():
+                self._easel.send("begin", cell_id=event.cell_id)
+            case CellFinished():
+                status, seconds = event.execution.status, event.execution.duration_seconds
+                ended = {"status": status, "seconds": seconds, "execution_count": self._count}
+                self._easel.send("end", cell_id=event.cell_id, execution=ended)
+
+    def _send_source(self, kind: str, event: CellAdded | CellEdited, **content: Any) -> None:
+        self._easel.send(
+            kind,
+            run=self._run_id(),
+            call=event.call_id,
+            cell_id=event.cell_id,
+            hash=source_hash(event.source),
+            **content,
+        )
+
+
+def as_it_is(saved: tuple[Cell, ...], painted: tuple[PaintedBefore, ...]) -> tuple[Cell, ...]:
+    """The cells of the file, with those painted before as the front end has them now."""
+    told = {cell.cell_id: cell for cell in painted}
+    cells: list[Cell] = []
+    for cell in saved:
+        now = told.pop(cell.id, None)
+        if now is not None:
+            cells.append(replace(cell, source=now.source))
+        elif "painted_by" not in (cell.metadata.get("cellwright") or {}):
+            cells.append(cell)
+    for new in told.values():
+        at = next((n for n, cell in enumerate(cells) if cell.id == new.painted_by), len(cells) - 1)
+        cells.insert(at + 1, Cell(new.cell_id, "code", new.source))
+    return tuple(cells)

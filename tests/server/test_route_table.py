@@ -1,0 +1,286 @@
+"""Every route against everybody who should not get through, and those who should."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from jupyter_server.auth import Authorizer
+from recorded_runs import analysis_run
+from server_client import Answer, Client
+from tornado.websocket import WebSocketHandler
+
+from cellwright.server.application import Application
+from cellwright.server.routes import Route
+from cellwright.server.table import ROUTES, handlers
+
+pytestmark = pytest.mark.server
+
+READING = ("GET", "HEAD", "OPTIONS")
+EVIL = "https://evil.example"
+
+
+class RefusesCellwright(Authorizer):
+    """Lets everybody do everything, except what belongs to cellwright."""
+
+    def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
+        return resource != "cellwright"
+
+
+class OnlyLooking(Authorizer):
+    """Lets everybody read, and nobody do anything."""
+
+    def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
+        return action == "read"
+
+
+WITH_CELLWRIGHT = {"jpserver_extensions": {"cellwright": True}}
+REFUSING = {"ServerApp": {**WITH_CELLWRIGHT, "authorizer_class": RefusesCellwright}}
+LOOKING = {"ServerApp": {**WITH_CELLWRIGHT, "authorizer_class": OnlyLooking}}
+OFF = {"ServerApp": WITH_CELLWRIGHT, "Cellwright": {"enabled": False}}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request that succeeds, but for who makes it."""
+
+    route: str
+    method: str
+    path: str
+    value: Any = None
+    status: int = 200
+
+
+def calls(chat: str, run: str) -> list[Call]:
+    """One call for every method of every route; what deletes comes last."""
+    return [
+        Call("health", "GET", "health"),
+        Call("service", "GET", "service"),
+        Call("service", "PUT", "service", {"model": "cellwright-demo"}),
+        Call("service/test", "POST", "service/test", {}),
+        Call("models", "GET", "models"),
+        Call("chats", "GET", "chats?query=region"),
+        Call("chats", "POST", "chats", {"notebook_path": "b.ipynb"}, 201),
+        Call("chats/{id}/export", "GET", f"chats/{chat}/export?to=html"),
+        Call("files", "POST", "files?name=a.csv", b"a,b\n", 201),
+        # no kernel runs here, which is told only to those who may ask
+        Call("kernels/{id}/variables", "GET", "kernels/none/variables", status=404),
+        Call("kernels/{id}/variables/{name}", "GET", "kernels/none/variables/df", status=404),
+        Call("runs/{id}/cells", "GET", f"runs/{run}/cells"),
+        Call("runs/{id}/fates", "POST", f"runs/{run}/fates", {"fates": {"c": "saved"}}),
+        Call("notebooks/missing", "GET", "notebooks/missing?path=a.ipynb"),
+        Call("chats/{id}", "PATCH", f"chats/{chat}", {"title": "New"}),
+        Call("chats/{id}", "DELETE", f"chats/{chat}"),
+    ]
+
+
+@pytest.fixture
+def all_calls(shared: Application) -> list[Call]:
+    chat = shared.chats.create("a.ipynb")
+    run = shared.runs.start(*analysis_run()).run_id
+    shared.chats.add_run(chat.chat_id, run)
+    return calls(chat.chat_id, run)
+
+
+def mutating(found: list[Call]) -> Iterator[Call]:
+    return (call for call in found if call.method not in READING)
+
+
+def contents(shared: Application) -> list[str]:
+    """Everything in the record, and the names of all files beside it."""
+    path = shared.chooser.home() / "runs.sqlite"
+    with sqlite3.connect(path) as connection:
+        rows = list(connection.iterdump())
+    connection.close()
+    files = [f for f in shared.chooser.home().rglob("*") if not f.name.endswith(("-wal", "-shm"))]
+    return rows + sorted(str(file) for file in files)
+
+
+async def made(client: Client, call: Call, **options: Any) -> Answer:
+    return await client.call(call.method, call.path, call.value, **options)
+
+
+def rest_routes() -> list[tuple[str, type[Route]]]:
+    return [
+        (path, handler)
+        for path, handler in ROUTES
+        if issubclass(handler, Route) and not issubclass(handler, WebSocketHandler)
+    ]
+
+
+def methods_of(handler: type[Route]) -> list[str]:
+    names = ("get", "post", "put", "patch", "delete", "head")
+    return [name.upper() for name in names if any(name in c.__dict__ for c in ours(handler))]
+
+
+def ours(handler: type[Route]) -> list[type]:
+    return [c for c in handler.__mro__ if c.__module__.startswith("cellwright.")]
+
+
+def shape(path: str) -> str:
+    """A route's pattern as the documentation writes it."""
+    for pattern, name in (("([A-Za-z0-9_.-]{1,128})", "{id}"), ("([^/]{1,512})", "{name}")):
+        path = path.replace(pattern, name)
+    return path
+
+
+def test_every_method_of_every_route_is_called_here() -> None:
+    there = {(shape(path), method) for path, cls in rest_routes() for method in methods_of(cls)}
+    assert there == {(call.route, call.method) for call in calls("c", "r")}
+
+
+def test_every_route_names_the_resource_to_authorize() -> None:
+    resources = {getattr(handler, "auth_resource", None) for _, handler in handlers("/")}
+    assert resources == {"cellwright"}
+
+
+def test_no_route_has_its_own_idea_of_origins_and_xsrf() -> None:
+    checks = ("check_origin", "check_xsrf_cookie", "check_host", "check_referer")
+    for _, handler in rest_routes():
+        assert not [name for c in ours(handler) for name in checks if name in c.__dict__]
+
+
+async def test_the_token_opens_every_route(client: Client, all_calls: list[Call]) -> None:
+    answers = [(call, (await made(client, call)).status) for call in all_calls]
+    assert [(call.path, status) for call, status in answers if status != call.status] == []
+
+
+async def test_a_page_that_sends_its_cookie_and_xsrf_header_gets_in(
+    client: Client, all_calls: list[Call]
+) -> None:
+    await client.log_in()
+    for call in all_calls:
+        headers = {"Sec-Fetch-Site": "same-origin"}
+        answer = await made(client, call, who="cookie", xsrf=True, headers=headers)
+        assert answer.status == call.status, call
+
+
+async def test_strangers_are_refused(
+    client: Client, all_calls: list[Call], shared: Application
+) -> None:
+    before = contents(shared)
+    for call in all_calls:
+        assert (await made(client, call, who="stranger")).status == 403, call
+        headers = {"Authorization": "token wrong"}
+        assert (await made(client, call, who="stranger", headers=headers)).status == 403, call
+    assert contents(shared) == before
+
+
+@pytest.mark.parametrize("kind", ["json", "x-www-form-urlencoded", "octet-stream"])
+async def test_a_cookie_without_the_xsrf_header_changes_nothing(
+    client: Client, all_calls: list[Call], shared: Application, kind: str
+) -> None:
+    await client.log_in()
+    before = contents(shared)
+    for call in mutating(all_calls):
+        headers = {"Content-Type": f"application/{kind}"}
+        assert (await made(client, call, who="cookie", headers=headers)).status == 403, call
+    assert contents(shared) == before
+
+
+async def test_another_origin_is_refused(
+    client: Client, all_calls: list[Call], shared: Application
+) -> None:
+    await client.log_in()
+    before = contents(shared)
+    for call in all_calls:
+        headers = {"Origin": EVIL, "Sec-Fetch-Site": "cross-site"}
+        answer = await made(client, call, who="cookie", xsrf=True, headers=headers)
+        assert answer.status in (403, 404), call
+        assert b"chat" not in answer.body
+        answer = await made(client, call, who="cookie", headers=headers)
+        assert answer.status in (403, 404), call
+    assert contents(shared) == before
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Referer": f"{EVIL}/page"},
+    ],
+    ids=["another site", "another port", "referer"],
+)
+async def test_what_a_page_of_another_site_loads_as_a_script_is_refused(
+    client: Client, all_calls: list[Call], headers: dict[str, str]
+) -> None:
+    await client.log_in()
+    for call in all_calls:
+        if call.method == "GET":
+            answer = await made(client, call, who="cookie", headers=headers)
+            assert (answer.status, answer.json["code"]) == (403, "cross_site"), call
+
+
+async def test_a_link_to_an_export_may_be_typed_into_the_address_bar(
+    client: Client, all_calls: list[Call]
+) -> None:
+    await client.log_in()
+    (export,) = [call for call in all_calls if call.path.endswith("to=html")]
+    answer = await made(client, export, who="cookie", headers={"Sec-Fetch-Site": "none"})
+    assert answer.status == 200
+
+
+async def test_a_name_that_was_bound_to_this_address_is_refused(
+    client: Client, all_calls: list[Call]
+) -> None:
+    for call in all_calls:
+        answer = await made(client, call, headers={"Host": "evil.example:8888"})
+        assert answer.status == 403, call
+
+
+@pytest.mark.parametrize("jp_server_config", [REFUSING])
+async def test_the_authorizer_can_close_every_route(client: Client, all_calls: list[Call]) -> None:
+    for call in all_calls:
+        assert (await made(client, call)).status == 403, call
+
+
+@pytest.mark.parametrize("jp_server_config", [LOOKING])
+async def test_who_may_only_look_changes_nothing(
+    client: Client, all_calls: list[Call], shared: Application
+) -> None:
+    before = contents(shared)
+    for call in all_calls:
+        asks_a_kernel = call.route.startswith("kernels")
+        expected = 403 if call.method not in READING or asks_a_kernel else call.status
+        assert (await made(client, call)).status == expected, call
+    assert contents(shared) == before
+
+
+@pytest.mark.parametrize("jp_server_config", [OFF])
+async def test_switched_off_only_health_answers(client: Client, all_calls: list[Call]) -> None:
+    for call in all_calls:
+        answer = await made(client, call)
+        if call.route == "health":
+            assert answer.json["enabled"] is False
+        else:
+            assert (answer.status, answer.json["code"]) == (403, "disabled"), call
+
+
+async def test_no_get_changes_anything(
+    client: Client, all_calls: list[Call], shared: Application
+) -> None:
+    before = contents(shared)
+    for call in all_calls:
+        if call.method == "GET":
+            await made(client, call)
+    assert contents(shared) == before
+
+
+async def test_other_methods_are_not_there(client: Client) -> None:
+    for path, handler in rest_routes():
+        where = shape(path).replace("{id}", "x").replace("{name}", "x")
+        for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - set(methods_of(handler)):
+            assert (await client.call(method, where)).status == 405, (method, path)
+
+
+async def test_every_answer_forbids_guessing_at_what_it_is(
+    client: Client, all_calls: list[Call]
+) -> None:
+    for call in all_calls:
+        answer = await made(client, call)
+        assert answer.headers["X-Content-Type-Options"] == "nosniff", call
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]

@@ -1,0 +1,218 @@
+"""The model service over the wire: shown, chosen, tried; its key never told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from fake_service import FakeService
+from server_client import Client
+
+from cellwright.server.application import Application
+
+pytestmark = pytest.mark.server
+
+KEY = "-".join(["sk", "svcacct", "4f9a1c7e2b8d6035"])
+WITH_CELLWRIGHT = {"jpserver_extensions": {"cellwright": True}}
+STRICT = {
+    "ServerApp": WITH_CELLWRIGHT,
+    "Cellwright": {
+        "modes": ["ask", "plan"],
+        "models": ["demo-*", "qwen*"],
+        "endpoints": ["http://127.0.0.1"],
+    },
+}
+ELSEWHERE = {
+    "ServerApp": WITH_CELLWRIGHT,
+    "Cellwright": {"endpoints": ["https://models.example.com/v1"]},
+}
+
+
+async def test_without_any_setting_the_demo_model_answers(client: Client) -> None:
+    answer = await client.call("GET", "service")
+    state = answer.json
+    assert "demo model answers" in state.pop("notice")
+    assert state == {
+        "model": "cellwright-demo",
+        "base_url": "",
+        "has_key": False,
+        "key_source": "",
+        "is_demo": True,
+        "mode": "ask",
+        "modes": ["plan", "ask", "edits", "auto"],
+        "models_allowed": [],
+        "endpoints_locked": False,
+        "recording": True,
+        "warnings": [],
+    }
+
+
+async def test_a_service_is_chosen_and_shown(client: Client) -> None:
+    change = {"base_url": "http://127.0.0.1:9/v1/", "model": "qwen", "api_key": KEY}
+    state = (await client.call("PUT", "service", change)).json
+    assert (state["model"], state["base_url"]) == ("qwen", "http://127.0.0.1:9/v1")
+    assert (state["has_key"], state["key_source"], state["is_demo"]) == (True, "file", False)
+    assert (await client.call("GET", "service")).json == state
+    state = (await client.call("PUT", "service", {"api_key": ""})).json
+    assert (state["has_key"], state["key_source"]) == (False, "")
+
+
+async def test_a_service_without_a_model_says_what_is_missing(client: Client) -> None:
+    state = (await client.call("PUT", "service", {"base_url": "http://127.0.0.1:9"})).json
+    assert "No model is named" in state["warnings"][0]
+
+
+async def test_an_environment_that_cannot_be_used_is_shown(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CELLWRIGHT_MODE", "yolo")
+    state = (await client.call("GET", "service")).json
+    assert any("'yolo'" in warning for warning in state["warnings"])
+    assert len(state["warnings"]) == 1
+    (check,) = (await client.call("POST", "service/test")).json
+    assert (check["name"], check["status"]) == ("service", "blocked")
+    assert (await client.call("GET", "models")).status == 400
+
+
+async def test_a_record_that_cannot_be_written_is_shown(
+    client: Client, shared: Application
+) -> None:
+    home = shared.chooser.home()
+    home.mkdir(parents=True)
+    (home / "runs.sqlite").mkdir()
+    state = (await client.call("GET", "service")).json
+    assert state["recording"] is False
+    assert any("runs.sqlite" in warning for warning in state["warnings"])
+
+
+@pytest.mark.parametrize("jp_server_config", [STRICT])
+async def test_what_an_administrator_allows_is_shown_and_kept_to(client: Client) -> None:
+    state = (await client.call("GET", "service")).json
+    assert (state["mode"], state["modes"]) == ("ask", ["plan", "ask"])
+    assert state["models_allowed"] == ["demo-*", "qwen*"]
+    assert state["endpoints_locked"] is True
+    for change in ({"base_url": "https://evil.example/v1"}, {"model": "gpt-9"}):
+        answer = await client.call("PUT", "service", change)
+        assert answer.status == 400
+        assert "not allowed" in answer.json["message"]
+
+
+@pytest.mark.parametrize("jp_server_config", [ELSEWHERE])
+async def test_an_endpoint_of_the_environment_that_is_not_allowed_is_not_used(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    state = (await client.call("GET", "service")).json
+    assert any("not allowed" in warning for warning in state["warnings"])
+    assert (await client.call("GET", "models")).status == 400
+
+
+class TestModels:
+    async def test_those_of_the_service_are_listed(self, client: Client) -> None:
+        with FakeService([]) as service:
+            await client.call("PUT", "service", {"base_url": service.base_url, "model": "m"})
+            listed = (await client.call("GET", "models")).json["models"]
+        assert listed
+
+    @pytest.mark.parametrize("jp_server_config", [STRICT])
+    async def test_those_that_are_not_allowed_are_left_out(
+        self, client: Client, jp_serverapp: Any
+    ) -> None:
+        with FakeService([]) as service:
+            endpoints = [service.base_url]
+            jp_serverapp.extension_manager.extension_points[
+                "cellwright.server"
+            ].app.routes.configuration.endpoints = endpoints
+            change = {"base_url": service.base_url, "model": "qwen"}
+            assert (await client.call("PUT", "service", change)).status == 200
+            assert (await client.call("GET", "models")).json["models"] == []
+
+    async def test_the_demo_has_one(self, client: Client) -> None:
+        assert (await client.call("GET", "models")).json == {"models": ["cellwright-demo"]}
+
+    async def test_a_service_that_does_not_answer_is_told(
+        self, client: Client, free_port: int
+    ) -> None:
+        url = f"http://127.0.0.1:{free_port}/v1"
+        await client.call("PUT", "service", {"base_url": url, "model": "m", "api_key": KEY})
+        answer = await client.call("GET", "models")
+        assert answer.status == 409
+        assert str(free_port) in answer.json["message"]
+
+
+class TestTest:
+    async def test_every_check_says_what_to_do_next(self, client: Client) -> None:
+        checks = (await client.call("POST", "service/test", {})).json
+        found = {check["name"]: check for check in checks}
+        assert found["key"]["status"] == "warn"
+        assert found["tool calling"]["status"] == "ok"
+        assert found["record"]["status"] == "ok"
+        assert all(check["action"] for check in checks if check["status"] != "ok")
+
+    async def test_nothing_that_may_cost_is_sent_unasked(self, client: Client) -> None:
+        with FakeService([]) as service:
+            await client.call("PUT", "service", {"base_url": service.base_url, "model": "m"})
+            checks = (await client.call("POST", "service/test")).json
+            assert not [r for r in service.requests if r.path.endswith("/chat/completions")]
+        assert "tool calling" not in {check["name"] for check in checks}
+
+    async def test_an_endpoint_that_does_not_answer_blocks(
+        self, client: Client, free_port: int
+    ) -> None:
+        url = f"http://127.0.0.1:{free_port}/v1"
+        await client.call("PUT", "service", {"base_url": url, "model": "m"})
+        checks = (await client.call("POST", "service/test")).json
+        found = {check["name"]: check for check in checks}
+        assert found["endpoint"]["status"] == "blocked"
+
+
+class TestSecrecy:
+    async def test_a_key_is_never_told_logged_or_recorded(
+        self, client: Client, shared: Application, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level("DEBUG")
+        change = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": f' "{KEY}" '}
+        told = [(await client.call("PUT", "service", change)).body]
+        chat = (await client.call("POST", "chats", {})).json["id"]
+        broken = json.dumps({"api_key": KEY}).encode()[:-1]
+        for value in (broken, {"api_key": [KEY]}, {"api_keys": KEY}, {"api_key": KEY + "é"}):
+            told.append((await client.call("PUT", "service", value)).body)
+        for path in (
+            "health",
+            "service",
+            "models",
+            "chats",
+            f"chats/{chat}/export?to=html",
+            "notebooks/missing?path=a",
+        ):
+            told.append((await client.call("GET", path)).body)
+        told.append((await client.call("POST", "service/test", {"send": True})).body)
+        assert not [body for body in told if KEY.encode() in body]
+        assert KEY not in caplog.text
+        assert "PUT" in caplog.text
+        home = shared.chooser.home()
+        holders = [
+            f.name for f in home.rglob("*") if f.is_file() and KEY.encode() in f.read_bytes()
+        ]
+        assert holders == ["service.json"]
+        assert (home / "service.json").stat().st_mode & 0o777 == 0o600
+
+    async def test_a_key_of_the_environment_is_not_told_either(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://me:{KEY}@127.0.0.1:9/v1")
+        monkeypatch.setenv("CELLWRIGHT_MODEL", "m")
+        for method, path in (("GET", "service"), ("GET", "models"), ("POST", "service/test")):
+            answer = await client.call(method, path)
+            assert KEY.encode() not in answer.body, path
+        assert (await client.call("GET", "service")).json["key_source"] == "environment"
+
+    async def test_a_key_is_not_in_a_traceback(self, shared: Application) -> None:
+        from cellwright.server.service_choice import ServiceChange
+
+        assert KEY not in repr(ServiceChange(api_key=KEY))
+        shared.chooser.keys.keep_key("https://api.openai.com:443", KEY)
+        assert KEY not in repr(shared.settings())
+        assert KEY not in repr(shared.chooser.choice())

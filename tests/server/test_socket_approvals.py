@@ -1,0 +1,217 @@
+"""Approvals over the socket: who may answer, and what comes of the call (faults A21, S12, S13)."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import pytest
+from fake_service import FakeService, text, tool_call
+from server.live_server import Live
+from server.live_tab import TabClient, has_errors
+
+pytestmark = [pytest.mark.server, pytest.mark.kernel]
+
+
+def run_cell(code: str) -> Any:
+    return tool_call("run_cell", {"code": code})
+
+
+async def asked(tab: TabClient, chat: str) -> str:
+    """The call that waits for the person."""
+    state = await tab.phase(chat, "approval")
+    assert state["approval"]
+    return str(state["approval"])
+
+
+async def answer(tab: TabClient, chat: str, call_id: str, *, allowed: bool, **more: Any) -> None:
+    rest = {"reason": "", "for_session": False, **more}
+    await tab.send(type="answer", chat=chat, call_id=call_id, allowed=allowed, **rest)
+
+
+async def test_a_call_that_is_allowed_runs(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "run it", mode="ask")
+    call_id = await asked(tab, chat)
+    assert not document.outputs
+    await answer(tab, chat, call_id, allowed=True)
+    assert (await tab.finished())["status"] == "completed"
+    assert [output["text"] for outputs in document.outputs.values() for output in outputs] == [
+        "ran\n"
+    ]
+    answered = tab.of_kind("approval_answered")[0]
+    assert (answered["allowed"], answered["by"]) == (True, "person")
+    assert tab.states[chat]["approval"] == ""
+
+
+async def test_a_call_that_is_refused_does_not_run_and_the_model_reads_why(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("print('ran')"), text("I see.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "run it", mode="ask")
+    call_id = await asked(tab, chat)
+    await answer(tab, chat, call_id, allowed=False, reason="use the other table")
+    assert (await tab.finished())["answer"] == "I see."
+    assert not document.cells
+    assert "use the other table" in scripted.requests[1].last_text
+
+
+async def test_a_tool_that_is_allowed_for_the_session_is_not_asked_about_again(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("1"), run_cell("2"), text("a"), run_cell("3"), text("b")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "run three", mode="ask")
+    await answer(tab, chat, await asked(tab, chat), allowed=True, for_session=True)
+    await tab.finished(1)
+    await tab.ask(chat, "once more", mode="ask")
+    await tab.finished(2)
+    assert len(tab.of_kind("approval_asked")) == 1
+    assert len(tab.of_kind("cell_finished")) == 3
+
+
+async def test_stop_ends_the_waiting_for_an_answer(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("1")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "run it", mode="ask")
+    call_id = await asked(tab, chat)
+    began = time.monotonic()
+    await tab.send(type="stop", chat=chat)
+    assert (await tab.finished())["status"] == "cancelled"
+    assert time.monotonic() - began < 1
+    await answer(tab, chat, call_id, allowed=True)
+    await tab.wait("error")
+    assert tab.errors() == ["gone"]
+
+
+async def test_code_with_the_servers_token_cannot_approve_itself(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "run it", mode="ask")
+    call_id = await asked(tab, chat)
+    for name in ("", tab.tab):
+        intruder = await live.tab(name)
+        await answer(intruder, chat, call_id, allowed=True)
+        await intruder.until(intruder.errors)
+        await intruder.send(type="drive", chat=chat, notebook=document.name)
+        await intruder.until(partial(has_errors, intruder, 2))
+        await answer(intruder, chat, call_id, allowed=True)
+        await intruder.until(partial(has_errors, intruder, 3))
+        assert intruder.errors() == ["not_driver", "driven", "not_driver"]
+    bare = TabClient(await live.socket(), tab.tab, "guessed")
+    await answer(bare, chat, call_id, allowed=True)
+    await bare.until(bare.errors)
+    assert bare.errors() == ["no_hello"]
+    await bare.close()
+    assert tab.states[chat]["phase"] == "approval"
+    assert not document.outputs
+    await answer(tab, chat, call_id, allowed=False)
+    await tab.finished()
+
+
+async def test_an_empty_nonce_is_nobodys(live: Live, scripted: FakeService) -> None:
+    intruder = TabClient(await live.socket(), "tab", "")
+    live.tabs.append(intruder)
+    intruder.nonce = ""
+    await intruder.send(type="hello", protocol=1, version="0", tab="tab", nonce="")
+    await intruder.until(intruder.errors)
+    assert intruder.errors() == ["bad_frame"]
+
+
+async def test_the_asking_page_answers_after_its_connection_broke(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "run it", mode="ask")
+    call_id = await asked(tab, chat)
+    await tab.close()
+    again = await live.tab(tab.tab, tab.nonce)
+    await again.open(document)
+    await again.follow(chat)
+    assert again.states[chat]["approval"] == call_id
+    await answer(again, chat, call_id, allowed=True)
+    assert (await again.finished())["status"] == "completed"
+
+
+async def test_another_tab_takes_over_when_the_asking_one_is_gone(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    tab, chat, document = await live.ready()
+    other = await live.tab("other")
+    await other.follow(chat)
+    await tab.ask(chat, "run it", mode="ask")
+    call_id = await asked(other, chat)
+    assert other.states[chat]["driver"] == tab.tab
+    await tab.close()
+    await other.until(lambda: other.states[chat]["driver"] == "")
+    await other.send(type="drive", chat=chat, notebook="not open here")
+    await other.until(other.errors)
+    await other.open(document)
+    await other.send(type="drive", chat=chat, notebook=document.name)
+    await other.until(lambda: other.states[chat]["driver"] == "other")
+    await answer(other, chat, call_id, allowed=True)
+    assert (await other.finished())["status"] == "completed"
+    assert other.errors() == ["no_notebook"]
+    assert "".join(document.text(cell) for cell in document.outputs) == "ran\n"
+
+
+async def test_of_two_tabs_one_draws_and_both_see_and_both_can_stop(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("import time; time.sleep(30)"), text("b")]
+    tab, chat, document = await live.ready()
+    other = await live.tab("other")
+    await other.follow(chat)
+    await tab.ask(chat, "sleep")
+    await other.event("cell_started")
+    assert (await other.ask(chat, "and then?"))["queued"]
+    assert other.states[chat]["driver"] == tab.tab
+    assert not [frame for frame in other.frames if frame["type"] == "request"]
+    await other.send(type="stop", chat=chat)
+    assert (await tab.finished())["status"] == "cancelled"
+    await other.send(type="queue", chat=chat, id="", action="resume", prompt=None, position=None)
+    await tab.finished(2)
+    assert tab.numbers == other.numbers
+    await tab.until(lambda: tab.states[chat]["driver"] == "other")
+
+
+async def test_input_of_a_cell_is_typed_by_the_page_that_drives(
+    live: Live, scripted: FakeService
+) -> None:
+    code = "name = input('Who? ')\nprint('hello', name)"
+    scripted.script = [run_cell(code), text("Done.")]
+    tab, chat, document = await live.ready()
+    other = await live.tab()
+    await tab.ask(chat, "ask me")
+    state = await tab.phase(chat, "input")
+    assert (state["input"]["prompt"], state["input"]["password"]) == ("Who? ", False)
+    typed = {"type": "input", "chat": chat, "request": state["input"]["request"]}
+    await other.send(**typed, value="Mallory")
+    await other.until(other.errors)
+    await tab.send(**typed | {"request": "another"}, value="Mallory")
+    await tab.until(tab.errors)
+    await tab.send(**typed, value="Ada")
+    assert (await tab.finished())["status"] == "completed"
+    assert (other.errors(), tab.errors()) == (["not_driver"], ["gone"])
+    assert "hello Ada" in "".join(document.text(cell) for cell in document.outputs)
+    assert tab.states[chat]["input"] is None
+
+
+async def test_stop_ends_the_waiting_for_input(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("import getpass; getpass.getpass('Word: ')")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "ask me")
+    state = await tab.phase(chat, "input")
+    assert state["input"]["password"]
+    began = time.monotonic()
+    await tab.send(type="stop", chat=chat)
+    assert (await tab.finished())["status"] == "cancelled"
+    assert time.monotonic() - began < 1
+    assert (await tab.phase(chat, "idle"))["input"] is None

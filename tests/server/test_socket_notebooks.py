@@ -1,0 +1,223 @@
+"""The open notebook and the run: the person's text wins, and their doings count (S14–S24)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_service import FakeService, after, text, tool_call
+from server.live_server import Live
+from server.live_tab import Document, code_cell
+
+pytestmark = [pytest.mark.server, pytest.mark.kernel]
+
+
+def run_cell(code: str) -> Any:
+    return tool_call("run_cell", {"code": code})
+
+
+def edit_cell(cell_id: str, source: str, *, run: bool = False) -> Any:
+    return tool_call("edit_cell", {"cell_id": cell_id, "source": source, "run": run})
+
+
+async def test_the_model_reads_the_notebook_as_the_tab_has_it(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [tool_call("read_notebook", {}), text("Read.")]
+    tab, chat, document = await live.ready("unsaved = 'yes'")
+    cell = document.cells["own-0"]
+    cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "shown\n"}]
+    cell["outputs"].append({"output_type": "of a later format"})
+    await tab.ask(chat, "read")
+    await tab.finished()
+    assert "unsaved = 'yes'" in scripted.requests[1].last_text
+    assert "shown" in scripted.requests[1].last_text
+    record = live.application.runs.record(tab.events[0][0])
+    assert [cell.source for cell in record.start_cells] == ["unsaved = 'yes'"]
+
+
+async def test_a_cell_is_confirmed_before_it_runs(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("print(1)"), text("Done.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "run")
+    await tab.finished()
+    kinds = [
+        frame["operation"] if frame["type"] == "request" else item["event"]["kind"]
+        for frame in tab.frames
+        if frame["type"] in ("request", "events")
+        for item in frame.get("items", [None])
+    ]
+    assert kinds.index("cells") < kinds.index("run_started")
+    assert kinds.index("cell_added") < kinds.index("confirm") < kinds.index("cell_started")
+    confirm = next(f for f in tab.frames if f.get("operation") == "confirm")
+    assert (confirm["cell_id"] in document.cells, bool(confirm["message_id"])) == (True, True)
+
+
+async def test_a_cell_that_the_person_deleted_does_not_run(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("print('no')"), text("Well.")]
+    tab, chat, document = await live.ready()
+
+    def delete(request: dict[str, Any]) -> None:
+        document.cells.pop(request["cell_id"], None)
+
+    tab.on_request = delete
+    await tab.ask(chat, "run")
+    assert (await tab.finished())["status"] == "completed"
+    assert not document.outputs
+    assert "the person deleted cell" in scripted.requests[1].last_text
+
+
+async def test_a_cell_that_the_person_changed_does_not_run_and_the_model_reads_it(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("print('mine')"), text("Well.")]
+    tab, chat, document = await live.ready()
+
+    def change(request: dict[str, Any]) -> None:
+        if request["operation"] == "confirm":
+            document.cells[request["cell_id"]]["source"] = "print('theirs')"
+
+    tab.on_request = change
+    await tab.ask(chat, "run")
+    await tab.finished()
+    assert not document.outputs
+    assert "print('theirs')" in scripted.requests[1].last_text
+
+
+async def test_the_persons_edit_wins_over_the_models(live: Live, scripted: FakeService) -> None:
+    scripted.script = [
+        tool_call("read_notebook", {}),
+        after(edit_cell("own-0", "a = 2"), 0.5),
+        text("Well."),
+    ]
+    tab, chat, document = await live.ready("a = 1")
+    await tab.ask(chat, "change it")
+    await tab.event("tool_finished")
+    document.cells["own-0"]["source"] = "a = 100"
+    changed = [{"cell": document.cells["own-0"], "after": ""}]
+    await tab.send(type="changed", notebook=document.name, cells=changed, removed=[])
+    await tab.finished()
+    assert document.sources == ["a = 100"]
+    assert "a = 100" in scripted.requests[2].last_text
+
+
+async def test_cells_that_the_person_adds_moves_and_removes_are_known(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [
+        tool_call("read_notebook", {}),
+        after(tool_call("read_notebook", {}), 0.5),
+        text("Read."),
+    ]
+    tab, chat, document = await live.ready("first", "second", "third")
+    await tab.ask(chat, "read twice")
+    await tab.event("tool_finished")
+    new = code_cell("new", "fourth") | {"cell_type": "markdown"}
+    shown = code_cell("own-2", "third") | {
+        "outputs": [{"output_type": "stream", "name": "stdout", "text": "ran by hand"}],
+        "execution_count": 7,
+    }
+    cells = [{"cell": new, "after": ""}, {"cell": shown, "after": "new"}]
+    await tab.send(type="changed", notebook=document.name, cells=cells, removed=["own-1", "none"])
+    await tab.finished()
+    read = scripted.requests[2].last_text
+    places = [read.index(word) for word in ("fourth", "third", "ran by hand", "first")]
+    assert places == sorted(places)
+    assert "--- new markdown" in read
+    assert "--- own-2 code [7]" in read
+    assert "second" not in read
+
+
+async def test_a_code_cell_that_becomes_text_is_text(live: Live, scripted: FakeService) -> None:
+    scripted.script = [
+        tool_call("read_notebook", {}),
+        after(tool_call("read_notebook", {}), 0.5),
+        text("Read."),
+    ]
+    tab, chat, document = await live.ready("some words")
+    await tab.ask(chat, "read twice")
+    await tab.event("tool_finished")
+    cell = {"id": "own-0", "cell_type": "markdown", "source": "some words", "metadata": {}}
+    frame = [{"cell": cell, "after": ""}]
+    await tab.send(type="changed", notebook=document.name, cells=frame, removed=[])
+    await tab.finished()
+    assert "--- own-0 markdown" in scripted.requests[2].last_text
+
+
+async def test_a_tab_that_does_not_answer_is_not_waited_for(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    tab, chat, document = await live.ready()
+    tab.answers_requests = False
+    await tab.ask(chat, "run")
+    assert (await tab.finished())["status"] == "completed"
+    assert "".join(document.text(cell) for cell in document.outputs) == "ran\n"
+
+
+async def test_a_read_only_notebook_is_only_read(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    chat, tab = await live.chat(), await live.tab()
+    await tab.open(Document("work.ipynb", await live.kernel(), editable=False))
+    await tab.follow(chat)
+    await tab.ask(chat, "run")
+    await tab.finished()
+    assert "edit_cell" not in scripted.requests[0].tool_names
+    assert "read_notebook" in scripted.requests[0].tool_names
+
+
+async def test_closing_the_notebook_ends_the_run_at_its_next_tool(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("import time; time.sleep(0.7)"), run_cell("print('no')")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "two steps")
+    await tab.event("cell_started")
+    await tab.send(type="detach", notebook=document.name)
+    end = await tab.finished()
+    assert end["status"] == "cancelled"
+    assert "notebook was closed" in end["reason"]
+    assert [cell["status"] for cell in document.finished.values()][0] == "ok"
+    assert "print('no')" not in [cell["code"] for cell in tab.of_kind("cell_output")]
+
+
+async def test_a_rename_moves_the_chat_with_the_notebook(live: Live, scripted: FakeService) -> None:
+    scripted.script = [after(text("a"), 0.5), text("b")]
+    tab, chat, document = await live.ready(path="folder/before.ipynb")
+    await tab.ask(chat, "first")
+    document.path = "folder/after.ipynb"
+    await tab.send(**document.attach)
+    await tab.until(lambda: tab.states[chat]["notebook_path"] == "folder/after.ipynb")
+    await tab.finished(1)
+    await tab.ask(chat, "second")
+    await tab.finished(2)
+    assert live.application.chats.get(chat).notebook_path == "folder/after.ipynb"
+    run = tab.events[-1][0]
+    assert live.application.runs.record(run).notebook_path == "folder/after.ipynb"
+
+
+async def test_no_file_is_written(live: Live, scripted: FakeService, jp_root_dir: Path) -> None:
+    scripted.script = [run_cell("1 + 1"), text("Done.")]
+    tab, chat, _ = await live.ready(path="deleted.ipynb")
+    await tab.ask(chat, "run")
+    await tab.finished()
+    assert not list(jp_root_dir.rglob("*.ipynb"))
+
+
+async def test_a_notebook_that_is_not_open_here_is_refused(
+    live: Live, scripted: FakeService
+) -> None:
+    tab, chat = await live.tab(), await live.chat()
+    refused = await tab.ask(chat, "run", notebook="elsewhere")
+    assert (refused["type"], refused["code"]) == ("error", "no_notebook")
+
+
+async def test_what_became_of_a_cell_is_kept(live: Live) -> None:
+    tab = await live.tab()
+    await tab.send(type="cell_fate", run="r", cell_id="c", fate="deleted")
+    await tab.send(type="ping", at=1.5)
+    assert (await tab.wait("pong"))["at"] == 1.5
+    assert live.application.fates.of("r") == {"c": "deleted"}

@@ -1,0 +1,262 @@
+"""Runs over the socket: prompts in, events, cells and answers out, on a real kernel."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from fake_service import FakeService, after, error, text, tool_call
+from server.live_server import Live
+
+pytestmark = [pytest.mark.server, pytest.mark.kernel]
+
+
+def run_cell(code: str, **arguments: Any) -> Any:
+    return tool_call("run_cell", {"code": code, **arguments})
+
+
+async def test_a_prompt_becomes_cells_that_run_and_an_answer(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("x = 6 * 7\nprint(x)"), text("It is 42.")]
+    tab, chat, document = await live.ready("a = 1")
+    accepted = await tab.ask(chat, "what is six times seven?")
+    assert accepted == {**accepted, "type": "accepted", "queued": False}
+    end = await tab.finished()
+    assert (end["status"], end["answer"]) == ("completed", "It is 42.")
+    (cell_id,) = [cell for cell in document.cells if not cell.startswith("own-")]
+    assert document.cells[cell_id]["source"] == "x = 6 * 7\nprint(x)"
+    assert document.text(cell_id) == "42\n"
+    assert document.finished[cell_id]["status"] == "ok"
+    state = await tab.phase(chat, "idle")
+    assert state["title"] == "what is six times seven?"
+    assert state["notebook_path"] == "work.ipynb"
+    assert state["context_tokens"] > 0
+    assert [event["kind"] for event in tab.of_kind("state_captured")] == ["state_captured"]
+    assert set(tab.of_kind("model_asked")[0]) == {"kind", "step"}
+
+
+async def test_the_demo_model_answers_without_any_key(live: Live) -> None:
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "what can you do?", model="cellwright-demo")
+    assert (await tab.finished())["status"] == "completed"
+
+
+async def test_phases_are_told_as_they_come(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("import time; time.sleep(0.3)"), text("Done.")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "wait a moment")
+    await tab.finished()
+    await tab.phase(chat, "idle")
+    phases = [f["state"]["phase"] for f in tab.frames if f["type"] == "chat"]
+    seen = list(dict.fromkeys(phases))
+    assert seen[0] == "idle"
+    assert [phase for phase in seen if phase in ("starting", "model", "tool")] == [
+        "starting",
+        "model",
+        "tool",
+    ]
+    runs = {f["state"]["run"] for f in tab.frames if f["type"] == "chat"}
+    assert runs == {"", tab.events[0][0]}
+
+
+async def test_a_chat_without_a_notebook_has_a_kernel_of_its_own(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("kept = 5"), text("a"), run_cell("print(kept + 1)"), text("b")]
+    tab, chat = await live.tab(), await live.chat()
+    await tab.follow(chat)
+    await tab.ask(chat, "first")
+    await tab.finished(1)
+    await tab.ask(chat, "second")
+    await tab.finished(2)
+    assert [event["message"]["text"] for event in tab.of_kind("cell_output")] == ["6\n"]
+    assert len(live.serverapp.kernel_manager.list_kernel_ids()) == 1
+
+
+async def test_a_tab_that_comes_back_gets_what_it_missed_and_nothing_twice(
+    live: Live, scripted: FakeService
+) -> None:
+    code = "import time\nfor number in range(8):\n    print(number, flush=True); time.sleep(0.2)"
+    scripted.script = [run_cell(code), text("Counted.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "count")
+    await tab.event("cell_output", 2)
+    await tab.close()
+    seen = list(tab.numbers)
+    again = await live.tab(tab.tab, tab.nonce)
+    await again.open(document)
+    run, sequence = seen[-1]
+    await again.follow(chat, {"run": run, "sequence": sequence})
+    await again.finished()
+    everything = seen + again.numbers
+    assert everything == [(run, number) for number in range(1, len(everything) + 1)]
+    assert "".join(m["text"] for m in next(iter(document.outputs.values()))) == "".join(
+        f"{number}\n" for number in range(8)
+    )
+
+
+async def test_closing_every_tab_stops_nothing(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("import time; time.sleep(0.5); done = True"), text("Ready.")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "work on")
+    await tab.event("cell_started")
+    await tab.close()
+    late = await live.tab()
+    await late.open(document)
+    await late.follow(chat)
+    assert (await late.finished())["status"] == "completed"
+    assert late.states[chat]["driver"] == ""
+
+
+async def test_a_queue_is_worked_off_in_order_and_can_be_changed(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [after(text("one"), 1.0), *(text("more") for _ in range(3))]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "first")
+    for prompt in ("second", "third", "fourth", "fifth"):
+        assert (await tab.ask(chat, prompt))["queued"]
+    state = await tab.until(lambda: s if len((s := tab.states[chat])["queue"]) == 4 else None)
+    ids = {item["prompt"]: item["id"] for item in state["queue"]}
+    change = {"type": "queue", "chat": chat, "prompt": None, "position": None}
+    await tab.send(**change | {"id": ids["second"], "action": "remove"})
+    await tab.send(**change | {"id": ids["third"], "action": "edit", "prompt": "third, changed"})
+    await tab.send(**change | {"id": ids["fifth"], "action": "move", "position": 0})
+    await tab.send(**change | {"id": "no such", "action": "remove"})
+    await tab.finished(4)
+    prompts = [event["prompt"] for event in tab.of_kind("run_started")]
+    assert prompts == ["first", "fifth", "third, changed", "fourth"]
+    assert tab.errors() == ["gone"]
+
+
+async def test_the_queue_waits_after_a_failure_until_it_is_told_to_go_on(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [after(error(401, "wrong key"), 0.5), text("two"), text("three")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "first")
+    await tab.ask(chat, "second")
+    await tab.ask(chat, "third")
+    assert (await tab.finished(1))["status"] == "task error"
+    state = await tab.until(lambda: s if (s := tab.states[chat])["queue_paused"] else None)
+    assert [item["prompt"] for item in state["queue"]] == ["second", "third"]
+    await tab.send(type="queue", chat=chat, id="", action="resume", prompt=None, position=None)
+    await tab.finished(3)
+    assert not tab.states[chat]["queue_paused"]
+
+
+async def test_asking_instead_stops_what_runs(live: Live, scripted: FakeService) -> None:
+    scripted.script = [after(text("late"), 20.0), text("now")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "slow")
+    await tab.phase(chat, "model")
+    began = time.monotonic()
+    assert not (await tab.ask(chat, "quick", instead=True))["queued"]
+    end = await tab.finished(2)
+    assert time.monotonic() - began < 3
+    assert [event["status"] for event in tab.of_kind("run_finished")] == ["cancelled", "completed"]
+    assert end["answer"] == "now"
+
+
+async def test_a_waiting_prompt_can_be_sent_now(live: Live, scripted: FakeService) -> None:
+    scripted.script = [after(text("late"), 20.0), text("now"), text("then")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "slow")
+    await tab.phase(chat, "model")
+    await tab.ask(chat, "waits")
+    await tab.ask(chat, "urgent")
+    state = await tab.until(lambda: s if len((s := tab.states[chat])["queue"]) == 2 else None)
+    urgent = state["queue"][1]["id"]
+    await tab.send(
+        type="queue", chat=chat, id=urgent, action="send_now", prompt=None, position=None
+    )
+    await tab.finished(3)
+    prompts = [event["prompt"] for event in tab.of_kind("run_started")]
+    assert prompts == ["slow", "urgent", "waits"]
+
+
+async def test_stop_acts_while_the_model_is_silent(live: Live, scripted: FakeService) -> None:
+    scripted.script = [after(text("late"), 20.0)]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "slow")
+    await tab.phase(chat, "model")
+    await tab.until(lambda: scripted.requests)
+    began = time.monotonic()
+    await tab.send(type="stop", chat=chat)
+    assert (await tab.finished())["status"] == "cancelled"
+    assert time.monotonic() - began < 1
+
+
+async def test_stop_interrupts_a_cell(live: Live, scripted: FakeService) -> None:
+    scripted.script = [run_cell("import time\nprint('on', flush=True)\ntime.sleep(60)")]
+    tab, chat, document = await live.ready()
+    await tab.ask(chat, "sleep")
+    await tab.event("cell_output")
+    began = time.monotonic()
+    await tab.send(type="stop", chat=chat)
+    assert (await tab.finished())["status"] == "cancelled"
+    assert time.monotonic() - began < 1
+    assert [cell["status"] for cell in document.finished.values()] == ["interrupted"]
+
+
+async def test_the_conversation_goes_on_after_a_stop(live: Live, scripted: FakeService) -> None:
+    scripted.script = [after(text("late"), 20.0), text("Here I am.")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "the first question")
+    await tab.phase(chat, "model")
+    await tab.send(type="stop", chat=chat)
+    await tab.finished(1)
+    await tab.ask(chat, "the second question")
+    assert (await tab.finished(2))["answer"] == "Here I am."
+    said = str(scripted.requests[-1].messages)
+    assert "the first question" in said
+    assert "the second question" in said
+
+
+async def test_a_service_that_cannot_be_used_is_told_and_the_chat_goes_on(
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted.script = [text("Fine.")]
+    tab, chat, _ = await live.ready()
+    monkeypatch.setenv("CELLWRIGHT_BASE_URL", "nonsense")
+    await tab.ask(chat, "hello")
+    refused = await tab.wait("error")
+    assert (refused["code"], refused["chat"]) == ("setup", chat)
+    assert "'nonsense'" in refused["message"]
+    await tab.phase(chat, "idle")
+    monkeypatch.setenv("CELLWRIGHT_BASE_URL", scripted.base_url)
+    await tab.ask(chat, "hello again")
+    assert (await tab.finished())["answer"] == "Fine."
+
+
+async def test_what_the_person_put_beside_the_prompt_reaches_the_model(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [text("Seen.")]
+    tab, chat, _ = await live.ready("table = [1, 2]")
+    stored = live.application.uploads.store(b"a,b\n1,2\n", "sales.csv")
+    context = [
+        {"kind": "cell", "cell_id": "own-0", "text": "table = [1, 2]"},
+        {"kind": "file", "file": stored.file, "name": "sales.csv"},
+    ]
+    await tab.ask(chat, "look", context=context)
+    await tab.finished()
+    said = str(scripted.requests[0].messages)
+    assert "cell own-0" in said
+    assert "a,b" in said
+    assert "sales.csv" in said
+
+
+async def test_outputs_reach_the_tab_without_secrets(
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "-".join(["very", "secret", "word", "4711"])
+    monkeypatch.setenv("SOME_API_KEY", secret)
+    scripted.script = [run_cell(f"print('{secret[:9]}' + '{secret[9:]}')"), text("Done.")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "print it")
+    await tab.finished()
+    assert "redacted" in str(tab.of_kind("cell_output"))
+    assert secret not in str(tab.frames)
