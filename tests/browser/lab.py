@@ -28,6 +28,8 @@ QUIET_SETTINGS = {
         "fetchNews": "false",
         "checkForUpdates": False,
     },
+    # what painting does to a notebook has tests of its own
+    "cellwright:plugin": {"paintCells": False},
 }
 
 

@@ -8,14 +8,20 @@ import { useTurnActions } from './turn_actions';
 
 const ARMED_AFTER_MILLISECONDS = 400;
 
+/** Tools that change cells; how risky a call is comes only when its turn comes. */
+const EDITING = new Set(['add_cell', 'edit_cell', 'arrange_cell']);
+
 /** Edits that wait for an answer, now or soon. */
 export function waitingEdits(blocks: readonly Block[]): readonly ToolCard[] {
-  return blocks.filter(
-    (block): block is ToolCard =>
-      block.kind === 'tool' &&
-      block.risk === 'edit' &&
-      (block.status === 'asking' || block.status === 'waiting')
-  );
+  return blocks.filter((block): block is ToolCard => block.kind === 'tool' && isWaitingEdit(block));
+}
+
+function isWaitingEdit({ argumentsText, name, risk, status }: ToolCard): boolean {
+  if (status === 'asking') {
+    return risk === 'edit';
+  }
+  const willRun = argumentsText.includes('"run": true');
+  return status === 'waiting' && EDITING.has(name) && !willRun;
 }
 
 /** Where several edits wait, one button for all of them. */
