@@ -86,7 +86,6 @@ class Answering:
 
     def close(self) -> None:
         """Stop what was started for this shell."""
-        self._commands.close()
         self._session.close()
 
     def _answer(self, line: str, cell: str | None, calling: CallingCell) -> object:

@@ -16,16 +16,13 @@ from cellwright.services import Service
 from cellwright.settings import Settings
 from cellwright.store.runs import RunStore
 from cellwright_magics.calling_cell import CallingCell
-from cellwright_magics.chat_opening import OpenedChat, open_chat
 from cellwright_magics.commands import CommandLine
 from cellwright_magics.display import Transcript
 from cellwright_magics.repeating import ReplayedRun, repeat
 from cellwright_magics.reports import Advice, CheckList, RunList, undo_advice
-from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import Session
 from cellwright_magics.showing import ReplayedOutputs
 from cellwright_magics.shown_run import ShownRun
-from cellwright_magics.widget_library import widget_library
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -73,9 +70,7 @@ class Commands:
         self._shell = shell
         self._session = session
         self._transcript = transcript
-        self._chats: list[OpenedChat] = []
         self._runners: dict[str, Callable[[_Order], object]] = {
-            "chat": self._chat,
             "runs": self._runs,
             "show": self._show,
             "cells": self._cells,
@@ -96,21 +91,9 @@ class Commands:
         order = _Order(line, settings, calling, self._session.store(settings))
         return self._runners[line.name](order)
 
-    def close(self) -> None:
-        """Stop the chats."""
-        for chat in self._chats:
-            chat.close()
-
-    def _chat(self, order: _Order) -> None:
-        arguments = order.line.arguments
-        self._chats.append(open_chat(self._session, order.calling, arguments.model, arguments.mode))
-
     def _runs(self, order: _Order) -> object:
         arguments = order.line.arguments
-        runs = order.store.list(int(arguments.target), arguments.find)
-        if not arguments.widget:
-            return RunList(runs)
-        return RunsBrowser(widget_library(), runs, order.store.record).display()
+        return RunList(order.store.list(int(arguments.target), arguments.find))
 
     def _show(self, order: _Order) -> object:
         run_id = order.run_id
