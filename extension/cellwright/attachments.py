@@ -1,14 +1,19 @@
-"""Files named in a prompt: found, hashed and described in a few lines, never read whole."""
+"""Files named in a prompt: found, hashed and described in a few lines; pictures are looked at."""
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import hashlib
+import mimetypes
 from dataclasses import dataclass
 from pathlib import Path
 
 from cellwright.errors import SetupError
+from cellwright.messages import ImagePart
+from cellwright.pictures import RASTER_TYPES, picture_in, sendable
 
-__all__ = ["Attachment", "attach", "human_size"]
+__all__ = ["Attachment", "attach", "human_size", "pictures_of"]
 
 HASH_LIMIT_BYTES = 256 * 1024 * 1024
 PREVIEW_BYTES = 2_048
@@ -45,6 +50,19 @@ def attach(paths: tuple[str, ...], folder: Path) -> tuple[Attachment, ...]:
         raise SetupError(
             f"Cannot read {', '.join(complaints)}.", hint=f"Files are looked for from {folder}."
         )
+    return tuple(found)
+
+
+def pictures_of(paths: tuple[str, ...], folder: Path) -> tuple[ImagePart, ...]:
+    """Those of the files that are pictures, made small enough for a model that sees."""
+    found = []
+    for path in paths:
+        mime = mimetypes.guess_type(path)[0] or ""
+        with contextlib.suppress(OSError):
+            data = (folder / Path(path).expanduser()).read_bytes() if mime in RASTER_TYPES else b""
+            picture = picture_in({mime: base64.b64encode(data).decode()}) if data else None
+            part = sendable(picture) if picture is not None else None
+            found += [part] if part is not None else []
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from cellwright.messages import ImagePart
 
-__all__ = ["Picture", "picture_in", "sendable"]
+__all__ = ["RASTER_TYPES", "Picture", "picture_in", "sendable"]
 
 RASTER_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 LONG_EDGE_PIXELS = 768

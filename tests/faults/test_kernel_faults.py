@@ -208,6 +208,38 @@ def test_a_restart_while_the_persons_cell_is_waited_for_is_survived(
     timer.join()
 
 
+class LoopingProcess:
+    """The owner of a process that is gone at every second look, as one that is ever restarted."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def is_alive(self) -> bool:
+        self.looks += 1
+        return self.looks % 2 == 0
+
+    def interrupt_kernel(self) -> None:
+        raise AssertionError("nothing of ours runs")
+
+
+def test_a_kernel_that_is_restarted_in_a_loop_is_not_waited_for(
+    kernel: FreshKernel, person: Person
+) -> None:
+    """K16."""
+    client = kernel.process.client()
+    client.start_channels(stdin=False)
+    try:
+        person.runs("import time; time.sleep(60)")
+        lent = ClientKernel(client, LoopingProcess())
+        started = time.monotonic()
+        with pytest.raises(KernelDiedError, match="again and again") as caught:
+            lent.wait_until_free(Stop())
+        assert "log of the server" in caught.value.hint
+        assert time.monotonic() - started < 20
+    finally:
+        client.stop_channels()
+
+
 def test_after_a_restart_the_kernel_is_used_as_a_new_one(kernel: FreshKernel) -> None:
     """K15."""
     run(kernel, "lost = 1")

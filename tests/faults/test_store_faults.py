@@ -51,21 +51,24 @@ def python(script: str, *arguments: str, timeout: float = 60) -> subprocess.Comp
 def python_as_nobody(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a script that gives up root's rights on its way, where it has them.
 
-    Skips where it fails and the user it becomes could not run this Python at all: what it imports
-    from then on cannot be found.
+    Skips where it fails and the user it becomes could not run it at all, such as with a Python
+    below root's home: what it imports from then on cannot be found.
     """
     try:
         return python(script, *arguments)
     except AssertionError:
         if os.getuid() == 0 and not nobody_can_run_python():
-            pytest.skip(f"the user nobody cannot read all of {sys.executable}")
+            pytest.skip(f"the user nobody cannot read {sys.executable} and what it imports")
         raise
 
 
 def nobody_can_run_python() -> bool:
-    command = [sys.executable, "-c", "import sqlite3, uuid"]
+    command = [sys.executable, "-c", "import sqlite3, uuid, cellwright.store.database"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     try:
-        done = subprocess.run(command, user=NOBODY, group=NOBODY, capture_output=True, check=False)
+        done = subprocess.run(
+            command, user=NOBODY, group=NOBODY, capture_output=True, check=False, env=environment
+        )
     except PermissionError:
         return False
     return done.returncode == 0

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from kernels.lanes import kernel_environment, run, stopped_after
 
+from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.kernels.waiting import Waiting
 from cellwright.outputs import StreamOutput
+from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.kernel
 
@@ -213,6 +215,18 @@ def test_stop_ends_the_wait_for_somebody_elses_cell(
     assert ran.seconds < 2.4
     assert typist.waited == [True, False]
     assert run(kernel, "2").plain == ["2"]
+
+
+def test_a_kernel_of_which_nothing_is_heard_is_not_asked_for_ever(kernel: FreshKernel) -> None:
+    client = kernel.process.client()
+    client.start_channels(hb=False, stdin=False)
+    client.iopub_channel.socket.unsubscribe(b"")
+    deaf = ClientKernel(client, kernel.process)
+    try:
+        with pytest.raises(KernelNotReadyError, match="did not answer within"):
+            deaf._get_ready(Stop(), within=1.0)
+    finally:
+        client.stop_channels()
 
 
 def test_a_kernel_that_starts_is_not_waited_for(tmp_path: Path) -> None:

@@ -96,6 +96,14 @@ def test_cells_are_numbered_as_the_kernel_numbers_them(client: FreshKernel) -> N
     assert run(client, "2").execution.execution_count == first + 1
 
 
+def test_what_an_output_widget_takes_is_not_the_cells(client: FreshKernel) -> None:
+    code = (
+        "import ipywidgets\nout = ipywidgets.Output()\n"
+        "with out:\n    print('taken')\nprint('not taken')"
+    )
+    assert run(client, code).text == "not taken\n"
+
+
 def test_a_kernel_of_our_own_does_not_write_into_the_persons_history(tmp_path: Path) -> None:
     environment = {**kernel_environment(), "IPYTHONDIR": str(tmp_path)}
     with start_kernel(tmp_path, environment) as kernel:

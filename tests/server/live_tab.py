@@ -13,10 +13,12 @@ from typing import Any
 from cellwright.cells import source_hash
 from cellwright.server.frames import PROTOCOL
 
-__all__ = ["Document", "TabClient", "code_cell", "has_errors"]
+__all__ = ["SOON_SECONDS", "Document", "TabClient", "code_cell", "has_errors"]
 
 Frame = dict[str, Any]
 SECONDS = 20.0
+SOON_SECONDS = 3.0
+"""Stop acts within a second; a machine on which all else is tested too may take a little longer."""
 
 
 def code_cell(cell_id: str, source: str) -> Frame:
@@ -220,6 +222,11 @@ class TabClient:
     async def close(self) -> None:
         self._connection.close()
         await self._reading
+
+    async def closed(self) -> None:
+        """Wait until the server has closed the line."""
+        await asyncio.wait_for(self._reading, SECONDS)
+        self._connection.close()
 
     async def _read(self) -> None:
         while (text := await self._connection.read_message()) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ OFF = {"ServerApp": WITH_CELLWRIGHT, "Cellwright": {"enabled": False}}
 WRONG = {"ServerApp": WITH_CELLWRIGHT, "Cellwright": {"modes": ["everything"]}}
 HEAVY = ("openai", "pandas", "pydantic", "nbformat", "numpy", "httpx", "httpx2", "matplotlib")
 """What neither starting nor the first request may bring in."""
+SERVER = "import jupyter_server.serverapp, jupyter_server.services.contents.manager"
 
 
 async def test_health_tells_the_version(client: Client) -> None:
@@ -114,21 +116,20 @@ async def test_with_a_setting_that_cannot_be_used_nothing_answers(client: Client
     assert (await client.call("GET", "health")).status == 404
 
 
-def modules_after(code: str) -> set[str]:
+@cache
+def modules_after(code: str) -> frozenset[str]:
     command = [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    return set(done.stdout.split())
+    return frozenset(done.stdout.split())
 
 
 def test_starting_loads_next_to_nothing() -> None:
-    server = "import jupyter_server.serverapp, jupyter_server.services.contents.manager"
-    added = modules_after(f"{server}, cellwright.server") - modules_after(server)
+    added = modules_after(f"{SERVER}, cellwright.server") - modules_after(SERVER)
     assert not added & set(HEAVY)
     assert "cellwright.events" not in added
     assert "cellwright.server.table" not in added
 
 
 def test_the_routes_bring_in_no_costly_library() -> None:
-    server = "import jupyter_server.serverapp"
-    added = modules_after(f"{server}, cellwright.server.table") - modules_after(server)
+    added = modules_after(f"{SERVER}, cellwright.server.table") - modules_after(SERVER)
     assert not added & set(HEAVY)

@@ -128,7 +128,17 @@ def test_what_the_environment_has_set_cannot_be_chosen(
 
 
 @pytest.mark.parametrize(
-    "url", ["api.example.com", "ftp://x", "https://me:word@x/v1", "https://x/v1?key=1"]
+    "url",
+    [
+        "api.example.com",
+        "ftp://x",
+        "http://host:port",
+        "http://[x",
+        "http://",
+        "https:///v1",
+        "https://me:word@x/v1",
+        "https://x/v1?key=1",
+    ],
 )
 def test_an_address_that_cannot_be_meant_is_refused(home: Path, url: str) -> None:
     with pytest.raises(SetupError):
@@ -168,6 +178,16 @@ def test_a_key_that_looks_like_one_of_another_service_is_told(home: Path) -> Non
     key = "-".join(["sk", "ant", "0123456789"])
     found = chooser(home, {"OPENAI_API_KEY": key})
     assert "Anthropic" in found.choice().warnings[0]
+
+
+@pytest.mark.parametrize("url", ["http://host:port/v1", "http://[x/v1", "https:///v1"])
+def test_an_address_of_the_environment_that_cannot_be_meant_is_told(home: Path, url: str) -> None:
+    found = chooser(home, {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": KEY, "CELLWRIGHT_MODEL": "m"})
+    assert any("names no host" in warning for warning in found.choice().warnings)
+    with pytest.raises(SetupError, match="names no host"):
+        found.settings()
+    with pytest.raises(SetupError):
+        found.change(ServiceChange(api_key=OTHER_KEY))
 
 
 class TestPolicy:
@@ -237,4 +257,4 @@ def test_nothing_that_holds_a_key_shows_it() -> None:
 
 def test_an_address_is_shown_without_what_may_be_secret_in_it() -> None:
     assert shown_url("https://me:word@host:1/v1?key=1#x") == "https://host:1/v1"
-    assert shown_url("") == ""
+    assert shown_url("") == shown_url("http://[x") == ""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_service import FakeService, text, tool_call
 from server.live_server import Live
-from server.live_tab import TabClient, has_errors
+from server.live_tab import SOON_SECONDS, TabClient, has_errors
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
@@ -81,7 +81,7 @@ async def test_stop_ends_the_waiting_for_an_answer(live: Live, scripted: FakeSer
     began = time.monotonic()
     await tab.send(type="stop", chat=chat)
     assert (await tab.finished())["status"] == "cancelled"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON_SECONDS
     await answer(tab, chat, call_id, allowed=True)
     await tab.wait("error")
     assert tab.errors() == ["gone"]
@@ -213,5 +213,5 @@ async def test_stop_ends_the_waiting_for_input(live: Live, scripted: FakeService
     began = time.monotonic()
     await tab.send(type="stop", chat=chat)
     assert (await tab.finished())["status"] == "cancelled"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON_SECONDS
     assert (await tab.phase(chat, "idle"))["input"] is None

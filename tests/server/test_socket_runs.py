@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from typing import Any
 
 import pytest
 from fake_service import FakeService, after, error, text, tool_call
 from server.live_server import Live
+from server.live_tab import SOON_SECONDS
+
+DOT = base64.b64encode(
+    bytes.fromhex(
+        "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"
+        "789c6360f8cf00000201010018dd8db00000000049454e44ae426082"
+    )
+).decode()
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
@@ -152,10 +161,11 @@ async def test_asking_instead_stops_what_runs(live: Live, scripted: FakeService)
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "slow")
     await tab.phase(chat, "model")
+    await tab.until(lambda: scripted.requests)
     began = time.monotonic()
     assert not (await tab.ask(chat, "quick", instead=True))["queued"]
     end = await tab.finished(2)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < SOON_SECONDS
     assert [event["status"] for event in tab.of_kind("run_finished")] == ["cancelled", "completed"]
     assert end["answer"] == "now"
 
@@ -165,6 +175,7 @@ async def test_a_waiting_prompt_can_be_sent_now(live: Live, scripted: FakeServic
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "slow")
     await tab.phase(chat, "model")
+    await tab.until(lambda: scripted.requests)
     await tab.ask(chat, "waits")
     await tab.ask(chat, "urgent")
     state = await tab.until(lambda: s if len((s := tab.states[chat])["queue"]) == 2 else None)
@@ -186,7 +197,7 @@ async def test_stop_acts_while_the_model_is_silent(live: Live, scripted: FakeSer
     began = time.monotonic()
     await tab.send(type="stop", chat=chat)
     assert (await tab.finished())["status"] == "cancelled"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON_SECONDS
 
 
 async def test_stop_interrupts_a_cell(live: Live, scripted: FakeService) -> None:
@@ -197,7 +208,7 @@ async def test_stop_interrupts_a_cell(live: Live, scripted: FakeService) -> None
     began = time.monotonic()
     await tab.send(type="stop", chat=chat)
     assert (await tab.finished())["status"] == "cancelled"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON_SECONDS
     assert [cell["status"] for cell in document.finished.values()] == ["interrupted"]
 
 
@@ -206,6 +217,7 @@ async def test_the_conversation_goes_on_after_a_stop(live: Live, scripted: FakeS
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "the first question")
     await tab.phase(chat, "model")
+    await tab.until(lambda: scripted.requests)
     await tab.send(type="stop", chat=chat)
     await tab.finished(1)
     await tab.ask(chat, "the second question")
@@ -232,20 +244,25 @@ async def test_a_service_that_cannot_be_used_is_told_and_the_chat_goes_on(
 
 
 async def test_what_the_person_put_beside_the_prompt_reaches_the_model(
-    live: Live, scripted: FakeService
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("CELLWRIGHT_MODEL", "gpt-5-scripted")  # one that sees
     scripted.script = [text("Seen.")]
-    tab, chat, _ = await live.ready("table = [1, 2]")
+    tab, chat, _ = await live.ready("table = [1, 2]\nlast_line = 3")
     stored = live.application.uploads.store(b"a,b\n1,2\n", "sales.csv")
+    dot = live.application.uploads.store(base64.b64decode(DOT), "dot.png")
     context = [
         {"kind": "cell", "cell_id": "own-0", "text": "table = [1, 2]"},
         {"kind": "file", "file": stored.file, "name": "sales.csv"},
+        {"kind": "file", "file": dot.file, "name": "dot.png"},
     ]
     await tab.ask(chat, "look", context=context)
     await tab.finished()
     said = str(scripted.requests[0].messages)
     assert "cell own-0" in said
+    assert "last_line = 3" in said, "of a cell all of it, not the line that is shown"
     assert "a,b" in said
+    assert f"data:image/png;base64,{DOT}" in said
     assert "sales.csv" in said
 
 
@@ -260,3 +277,24 @@ async def test_outputs_reach_the_tab_without_secrets(
     await tab.finished()
     assert "redacted" in str(tab.of_kind("cell_output"))
     assert secret not in str(tab.frames)
+
+
+async def test_no_frame_holds_the_key(
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "-".join(["sk", "svcacct", "7be0d2c94f1a6385"])
+    monkeypatch.setenv("CELLWRIGHT_API_KEY", key)
+    look = f"key = '{key[:9]}' + '{key[9:]}'\nprint('it is', key)\nraise ValueError(key)"
+    scripted.script = [
+        run_cell(look),
+        text(f"The key is {key}."),
+        error(401, f"Incorrect API key provided: {key}"),
+    ]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, f"what is {key}?")
+    await tab.finished(1)
+    await tab.ask(chat, "and now?")
+    await tab.finished(2)
+    assert "it is" in str(tab.of_kind("cell_output"))
+    assert tab.of_kind("run_finished")[1]["status"] != "completed"
+    assert [frame for frame in tab.frames if key in str(frame)] == []

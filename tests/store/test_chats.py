@@ -335,3 +335,29 @@ def test_a_record_of_an_earlier_version_gets_the_tables_of_chats(tmp_path: Path)
     assert chats.get(chat.chat_id).title == "hello"
     assert database.take_notices() == ()
     database.close()
+
+
+def test_a_chat_belongs_to_the_file_and_not_to_a_path_that_another_folder_has_too(
+    database: Database,
+) -> None:
+    sales, taxes = (ChatStore(database, root=f"/home/ada/{name}") for name in ("sales", "taxes"))
+    chat = sales.create("Untitled.ipynb")
+    assert taxes.list() == taxes.list("Untitled.ipynb") == ()
+    assert taxes.rename_path("Untitled.ipynb", "a.ipynb") == ()
+    assert sales.list("Untitled.ipynb") == sales.list() == (chat,)
+
+
+def test_a_chat_is_found_by_a_server_that_starts_from_another_folder(database: Database) -> None:
+    low = ChatStore(database, root="/home/ada/sales")
+    high = ChatStore(database, root="/home/ada")
+    first, second = low.create("q1/a.ipynb"), high.create("sales/q1/b.ipynb")
+    assert [chat.chat_id for chat in high.list("sales/q1/a.ipynb")] == [first.chat_id]
+    assert [chat.chat_id for chat in low.list("q1/b.ipynb")] == [second.chat_id]
+    assert high.list("q1/a.ipynb") == low.list("sales/q1/b.ipynb") == ()
+    high.rename_path("sales/q1", "sales/q2")
+    assert {chat.notebook_path for chat in low.list()} == {"q2/a.ipynb", "q2/b.ipynb"}
+
+
+def test_a_chat_without_a_notebook_is_everywhere(database: Database) -> None:
+    chat = ChatStore(database, root="/home/ada").create()
+    assert [found.chat_id for found in ChatStore(database, root="/srv").list()] == [chat.chat_id]

@@ -58,6 +58,8 @@ class CellRun:
         self._reason = ""
         self._interrupts = 0
         self._interrupted_at = 0.0
+        self._taking: set[str] = set()
+        """Widgets that show outputs of this run in the cell's place."""
 
     @property
     def is_over(self) -> bool:
@@ -105,9 +107,20 @@ class CellRun:
             self._idle_at = self._idle_at or time.monotonic()
         elif self.started_at is None:
             self.started_at = time.monotonic()
+        self._look_for_widgets(message)
         output = from_kernel_message(message.type, message.content)
-        if output is not None:
+        if output is not None and not self._taking:
             self.capture.add(output)
+
+    def _look_for_widgets(self, message: Received) -> None:
+        """An ``ipywidgets.Output`` names the request whose outputs it takes, and ends with ''."""
+        if message.type in ("comm_open", "comm_msg"):
+            state = (message.content.get("data") or {}).get("state") or {}
+            taken = state.get("msg_id") if isinstance(state, Mapping) else None
+            if taken == self.message_id:
+                self._taking.add(str(message.content.get("comm_id")))
+            elif taken is not None:
+                self._taking.discard(str(message.content.get("comm_id")))
 
     def wants_interrupt(self) -> bool:
         """Whether the kernel is to be interrupted now.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import json
 import threading
 import time
@@ -38,6 +37,9 @@ ANSWER_SECONDS = 10.0
 PUBLISHED_SECONDS = 0.1
 CELLS_REMEMBERED = 256
 LATE_REMEMBERED = 1_000
+RESTART_LIMIT = 5
+LOOP_SECONDS = 30.0
+"""As many restarts within this time are a loop, in which nothing can be waited for."""
 
 
 class ProcessManager(Protocol):
@@ -278,12 +280,18 @@ class ClientKernel:
 
         Asked again of one that was restarted meanwhile.
         """
+        asked_at = time.monotonic()
+        restarts: deque[float] = deque(maxlen=RESTART_LIMIT)
         while True:
-            with contextlib.suppress(KernelRestartedError):
+            try:
                 info = self._ask("kernel_info_request", {}, stop, within=within)
                 if self._is_heard() and self._liveness.session != self._liveness.leaving:
                     return info
                 time.sleep(LOOK_SECONDS)
+            except KernelRestartedError:
+                restarts.append(time.monotonic())
+                _check_loop(restarts)
+            self._check_patience(asked_at, within)
 
     def _forget(self) -> None:
         """Whatever was known of the kernel was of the one before it."""
@@ -368,3 +376,11 @@ class ClientKernel:
             interrupt()
         else:
             self._channels.send("interrupt_request", {}, channel="control")
+
+
+def _check_loop(restarts: deque[float]) -> None:
+    if len(restarts) == RESTART_LIMIT and restarts[-1] - restarts[0] < LOOP_SECONDS:
+        raise KernelDiedError(
+            "The kernel is restarted again and again.",
+            hint="Something ends it soon after its start; the log of the server may say what.",
+        )

@@ -6,6 +6,7 @@ Nothing is left in the person's namespace, in ``%who`` or in the history.
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import json
 from collections.abc import Mapping
@@ -18,15 +19,17 @@ __all__ = ["answer_expression", "install_code"]
 PACKAGE = "_cellwright"
 BOOT = """
 import sys, types
-package = sys.modules[name] = types.ModuleType(name)
-package.__path__ = []
-for part, source in sources.items():
-    module = sys.modules[name + "." + part] = types.ModuleType(name + "." + part)
-    module.__package__ = name
-    exec(compile(source, "<cellwright " + part + ">", "exec"), module.__dict__)
-shell = sys.modules["IPython.core.getipython"].get_ipython()
-sys.modules[name + ".cell_watch"].install(shell)
+if getattr(sys.modules.get(name), "version", "") != version:
+    package = sys.modules[name] = types.ModuleType(name)
+    package.__path__, package.version = [], version
+    for part, source in sources.items():
+        module = sys.modules[name + "." + part] = types.ModuleType(name + "." + part)
+        module.__package__ = name
+        exec(compile(source, "<cellwright " + part + ">", "exec"), module.__dict__)
+    shell = sys.modules["IPython.core.getipython"].get_ipython()
+    sys.modules[name + ".cell_watch"].install(shell)
 """
+"""What is there already stays: it knows which of the cells that ran were ours."""
 
 
 @functools.cache
@@ -34,7 +37,9 @@ def install_code() -> str:
     """Code that installs the probe; an expression without a value."""
     modules = (inspection, interrupt_watch, figures, cell_watch, probe)
     sources = {m.__name__.rpartition(".")[2]: inspect.getsource(m) for m in modules}
-    return f"exec({BOOT!r}, {{'name': {PACKAGE!r}, 'sources': {sources!r}}})"
+    version = hashlib.sha256("".join(sources.values()).encode()).hexdigest()
+    given = {"name": PACKAGE, "version": version, "sources": sources}
+    return f"exec({BOOT!r}, {given!r})"
 
 
 def answer_expression(function: str, arguments: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
+from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.prompts import Parameters
 from cellwright.publishing import Listener
@@ -95,11 +97,11 @@ class Answering:
         """
         settings = self._workplace.settings()
         service = self._service(run.prompt.ask, settings)
-        question = self._question(run.prompt.ask, settings, service)
         run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
         kernel = self._connect(run, driver)
         try:
             place = self._place(run, driver, kernel, settings)
+            question = self._question(run.prompt.ask, settings, service, place.notebook)
             for _ in self._conversation_at(place).ask(question, service.lm, run.stop):
                 pass
             run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
@@ -178,13 +180,16 @@ class Answering:
                     break
         return conversation
 
-    def _question(self, ask: Ask, settings: Settings, service: Service) -> Question:
+    def _question(
+        self, ask: Ask, settings: Settings, service: Service, notebook: Notebook | None
+    ) -> Question:
         files = [item for item in ask.context if item.kind == "file"]
         paths = tuple(str(self._workplace.uploads.path(item.file)) for item in files)
         notice = service.notice if service.notice not in self._noticed else ""
         self._noticed.add(service.notice)
         named = zip(files, paths, strict=True)
-        quotes = [_quoted(item) for item in ask.context if item.kind in QUOTES]
+        sources = {cell.id: cell.source for cell in notebook.cells()} if notebook else {}
+        quotes = [_quoted(item, sources) for item in ask.context if item.kind in QUOTES]
         quotes += [Quoted(f"file {item.name}", f"is stored as {path}") for item, path in named]
         return Question(
             prompt=ask.prompt,
@@ -193,11 +198,14 @@ class Answering:
             files=paths,
             mode=ask.mode,
             limits=settings.limits,
+            adapter=settings.adapter,
             context=tuple(quotes),
             variables=tuple(item.name for item in ask.context if item.kind == "variable"),
             notice=notice,
         )
 
 
-def _quoted(item: ContextItem) -> Quoted:
-    return Quoted(f"{QUOTES[item.kind]} {item.cell_id}", item.text)
+def _quoted(item: ContextItem, sources: Mapping[str, str]) -> Quoted:
+    """What was put beside the prompt; of a cell all of it, where the tab sends its first line."""
+    text = sources.get(item.cell_id, item.text) if item.kind == "cell" else item.text
+    return Quoted(f"{QUOTES[item.kind]} {item.cell_id}", text)

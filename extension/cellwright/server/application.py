@@ -7,7 +7,10 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from cellwright.cells import VariableSummary
 from cellwright.errors import StoreError
@@ -158,10 +161,16 @@ class Application:
                 raise StoreError("The server is stopping.")
             if self._stores is None:
                 database = open_database(self.chooser.home() / "runs.sqlite")
-                self._stores = _Stores(
-                    database, RunStore(database), ChatStore(database), CellFates(database)
-                )
+                chats = ChatStore(database, root=_folder(self.server))
+                self._stores = _Stores(database, RunStore(database), chats, CellFates(database))
             return self._stores
+
+
+def _folder(server: ServerApp) -> str:
+    """The folder that paths of notebooks start from; empty: they are not files."""
+    manager = server.contents_manager
+    is_files = isinstance(manager, FileContentsManager)
+    return Path(manager.root_dir).resolve().as_posix() if is_files else ""
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ class Following:
         self._waiting: deque[WireEvent] = deque()
         self._characters = 0
         self._dropped = False
+        self._ahead: deque[str] = deque()
+        """The runs that were listed and are not read to their end."""
 
     @property
     def has_work(self) -> bool:
@@ -75,14 +77,21 @@ class Following:
 
     def next_page(self, source: EventSource) -> tuple[WireEvent, ...]:
         """The next events of the record that were not sent; empty: there are no more."""
-        runs = source.runs(self.chat)
-        if self._run in runs:
-            runs = runs[runs.index(self._run) :]
-        for run in runs:
-            page = source.page(run, self._sent.get(run, 0))
-            if page:
-                return tuple(event for event in page if self._is_new(event))
+        for is_looked_up in (False, True):
+            if is_looked_up:
+                # A chat of thousands of runs is not listed again for each of them.
+                self._ahead = deque(self._runs_from_here(source))
+            while self._ahead:
+                run = self._ahead[0]
+                page = source.page(run, self._sent.get(run, 0))
+                if page:
+                    return tuple(event for event in page if self._is_new(event))
+                self._ahead.popleft()
         return ()
+
+    def _runs_from_here(self, source: EventSource) -> tuple[str, ...]:
+        runs = tuple(source.runs(self.chat))
+        return runs[runs.index(self._run) :] if self._run in runs else runs
 
     def _is_new(self, event: WireEvent) -> bool:
         if event.sequence:

@@ -9,7 +9,7 @@ import asyncio
 import concurrent.futures
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, TypeVar
 
 from jupyter_core.utils import ensure_async
@@ -18,6 +18,7 @@ from cellwright.cells import VariableSummary
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError, ToolError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
+from cellwright.server.gateway_client import open_gateway_client
 
 __all__ = ["ConnectedKernel", "ServerKernels"]
 
@@ -44,19 +45,30 @@ class ConnectedKernel(ClientKernel):
 
 
 class ServerKernelProcess:
-    """A kernel's process, as the server's own manager owns it."""
+    """A kernel's process, as the server's own manager owns it.
+
+    Looking takes a while where the server is busy or the kernel is behind a gateway, and whoever
+    asks has outputs to read: told is what the last look has shown, and the next one begins.
+    """
 
     def __init__(self, kernels: ServerKernels, kernel_id: str) -> None:
         self._kernels, self._kernel_id = kernels, kernel_id
         self._was_alive = True
+        self._looking: concurrent.futures.Future[bool] | None = None
 
     def is_alive(self) -> bool:
         """Whether the process is there."""
-        try:
-            self._was_alive = self._kernels.is_alive(self._kernel_id)
-        except TimeoutError:
-            # The server is busy, which says nothing about the kernel.
-            return self._was_alive
+        if not self._kernels.has(self._kernel_id):
+            return False
+        looking = self._looking
+        if looking is not None and looking.done():
+            self._looking = None
+            # A gateway that cannot be asked says nothing about the kernel.
+            with suppress(Exception):
+                self._was_alive = looking.result()
+        if self._looking is None:
+            with suppress(TimeoutError):
+                self._looking = self._kernels.look(self._kernel_id)
         return self._was_alive
 
     def interrupt_kernel(self) -> None:
@@ -111,7 +123,7 @@ class ServerKernels:
             raise SetupError("The notebook has no running kernel.", hint=START_HINT)
         if not self._is_alive_or_unknown(kernel_id):
             raise SetupError("The notebook's kernel is dead.", hint=START_HINT)
-        client = connected_client(self._manager.get_kernel(kernel_id))
+        client = self._client(kernel_id)
         try:
             process = ServerKernelProcess(self, kernel_id)
             return ConnectedKernel(client, process, attendance or Attendance())
@@ -142,15 +154,13 @@ class ServerKernels:
         except ToolError as error:
             raise SetupError(error.message, hint=error.hint) from error
 
-    def is_alive(self, kernel_id: str) -> bool:
-        """Whether the kernel's process is there.
+    def look(self, kernel_id: str) -> concurrent.futures.Future[bool]:
+        """Begin to look whether the kernel's process is there.
 
         Raises:
-            TimeoutError: The server does not get round to looking.
+            TimeoutError: The server has ended.
         """
-        if not self.has(kernel_id):
-            return False
-        return bool(self._wait(lambda: self._manager.is_alive(kernel_id), LOOK_SECONDS))
+        return self._schedule(lambda: self._manager.is_alive(kernel_id))
 
     def interrupt(self, kernel_id: str) -> None:
         """Interrupt what runs in a kernel; whoever asks looks for itself whether it helped."""
@@ -167,9 +177,21 @@ class ServerKernels:
 
     def _is_alive_or_unknown(self, kernel_id: str) -> bool:
         try:
-            return self.is_alive(kernel_id)
+            return bool(self._wait(lambda: self._manager.is_alive(kernel_id), LOOK_SECONDS))
         except TimeoutError:
+            # The server is busy, which says nothing about the kernel.
             return True
+        # Whatever a provisioner or a gateway may raise.
+        except Exception as error:
+            raise SetupError(
+                f"The notebook's kernel cannot be reached: {error}.", hint=START_HINT
+            ) from error
+
+    def _client(self, kernel_id: str) -> Any:
+        manager = self._manager.get_kernel(kernel_id)
+        if getattr(manager, "kernel_url", ""):
+            return open_gateway_client(kernel_id, self._loop)
+        return connected_client(manager)
 
     def _probe(self, kernel_id: str, function: str, arguments: dict[str, Any]) -> Any:
         try:
@@ -225,4 +247,6 @@ def connected_client(manager: Any) -> Any:
 def disconnect(client: Any) -> None:
     """Close a client's sockets."""
     client.stop_channels()
-    client.context.destroy(linger=100)
+    context = getattr(client, "context", None)
+    if context is not None:
+        context.destroy(linger=100)

@@ -85,7 +85,7 @@ def clean_key(text: str) -> str:
 
 def key_hint(key: str, base_url: str) -> str:
     """What is odd about a key at an address; empty: nothing. Never holds the key."""
-    host = urlsplit(base_url).hostname or ""
+    host = urlsplit(origin_of(base_url)).hostname or ""
     for start, (name, home) in KEY_STARTS.items():
         if key.startswith(start):
             fits = not host or host == home or host.endswith(f".{home.partition('.')[2]}")
@@ -96,10 +96,13 @@ def key_hint(key: str, base_url: str) -> str:
 
 
 def origin_of(base_url: str) -> str:
-    """Scheme, host and port of an address: the place a key belongs to."""
-    parts = urlsplit(base_url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
-    return f"{parts.scheme}://{parts.hostname or ''}:{port}"
+    """Scheme, host and port of an address: the place a key belongs to; empty: it has none."""
+    try:
+        parts = urlsplit(base_url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.hostname}:{port}" if parts.hostname else ""
 
 
 def open_keyring() -> Keyring | None:

@@ -6,7 +6,7 @@ A notebook has no say in it, nor in the mode (fault A24).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -83,8 +83,8 @@ class ServiceChooser:
         """
         found = from_env(self.environ)
         choice = self._chosen(found)
-        self._configuration.check_endpoint(choice.base_url)
-        self._configuration.check_model(choice.model)
+        for check, value in self._checks(choice):
+            check(value)
         return self._with(found, choice)
 
     def choice(self) -> ServiceChoice:
@@ -127,6 +127,7 @@ class ServiceChooser:
                 self.keys.choose(**choices)
             return
         base_url = choices.get("base_url") or self._chosen(found).base_url or OFFICIAL_URL
+        _check_address(base_url)
         self._configuration.check_endpoint(base_url)
         self._check_key_is_ours(found, base_url, key)
         self.keys.keep_key(origin_of(base_url), key)
@@ -158,7 +159,7 @@ class ServiceChooser:
         return OFFICIAL_URL if self.keys.key(origin_of(OFFICIAL_URL))[0] else ""
 
     def _key(self, found: Settings, base_url: str, warnings: list[str]) -> tuple[str, KeySource]:
-        if not base_url:
+        if not origin_of(base_url):
             return "", ""
         key = found.service.api_key
         if key and origin_of(base_url) == origin_of(found.service.base_url):
@@ -186,12 +187,16 @@ class ServiceChooser:
             official = ""
         return official or self._configuration.named_model
 
-    def _refusals(self, choice: ServiceChoice) -> list[str]:
-        refusals = []
-        for check, value in (
+    def _checks(self, choice: ServiceChoice) -> tuple[tuple[Callable[[str], None], str], ...]:
+        return (
+            (_check_address, choice.base_url),
             (self._configuration.check_endpoint, choice.base_url),
             (self._configuration.check_model, choice.model),
-        ):
+        )
+
+    def _refusals(self, choice: ServiceChoice) -> list[str]:
+        refusals = []
+        for check, value in self._checks(choice):
             try:
                 check(value)
             except SetupError as error:
@@ -231,6 +236,7 @@ class ServiceChooser:
 
     def _wanted_url(self, found: Settings, text: str) -> str:
         url = normalise_base_url(text)
+        _check_address(url)
         parts = urlsplit(url)
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise SetupError(
@@ -269,8 +275,19 @@ class ServiceChooser:
             )
 
 
+def _check_address(url: str) -> None:
+    if url and not origin_of(url):
+        raise SetupError(
+            f"The endpoint {url!r} names no host, or no port that can be.",
+            hint="It looks like https://host/v1 or http://host:8000/v1.",
+        )
+
+
 def shown_url(url: str) -> str:
     """An address without a name, password or parameters, fit to be shown."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))

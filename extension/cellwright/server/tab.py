@@ -18,6 +18,8 @@ __all__ = ["REPLY_SECONDS", "Tab"]
 
 REPLY_SECONDS = 3.0
 """A tab that does not answer within this time is not waited for: it may be asleep."""
+ASLEEP_SECONDS = 0.5
+"""So long is waited for one that did not answer the last time."""
 LOOK_SECONDS = 0.1
 
 
@@ -37,6 +39,7 @@ class Tab:
         self.attached: dict[str, Attach] = {}
         """The notebooks that it has open, by the id it gave them."""
         self.is_open = True
+        self._is_asleep = False
         self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker: threading.Thread | None = None
         self._replies: dict[str, Reply | None] = {}
@@ -75,6 +78,7 @@ class Tab:
         name = secrets.token_hex(8)
         with self._replied:
             self._replies[name] = None
+            seconds = min(seconds, ASLEEP_SECONDS) if self._is_asleep else seconds
         self.outbox.request(request.chat, replace(request, request=name))
         deadline = time.monotonic() + seconds
         try:
@@ -83,6 +87,7 @@ class Tab:
                     stop.check()
                     left = deadline - time.monotonic()
                     if left <= 0:
+                        self._is_asleep = True
                         break
                     self._replied.wait(min(left, LOOK_SECONDS))
                 return self._replies[name]
@@ -107,6 +112,7 @@ class Tab:
     def take(self, reply: Reply) -> None:
         """The page has answered; nobody may be waiting for it any more."""
         with self._replied:
+            self._is_asleep = False
             if reply.request in self._replies:
                 self._replies[reply.request] = reply
                 self._replied.notify_all()

@@ -20,11 +20,15 @@ __all__ = ["Chat", "ChatStore", "automatic_title"]
 TITLE_LIMIT_CHARACTERS = 60
 EMPTY_CHAT_SECONDS = 86_400.0
 """A chat in which nothing was asked for so long is forgotten when another begins."""
-COLUMNS = "chat_id, title, notebook_path, owner, created_at, updated_at, settings"
-INSERT_CHAT = "INSERT OR REPLACE INTO chats VALUES (?, ?, ?, ?, ?, ?, ?)"
+COLUMNS = "chat_id, title, root, notebook_path, owner, created_at, updated_at, settings"
+INSERT_CHAT = "INSERT OR REPLACE INTO chats VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_RUN = "INSERT OR REPLACE INTO chat_runs VALUES (?, ?, ?)"
 FORGET_EMPTY = """DELETE FROM chats WHERE updated_at < ? AND title = ''
     AND NOT EXISTS (SELECT 1 FROM chat_runs WHERE chat_runs.chat_id = chats.chat_id)"""
+
+MAY_BE = """(notebook_path = ? OR notebook_path LIKE '%/' || ?
+    OR (notebook_path != '' AND ? LIKE '%/' || notebook_path))"""
+"""A path and one from another root end alike; what only seems to is left out later."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Chat:
     title: str
     """The person's own, else the start of the first prompt; empty: nothing was asked yet."""
     notebook_path: str
-    """Empty: a chat of its own."""
+    """Below the root; empty: a chat of its own."""
     owner: str
     """Who began it; empty: whoever uses the server."""
     created_at: float
@@ -45,6 +49,8 @@ class Chat:
     is_named: bool = False
     """Whether the title is the person's own."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    root: str = ""
+    """The folder that the notebook's path starts from; empty: not one of this machine."""
 
 
 def automatic_title(prompt: str) -> str:
@@ -64,18 +70,24 @@ class ChatStore:
     Args:
         database: Where chats, and the runs they are made of, are written.
         clock: Seconds since the epoch.
+        root: The folder that paths start from. Chats of notebooks outside of it, which another
+            server made, are not listed; those of a server that starts from another folder are,
+            where the notebook is in this one too.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, database: Database, clock: Callable[[], float] = time.time, root: str = ""
+    ) -> None:
         self._database = database
         self._clock = clock
+        self._root = root.rstrip("/")
         self._runs = RunStore(database, clock)
         self._changing = threading.RLock()
 
     def create(self, notebook_path: str = "", owner: str = "") -> Chat:
         """A new chat, in which nothing was asked yet."""
         now = self._clock()
-        chat = Chat(secrets.token_hex(8), "", notebook_path, owner, now, now)
+        chat = Chat(secrets.token_hex(8), "", notebook_path, owner, now, now, root=self._root)
         forget = Statement(FORGET_EMPTY, (now - EMPTY_CHAT_SECONDS,))
         self._database.write(forget, Statement(INSERT_CHAT, _row_of(chat)))
         return chat
@@ -107,12 +119,7 @@ class ChatStore:
             limit: How many at most.
             owner: Only chats of this person, and of nobody in particular; None: all.
         """
-        sql, parameters = f"SELECT {COLUMNS} FROM chats", ()
-        found = (
-            self._chats(f"{sql} WHERE notebook_path = ?", (notebook,))
-            if notebook
-            else (self._chats(sql, parameters))
-        )
+        found: Sequence[Chat] = [c for c in self._about(notebook) if self._is_here(c)]
         if owner is not None:
             found = [chat for chat in found if chat.owner in ("", owner)]
         for word in query.split():
@@ -160,7 +167,9 @@ class ChatStore:
             moved = [
                 replace(chat, notebook_path=new + chat.notebook_path[len(old) :])
                 for chat in chats
-                if old and f"{chat.notebook_path}/".startswith(f"{old.rstrip('/')}/")
+                if old
+                and self._is_here(chat)
+                and f"{chat.notebook_path}/".startswith(f"{old.rstrip('/')}/")
             ]
             if moved:
                 self._database.write(*(Statement(INSERT_CHAT, _row_of(chat)) for chat in moved))
@@ -218,7 +227,26 @@ class ChatStore:
         runs = self._runs_of(rows)
         firsts = {runs[chat_id][0] for chat_id, row in rows.items() if chat_id in runs}
         prompts = self._prompts(firsts)
-        return [_chat_of(row, runs.get(chat_id, ()), prompts) for chat_id, row in rows.items()]
+        found = (_chat_of(row, runs.get(chat_id, ()), prompts) for chat_id, row in rows.items())
+        return [self._placed(chat) for chat in found]
+
+    def _about(self, notebook: str) -> Sequence[Chat]:
+        """The chats of a notebook; empty: all."""
+        if not notebook:
+            return self._chats(f"SELECT {COLUMNS} FROM chats")
+        found = self._chats(f"SELECT {COLUMNS} FROM chats WHERE {MAY_BE}", (notebook,) * 3)
+        return [chat for chat in found if chat.notebook_path == notebook]
+
+    def _placed(self, chat: Chat) -> Chat:
+        """The chat with its path from this root, where its notebook is below it."""
+        whole = f"{chat.root}/{chat.notebook_path}"
+        if not chat.root or not self._root or not whole.startswith(f"{self._root}/"):
+            return chat
+        return replace(chat, root=self._root, notebook_path=whole[len(self._root) + 1 :])
+
+    def _is_here(self, chat: Chat) -> bool:
+        """Whether the chat has no notebook, or one below this root."""
+        return not chat.notebook_path or chat.root == self._root
 
     def _runs_of(self, chats: Iterable[str]) -> Mapping[str, Sequence[str]]:
         """The runs of each chat that has any, in order."""
@@ -254,6 +282,7 @@ def _row_of(chat: Chat) -> tuple[Any, ...]:
     return (
         chat.chat_id,
         chat.title if chat.is_named else "",
+        chat.root,
         chat.notebook_path,
         chat.owner,
         chat.created_at,
@@ -263,7 +292,7 @@ def _row_of(chat: Chat) -> tuple[Any, ...]:
 
 
 def _chat_of(row: tuple[Any, ...], runs: Sequence[str], prompts: Mapping[str, str]) -> Chat:
-    chat_id, title, path, owner, created_at, updated_at, settings = row
+    chat_id, title, root, path, owner, created_at, updated_at, settings = row
     automatic = automatic_title(prompts.get(runs[0], "")) if runs and not title else ""
     return Chat(
         chat_id=chat_id,
@@ -275,4 +304,5 @@ def _chat_of(row: tuple[Any, ...], runs: Sequence[str], prompts: Mapping[str, st
         run_count=len(runs),
         is_named=bool(title),
         settings=json.loads(settings),
+        root=root,
     )

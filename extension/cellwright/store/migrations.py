@@ -63,6 +63,7 @@ def m002_chats(connection: sqlite3.Connection) -> None:
         """CREATE TABLE chats (
             chat_id TEXT PRIMARY KEY,
             title TEXT NOT NULL DEFAULT '',
+            root TEXT NOT NULL DEFAULT '',
             notebook_path TEXT NOT NULL DEFAULT '',
             owner TEXT NOT NULL DEFAULT '',
             created_at REAL NOT NULL,
