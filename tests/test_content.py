@@ -10,13 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from cellwright import mime_text
 from cellwright.content import (
+    CONTEXT_MIME,
+    OUTPUT_MIME,
     ComponentOutput,
     Content,
     Metrics,
     content,
     for_model,
     for_person,
+    metrics_of,
     text,
 )
 from cellwright.content_types import CONTENT_TYPES, content_schema
@@ -257,3 +261,73 @@ def test_000_30_any_split_of_a_stream_merges_to_the_same(
 ) -> None:
     cut = data.draw(st.integers(0, len(outputs)))
     assert merge([*merge(outputs[:cut]), *merge(outputs[cut:])]) == merge(outputs)
+
+
+def test_000_27_raw_data_that_is_huge_or_no_json_can_be_recorded() -> None:
+    odd: dict[Any, Any] = {"when": object, 3: "three"}
+    kept = content("text", "x", raw_data=odd).raw_data
+    assert kept == {"when": str(object), "3": "three"}
+    cut = content("text", "x", raw_data={"page": "words " * 10_000}).raw_data
+    assert cut["characters"] > 60_000
+    assert len(cut["sha256"]) == 64
+    assert cut["beginning"].startswith('{"page": "words')
+
+
+@pytest.mark.parametrize(
+    ("given_metrics", "expected"),
+    [
+        ({"begin_timestamp": 1, "end_timestamp": 3}, Metrics(1.0, 3.0, 2.0)),
+        ({"begin_time": 1, "duration": 2}, Metrics(1.0, 3.0, 2.0)),
+        (
+            {"first_token_time(s)": 0.5, "total_time(s)": "2", "memory_used(MB)": 7},
+            Metrics(0.0, 0.0, 2.0, 0.5, 7.0),
+        ),
+        (Metrics(1.0), Metrics(1.0)),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_x_04_the_three_shapes_of_metrics_are_one(
+    given_metrics: Any, expected: Metrics | None
+) -> None:
+    assert metrics_of(given_metrics) == expected
+
+
+def test_x_04_a_metric_that_is_no_number_is_named() -> None:
+    with pytest.raises(ToolError, match="'duration_seconds' is 'long', which is no number"):
+        metrics_of({"duration": "long"})
+
+
+def test_000_26_a_cell_shows_the_persons_part_and_keeps_the_whole_beside_it() -> None:
+    assert CONTEXT_MIME == mime_text.CONTEXT
+    output = ComponentOutput(
+        (
+            content("text", "a < b", scope="user"),
+            content("text", "for the model", scope="llm"),
+            content("image", {"base64": "AAAA", "filename": 'p"q'}, scope="user"),
+            content("text", {"info": "table", "mime": {"text/html": "<table></table>"}}),
+        )
+    )
+    bundle = output._repr_mimebundle_()
+    assert bundle["text/plain"] == 'a < b\np"q\ntable'
+    assert bundle[CONTEXT_MIME] == "for the model\ntable"
+    assert bundle["text/html"].split("\n") == [
+        "<pre>a &lt; b</pre>",
+        '<img src="data:image/png;base64,AAAA" alt="p&quot;q">',
+        "<table></table>",
+    ]
+    kept = from_dict(ComponentOutput, bundle[OUTPUT_MIME])
+    assert kept.content[:2] == output.content[:2]
+    assert kept.content[3] == output.content[3]
+    assert kept.content[2].text == {"filename": 'p"q'}
+    assert "text/html" not in content("text", "x")._repr_mimebundle_()
+
+
+def test_000_1d_a_picture_is_words_for_a_model_that_does_not_see() -> None:
+    made = content("image", {"base64": "AAAA", "filename": "p"})
+    assert for_model((made,), sees_images=False) == (TextPart("Image p shown to the user"),)
+
+
+def test_000_27_raw_data_does_not_get_into_the_notebook() -> None:
+    made = content("text", "x", raw_data={"origin_response": "raw words"})
+    assert "raw words" not in str(made._repr_mimebundle_())

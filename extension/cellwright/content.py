@@ -5,25 +5,34 @@ Source: requirements tables 1c and 1d (the component contract).
 
 from __future__ import annotations
 
+import hashlib
+import html
+import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from cellwright.content_types import CONTENT_TYPES, ContentType, canonical_type, plain
 from cellwright.errors import ToolError
 from cellwright.messages import ImagePart, Part, TextPart
 from cellwright.usage import ModelUsage
+from cellwright.values import to_dict
 
 __all__ = [
+    "CONTEXT_MIME",
+    "OUTPUT_MIME",
     "ComponentOutput",
     "Content",
     "ContentType",
     "Metrics",
+    "Role",
     "Scope",
+    "capped",
     "content",
     "for_model",
     "for_person",
+    "metrics_of",
     "text",
 ]
 
@@ -31,6 +40,20 @@ Scope = Literal["all", "llm", "user"]
 SCOPES: tuple[Scope, ...] = ("all", "llm", "user")
 Role = Literal["tool", "user", "assistant"]
 ROLES: tuple[Role, ...] = ("tool", "user", "assistant")
+OUTPUT_MIME = "application/vnd.cellwright.output+json"
+"""An output of a tool that was called in a cell, whole, scopes and all."""
+CONTEXT_MIME = "application/vnd.cellwright.context+text"
+"""What a model reads of an object that is shown in a cell."""
+RAW_CHARACTERS = 20_000
+METRIC_NAMES = {
+    "begin": ("begin", "begin_timestamp", "begin_time"),
+    "end": ("end", "end_timestamp", "end_time"),
+    "duration_seconds": ("duration_seconds", "duration", "total_time", "total_time(s)"),
+    "first_output_seconds": ("first_output_seconds", "first_token_time", "first_token_time(s)"),
+    "memory_delta_megabytes": ("memory_delta_megabytes", "memory_used", "memory_used(MB)"),
+    "kernel_cpu_seconds": ("kernel_cpu_seconds",),
+}
+"""The names that writers of the format use for a measure."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +91,9 @@ class Content:
     """Tokens that producing it took."""
     metrics: Metrics | None = None
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        return ComponentOutput((self,))._repr_mimebundle_()
+
 
 @dataclass(frozen=True)
 class ComponentOutput:
@@ -85,6 +111,19 @@ class ComponentOutput:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise ToolError(f"The role is {self.role!r}.", hint=f"Use one of {', '.join(ROLES)}.")
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        """What a cell shows of it: the person's part drawn, the model's part beside it."""
+        shown = [item for item in self.content if item.visible_scope != "llm"]
+        read = [part.text for part in for_model(self.content) if isinstance(part, TextPart)]
+        bundle = {
+            "text/plain": for_person(self.content),
+            CONTEXT_MIME: "\n".join(read),
+            OUTPUT_MIME: to_dict(replace(self, content=tuple(map(_without_copies, self.content)))),
+        }
+        if any("mime" in item.text or item.text.get("base64") for item in shown):
+            bundle["text/html"] = "\n".join(map(_html, shown))
+        return bundle
 
 
 def content(
@@ -120,7 +159,7 @@ def content(
     if complaints:
         raise ToolError(f"The content of type {kind!r} {'; '.join(complaints)}.")
     shown = cast(Scope, scope or "all")
-    return Content(cast(ContentType, kind), fields, name, shown, raw_data=dict(raw_data or {}))
+    return Content(cast(ContentType, kind), fields, name, shown, raw_data=capped(raw_data or {}))
 
 
 def text(info: str, *, scope: Scope = "all", is_error: bool = False) -> ComponentOutput:
@@ -128,10 +167,52 @@ def text(info: str, *, scope: Scope = "all", is_error: bool = False) -> Componen
     return ComponentOutput((Content("text", {"info": info}, "", scope, is_error),))
 
 
-def for_model(contents: tuple[Content, ...]) -> tuple[Part, ...]:
-    """The parts of a tool message: everything whose scope is not ``user``."""
-    parts = [part for item in contents if item.visible_scope != "user" for part in _parts(item)]
+def for_model(contents: tuple[Content, ...], *, sees_images: bool = True) -> tuple[Part, ...]:
+    """The parts of a tool message: everything whose scope is not ``user``.
+
+    Args:
+        contents: What the tool said.
+        sees_images: False: pictures are told of in words.
+    """
+    meant = [item for item in contents if item.visible_scope != "user"]
+    parts = [part for item in meant for part in _parts(item, sees_images)]
     return tuple(parts) or (TextPart("(no output)"),)
+
+
+def metrics_of(given: Metrics | Mapping[str, Any] | None) -> Metrics | None:
+    """Metrics as tools write them, in any of their three shapes (X-04).
+
+    Raises:
+        ToolError: A measure is no number.
+    """
+    if given is None or isinstance(given, Metrics):
+        return given
+    found: dict[str, float] = {}
+    for field_name, names in METRIC_NAMES.items():
+        value = next((given[name] for name in names if given.get(name) is not None), None)
+        if value is None:
+            continue
+        try:
+            found[field_name] = float(value)
+        except (TypeError, ValueError):
+            message = f"The metric {field_name!r} is {value!r}, which is no number."
+            raise ToolError(message) from None
+    if not found:
+        return None
+    if "end" not in found and "begin" in found and "duration_seconds" in found:
+        found["end"] = found["begin"] + found["duration_seconds"]
+    if "duration_seconds" not in found and "end" in found:
+        found["duration_seconds"] = max(0.0, found["end"] - found.get("begin", found["end"]))
+    return Metrics(**found)
+
+
+def capped(raw_data: Mapping[str, Any]) -> dict[str, Any]:
+    """Raw data that can be recorded: JSON, and of what is too long the beginning and a hash."""
+    text = json.dumps(dict(raw_data), ensure_ascii=False, default=str, skipkeys=True)
+    if len(text) <= RAW_CHARACTERS:
+        return cast(dict[str, Any], json.loads(text))
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"sha256": digest, "characters": len(text), "beginning": text[:1_000]}
 
 
 def for_person(contents: tuple[Content, ...]) -> str:
@@ -162,14 +243,35 @@ def _complaints(kind: str, fields: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _parts(item: Content) -> tuple[Part, ...]:
+def _parts(item: Content, sees_images: bool) -> tuple[Part, ...]:
     fields = item.text
-    if item.type == "image" and fields.get("base64"):
-        mime = str(fields.get("mime_type") or "image/png")
-        mime = mime if "/" in mime else f"image/{mime}"
-        return (ImagePart(mime, fields["base64"], fields.get("filename", "")),)
+    if item.type == "image" and fields.get("base64") and sees_images:
+        return (ImagePart(_picture_mime(fields), fields["base64"], fields.get("filename", "")),)
     words = plain(item.type, fields)
     return (TextPart(words),) if words else ()
+
+
+def _without_copies(item: Content) -> Content:
+    """A content as a notebook keeps it: without raw data, and what is drawn only once."""
+    if item.visible_scope != "user":
+        return replace(item, raw_data={})
+    told = {name: value for name, value in item.text.items() if name not in ("base64", "mime")}
+    return replace(item, raw_data={}, text=told)
+
+
+def _picture_mime(fields: Mapping[str, Any]) -> str:
+    mime = str(fields.get("mime_type") or "image/png")
+    return mime if "/" in mime else f"image/{mime}"
+
+
+def _html(item: Content) -> str:
+    drawn = item.text.get("mime", {}).get("text/html")
+    if drawn:
+        return str(drawn)
+    if item.type == "image" and item.text.get("base64"):
+        source = f"data:{_picture_mime(item.text)};base64,{item.text['base64']}"
+        return f'<img src="{html.escape(source)}" alt="{html.escape(_for_person(item))}">'
+    return f"<pre>{html.escape(_for_person(item))}</pre>"
 
 
 def _for_person(item: Content) -> str:

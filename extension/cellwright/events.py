@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from cellwright.cells import Cell, CellType, Execution
+from cellwright.content import Content, Metrics
 from cellwright.messages import AssistantMessage, Message, ToolMessage
 from cellwright.outputs import OutputMessage
 from cellwright.prompts import Manifest, Parameters
-from cellwright.usage import Usage
+from cellwright.usage import ModelUsage, Usage
 
 __all__ = [
     "EVENT_CLASSES",
@@ -41,6 +42,7 @@ __all__ = [
     "StateCaptured",
     "TextDelta",
     "ToolFinished",
+    "ToolProgress",
     "ToolStarted",
     "json_schema",
 ]
@@ -282,7 +284,23 @@ class ToolFinished:
     duration_seconds: float = 0.0
     shown: str = ""
     """What is for the person and not for the model, as plain text."""
+    contents: tuple[Content, ...] = ()
+    """What is for the person as typed pieces; empty where ``shown`` says all there is."""
+    metrics: Metrics | None = None
+    usage: tuple[ModelUsage, ...] = ()
+    """Tokens of models that the tool itself asked."""
     kind: Literal["tool_finished"] = field(default="tool_finished", init=False)
+
+
+@dataclass(frozen=True)
+class ToolProgress:
+    """A tool that takes long says how far it is; neither an answer nor sent to the model."""
+
+    call_id: str
+    text: str
+    fraction: float | None = None
+    """From 0 to 1, where it is known."""
+    kind: Literal["tool_progress"] = field(default="tool_progress", init=False)
 
 
 @dataclass(frozen=True)
@@ -337,6 +355,7 @@ Event = (
     | CellOutput
     | CellFinished
     | ToolFinished
+    | ToolProgress
     | Notice
     | RunFinished
 )

@@ -115,6 +115,13 @@ def _not_a_name(expression: str) -> str:
     )
 
 
+def live_tools(shell: Any) -> list[dict[str, Any]]:
+    """The tools that the person made of what lives in this kernel; none without cellwright."""
+    module = sys.modules.get("cellwright.components.live_registry")
+    rows: list[dict[str, Any]] = [] if module is None else module.LIVE.rows(shell.user_ns)
+    return rows
+
+
 # Cells
 
 
@@ -211,5 +218,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "inspect_variable": inspect_variable,
     "last_error": last_error,
     "list_variables": list_variables,
+    "live_tools": live_tools,
     "packages": packages,
 }

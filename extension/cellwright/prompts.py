@@ -61,3 +61,5 @@ class Reply:
     """Parameters the model refused, left out of this request."""
     truncated: bool = False
     """The reply was cut off at a length limit or by a broken connection."""
+    problem: str = ""
+    """For the model: why its reply could not be read; set by the adapter that tried."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from collections.abc import Generator, Mapping
@@ -12,26 +13,32 @@ from cellwright.adapters import ParsedCall
 from cellwright.budget import STOP_AT, WARN_AT, RepeatDetector
 from cellwright.components import Component, ToolContext
 from cellwright.components.registry import Registry
-from cellwright.content import ComponentOutput, Content, for_model, for_person
+from cellwright.components.system_names import reserved_names
+from cellwright.content import ComponentOutput, Content, Metrics, for_model, for_person
 from cellwright.errors import ActionRefusedError, KernelDiedError, ToolError
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellOutput,
     Event,
+    Notice,
     RunStatus,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
+from cellwright.merging import merge
 from cellwright.messages import Message, Part, TextPart, ToolCall, ToolMessage
 from cellwright.policy import Policy
 from cellwright.prompts import Manifest
 from cellwright.publishing import Publisher
+from cellwright.usage import ModelUsage, sum_by_model
 
 __all__ = ["CallOutcome", "ToolCaller"]
 
 ResultStatus = Literal["ok", "error", "refused", "cancelled"]
 NOT_RUN = "Not run: the run had ended."
+SPOOFED = "The model sent {names}, which only the system sets; it was left out."
 REPEATED = (
     "\n\nNotice: this is the {count}th time you made this same call with the same result. "
     "Try something else or answer."
@@ -59,6 +66,10 @@ class _Result:
     final: bool = False
     invalid: RunStatus | None = None
     """Set when the call could not be run as it was: the status of a run that never recovers."""
+    contents: tuple[Content, ...] = ()
+    """What is for the person, where plain text does not say it all."""
+    metrics: Metrics | None = None
+    usage: tuple[ModelUsage, ...] = ()
 
 
 class ToolCaller:
@@ -81,6 +92,7 @@ class ToolCaller:
         self._repeats = RepeatDetector()
         self._open: dict[str, ToolCall] = {}
         self._results: list[Message] = []
+        self._used: list[str] = []
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
@@ -172,34 +184,65 @@ class ToolCaller:
     def _evaluate(
         self, parsed: ParsedCall, component: Component
     ) -> Generator[Event, None, _Result]:
-        context = replace(self._context, call_id=parsed.call.id)
-        contents: list[Content] = []
-        final = False
-        # What runs is what the record and the notebook show.
-        arguments = self._publisher.clean(parsed.arguments)
+        yield from self._tell_spoofed(parsed.call)
+        progress = _Progress(parsed.call.id, self._publisher)
+        context = replace(
+            self._context,
+            call_id=parsed.call.id,
+            tool_name=parsed.call.name,
+            run_id=self._publisher.run_id,
+            used_tools=tuple(self._used),
+            on_progress=progress.note,
+        )
+        self._used.append(parsed.call.name)
+        outputs: list[ComponentOutput] = []
         try:
-            for item in component.tool_eval(context, **arguments):
-                if isinstance(item, ComponentOutput):
-                    contents.extend(item.content)
-                    final = final or item.final
-                elif isinstance(item, CellOutput):
-                    yield item  # published when it was captured
-                else:
-                    yield from self._publisher.publish(item)
+            yield from self._outputs(parsed, component, context, outputs, progress)
         except ActionRefusedError as error:
-            contents.append(_error_content(str(error)))
-            return _merged(contents, "refused", False)
+            outputs.append(_error_output(str(error)))
+            return _merged(outputs, "refused", context)
         except ToolError as error:
-            contents.append(_error_content(str(error)))
+            outputs.append(_error_output(str(error)))
         except KernelDiedError as error:
-            contents.append(_error_content(str(error)))
-            yield from self._finish(parsed, _merged(contents, "error", False), 0.0)
+            outputs.append(_error_output(str(error)))
+            yield from self._finish(parsed, _merged(outputs, "error", context), 0.0)
             raise
         except Exception as error:  # a tool's bug is the tool's result, not the end of the run
             trace = "".join(traceback.format_exception_only(error)).strip()
-            contents.append(_error_content(f"The tool failed: {trace}"))
-        failed = any(content.is_error for content in contents)
-        return _merged(contents, "error" if failed else "ok", final)
+            outputs.append(_error_output(f"The tool failed: {trace}"))
+        finally:
+            progress.close()
+        yield from progress.take()
+        failed = any(content.is_error for output in outputs for content in output.content)
+        return _merged(outputs, "error" if failed else "ok", context)
+
+    def _outputs(
+        self,
+        parsed: ParsedCall,
+        component: Component,
+        context: ToolContext,
+        outputs: list[ComponentOutput],
+        progress: _Progress,
+    ) -> Generator[Event, None, None]:
+        # What runs is what the record and the notebook show.
+        arguments = self._publisher.clean(parsed.arguments)
+        given = {name: value for name, value in arguments.items() if not reserved_names([name])}
+        for item in component.evaluate(context, **given):
+            yield from progress.take()
+            if isinstance(item, ComponentOutput):
+                outputs.append(item)
+            elif isinstance(item, CellOutput):
+                yield item  # published when it was captured
+            else:
+                yield from self._publisher.publish(item)
+
+    def _tell_spoofed(self, call: ToolCall) -> Generator[Event, None, None]:
+        """Say it when a model writes what only the system sets (requirements 000-11)."""
+        names = reserved_names(_argument_names(call))
+        if names:
+            text = SPOOFED.format(names=", ".join(map(repr, names)))
+            notice = Notice("warning", text, "", "agent_invalid_action")
+            yield from self._publisher.publish(notice)
 
     def _finish(
         self, parsed: ParsedCall, result: _Result, seconds: float
@@ -207,7 +250,17 @@ class ToolCaller:
         call = parsed.call
         self._open.pop(call.id, None)
         message = ToolMessage(call.id, call.name, result.parts, result.status != "ok")
-        event = ToolFinished(call.id, call.name, message, result.status, seconds, result.shown)
+        event = ToolFinished(
+            call.id,
+            call.name,
+            message,
+            result.status,
+            seconds,
+            result.shown,
+            result.contents,
+            result.metrics,
+            result.usage,
+        )
         published, *notices = self._publisher.publish(event)
         assert isinstance(published, ToolFinished)
         # What the model reads is what was recorded, secrets taken out.
@@ -242,10 +295,66 @@ def _refused(text: str, status: ResultStatus, invalid: RunStatus | None = None) 
     return _Result((TextPart(text),), status, text, invalid=invalid)
 
 
-def _error_content(text: str) -> Content:
-    return Content("text", {"info": text}, is_error=True)
+def _argument_names(call: ToolCall) -> list[str]:
+    """Names of all arguments as the model wrote them, those a tool does not have too."""
+    try:
+        written = json.loads(call.arguments or "{}")
+    except ValueError:
+        return []
+    return [str(name) for name in written] if isinstance(written, dict) else []
 
 
-def _merged(contents: list[Content], status: ResultStatus, final: bool) -> _Result:
-    merged = tuple(contents)
-    return _Result(for_model(merged), status, for_person(merged), final)
+def _error_output(text: str) -> ComponentOutput:
+    return ComponentOutput((Content("text", {"info": text}, is_error=True),))
+
+
+def _merged(outputs: list[ComponentOutput], status: ResultStatus, context: ToolContext) -> _Result:
+    said = [replace(output, role="tool") for output in outputs]
+    whole = merge(said)
+    final = any(output.final for output in said)
+    several = sum(1 for output in said if output.content) > 1
+    # One output is read as it was written; a stream is put together again.
+    contents = whole[0].content if several else tuple(c for o in said for c in o.content)
+    return _Result(
+        for_model(contents, sees_images=context.sees_images),
+        status,
+        for_person(contents),
+        final and status == "ok",
+        contents=_recorded(contents),
+        metrics=whole[0].metrics if whole else None,
+        usage=sum_by_model(whole[0].usage if whole else ()),
+    )
+
+
+def _recorded(contents: tuple[Content, ...]) -> tuple[Content, ...]:
+    """What the record keeps as typed pieces: nothing where the texts say it all."""
+    drawn = tuple(item for item in contents if item.visible_scope != "llm" or item.raw_data)
+    return drawn if any(not _is_plain(item) for item in drawn) else ()
+
+
+def _is_plain(item: Content) -> bool:
+    text_only = item.type == "text" and set(item.text) == {"info"} and not item.raw_data
+    return text_only and item.visible_scope == "all" and not item.name
+
+
+class _Progress:
+    """What a tool says while it works: published at once, handed on at the next occasion."""
+
+    def __init__(self, call_id: str, publisher: Publisher) -> None:
+        self._call_id = call_id
+        self._publisher = publisher
+        self._waiting: list[Event] = []
+        self._is_open = True
+
+    def note(self, text: str, fraction: float | None) -> None:
+        if self._is_open:
+            event = ToolProgress(self._call_id, text, fraction)
+            self._waiting.extend(self._publisher.publish(event))
+
+    def take(self) -> Generator[Event, None, None]:
+        waiting, self._waiting = self._waiting, []
+        yield from waiting
+
+    def close(self) -> None:
+        """What is said after the end is not heard."""
+        self._is_open = False

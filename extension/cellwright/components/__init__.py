@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Protocol
 
-from cellwright.content import ComponentOutput
+from cellwright.components.declared import component_manifests, python_names
+from cellwright.components.evaluation import Call, bound_arguments, evaluate, merged
+from cellwright.components.message import Message
+from cellwright.content import ComponentOutput, Content, Metrics, metrics_of
+from cellwright.content import content as checked_content
 from cellwright.events import CellEvent
 from cellwright.kernels import Kernel, OutputSink
 from cellwright.notebooks import Notebook
+from cellwright.prompts import Manifest
 from cellwright.stopping import Stop
+from cellwright.usage import model_usages
 
-__all__ = ["Component", "OutputShelf", "Risk", "ToolContext", "ToolLimits", "ToolYield"]
+__all__ = [
+    "Component",
+    "Message",
+    "OutputShelf",
+    "Risk",
+    "ToolContext",
+    "ToolLimits",
+    "ToolYield",
+]
 
 Risk = Literal["read", "edit", "execute", "install", "destroy"]
 """``read`` never asks; ``edit`` changes cells; ``execute`` runs code; the others always ask."""
@@ -67,18 +82,65 @@ class ToolContext:
     """What the person asked for."""
     kernel_session: str = ""
     """The kernel's ``session`` when the run began; empty: it is not looked at."""
+    tool_name: str = ""
+    """What the model called; a component may be several tools."""
+    run_id: str = ""
+    chat_id: str = ""
+    user_id: str = ""
+    instructions: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Paths of the files the person gave, by name."""
+    history: tuple[Any, ...] = ()
+    """What was said so far, as messages."""
+    used_tools: tuple[str, ...] = ()
+    """Names of the tools the model called in this run before."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """What the person set for the run."""
+    model_configs: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the model that runs; never its key."""
+    memory: Mapping[str, Any] = field(default_factory=dict)
+    debug: bool = False
+    on_progress: Callable[[str, float | None], None] | None = field(default=None, repr=False)
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """Names of the files the person gave."""
+        return tuple(self.files)
+
+    @property
+    def current_time(self) -> str:
+        """Now, with the time zone."""
+        return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+
+    def notify(self, text: str, fraction: float | None = None) -> None:
+        """Tell the person at once how far a long tool is; the model is told nothing.
+
+        Args:
+            text: In a few words.
+            fraction: From 0 to 1, where it is known.
+        """
+        if self.on_progress is not None:
+            self.on_progress(text, None if fraction is None else min(1.0, max(0.0, fraction)))
 
 
 class Component:
     """Base of all tools.
 
     A subclass sets ``name``, ``risk`` and ``version`` and writes ``tool_eval(self, context,
-    **arguments)`` as a generator; its signature and Google docstring become the manifest.
+    **arguments)``: a generator, or a function that returns its value, or either of them async.
+    Its signature and Google docstring become the manifest. Or it writes ``run(self, message)``.
     """
 
     name: ClassVar[str] = ""
     version: ClassVar[str] = "v1"
     risk: ClassVar[Risk] = "read"
+    meta: ClassVar[Any] = None
+    """A signature or a pydantic class whose fields are the tool's arguments; None: the
+    signature of ``tool_eval`` says them."""
+    manifests: ClassVar[tuple[Any, ...] | list[Any]] = ()
+    """Written by hand instead: several make several tools, each called with its ``name``."""
+    requires: ClassVar[Mapping[str, Any]] = {}
+    """``{"env": [...]}``: variables that have to be set when it is called."""
 
     def label(self, **arguments: object) -> str:
         """What a call with these arguments does, in words for people."""
@@ -92,4 +154,114 @@ class Component:
         """Code that a call with these arguments runs or writes; the policy reads it."""
         return ""
 
-    tool_eval: Callable[..., Iterator[ToolYield]]
+    tool_eval: Callable[..., Any]
+
+    def tool_manifests(self) -> tuple[Manifest, ...]:
+        """What a model is told of it: one manifest for each tool it is.
+
+        Raises:
+            SetupError: One cannot be made; all complaints at once.
+        """
+        return component_manifests(self)
+
+    def evaluate(
+        self, context: ToolContext | None = None, /, **arguments: Any
+    ) -> Iterator[ToolYield]:
+        """Call it; yield its outputs as they come, the last one with what all of it took.
+
+        Raises:
+            ToolError: It could not do it; what it had said was yielded before.
+        """
+        name = (context.tool_name if context is not None else "") or self.name
+        return evaluate(
+            Call(
+                name,
+                self.version,
+                arguments,
+                context,
+                lambda: self.begin(context, **arguments),
+                self.requires,
+            )
+        )
+
+    def evaluate_merged(
+        self, context: ToolContext | None = None, /, **arguments: Any
+    ) -> ComponentOutput:
+        """Call it; all it says as one output, an error as the last content."""
+        return merged(self.evaluate(context, **arguments))
+
+    def begin(self, context: ToolContext | None, /, **arguments: Any) -> Any:
+        """Start the tool: its value, or something that yields its values."""
+        function: Callable[..., Any] | None = getattr(self, "tool_eval", None)
+        if function is None:
+            return self.run(Message(arguments)).content
+        arguments = python_names(self.meta, arguments)
+        if len(self.manifests) > 1 and context is not None:
+            arguments = {"name": context.tool_name, **arguments}
+        return function(**bound_arguments(function, context, arguments))
+
+    def run(self, message: Message[Any]) -> Message[Any]:
+        """Call it by hand.
+
+        Args:
+            message: Its arguments by name, or the first of them.
+
+        Raises:
+            ToolError: The tool could not do it.
+        """
+        output = self.evaluate_merged(**self._arguments(message.content))
+        words = [item.text.get("info") for item in output.content if item.type == "text"]
+        if len(words) == len(output.content) == 1:
+            return Message(words[0], name=self.name)
+        return Message(output, name=self.name)
+
+    def __call__(self, message: Message[Any] | None = None, /, **arguments: Any) -> Message[Any]:
+        """``run``, with a message or with the arguments themselves."""
+        return self.run(Message(arguments) if message is None else message)
+
+    def create_output(
+        self,
+        type: str = "text",  # noqa: A002 (the contract's name)
+        text: object = "",
+        role: Literal["tool", "user", "assistant"] = "tool",
+        **options: Any,
+    ) -> ComponentOutput:
+        """An output of one content, checked.
+
+        Args:
+            type: One of the content types.
+            text: Its fields, or a plain string for the main one.
+            role: ``assistant`` for what is the agent's answer.
+            **options: ``name``, ``visible_scope``, ``raw_data``, ``usage`` and ``metrics``.
+
+        Raises:
+            ToolError: A field, the scope or an option is wrong.
+        """
+        return _created(ComponentOutput((), role), (type, text), **options)
+
+    def _arguments(self, content: Any) -> dict[str, Any]:
+        if isinstance(content, Mapping):
+            return dict(content)
+        if content is None:
+            return {}
+        names = list(self.tool_manifests()[0].parameters.get("properties", {}))
+        return {names[0]: content} if names else {}
+
+
+def _created(
+    empty: ComponentOutput,
+    said: tuple[str, object],
+    *,
+    name: str = "",
+    visible_scope: str = "all",
+    **details: Any,
+) -> ComponentOutput:
+    made = checked_content(
+        *said, name=name, scope=visible_scope, raw_data=details.pop("raw_data", None)
+    )
+    usage = model_usages(details.pop("usage", None))
+    metrics: Metrics | None = metrics_of(details.pop("metrics", None))
+    if details:
+        raise TypeError(f"create_output takes no {next(iter(details))!r}.")
+    whole: Content = replace(made, usage=usage, metrics=metrics)
+    return replace(empty, content=(whole,))

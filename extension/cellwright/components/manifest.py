@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import json
 import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -19,11 +20,21 @@ from typing import Any
 from cellwright.errors import SetupError
 from cellwright.prompts import Manifest
 
-__all__ = ["Docstring", "function_manifest", "read_docstring", "tool_name"]
+__all__ = [
+    "Docstring",
+    "ManifestStyle",
+    "annotations_of",
+    "function_manifest",
+    "is_context",
+    "read_docstring",
+    "shown_parameters",
+    "tool_name",
+]
 
 NAME_LIMIT = 64
 NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
-SKIPPED = ("self", "cls", "context", "ctx")
+SKIPPED = ("self", "cls")
+CONTEXTS = ("context", "ctx")
 RESERVED_PREFIX = "_sys_"
 ARGUMENT_HEADINGS = ("args", "arguments", "parameters", "参数")
 OTHER_HEADINGS = (
@@ -48,9 +59,23 @@ class Docstring:
     """Types the docstring names, for parameters without an annotation."""
 
 
-@functools.cache
+@dataclass(frozen=True)
+class ManifestStyle:
+    """How strict a manifest is made."""
+
+    is_lenient: bool = False
+    """A person's own function: a missing description is for the linter, and no error."""
+
+
+STRICT = ManifestStyle()
+
+
+@functools.lru_cache(maxsize=1_024)
 def function_manifest(
-    function: Callable[..., Any], name: str = "", documentation: str = ""
+    function: Callable[..., Any],
+    name: str = "",
+    documentation: str = "",
+    style: ManifestStyle = STRICT,
 ) -> Manifest:
     """The manifest of a function or method; the same for the same function, always.
 
@@ -58,6 +83,7 @@ def function_manifest(
         function: What is called; ``self``, ``context`` and ``*args`` are not shown to the model.
         name: The tool's name; empty: the function's own.
         documentation: A docstring to read instead of the function's own.
+        style: How strict it is.
 
     Raises:
         SetupError: A parameter has a reserved name, an unusable type or no description; all
@@ -65,9 +91,10 @@ def function_manifest(
     """
     shown = name or function.__name__
     docstring = read_docstring(documentation or inspect.getdoc(function) or "")
-    parameters = [p for p in inspect.signature(function).parameters.values() if _is_shown(p)]
-    complaints = list(_complaints(parameters, docstring))
-    schemas = _schemas(function, parameters, docstring, complaints)
+    parameters = shown_parameters(function)
+    problems: list[str] = []
+    schemas = _schemas(function, parameters, docstring, problems)
+    complaints = [*_complaints(parameters, docstring, schemas, style), *problems]
     if complaints:
         raise SetupError(
             f"The tool {shown!r} cannot be offered to a model: {'; '.join(complaints)}.",
@@ -77,7 +104,7 @@ def function_manifest(
     schema: dict[str, Any] = {"type": "object", "properties": schemas}
     if required:
         schema["required"] = required
-    return Manifest(tool_name(shown), docstring.description, schema)
+    return Manifest(tool_name(shown), docstring.description or shown.replace("_", " "), schema)
 
 
 def tool_name(name: str) -> str:
@@ -119,22 +146,43 @@ def _unmarked(text: str) -> str:
     return text.replace("``", "`")
 
 
+def shown_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that a model fills in."""
+    return [p for p in inspect.signature(function).parameters.values() if _is_shown(p)]
+
+
+def is_context(parameter: inspect.Parameter) -> bool:
+    """Whether a parameter is where a tool gets its context."""
+    annotation = parameter.annotation
+    untyped = annotation in (inspect.Parameter.empty, object, Any, "object", "Any")
+    is_typed = re.search(r"\bToolContext\b", str(annotation)) is not None
+    return is_typed or (parameter.name in CONTEXTS and untyped)
+
+
 def _is_shown(parameter: inspect.Parameter) -> bool:
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return parameter.name not in SKIPPED and parameter.kind not in variadic
+    skipped = parameter.name in SKIPPED or is_context(parameter)
+    return not skipped and parameter.kind not in variadic
 
 
-def _complaints(parameters: list[inspect.Parameter], docstring: Docstring) -> Iterator[str]:
-    if not docstring.description:
+def _complaints(
+    parameters: list[inspect.Parameter],
+    docstring: Docstring,
+    schemas: Mapping[str, Any],
+    style: ManifestStyle,
+) -> Iterator[str]:
+    if not docstring.description and not style.is_lenient:
         yield "it has no description"
     names = [parameter.name for parameter in parameters]
     for name in names:
         if name.startswith(RESERVED_PREFIX):
             yield f"the parameter name {name!r} is reserved"
+        elif style.is_lenient or schemas.get(name, {}).get("description"):
+            continue
         elif not docstring.arguments.get(name):
             yield f"the parameter {name!r} has no description"
     for name in docstring.arguments:
-        if name not in names and name not in SKIPPED:
+        if name not in (*names, *SKIPPED, *CONTEXTS) and not style.is_lenient:
             yield f"the docstring describes {name!r}, which is no parameter"
 
 
@@ -145,7 +193,7 @@ def _schemas(
     complaints: list[str],
 ) -> dict[str, Any]:
     try:
-        hints = typing.get_type_hints(function, include_extras=True)
+        hints = annotations_of(function)
     except (NameError, TypeError) as error:
         complaints.append(f"its annotations cannot be read ({error})")
         return {}
@@ -158,11 +206,37 @@ def _schemas(
         except ValueError as error:
             complaints.append(f"{parameter.name!r} has a type no schema can say ({error})")
             continue
-        schema["description"] = docstring.arguments.get(parameter.name, "")
+        words = docstring.arguments.get(parameter.name) or _annotated(annotation)
+        if words or "description" not in schema:
+            schema["description"] = words
         if parameter.default is not inspect.Parameter.empty:
             schema = _with_default(schema, parameter.default)
         schemas[parameter.name] = schema
     return schemas
+
+
+def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The types of a function's parameters, those written as text too.
+
+    Raises:
+        NameError: One names what is not there.
+    """
+    return typing.get_type_hints(function, localns=_outer(function), include_extras=True)
+
+
+def _outer(function: Callable[..., Any]) -> dict[str, Any]:
+    """Names of the function that a function was defined in, for its annotations."""
+    try:
+        return dict(inspect.getclosurevars(inspect.unwrap(function)).nonlocals)
+    except (TypeError, ValueError):
+        return {}
+
+
+def _annotated(annotation: Any) -> str:
+    """A plain text in ``Annotated``: the parameter's description."""
+    if typing.get_origin(annotation) is not typing.Annotated:
+        return ""
+    return next((m for m in annotation.__metadata__ if isinstance(m, str)), "")
 
 
 def _type_schema(annotation: Any) -> dict[str, Any]:
@@ -208,7 +282,9 @@ def _with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
         kinds = [kind for kind in schema["anyOf"] if kind != {"type": "null"}]
         rest = {key: value for key, value in schema.items() if key != "anyOf"}
         schema = {**kinds[0], **rest} if len(kinds) == 1 else {"anyOf": kinds, **rest}
-    if default in NO_NEWS_DEFAULTS:
-        return schema
     default = getattr(default, "value", default)
-    return {**schema, "default": default}
+    try:
+        is_news = json.loads(json.dumps(default)) not in NO_NEWS_DEFAULTS
+    except (TypeError, ValueError):
+        return schema  # no JSON: only the function itself knows it
+    return {**schema, "default": default} if is_news else schema

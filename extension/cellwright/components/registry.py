@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable
 
 from cellwright.components import Component
-from cellwright.components.manifest import function_manifest
 from cellwright.errors import SetupError
 from cellwright.prompts import Manifest
 
@@ -35,19 +34,22 @@ class Registry:
         manifests: list[Manifest] = []
         complaints: list[str] = []
         for component in components:
+            if not component.name:
+                complaints.append(f"{_origin(component)} has no name.")
+                continue
             try:
-                manifest = function_manifest(type(component).tool_eval, component.name)
+                found = component.tool_manifests()
             except SetupError as error:
                 complaints.append(error.message)
                 continue
-            taken = self._components.get(manifest.name)
-            if taken is not None:
-                complaints.append(
-                    f"{_origin(taken)} and {_origin(component)} are both named {manifest.name!r}."
-                )
-                continue
-            self._components[manifest.name] = component
-            manifests.append(manifest)
+            for manifest in found:
+                taken = self._components.get(manifest.name)
+                if taken is None:
+                    self._components[manifest.name] = component
+                    manifests.append(manifest)
+                else:
+                    both = f"{_origin(taken)} and {_origin(component)}"
+                    complaints.append(f"{both} are both named {manifest.name!r}.")
         if len(manifests) > TOOL_LIMIT:
             complaints.append(
                 f"There are {len(manifests)} tools; at most {TOOL_LIMIT} can be sent."

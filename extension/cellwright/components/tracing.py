@@ -1,0 +1,139 @@
+"""Spans of tool calls for OpenTelemetry; the run record has the same facts without it.
+
+A span is sent only where the process has OpenTelemetry loaded and set up (``cellwright[otel]``):
+nothing is imported for it. The names are those of the GenAI conventions, with OpenInference's
+beside them; one table says which.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cellwright.content import Content, Metrics, for_model
+from cellwright.messages import TextPart
+from cellwright.redaction import Redactor
+from cellwright.usage import ModelUsage
+
+__all__ = ["CONVENTIONS_VERSION", "Span", "TracedCall", "start_span"]
+
+CONVENTIONS_VERSION = "1.37"
+"""Of OpenTelemetry's semantic conventions for generative AI, which the table below follows."""
+ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    "operation": ("gen_ai.operation.name",),
+    "span_kind": ("openinference.span.kind",),
+    "name": ("gen_ai.tool.name", "tool.name"),
+    "type": ("gen_ai.tool.type",),
+    "version": ("cellwright.tool.version",),
+    "call_id": ("gen_ai.tool.call.id",),
+    "run_id": ("gen_ai.conversation.id",),
+    "arguments": ("gen_ai.tool.call.arguments", "input.value"),
+    "result": ("gen_ai.tool.call.result", "output.value"),
+    "prompt_tokens": ("gen_ai.usage.input_tokens", "llm.token_count.prompt"),
+    "completion_tokens": ("gen_ai.usage.output_tokens", "llm.token_count.completion"),
+    "total_tokens": ("llm.token_count.total",),
+    "error": ("error.type",),
+    "status": ("cellwright.tool.status",),
+}
+VALUE_CHARACTERS = 4_000
+STREAM_ITEM = "tool.output"
+
+
+@dataclass(frozen=True)
+class TracedCall:
+    """What a span begins with."""
+
+    name: str
+    version: str
+    arguments: Mapping[str, Any]
+    call_id: str = ""
+    run_id: str = ""
+
+
+class Span:
+    """One call, told to OpenTelemetry; does nothing where there is none.
+
+    Args:
+        span: OpenTelemetry's span, or None.
+    """
+
+    def __init__(self, span: Any = None) -> None:
+        self._span = span
+        self._said: list[str] = []
+        self._redactor = Redactor({})
+
+    @contextlib.contextmanager
+    def current(self) -> Iterator[None]:
+        """The span is the current one inside the block, and never across a ``yield``."""
+        if self._span is None:
+            yield
+            return
+        trace = sys.modules["opentelemetry.trace"]
+        with trace.use_span(self._span, end_on_exit=False, record_exception=False):
+            yield
+
+    def say(self, contents: tuple[Content, ...]) -> None:
+        """Something was yielded."""
+        if self._span is None:
+            return
+        parts = for_model(contents, sees_images=False)
+        words = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+        self._said.append(words[:VALUE_CHARACTERS])
+        self._span.add_event(STREAM_ITEM, {"output.value": self._clean(words)})
+
+    def end(
+        self, status: str, metrics: Metrics, usage: tuple[ModelUsage, ...], error: str = ""
+    ) -> None:
+        """The call is over, however it ended."""
+        if self._span is None:
+            return
+        prompt = sum(item.usage.prompt_tokens for item in usage)
+        completion = sum(item.usage.completion_tokens for item in usage)
+        self._set(result=self._clean("\n".join(self._said)), status=status)
+        if usage:
+            total = prompt + completion
+            self._set(prompt_tokens=prompt, completion_tokens=completion, total_tokens=total)
+        if error:
+            self._set(error=error)
+        self._span.end()
+
+    def begin(self, call: TracedCall) -> None:
+        """Say what is called."""
+        arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+        self._set(
+            operation="execute_tool",
+            span_kind="TOOL",
+            type="function",
+            name=call.name,
+            version=call.version,
+            call_id=call.call_id,
+            run_id=call.run_id,
+            arguments=self._clean(arguments),
+        )
+
+    def _set(self, **facts: Any) -> None:
+        for fact, value in facts.items():
+            for name in ATTRIBUTES[fact] if value != "" else ():
+                self._span.set_attribute(name, value)
+
+    def _clean(self, text: str) -> str:
+        return self._redactor.text(text)[:VALUE_CHARACTERS]
+
+
+def start_span(call: TracedCall) -> Span:
+    """A span for a call, under the one that is current here."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return Span()
+    tracer = trace.get_tracer("cellwright", schema_url=_schema_url())
+    span = Span(tracer.start_span(f"execute_tool {call.name}"))
+    span.begin(call)
+    return span
+
+
+def _schema_url() -> str:
+    return f"https://opentelemetry.io/schemas/{CONVENTIONS_VERSION}.0"

@@ -1,0 +1,38 @@
+"""Which tools the model is offered: our own, and those the person made in the kernel."""
+
+from __future__ import annotations
+
+from cellwright.components import Component
+from cellwright.components.live_registry import LiveRow
+from cellwright.components.live_tools import discovered
+from cellwright.components.registry import Registry
+from cellwright.components.sources import ToolSource, within_caps
+from cellwright.components.standard import standard_tools
+from cellwright.kernels import Kernel
+from cellwright.notebooks import Notebook
+
+__all__ = ["ToolOffer"]
+
+
+class ToolOffer:
+    """The tools stay the same for as long as the notebook's kind and the kernel's tools do."""
+
+    def __init__(self) -> None:
+        self.registry = Registry(())
+        self._notebook_kind: tuple[bool, bool] | None = None
+        self._standard: tuple[Component, ...] = ()
+        self._live: tuple[LiveRow, ...] = ()
+
+    def renew(self, kernel: Kernel, notebook: Notebook | None) -> tuple[str, ...]:
+        """Look at what there is now; what the person should know of tools that were left out."""
+        kind = (notebook is not None, notebook is not None and notebook.is_editable)
+        live = discovered(kernel)
+        if kind != self._notebook_kind:
+            self._standard = standard_tools(notebook)
+        elif live.rows == self._live:
+            return ()
+        standard = ToolSource("standard", self._standard, is_standard=True)
+        offer = within_caps([standard, live.source])
+        self._notebook_kind, self._live = kind, live.rows
+        self.registry = Registry(offer.components)
+        return (*live.problems, *offer.reports)
