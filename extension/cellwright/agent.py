@@ -9,6 +9,7 @@ import collections
 import traceback
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from cellwright.adapters import Adapter, ParsedReply
 from cellwright.budget import Budget, LimitReached
@@ -19,24 +20,27 @@ from cellwright.errors import (
     KernelRestartedError,
     LMContextError,
     LMError,
+    LMToolsUnsupportedError,
     RunCancelled,
 )
 from cellwright.events import (
     Event,
     ModelAsked,
     ModelReplied,
+    ModelRetrying,
     Notice,
     RunFinished,
     RunStatus,
+    TextDelta,
 )
 from cellwright.lm import LM
 from cellwright.messages import Message, TextPart, UserMessage
-from cellwright.prompts import Parameters, Prompt, Reply
+from cellwright.prompts import Manifest, Parameters, Prompt, Reply
 from cellwright.publishing import Publisher
 from cellwright.stopping import Stop
 from cellwright.tool_calls import CallOutcome, ToolCaller
 
-__all__ = ["AgentParts", "History", "run"]
+__all__ = ["AgentParts", "History", "Owed", "run"]
 
 EMPTY_NUDGE = "Your reply was empty. Call a tool or answer the question."
 SUMMARY_PROMPT = (
@@ -44,6 +48,19 @@ SUMMARY_PROMPT = (
     "you do, what did you find, what is left?"
 )
 INVALID_LIMIT = 3
+
+
+class Owed(Protocol):
+    """Results that the model has to hand in before the run may end."""
+
+    @property
+    def failure(self) -> str:
+        """Why no further try is left; empty while one is."""
+        ...
+
+    def reminder(self) -> str:
+        """For the model: what is missing; empty when all is there."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,8 @@ class AgentParts:
     publisher: Publisher
     budget: Budget
     stop: Stop
+    owed: Owed | None = None
+    """Set where words alone are no answer."""
 
 
 @dataclass
@@ -140,6 +159,7 @@ class _Loop:
         self._parts = parts
         self._history = history
         self._nudged = False
+        self._reminded = False
         self._invalid_in_a_row = 0
         self._last_text = ""
 
@@ -148,7 +168,7 @@ class _Loop:
             limit = self._parts.budget.exceeded()
             if limit is not None:
                 return (yield from self._summarise(limit))
-            reply = yield from self._ask()
+            reply = yield from self._ask_with_tools()
             parsed = self._parts.adapter.parse(reply, self._parts.tools.manifests)
             ending = yield from self._act(reply, parsed)
             if ending is not None:
@@ -158,15 +178,33 @@ class _Loop:
         self._last_text = parsed.text or self._last_text
         if parsed.problem:
             return (yield from self._useless(reply, parsed))
+        if not parsed.calls and self._parts.owed is not None:
+            return self._without_results(parsed.text, self._parts.owed)
         if not parsed.calls:
             cause = "truncated" if reply.truncated else ""
             reason = "The answer was cut off; ask it to continue." if cause else ""
             return Ending("completed", parsed.text, reason, cause)
         outcome = yield from self._parts.tools.call_all(parsed.calls)
         self._history.messages.extend(self._parts.tools.take_results())
-        return self._after_calls(outcome)
+        ending = self._after_calls(outcome)
+        if parsed.is_unreadable and (yield from self._recovered(parsed)):
+            return None
+        return ending
+
+    def _without_results(self, text: str, owed: Owed) -> Ending | None:
+        """Words where results are owed: the model is reminded once."""
+        reminder = owed.reminder()
+        if self._reminded:
+            reason = "The model ended without handing in the results."
+            return Ending("agent validation failed", text, reason, "results_missing")
+        self._reminded = True
+        self._history.messages.append(UserMessage((TextPart(reminder),)))
+        return None
 
     def _after_calls(self, outcome: CallOutcome) -> Ending | None:
+        owed = self._parts.owed
+        if owed is not None and owed.failure:
+            return Ending("agent validation failed", self._last_text, owed.failure, "wrong_results")
         if outcome.final_answer is not None:
             return Ending("completed", outcome.final_answer or self._last_text)
         if outcome.repeated:
@@ -180,6 +218,11 @@ class _Loop:
         if parsed.problem == "refused":
             text = reply.message.refusal or parsed.text
             return Ending("completed", text, "The model refused to answer.", "refused")
+        if parsed.is_unreadable and (yield from self._recovered(parsed)):
+            return None
+        if parsed.problem == "unreadable":
+            reason = f"The model's reply could not be read: {parsed.error}"
+            return Ending("agent validation failed", parsed.text, reason, "unreadable_reply")
         if parsed.problem == "tool call as text":
             notice = Notice(
                 "error",
@@ -195,6 +238,29 @@ class _Loop:
         self._nudged = True
         self._history.messages.append(UserMessage((TextPart(EMPTY_NUDGE),)))
         return None
+
+    def _recovered(self, parsed: ParsedReply) -> Generator[Event, None, bool]:
+        """Whether something is left to try with a reply that could not be read."""
+        recovery = self._parts.adapter.recover(parsed)
+        if recovery is None:
+            return False
+        yield from self._parts.publisher.publish(recovery.notice)
+        if recovery.changes_adapter or not parsed.calls:
+            # Results of calls say themselves what was wrong with them.
+            self._history.messages.append(UserMessage((TextPart(recovery.text),)))
+        if recovery.changes_adapter:
+            self._invalid_in_a_row = 0
+        return True
+
+    def _ask_with_tools(self) -> Generator[Event, None, Reply]:
+        try:
+            return (yield from self._ask())
+        except LMToolsUnsupportedError:
+            recovery = self._parts.adapter.without_functions()
+            if recovery is None:
+                raise
+        yield from self._parts.publisher.publish(recovery.notice)
+        return (yield from self._ask())
 
     def _ask(self, *, with_tools: bool = True) -> Generator[Event, None, Reply]:
         try:
@@ -217,8 +283,9 @@ class _Loop:
         parts.stop.check()
         tools = parts.tools.manifests if with_tools else ()
         prompt = parts.adapter.format(normalise(history.messages), tools, parts.parameters)
-        yield from parts.publisher.publish(self._asked(prompt))
-        reply = yield from self._stream(prompt)
+        yield from parts.publisher.publish(self._asked(tools))
+        reply = yield from self._stream(prompt, tools)
+        reply = parts.adapter.read(reply, tools)
         cost = parts.budget.add(reply)
         replied, *notices = parts.publisher.publish(_replied(reply, cost))
         assert isinstance(replied, ModelReplied)
@@ -228,23 +295,34 @@ class _Loop:
         yield from notices
         return replace(reply, message=replied.message)
 
-    def _stream(self, prompt: Prompt) -> Generator[Event, None, Reply]:
+    def _stream(self, prompt: Prompt, tools: tuple[Manifest, ...]) -> Generator[Event, None, Reply]:
+        shown = self._parts.adapter.shown(tools)
         stream = self._parts.lm.stream(prompt, self._parts.stop)
         while True:
             try:
-                event = next(stream)
+                event: Event = next(stream)
             except StopIteration as finished:
                 reply: Reply = finished.value
+                if shown is not None:
+                    yield from self._publish_shown(TextDelta(shown.finish()))
                 return reply
+            if shown is not None and isinstance(event, ModelRetrying):
+                shown = self._parts.adapter.shown(tools)  # what came so far is void
+            if shown is not None and isinstance(event, TextDelta):
+                event = TextDelta(shown.feed(event.text))
+            yield from self._publish_shown(event)
+
+    def _publish_shown(self, event: Event) -> Iterator[Event]:
+        if not isinstance(event, TextDelta) or event.text:
             yield from self._parts.publisher.publish(event)
 
-    def _asked(self, prompt: Prompt) -> ModelAsked:
+    def _asked(self, tools: tuple[Manifest, ...]) -> ModelAsked:
         history = self._history
         start = 0 if history.rewritten else history.asked
         event = ModelAsked(
             self._parts.budget.steps + 1,
             tuple(history.messages[start:]),
-            prompt.tools if start == 0 else (),
+            tools if start == 0 else (),
             replaces_history=history.rewritten,
         )
         history.asked, history.rewritten = len(history.messages), False

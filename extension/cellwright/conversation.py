@@ -6,19 +6,17 @@ import contextlib
 import itertools
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cellwright import agent
 from cellwright._version import __version__
-from cellwright.adapters.native import NativeAdapter
-from cellwright.attachments import Attachment, attach
+from cellwright.adapters.chain import AdapterChain, RecordedAdapter
+from cellwright.attachments import Attachment, attach, pictures_of
 from cellwright.budget import Budget
 from cellwright.cells import Cell, VariableSummary
 from cellwright.components import ToolContext, ToolLimits
-from cellwright.components.registry import Registry
-from cellwright.components.standard import standard_tools
 from cellwright.context.assemble import (
     Quoted,
     TurnState,
@@ -31,7 +29,8 @@ from cellwright.errors import KernelError, RunCancelled, ToolError
 from cellwright.events import Event, Notice, RunFinished, RunStarted, StateCaptured
 from cellwright.kernels import Kernel
 from cellwright.lm import LM
-from cellwright.messages import Message, UserMessage
+from cellwright.lm.replay import ReplayLM
+from cellwright.messages import ImagePart, Message, UserMessage
 from cellwright.notebooks import Notebook
 from cellwright.policy import Approver, Policy
 from cellwright.prompts import Parameters
@@ -42,10 +41,13 @@ from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 from cellwright.tool_calls import ToolCaller
+from cellwright.tool_offer import ToolOffer
+from cellwright.typed_answers import TypedAnswers, offered
 from cellwright.usage import Price, price_for
 
 __all__ = ["Conversation", "Place", "Question"]
 
+VARIABLE_LIMIT = 100_000
 KERNEL_ENDS = ("kernel_died", "kernel_restarted")
 READ_ONLY = (
     "mode: plan. You may only look: no code runs and nothing changes. Find out what you need with "
@@ -92,6 +94,10 @@ class Question:
     """Names that are summed up for the model, as if the prompt said ``@name``."""
     notice: str = ""
     """Shown at the start, such as that the demo model answers."""
+    adapter: str = "native"
+    """How the model is talked with at first: ``native``, ``chat``, ``json`` or ``xml``."""
+    typed: TypedAnswers | None = None
+    """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
 
 
 class Conversation:
@@ -112,9 +118,9 @@ class Conversation:
         self._mode: Mode = "ask"
         self._log: list[str] = []
         self._trusted: set[str] = set()
-        self._registry = Registry(())
-        self._offered: tuple[bool, bool] | None = None
+        self._tools = ToolOffer()
         self._packages: Mapping[str, str] | None = None
+        self._adapters: dict[tuple[str, str], AdapterChain] = {}
         self.last_run_id = ""
 
     @property
@@ -167,6 +173,7 @@ class Conversation:
             return
         folder = kernel.describe().cwd
         attachments = attach(question.files, Path(folder))
+        question = self._with_inputs(question)
         continues, publisher = self.last_run_id, self._begin()
         state = self._turn_state(folder, question.mode)
         begun = publisher.publish(
@@ -177,7 +184,11 @@ class Conversation:
             yield from begun
             if question.notice:
                 yield from publisher.publish(Notice("info", question.notice, code="service"))
-            self._append_question(question, attachments, state)
+            sees = lm.capabilities(question.parameters.model).vision
+            pictures = pictures_of(question.files, Path(folder)) if sees else ()
+            self._append_question(question, attachments, state, pictures)
+            for left_out in self._tools.renew(kernel, self._place.notebook):
+                yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
             parts = self._parts(question, lm, publisher, stop)
         except BaseException as error:
             # Stopped, abandoned or failed before the loop began: the record gets its end.
@@ -217,7 +228,11 @@ class Conversation:
         )
 
     def _append_question(
-        self, question: Question, attachments: tuple[Attachment, ...], state: TurnState
+        self,
+        question: Question,
+        attachments: tuple[Attachment, ...],
+        state: TurnState,
+        pictures: tuple[ImagePart, ...],
     ) -> None:
         messages = self._history.messages
         if not messages:
@@ -226,6 +241,7 @@ class Conversation:
         if message is None:
             mentioned = self._mentioned((*mentioned_names(question.prompt), *question.variables))
             message = user_message(question.prompt, attachments, mentioned, state, question.context)
+            message = replace(message, parts=(*message.parts, *pictures))
         messages.append(self._place.redactor.value(message))
 
     def _parts(
@@ -244,28 +260,39 @@ class Conversation:
             prompt=question.prompt,
             kernel_session=place.kernel.session,
         )
-        self._offer(place.notebook)
         policy = Policy(question.mode, place.approver, self._trusted)
+        offer = offered(question.typed, self._tools.registry, policy)
         return agent.AgentParts(
             lm=lm,
-            adapter=NativeAdapter(),
+            adapter=RecordedAdapter() if isinstance(lm, ReplayLM) else self._adapter(question),
             parameters=question.parameters,
-            tools=ToolCaller(self._registry, policy, context, publisher),
+            tools=ToolCaller(offer.registry, offer.policy, context, publisher),
             publisher=publisher,
             budget=Budget(question.limits, price_for(model, place.prices)),
             stop=stop,
+            owed=offer.owed,
         )
 
-    def _offer(self, notebook: Notebook | None) -> None:
-        """The tools stay the same objects for as long as there is the same kind of notebook."""
-        wanted = (notebook is not None, notebook is not None and notebook.is_editable)
-        if wanted != self._offered:
-            self._offered, self._registry = wanted, Registry(standard_tools(notebook))
+    def _with_inputs(self, question: Question) -> Question:
+        """The question with its typed inputs bound to variables."""
+        typed = question.typed
+        if typed is None:
+            return question
+        known = self._variables(limit=VARIABLE_LIMIT)
+        names = (*question.variables, *typed.variables(known))
+        notice = f"{question.notice} {typed.notice(known)}".strip()
+        return replace(question, prompt=typed.prompt(known), variables=names, notice=notice)
+
+    def _adapter(self, question: Question) -> AdapterChain:
+        """The adapter that worked for this model the last time."""
+        key = (question.adapter, question.parameters.model)
+        if key not in self._adapters:
+            self._adapters[key] = AdapterChain(question.adapter)
+        return self._adapters[key]
 
     def _turn_state(self, folder: str, mode: Mode) -> TurnState:
         is_new = self._is_new_kernel()
-        listed = self._probe("list_variables", {}) or []
-        now = {item["name"]: VariableSummary(**item) for item in listed}
+        now = self._variables()
         changed = tuple(v for name, v in now.items() if self._known.get(name) != v)
         removed = tuple(name for name in self._known if name not in now)
         executed: list[str] = self._probe("executed_cells", {}) or []
@@ -314,6 +341,10 @@ class Conversation:
                 found.append(VariableSummary(name, kind, str(text)))
         return tuple(found)
 
+    def _variables(self, **limits: int) -> dict[str, VariableSummary]:
+        listed = self._probe("list_variables", limits) or []
+        return {item["name"]: VariableSummary(**item) for item in listed}
+
     def _probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
         # What the kernel can tell of itself helps; where it cannot, the run goes on without.
         with contextlib.suppress(ToolError, KernelError):
@@ -339,10 +370,11 @@ class Conversation:
         """Keep what the run executed, so that the next run starts from there."""
         record = self._place.store.record(self.last_run_id)
         self._log.extend(execution.source for execution in record.executions)
+        if record.status == "agent validation failed":
+            self._adapters.clear()  # none of them worked, so the next run begins anew
         if record.status == "cancelled" or record.cause in KERNEL_ENDS:
             return  # whoever pressed Stop does not wait for a kernel that may still be busy
-        listed = self._probe("list_variables", {}) or []
-        self._known = {item["name"]: VariableSummary(**item) for item in listed}
+        self._known = self._variables()
 
 
 def _ended_early(error: BaseException) -> RunFinished:

@@ -15,6 +15,7 @@ __all__ = ["Limits", "Mode", "ServiceSettings", "Settings", "from_env", "normali
 
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
+ADAPTERS = ("native", "chat", "json", "xml")
 OLLAMA_URL = "http://127.0.0.1:11434"
 OFFICIAL_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.6"
@@ -55,6 +56,8 @@ class Settings:
 
     service: ServiceSettings = field(default_factory=ServiceSettings)
     mode: Mode = "ask"
+    adapter: str = "native"
+    """How the model is talked with at first: ``native``, ``chat``, ``json`` or ``xml``."""
     limits: Limits = field(default_factory=Limits)
     home: Path = field(default_factory=lambda: Path.home() / ".cellwright")
     """Folder of the record."""
@@ -81,6 +84,8 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
         changes["home"] = Path(env["CELLWRIGHT_HOME"]).expanduser()
     if env.get("CELLWRIGHT_MODE"):
         changes["mode"] = checked_mode(env["CELLWRIGHT_MODE"].strip(), "CELLWRIGHT_MODE")
+    if env.get("CELLWRIGHT_ADAPTER"):
+        changes["adapter"] = checked_adapter(env["CELLWRIGHT_ADAPTER"].strip())
     if env.get("CELLWRIGHT_PRICES"):
         changes["prices"] = _prices(env["CELLWRIGHT_PRICES"])
     return replace(settings, **changes)
@@ -96,6 +101,19 @@ def checked_mode(value: str, where: str) -> Mode:
         if value == mode:
             return mode
     raise SetupError(f"{where} is {value!r}.", hint=f"Use one of: {', '.join(MODES)}.")
+
+
+def checked_adapter(value: str) -> str:
+    """``value`` as the name of an adapter.
+
+    Raises:
+        SetupError: There is none of that name.
+    """
+    if value in ADAPTERS:
+        return value
+    raise SetupError(
+        f"CELLWRIGHT_ADAPTER is {value!r}.", hint=f"Use one of: {', '.join(ADAPTERS)}."
+    )
 
 
 def normalise_base_url(url: str) -> str:

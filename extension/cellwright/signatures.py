@@ -49,13 +49,23 @@ MISSING = _Missing()
 
 
 class LiveObject:
-    """Base of the types whose values stay in the kernel."""
+    """Base of the types whose values stay in the kernel; what is written is a variable's name."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return handler(str)
 
 
 class Code(str):
     """Program text, kept byte for byte; a fence around it is taken off."""
 
     __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(cls, handler(str))
 
 
 PLAIN_TYPES: Mapping[str, Any] = {
@@ -151,8 +161,6 @@ class Signature:
                 f"The signature names {', '.join(map(repr, twice))} twice.",
                 hint="Give each input and output a name of its own.",
             )
-        if not self.outputs:
-            raise SetupError("The signature has no output.", hint="Write inputs -> outputs.")
         if not self.instructions:
             object.__setattr__(self, "instructions", _sentence(self.inputs, self.outputs))
 
@@ -172,6 +180,8 @@ class Signature:
             raise SetupError(
                 f"{text!r} is no signature.", hint='Write it like "question, df -> answer: str".'
             )
+        if not after.strip():
+            raise SetupError("The signature has no output.", hint="Write inputs -> outputs.")
         parts = (*_fields(before, "input"), *_fields(after, "output"))
         return cls(parts, instructions)
 

@@ -254,8 +254,27 @@ def test_a_variable_that_is_no_table_is_reported(session: Session, run: Runner) 
     assert "I could not look at `numbers`: AttributeError" in session.ask("profile @numbers").answer
 
 
-def test_without_data_it_says_what_to_name(session: Session) -> None:
+def test_without_data_it_says_what_to_name(session: Session, folder: Path) -> None:
+    (folder / "sales.csv").unlink()
     assert "I found no data to work on" in session.ask("what is the mean of units?").answer
+
+
+def test_the_one_table_of_the_folder_need_not_be_named(session: Session, folder: Path) -> None:
+    (folder / "run.json").write_text("{}")
+    turn = session.ask("which region had the best revenue?")
+    assert "is the `region` with the highest sum of `revenue`" in turn.answer
+
+
+def test_the_prompt_that_the_panel_suggests_shows_the_table_of_the_folder(session: Session) -> None:
+    turn = session.ask("Load the data files of this folder and show what is in them.")
+    assert "`sales`" in turn.answer
+    assert "| `revenue` |" in turn.answer
+
+
+def test_of_several_files_it_asks_which_one(session: Session, folder: Path) -> None:
+    (folder / "other.csv").write_text("a,b\n1,2\n")
+    answer = session.ask("what is the mean of units?").answer
+    assert "several data files here: `other.csv`, `sales.csv`" in answer
 
 
 def test_a_second_turn_uses_the_table_of_the_first(session: Session, run: Runner) -> None:

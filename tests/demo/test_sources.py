@@ -81,6 +81,9 @@ def test_a_file_read_before_is_used_as_long_as_its_variable_is_there() -> None:
 
 
 def test_no_frame_in_the_kernel_ends_with_what_to_name() -> None:
-    assert "I found no data" in after("what is the mean of n", "").text
+    none = "data files: []"
+    assert "I found no data" in after("what is the mean of n", "", none).text
     tools = frozenset({"run_cell", "list_variables"})
-    assert "I found no data" in after("mean of n", "x: int 3\n: DataFrame", tools=tools).text
+    assert "I found no data" in after("mean of n", "x: int 3\n: DataFrame", none, tools=tools).text
+    looking = frozenset({"list_variables"})
+    assert "I found no data" in after("mean of n", "x: int 3", tools=looking).text

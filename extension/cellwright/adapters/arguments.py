@@ -17,7 +17,7 @@ from cellwright.text_cleaning import without_lone_surrogates
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["BadArgumentsError", "read_arguments"]
+__all__ = ["BadArgumentsError", "UnreadableArgumentsError", "read_arguments"]
 
 LOG = logging.getLogger(__name__)
 SHOWN_CHARACTERS = 40
@@ -25,6 +25,10 @@ SHOWN_CHARACTERS = 40
 
 class BadArgumentsError(Exception):
     """Arguments that cannot be used; its text is for the model."""
+
+
+class UnreadableArgumentsError(BadArgumentsError):
+    """They are no JSON object."""
 
 
 def read_arguments(call: ToolCall, schema: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -48,7 +52,7 @@ def _read(call: ToolCall) -> dict[str, Any]:
         value = _json(call.name, value)
     if isinstance(value, dict):
         return value
-    raise BadArgumentsError(
+    raise UnreadableArgumentsError(
         f"The arguments of {call.name!r} must be one JSON object, not {_kind(value)}."
     )
 
@@ -58,13 +62,15 @@ def _json(name: str, text: str) -> Any:
         return _without_halves(json.loads(text, parse_constant=_no_constant))
     except json.JSONDecodeError as error:
         near = text[max(0, error.pos - SHOWN_CHARACTERS) : error.pos + SHOWN_CHARACTERS]
-        raise BadArgumentsError(
+        raise UnreadableArgumentsError(
             f"The arguments of {name!r} are not valid JSON: {error.msg} at line {error.lineno}, "
             f"column {error.colno} (character {error.pos}), near {near!r}. Nothing was run; send "
             "the call again."
         ) from error
     except RecursionError as error:
-        raise BadArgumentsError(f"The arguments of {name!r} are nested too deeply.") from error
+        raise UnreadableArgumentsError(
+            f"The arguments of {name!r} are nested too deeply."
+        ) from error
 
 
 def _no_constant(name: str) -> Any:

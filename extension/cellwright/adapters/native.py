@@ -7,17 +7,25 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.adapters import ParsedCall, ParsedReply
-from cellwright.adapters.arguments import BadArgumentsError, read_arguments
+from cellwright.adapters import Adapter, ParsedCall, ParsedReply
+from cellwright.adapters.arguments import (
+    BadArgumentsError,
+    UnreadableArgumentsError,
+    read_arguments,
+)
 from cellwright.messages import Message, ToolCall
 from cellwright.prompts import Manifest, Parameters, Prompt, Reply
 
-__all__ = ["NativeAdapter"]
+__all__ = ["UNREADABLE", "NativeAdapter"]
+
+UNREADABLE = "unreadable"
+"""The finish reason of a reply that an adapter could not read."""
 
 CUT_OFF = (
     "The arguments were cut off at the reply's length limit, so nothing was run. Send the call "
     "again in smaller pieces."
 )
+CALL_AS_TEXT = "You wrote a tool call as plain text; nothing was run. Call the tool as a function."
 THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 TAGGED_CALL = re.compile(
     r"<(tool_call|function_call|tools?)>\s*(\{.*?\})\s*(?:</\1>|\Z)", re.DOTALL
@@ -26,8 +34,11 @@ FENCED_JSON = re.compile(r"```(?:json|tool_call|tool_code)?[ \t]*\n\s*(\{.*?\})\
 FUNCTION_TAG = re.compile(r"<function[= ]\"?([\w.-]+)")
 
 
-class NativeAdapter:
+class NativeAdapter(Adapter):
     """Sends tools as functions and reads calls of functions."""
+
+    expects_text_calls = False
+    """Whether a call in words is what was asked for, and not a slip."""
 
     def format(
         self,
@@ -49,10 +60,12 @@ class NativeAdapter:
             return ParsedReply(text, calls)
         if message.refusal or reply.finish_reason == "content_filter":
             return ParsedReply(text or message.refusal, (), "refused")
+        if reply.problem or reply.finish_reason == UNREADABLE:
+            return ParsedReply(text, (), "unreadable", reply.problem)
         if not text.strip():
             return ParsedReply("", (), "empty")
-        if _is_call_as_text(text, manifests):
-            return ParsedReply(text, (), "tool call as text")
+        if not self.expects_text_calls and _is_call_as_text(text, manifests):
+            return ParsedReply(text, (), "tool call as text", CALL_AS_TEXT)
         return ParsedReply(text, ())
 
 
@@ -63,7 +76,8 @@ def _parsed(call: ToolCall, manifests: Mapping[str, Manifest], cut_off: bool) ->
     try:
         return ParsedCall(call, read_arguments(call, manifest.parameters if manifest else None))
     except BadArgumentsError as error:
-        return ParsedCall(call, {}, str(error))
+        unreadable = isinstance(error, UnreadableArgumentsError)
+        return ParsedCall(call, {}, str(error), unreadable)
 
 
 def _is_call_as_text(text: str, manifests: Mapping[str, Manifest]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from cellwright.demo.analyst import Answer, next_answer
+from cellwright.demo.forms import in_words
 from cellwright.demo.steps import Call
 from cellwright.demo.wire import (
     CHARACTERS_PER_TOKEN,
@@ -36,6 +37,9 @@ def reply_to(request: ChatRequest, cached_characters: int) -> WireReply:
         request: What was asked.
         cached_characters: How much of the prompt the server has seen before.
     """
+    words = in_words(request)
+    if words is not None:
+        return words.reply(reply_to(words.request, cached_characters))
     answer = next_answer(request.messages, frozenset(request.tools), request.forced_tool)
     if request.must_call and answer.call is None and request.tools:
         answer = _as_call(answer, request.tools)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cellwright.demo.reading import listed
 from cellwright.demo.steps import Call, CannotGoOnError, Steps, run_code
 from cellwright.demo.transcript import Conversation, Exchange
 from cellwright.demo.wishes import file_names
@@ -19,6 +20,12 @@ NOTHING_HERE = (
     "I found no data to work on: name a file (such as `sales.csv`), attach one with `--files`, "
     "or name a DataFrame with `@name`."
 )
+LIST_FILES = """\
+from pathlib import Path
+
+kinds = (".csv", ".tsv", ".parquet", ".feather", ".xls", ".xlsx")
+print("data files:", sorted(p.name for p in Path().iterdir() if p.suffix.lower() in kinds)[:20])
+del kinds"""
 LIST_FRAMES = """\
 import pandas as pd
 
@@ -52,7 +59,7 @@ def find_source(conversation: Conversation, tools: frozenset[str]) -> Steps[Sour
     if not known:
         known = yield from _frames_in_kernel(tools)
     if not known:
-        raise CannotGoOnError(NOTHING_HERE)
+        return (yield from _file_here(tools))
     words = WORD.findall(conversation.prompt)
     named = [name for name in known if name in words]
     used = [name for name in _used(conversation.earlier) if name in known]
@@ -111,6 +118,24 @@ def _frames_in_kernel(tools: frozenset[str]) -> Steps[list[str]]:
         return [words[0] for words in found if words]
     done = yield from run_code(text, LIST_FRAMES)
     return FRAME_LINE.findall(done.text)
+
+
+def _file_here(tools: frozenset[str]) -> Steps[Source]:
+    """The one data file beside the notebook.
+
+    Raises:
+        CannotGoOnError: There is none, or more than one.
+    """
+    if "run_cell" not in tools:
+        raise CannotGoOnError(NOTHING_HERE)
+    done = yield from run_code("There is none, so I look for a file in this folder.", LIST_FILES)
+    files = listed(done.text, "data files")
+    if len(files) == 1:
+        return Source(path=files[0])
+    if files:
+        names = ", ".join(f"`{name}`" for name in files)
+        raise CannotGoOnError(f"There are several data files here: {names}. Name the one to use.")
+    raise CannotGoOnError(NOTHING_HERE)
 
 
 def _loaded(earlier: tuple[Exchange, ...], path: str) -> str:

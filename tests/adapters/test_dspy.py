@@ -1,0 +1,155 @@
+"""With dspy itself, where it is installed: each side's signatures through the other's adapters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import pytest
+from field_adapters import ADAPTERS
+
+from cellwright.adapters.chat_fields import ChatFields
+from cellwright.adapters.completion import Completion
+from cellwright.adapters.field_adapter import FieldAdapter
+from cellwright.adapters.json_fields import JsonFields, response_format
+from cellwright.adapters.signature_adapter import INCOMPLETE
+from cellwright.lm import Capabilities
+from cellwright.messages import AssistantMessage, ToolCall
+from cellwright.prompts import Parameters, Prompt, Reply
+from cellwright.signatures import Signature, signature_of
+from cellwright.usage import Usage
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    dspy: Any = pytest.importorskip("dspy")
+
+pytestmark = pytest.mark.filterwarnings("default")
+OURS = Signature.parse("question, context: list[str] -> answer, score: float", "Answer it.")
+INPUTS = {"question": "why?", "context": ["a"]}
+VALUES = {"answer": "yes\n\n  so", "score": 0.5}
+PythonCode: Any = dspy.Code["python"]
+PAIRS = [(ChatFields, "ChatAdapter"), (JsonFields, "JSONAdapter")]
+THEIR_ADAPTERS = ["ChatAdapter", "JSONAdapter"]
+
+
+class Theirs(dspy.Signature):
+    """Answer it."""
+
+    question: str = dspy.InputField(desc="What is asked.")
+    history: dspy.History = dspy.InputField()
+    kind: Literal["short", "long"] = dspy.InputField()
+    answer: str = dspy.OutputField()
+    code: PythonCode = dspy.OutputField()
+    score: int = dspy.OutputField()
+
+
+class OneReplyLM:
+    """Our protocol: always the same reply."""
+
+    def __init__(self, text: str, *calls: ToolCall) -> None:
+        self.reply = Reply(AssistantMessage(text, calls), "stop", Usage(), "m")
+        self.prompts: list[Prompt] = []
+
+    def stream(self, prompt: Prompt, stop: Any) -> Any:
+        self.prompts.append(prompt)
+        yield from ()
+        return self.reply
+
+    def capabilities(self, model: str) -> Capabilities:
+        return Capabilities()
+
+
+@pytest.mark.parametrize("name", THEIR_ADAPTERS)
+def test_004_41_our_signature_goes_through_their_adapter(name: str) -> None:
+    adapter = getattr(dspy, name)()
+    demos = [{**INPUTS, **VALUES}, {"question": "half?", "answer": "half"}]
+    messages = adapter.format(OURS, demos, INPUTS)
+    assert [m["role"] for m in messages] == ["system", *["user", "assistant"] * 2, "user"]
+    written = messages[4]["content"]
+    assert adapter.parse(OURS, written)["score"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("ours", "name"), [(ChatFields, "ChatAdapter"), (JsonFields, "JSONAdapter")]
+)
+def test_004_41_messages_have_the_same_roles_in_the_same_order(
+    ours: type[FieldAdapter], name: str
+) -> None:
+    demos = [{**INPUTS, **VALUES}, {"question": "half?", "answer": "half"}, {"question": "in"}]
+    theirs = getattr(dspy, name)().format(OURS, demos, INPUTS)
+    made = ours().format(OURS, demos, INPUTS)
+    assert [m["role"] for m in made] == [m["role"] for m in theirs]
+    assert made[1]["content"].startswith(INCOMPLETE)
+    assert theirs[1]["content"].startswith(INCOMPLETE)
+    assert made[3]["content"] == theirs[3]["content"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "name"), [(ChatFields, "ChatAdapter"), (JsonFields, "JSONAdapter")]
+)
+def test_004_41_what_one_side_writes_the_other_reads(ours: type[FieldAdapter], name: str) -> None:
+    theirs = getattr(dspy, name)()
+    assert theirs.parse(OURS, ours().format_assistant_message_content(OURS, VALUES)) == VALUES
+    assert ours().parse(OURS, theirs.format_assistant_message_content(OURS, VALUES)) == VALUES
+
+
+@pytest.mark.parametrize("adapter", [cls() for cls in ADAPTERS])
+def test_004_41_their_signature_goes_through_our_adapter(adapter: FieldAdapter) -> None:
+    assert signature_of(Theirs) is Theirs
+    history = dspy.History(messages=[{"question": "q0", "kind": "long", "answer": "a0"}])
+    inputs = {"question": "q1", "kind": "short", "history": history}
+    messages = adapter.format(Theirs, [], inputs)
+    assert [m["role"] for m in messages] == ["system", "user", "assistant", "user"]
+    assert "history" not in messages[0]["content"]
+    assert "What is asked." in messages[0]["content"]
+    code = "    if a < b:\n        print('```')"
+    values = {"answer": "yes", "code": dspy.Code(code=code), "score": 3}
+    written = adapter.format_assistant_message_content(Theirs, values)
+    found = adapter.parse(Theirs, written)
+    assert (found["answer"], found["code"].code, found["score"]) == ("yes", code, 3)
+
+
+@pytest.mark.parametrize("adapter", [cls() for cls in ADAPTERS])
+def test_004_29_their_pictures_are_parts(adapter: FieldAdapter) -> None:
+    signature = dspy.Signature("picture: dspy.Image -> answer", "Look.")
+    picture = dspy.Image(url="data:image/png;base64,AAAA")
+    content = adapter.format(signature, [], {"picture": picture})[-1]["content"]
+    assert [part["type"] for part in content] == ["text", "image_url", "text"]
+
+
+def test_004_28_their_tools_go_as_functions_and_their_calls_come_back() -> None:
+    def look(at: str) -> str:
+        """Look at something."""
+        return at
+
+    signature = dspy.Signature("question, tools: list[dspy.Tool] -> calls: dspy.ToolCalls")
+    lm = OneReplyLM("", ToolCall("c", "look", '{"at": "x"}'))
+    asked = Completion(lm, Parameters("m"))
+    (value,) = ChatFields()(asked, {}, signature, [], {"question": "?", "tools": [dspy.Tool(look)]})
+    assert isinstance(value["calls"], dspy.ToolCalls)
+    assert [(call.name, call.args) for call in value["calls"].tool_calls] == [("look", {"at": "x"})]
+    assert lm.prompts[0].tools[0].name == "look"
+
+
+def test_004_24_their_signature_has_a_schema() -> None:
+    made = response_format(signature_of(Theirs))["json_schema"]["schema"]
+    assert made["required"] == ["answer", "code", "score"]
+
+
+def test_004_14_their_callbacks_are_told() -> None:
+    from dspy.utils.callback import BaseCallback
+
+    class Watcher(BaseCallback):
+        def __init__(self) -> None:
+            self.told: list[str] = []
+
+        def on_adapter_format_end(self, call_id: str, outputs: Any, exception: Any = None) -> None:
+            self.told.append("format")
+
+        def on_adapter_parse_end(self, call_id: str, outputs: Any, exception: Any = None) -> None:
+            self.told.append("parse")
+
+    watcher = Watcher()
+    written = ChatFields().format_assistant_message_content(OURS, VALUES)
+    ChatFields([watcher])(lambda messages: [written], {}, OURS, [], INPUTS)
+    assert watcher.told == ["format", "parse"]
