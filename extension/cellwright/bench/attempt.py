@@ -1,0 +1,186 @@
+"""One attempt at one sample: a room, a run, its checks, the record."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from cellwright import errors
+from cellwright.bench.agents import Agent, Answerer, NoAnswerError
+from cellwright.bench.checks import score_all
+from cellwright.bench.rooms import Room, Rooms, RoomScene, SetupFailedError
+from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score, sample_of
+from cellwright.bench.suites import Item, Suite
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.errors import KernelError, LMError, RunCancelled
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.recording import RunRecord
+from cellwright.redaction import Redactor
+from cellwright.stopping import Stop
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+from cellwright.usage import Price
+
+__all__ = ["InfrastructureError", "Job", "Laboratory", "attempt", "rescored"]
+
+DEAD = ("kernel_died", "kernel_restarted")
+CELL_SECONDS = 300.0
+
+
+class InfrastructureError(Exception):
+    """The sample could not be run; it says nothing of the agent.
+
+    Args:
+        word: AgentBench's word for it.
+        text: What happened.
+        retryable: Whether trying again may help.
+    """
+
+    def __init__(self, word: str, text: str, *, retryable: bool = True) -> None:
+        super().__init__(text)
+        self.word = word
+        self.retryable = retryable
+
+
+@dataclass(frozen=True)
+class Job:
+    """One sample for one agent, once."""
+
+    suite: Suite
+    item: Item
+    agent: Agent
+    epoch: int = 1
+
+    @property
+    def id(self) -> str:
+        """Names the sample and the epoch among those of one agent at one suite."""
+        return f"{self.suite.name}:{self.item.index!r}:{self.epoch}"
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """What all attempts share."""
+
+    rooms: Rooms
+    redactor: Redactor = field(default_factory=lambda: Redactor({}))
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    def rooms_of(self, suite: Suite) -> Rooms:
+        """Rooms with what the suite wants in the kernels' environment."""
+        return replace(self.rooms, environ={**self.rooms.environ, **suite.environ})
+
+
+def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
+    """Run a sample and score it.
+
+    Raises:
+        InfrastructureError: It could not be run.
+        RunCancelled: ``stop`` was set; nothing of the sample counts.
+    """
+    rooms = laboratory.rooms_of(job.suite)
+    with _starting(), contextlib.ExitStack() as stack:
+        answerer = job.agent.answerer(job.item, job.epoch)
+        room = stack.enter_context(rooms.open(job.item, stop))
+        record = _run(job.item, answerer, room, laboratory, stop)
+        stop.check()
+        _check_infrastructure(record)
+        sample = _described(sample_of(record, job.id), job)
+        scene = RoomScene(room, rooms, job.item, str(sample.result), sample.cells)
+        return replace(sample, scores=_scores(job.item, scene, room))
+
+
+@contextlib.contextmanager
+def _starting() -> Iterator[None]:
+    """Whatever keeps a sample from being run, as one kind of error."""
+    try:
+        yield
+    except (SetupFailedError, NoAnswerError) as error:
+        raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
+    except (KernelError, OSError) as error:
+        text = f"{type(error).__name__}: {error}"
+        raise InfrastructureError("START_FAILED", text) from error
+
+
+def _run(
+    item: Item, answerer: Answerer, room: Room, laboratory: Laboratory, stop: Stop
+) -> RunRecord:
+    database = open_database(None)
+    try:
+        store = RunStore(database)
+        notebook = MemoryNotebook()
+        place = Place(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
+        place = replace(place, prices=laboratory.prices)
+        question = Question(
+            item.prompt,
+            answerer.parameters,
+            answerer.base_url,
+            files=tuple(item.files),
+            mode="auto",
+            limits=replace(
+                item.limits, step_limit=max(item.limits.step_limit, answerer.replies + 1)
+            ),
+        )
+        for _ in Conversation(place).ask(question, answerer.lm, stop):
+            pass
+        return store.record(store.last_started)
+    finally:
+        database.close()
+
+
+def _check_infrastructure(record: RunRecord) -> None:
+    """Raise where not the agent failed but what it stands on."""
+    if record.status == "cancelled":
+        raise RunCancelled(record.reason)
+    if record.status != "task error" or (record.cause in DEAD and record.executions):
+        return  # a kernel that its own code ended is what the agent did
+    kind = getattr(errors, record.cause, None)
+    if isinstance(kind, type) and issubclass(kind, LMError):
+        is_network = issubclass(kind, (errors.LMConnectionError, errors.LMTimeoutError))
+        word = "NETWORK_ERROR" if is_network else "AGENT_FAILED"
+        raise InfrastructureError(
+            word, f"{record.cause}: {record.reason}", retryable=kind.retryable
+        )
+    raise InfrastructureError("INTERACT_FAILED", f"{record.cause}: {record.reason}")
+
+
+def _described(sample: SampleRecord, job: Job) -> SampleRecord:
+    item = job.item
+    task = SampleTask(
+        job.suite.name, item.index, epoch=job.epoch, group=item.group, family=item.family
+    )
+    target = item.reference_answer or "\n\n".join(item.reference)
+    return replace(
+        sample,
+        suite=job.suite.name,
+        task=task,
+        agent=job.agent.name,
+        target=target,
+        setup=item.setup,
+        env={**sample.env, "hash_seed": "0"},
+    )
+
+
+def _scores(item: Item, scene: RoomScene, room: Room) -> tuple[Score, ...]:
+    if not room.kernel.is_alive():
+        why = "the kernel did not survive the agent's code"
+        return tuple(Score(check.kind, 0.0, passed=False, explanation=why) for check in item.checks)
+    return score_all(item.checks, scene)
+
+
+def rescored(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> SampleRecord:
+    """A recorded sample with its checks made again: its cells run anew, no model is asked.
+
+    Raises:
+        KernelError: A kernel did not start.
+        SetupFailedError: The setup fails now.
+    """
+    if any(cell.status == "died" for cell in sample.cells):
+        return sample  # there is nothing left of it to look at
+    with rooms.open(item, stop) as room:
+        cells: list[SampleCell] = []
+        for cell in sample.cells:
+            again = room.run(cell.source, CELL_SECONDS, cell.id)
+            cells.append(replace(again, origin=cell.origin, is_kept=cell.is_kept))
+        scene = RoomScene(room, rooms, item, str(sample.result), tuple(cells))
+        return replace(sample, scores=score_all(item.checks, scene))

@@ -1,0 +1,164 @@
+"""Where a sample runs: a folder of its own, a fresh kernel in it, its setup done."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cellwright.bench.checks import CellFailedError
+from cellwright.bench.sample import SampleCell
+from cellwright.bench.suites import Item
+from cellwright.cells import Execution
+from cellwright.errors import KernelError
+from cellwright.events import CellOutput
+from cellwright.kernels import CellRequest
+from cellwright.kernels.fresh import FreshKernel, start_kernel
+from cellwright.outputs import OutputMessage, fold, to_nbformat
+from cellwright.stopping import Stop
+
+__all__ = ["Room", "Rooms", "RoomScene", "SetupFailedError"]
+
+SECRET_NAMES = ("CELLWRIGHT_API_KEY", "OPENAI_API_KEY")
+SETUP_SECONDS = 300.0
+CELL_SECONDS = 300.0
+
+
+class SetupFailedError(Exception):
+    """A setup cell failed: the sample cannot be run."""
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """How rooms are made.
+
+    Args:
+        environ: For the kernels, on top of ours without the keys.
+        kernel_name: Name of an installed kernel.
+        start: Starts a kernel.
+    """
+
+    environ: Mapping[str, str]
+    kernel_name: str = "python3"
+    start: Callable[..., FreshKernel] = start_kernel
+
+    @contextlib.contextmanager
+    def open(self, item: Item, stop: Stop, folder: Path | None = None) -> Iterator[Room]:
+        """A room with the item's files and setup; gone with the ``with``.
+
+        Raises:
+            KernelError: The kernel did not start.
+            SetupFailedError: A setup cell failed.
+        """
+        with _folder(folder) as place:
+            for name, path in item.files.items():
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, place / name)
+            with self.start(place, self._environ(), self.kernel_name) as kernel:
+                room = Room(kernel, place, stop)
+                for number, code in enumerate(item.setup, start=1):
+                    cell = room.run(code, SETUP_SECONDS, f"setup-{number}")
+                    if cell.status != "ok":
+                        raise SetupFailedError(f"Setup cell {number} failed: {cell.error}")
+                yield room
+
+    def _environ(self) -> dict[str, str]:
+        # Hashes that are the same each time: sets have one order, and values can be compared
+        # between two kernels.
+        ours = {name: value for name, value in os.environ.items() if name not in SECRET_NAMES}
+        return {**ours, "PYTHONHASHSEED": "0", **self.environ}
+
+
+@contextlib.contextmanager
+def _folder(given: Path | None) -> Iterator[Path]:
+    if given is not None:
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="cw-bench-", ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+class Room:
+    """A kernel in a folder."""
+
+    def __init__(self, kernel: FreshKernel, folder: Path, stop: Stop) -> None:
+        self.kernel = kernel
+        self.folder = folder
+        self._stop = stop
+
+    def run(self, code: str, timeout_seconds: float, cell_id: str = "check") -> SampleCell:
+        """Run a cell to its end.
+
+        Raises:
+            KernelError: The kernel died or does not answer.
+            RunCancelled: Somebody pressed Stop.
+        """
+        messages: list[OutputMessage] = []
+
+        def keep(output: CellOutput) -> CellOutput:
+            messages.append(output.message)
+            return output
+
+        running = self.kernel.execute(CellRequest(cell_id, code, timeout_seconds), self._stop, keep)
+        done = _last(running)
+        if done.status == "died":
+            raise KernelError(f"The kernel died: {done.note}")
+        return SampleCell(
+            cell_id,
+            "setup" if cell_id.startswith("setup") else "check",
+            code,
+            done.status,
+            done.execution_count,
+            tuple(to_nbformat(output) for output in fold(messages)),
+            f"{done.error.ename}: {done.error.evalue}" if done.error is not None else "",
+            done.duration_seconds,
+        )
+
+
+def _last(running: Generator[CellOutput, None, Execution]) -> Execution:
+    while True:
+        try:
+            next(running)
+        except StopIteration as ended:
+            done: Execution = ended.value
+            return done
+
+
+class RoomScene:
+    """A sample after its run, in the room it ran in; ``checks.Scene``."""
+
+    def __init__(
+        self, room: Room, rooms: Rooms, item: Item, answer: str, cells: tuple[SampleCell, ...]
+    ) -> None:
+        self._room = room
+        self._rooms = rooms
+        self._item = item
+        self.answer = answer
+        self.cells = cells
+        self.folder = room.folder
+
+    def run(self, code: str, timeout_seconds: float) -> SampleCell:
+        """Run code in the kernel."""
+        return self._room.run(code, timeout_seconds)
+
+    @contextlib.contextmanager
+    def anew(self, *, with_cells: bool) -> Iterator[RoomScene]:
+        """The same in a fresh kernel and folder."""
+        stop = Stop()
+        with self._rooms.open(self._item, stop) as room:
+            ran: list[SampleCell] = []
+            for cell in _notebook(self.cells) if with_cells else ():
+                again = room.run(cell.source, CELL_SECONDS, cell.id)
+                ran.append(replace(again, origin=cell.origin))
+                if again.status != "ok":
+                    raise CellFailedError(f"run anew, a cell fails: {again.error}")
+            yield RoomScene(room, self._rooms, self._item, self.answer, tuple(ran))
+
+
+def _notebook(cells: tuple[SampleCell, ...]) -> tuple[SampleCell, ...]:
+    """The cells as they stand in the end, each with its last source."""
+    return tuple({cell.id: cell for cell in cells if cell.is_kept}.values())

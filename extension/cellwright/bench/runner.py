@@ -1,0 +1,212 @@
+"""Samples on threads, each in a fresh kernel; whoever stops it loses only what was under way."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright.bench.results import Failure, ResultFiles
+from cellwright.bench.sample import SampleRecord
+from cellwright.errors import RunCancelled
+from cellwright.stopping import Stop
+
+__all__ = ["Attempt", "Options", "Progress", "Runner", "pending"]
+
+Attempt = Callable[[Job, Stop], SampleRecord]
+LOOK_SECONDS = 0.2
+END_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a benchmark is run."""
+
+    workers: int = 2
+    retry_limit: int = 2
+    """How often a sample starts again after a failure of the infrastructure."""
+    backoff_seconds: float = 1.0
+    """Before the first retry; twice as long before each further one."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a benchmark is."""
+
+    total: int
+    done: int = 0
+    passed: int = 0
+    failures: int = 0
+    """Samples that could not be run; they are not in the denominator."""
+    running: int = 0
+    seconds: float = 0.0
+    cost_dollars: float = 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the speed so far; None before anything is done."""
+        ended = self.done + self.failures
+        return self.seconds / ended * (self.total - ended) if ended else None
+
+
+@dataclass
+class _State:
+    """What the workers share, under one lock."""
+
+    waiting: list[Job]
+    progress: Progress
+    busy: Counter[str] = field(default_factory=Counter)
+    broken: BaseException | None = None
+
+
+class Runner:
+    """Runs jobs.
+
+    Args:
+        root: Folder of the results.
+        attempt: Runs one sample.
+        options: Threads and retries.
+        on_progress: Told whenever a sample has ended, from any thread, one call at a time.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        attempt: Attempt,
+        options: Options | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self._root = root
+        self._attempt = attempt
+        self._options = options or Options()
+        self._on_progress = on_progress or (lambda progress: None)
+        self._changed = threading.Condition()
+        self._files: dict[tuple[str, str], ResultFiles] = {}
+        self._started = 0.0
+
+    def run(self, jobs: Iterable[Job], stop: Stop | None = None) -> Progress:
+        """Run all jobs; how far it came.
+
+        Raises:
+            RunCancelled: ``stop`` was set; what had ended by then is in the files.
+            KeyboardInterrupt: The same, by Ctrl-C.
+        """
+        stop, self._started = stop or Stop(), time.monotonic()
+        state = _State(list(jobs), Progress(0))
+        state.progress = Progress(len(state.waiting))
+        count = min(self._options.workers, len(state.waiting))
+        threads = [
+            threading.Thread(target=self._work, args=(state, stop), daemon=True)
+            for _ in range(count)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(LOOK_SECONDS)
+        except BaseException:
+            stop.set()
+            self._wait_for(threads)
+            raise
+        if state.broken is not None:
+            raise state.broken
+        stop.check()
+        return state.progress
+
+    @staticmethod
+    def _wait_for(threads: list[threading.Thread]) -> None:
+        until = time.monotonic() + END_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _work(self, state: _State, stop: Stop) -> None:
+        while (job := self._next(state, stop)) is not None:
+            try:
+                self._finish(state, job, self._try(job, stop))
+            except RunCancelled:
+                return
+            except BaseException as error:  # our own fault, or a full disk: nothing more is begun
+                state.broken = state.broken or error
+                stop.set("because the benchmark failed")
+                return
+            finally:
+                with self._changed:
+                    state.busy.subtract(_places(job))
+                    self._changed.notify_all()
+
+    def _next(self, state: _State, stop: Stop) -> Job | None:
+        """The first job for whose agent and suite there is room; None when there are no more."""
+        with self._changed:
+            while state.waiting and not stop.is_set():
+                for number, job in enumerate(state.waiting):
+                    agent, suite = _places(job)
+                    if (
+                        state.busy[agent] < job.agent.concurrency
+                        and state.busy[suite] < job.suite.concurrency
+                    ):
+                        state.busy.update((agent, suite))
+                        return state.waiting.pop(number)
+                self._changed.wait(LOOK_SECONDS)
+        return None
+
+    def _try(self, job: Job, stop: Stop) -> SampleRecord | Failure:
+        """Run a job, again where the infrastructure failed and that may pass."""
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                return replace(self._attempt(job, stop), retries=attempts - 1)
+            except InfrastructureError as error:
+                if not error.retryable or attempts > self._options.retry_limit:
+                    return Failure(job.item.index, job.epoch, error.word, str(error), attempts)
+                stop.wait(self._options.backoff_seconds * 2 ** (attempts - 1))
+
+    def _finish(self, state: _State, job: Job, ended: SampleRecord | Failure) -> None:
+        with self._changed:
+            files = self._results(job)
+        if isinstance(ended, Failure):
+            files.add_failure(ended)
+        else:
+            files.add(ended)
+        with self._changed:
+            state.progress = self._advanced(state, ended)
+            self._on_progress(state.progress)
+
+    def _advanced(self, state: _State, ended: SampleRecord | Failure) -> Progress:
+        old = replace(
+            state.progress,
+            seconds=time.monotonic() - self._started,
+            running=state.busy.total() // 2 - 1,
+        )
+        if isinstance(ended, Failure):
+            return replace(old, failures=old.failures + 1)
+        cost = old.cost_dollars + (ended.cost_dollars or 0.0)
+        return replace(old, done=old.done + 1, passed=old.passed + ended.passed, cost_dollars=cost)
+
+    def _results(self, job: Job) -> ResultFiles:
+        key = (job.agent.name, job.suite.name)
+        if key not in self._files:
+            self._files[key] = ResultFiles(self._root, *key)
+        return self._files[key]
+
+
+def _places(job: Job) -> tuple[str, str]:
+    return f"agent {job.agent.name}", f"suite {job.suite.name}"
+
+
+def pending(root: Path, jobs: Iterable[Job]) -> list[Job]:
+    """The jobs that have no recorded sample yet."""
+    finished: dict[tuple[str, str], set[str]] = {}
+    left = []
+    for job in jobs:
+        key = (job.agent.name, job.suite.name)
+        if key not in finished:
+            finished[key] = ResultFiles(root, *key).finished()
+        if job.id not in finished[key]:
+            left.append(job)
+    return left

@@ -1,0 +1,172 @@
+"""Numbers about scores: never a mean alone.
+
+Sources: Wilson 1927 for the interval of a share; Chen et al. 2021 (arXiv 2107.03374) for pass@k;
+Yao et al. 2024 (arXiv 2406.12045) for pass^k.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Observation",
+    "bootstrap",
+    "compare_paired",
+    "estimate",
+    "mean",
+    "pass_at_k",
+    "pass_hat_k",
+    "wilson",
+]
+
+NORMAL_95 = 1.959963984540054
+RESAMPLES = 2_000
+LOWER, UPPER = 0.025, 0.975
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One score of one sample."""
+
+    sample: Hashable
+    family: Hashable
+    """Samples of one family vary together."""
+    value: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval at 95 %."""
+
+    value: float
+    low: float
+    high: float
+    method: str
+    """``wilson``, ``clustered bootstrap`` or ``none``."""
+    count: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The second of two against the first, on the samples that both have."""
+
+    difference: Estimate
+    better: int
+    """Samples where the second scores higher."""
+    worse: int
+    equal: int
+    p_value: float
+    """Two-sided sign test over the samples that differ (McNemar's exact test for pass and fail)."""
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean; of no values, 0."""
+    listed = list(values)
+    return math.fsum(listed) / len(listed) if listed else 0.0
+
+
+def pass_at_k(tries: int, passed: int, k: int) -> float:
+    """The chance that at least one of ``k`` tries passes, unbiased.
+
+    Raises:
+        ValueError: The numbers do not go together.
+    """
+    _check_tries(tries, passed, k)
+    return 1.0 - math.comb(tries - passed, k) / math.comb(tries, k)
+
+
+def pass_hat_k(tries: int, passed: int, k: int) -> float:
+    """The chance that all of ``k`` tries pass, unbiased.
+
+    Raises:
+        ValueError: The numbers do not go together.
+    """
+    _check_tries(tries, passed, k)
+    return math.comb(passed, k) / math.comb(tries, k)
+
+
+def _check_tries(tries: int, passed: int, k: int) -> None:
+    if not 0 <= passed <= tries or not 1 <= k <= tries:
+        raise ValueError(f"tries={tries}, passed={passed}, k={k}: need passed and k up to tries")
+
+
+def wilson(passed: float, total: int) -> Estimate:
+    """The share of passed with Wilson's interval; of nothing, everything is possible."""
+    if total == 0:
+        return Estimate(0.0, 0.0, 1.0, "none", 0)
+    share, z2 = passed / total, NORMAL_95**2
+    centre = (share + z2 / (2 * total)) / (1 + z2 / total)
+    half = NORMAL_95 * math.sqrt(share * (1 - share) / total + z2 / (4 * total**2))
+    half /= 1 + z2 / total
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return Estimate(share, min(low, share), max(high, share), "wilson", total)
+
+
+def bootstrap(observations: Sequence[Observation], seed: int = 0) -> Estimate:
+    """The mean with a bootstrap interval that draws whole families.
+
+    Args:
+        observations: The scores.
+        seed: Gives the same interval for the same scores.
+    """
+    sums: dict[Hashable, tuple[float, int]] = {}
+    for seen in observations:
+        total, count = sums.get(seen.family, (0.0, 0))
+        sums[seen.family] = (total + seen.value, count + 1)
+    value = mean(seen.value for seen in observations)
+    families = list(sums.values())
+    if len(families) < 2:
+        return Estimate(value, value, value, "none", len(observations))
+    generator, drawn = random.Random(seed), []
+    for _ in range(RESAMPLES):
+        picked = generator.choices(families, k=len(families))
+        drawn.append(sum(total for total, _ in picked) / sum(count for _, count in picked))
+    drawn.sort()
+    low, high = (drawn[min(int(q * RESAMPLES), RESAMPLES - 1)] for q in (LOWER, UPPER))
+    return Estimate(
+        value, min(low, value), max(high, value), "clustered bootstrap", len(observations)
+    )
+
+
+def estimate(observations: Sequence[Observation]) -> Estimate:
+    """The mean with the interval that fits: Wilson's where every sample stands alone."""
+    families = {seen.family for seen in observations}
+    is_share = all(seen.value in (0.0, 1.0) for seen in observations)
+    if is_share and (len(families) == len(observations) or len(families) < 2):
+        return wilson(math.fsum(seen.value for seen in observations), len(observations))
+    return bootstrap(observations)
+
+
+def compare_paired(
+    first: Mapping[Hashable, Observation], second: Mapping[Hashable, Observation]
+) -> Comparison:
+    """The second against the first, sample by sample.
+
+    Args:
+        first: By sample; what only one of the two has is left out.
+        second: The same.
+    """
+    shared = [sample for sample in first if sample in second]
+    differences = [
+        Observation(key, first[key].family, second[key].value - first[key].value) for key in shared
+    ]
+    better = sum(seen.value > 0 for seen in differences)
+    worse = sum(seen.value < 0 for seen in differences)
+    return Comparison(
+        bootstrap(differences),
+        better,
+        worse,
+        len(differences) - better - worse,
+        _sign_test(better, worse),
+    )
+
+
+def _sign_test(better: int, worse: int) -> float:
+    total, fewer = better + worse, min(better, worse)
+    tail = sum(math.comb(total, number) for number in range(fewer + 1))
+    return min(1.0, float(2 * tail / 2**total))

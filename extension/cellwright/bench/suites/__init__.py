@@ -1,0 +1,75 @@
+"""A suite: samples with their checks. Each kind of suite is one file beside this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cellwright.bench.checks import Check
+from cellwright.bench.task import SampleIndex
+from cellwright.errors import SetupError
+from cellwright.settings import Limits
+
+__all__ = ["Item", "Suite", "checked_suite"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sample: what is asked, from which start, and what is right."""
+
+    index: SampleIndex
+    prompt: str
+    group: str = ""
+    """What results are split by."""
+    family: str = ""
+    """Samples of one family vary together; empty: it stands alone."""
+    setup: tuple[str, ...] = ()
+    """Cells that run before the agent is asked."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Name in the sample's folder, and the file that is copied there."""
+    limits: Limits = field(default_factory=Limits)
+    checks: tuple[Check, ...] = ()
+    reference: tuple[str, ...] = ()
+    """Cells that solve it."""
+    reference_answer: str = ""
+    """What is said after them; ``Done.`` where it does not matter."""
+    is_answer_code: bool = False
+    """The answer is the code, and the checks run it: no cell has to."""
+    prefix: str = ""
+    """Put before a recorded answer where that goes on from the prompt's code."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Samples under one name."""
+
+    name: str
+    items: tuple[Item, ...]
+    concurrency: int = 16
+    """How many of its samples may run at a time."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """For its kernels."""
+    source: str = ""
+    """What it was read from."""
+
+
+def checked_suite(suite: Suite) -> Suite:
+    """The suite, if it can be run.
+
+    Raises:
+        SetupError: It is empty, or an index is there twice.
+    """
+    if not suite.items:
+        raise SetupError(
+            f"The suite {suite.name!r} has no samples.", hint=f"Look at {suite.source!r}."
+        )
+    seen: set[tuple[type, SampleIndex]] = set()
+    for item in suite.items:
+        if (type(item.index), item.index) in seen:
+            raise SetupError(
+                f"The suite {suite.name!r} has the sample {item.index!r} twice.",
+                hint="Give each its own id.",
+            )
+        seen.add((type(item.index), item.index))
+    return suite

@@ -1,0 +1,197 @@
+"""What a benchmark came to: counts by status and group, with intervals, and two held together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cellwright.bench.results import ResultFiles, read_lines
+from cellwright.bench.sample import SampleRecord
+from cellwright.bench.statistics import (
+    Comparison,
+    Estimate,
+    Observation,
+    compare_paired,
+    estimate,
+    mean,
+    pass_at_k,
+    pass_hat_k,
+)
+from cellwright.values import to_dict
+
+__all__ = ["Outcome", "Summary", "compared", "outcomes", "summarise", "summary_of"]
+
+LISTED = 50
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of a sample what sums need; the rest may be large."""
+
+    index: int | str
+    epoch: int
+    group: str
+    family: str
+    status: str
+    passed: bool
+    is_scored: bool
+    """Whether all its checks could be made."""
+    why: str
+    cost_dollars: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One agent at one suite."""
+
+    agent: str
+    suite: str
+    passed: int
+    total: int
+    """Samples that were run: those that could not be run are in ``failures``."""
+    share: Estimate
+    by_status: dict[str, int]
+    by_group: dict[str, dict[str, Any]]
+    check_errors: int
+    """Samples with a check that crashed; they count as not passed."""
+    failures: dict[str, int]
+    """Samples that could not be run, by AgentBench's word for why."""
+    epochs: int = 1
+    at_k: dict[str, float] = field(default_factory=dict)
+    cost_dollars: float | None = None
+    seconds: float = 0.0
+    not_passed: tuple[str, ...] = ()
+    """The first of them, with why."""
+
+    def document(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        plain: dict[str, Any] = to_dict(self)
+        return plain
+
+
+def outcomes(files: ResultFiles) -> list[Outcome]:
+    """The samples so far."""
+    return [_outcome(record) for record in files.samples()]
+
+
+def _outcome(record: SampleRecord) -> Outcome:
+    failed = next((score for score in record.scores if not score.passed), None)
+    return Outcome(
+        record.task.index,
+        record.task.epoch,
+        record.task.group,
+        record.task.family,
+        record.status,
+        record.passed,
+        all(score.value is not None for score in record.scores),
+        (failed.error or failed.explanation)[:200] if failed is not None else "",
+        record.cost_dollars,
+        record.time.seconds,
+    )
+
+
+def summary_of(files: ResultFiles, agent: str, suite: str) -> Summary:
+    """What one agent came to at one suite, from its files."""
+    return summarise(outcomes(files), agent, suite, _open_failures(files))
+
+
+def _open_failures(files: ResultFiles) -> dict[str, int]:
+    """Samples that could not be run, and were not run later."""
+    ran = {
+        _key(line, (line.get("output") or {}).get("cellwright") or {})
+        for line in read_lines(files.runs)
+    }
+    failed = {}
+    for line in read_lines(files.errors):
+        key = _key(line, {"task": line.get("cellwright") or {}})
+        if key not in ran:
+            failed[key] = str(line.get("error"))
+    return dict(Counter(failed.values()))
+
+
+def _key(line: dict[str, Any], full: dict[str, Any]) -> tuple[str, int]:
+    return repr(line.get("index")), int((full.get("task") or {}).get("epoch", 1))
+
+
+def summarise(
+    found: list[Outcome], agent: str, suite: str, failures: dict[str, int] | None = None
+) -> Summary:
+    """What samples came to."""
+    groups = sorted({outcome.group for outcome in found if outcome.group})
+    costs = [outcome.cost_dollars for outcome in found if outcome.cost_dollars is not None]
+    lost = [f"{o.index}: {o.why or o.status}" for o in found if not o.passed]
+    return Summary(
+        agent=agent,
+        suite=suite,
+        passed=sum(outcome.passed for outcome in found),
+        total=len(found),
+        share=estimate(_observations(found)),
+        by_status=dict(Counter(outcome.status for outcome in found)),
+        by_group={name: _group([o for o in found if o.group == name]) for name in groups},
+        check_errors=sum(not outcome.is_scored for outcome in found),
+        failures=failures or {},
+        epochs=max((outcome.epoch for outcome in found), default=1),
+        at_k=_at_k(found),
+        cost_dollars=sum(costs) if costs else None,
+        seconds=sum(outcome.seconds for outcome in found),
+        not_passed=tuple(lost[:LISTED]),
+    )
+
+
+def _group(found: list[Outcome]) -> dict[str, Any]:
+    share = estimate(_observations(found))
+    passed = sum(outcome.passed for outcome in found)
+    return {"passed": passed, "total": len(found), "low": share.low, "high": share.high}
+
+
+def _observations(found: Iterable[Outcome]) -> list[Observation]:
+    return [
+        Observation((o.index, o.epoch), o.family or repr(o.index), float(o.passed)) for o in found
+    ]
+
+
+def _at_k(found: list[Outcome]) -> dict[str, float]:
+    """pass@k and pass^k over the epochs that every sample has."""
+    tries: dict[Hashable, list[bool]] = {}
+    for outcome in found:
+        tries.setdefault(repr(outcome.index), []).append(outcome.passed)
+    k = min((len(passed) for passed in tries.values()), default=1)
+    if k < 2:
+        return {}
+    return {
+        f"pass@{k}": mean(pass_at_k(len(p), sum(p), k) for p in tries.values()),
+        f"pass^{k}": mean(pass_hat_k(len(p), sum(p), k) for p in tries.values()),
+    }
+
+
+def compared(first: list[Outcome], second: list[Outcome]) -> dict[str, Any]:
+    """The second against the first, what became worse first."""
+    sides = [_by_sample(first), _by_sample(second)]
+    found: Comparison = compare_paired(*sides)
+    changed: list[dict[str, Any]] = [
+        {"index": key, "first": sides[0][key].value, "second": sides[1][key].value}
+        for key in sides[0]
+        if key in sides[1] and sides[0][key].value != sides[1][key].value
+    ]
+    changed.sort(key=lambda entry: entry["second"] - entry["first"])
+    return {
+        **to_dict(found),
+        "shared": found.better + found.worse + found.equal,
+        "only_first": len(sides[0].keys() - sides[1].keys()),
+        "only_second": len(sides[1].keys() - sides[0].keys()),
+        "changed": changed,
+    }
+
+
+def _by_sample(found: list[Outcome]) -> dict[Hashable, Observation]:
+    """Each sample's mean over its epochs."""
+    values: dict[str, list[Outcome]] = {}
+    for outcome in found:
+        values.setdefault(str(outcome.index), []).append(outcome)
+    return {
+        name: Observation(name, some[0].family or name, mean(float(o.passed) for o in some))
+        for name, some in values.items()
+    }

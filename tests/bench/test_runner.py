@@ -1,0 +1,183 @@
+"""The runner: how many at a time, what is tried again, what is lost when it is stopped."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cellwright.bench.agents import Agent, open_agent
+from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright.bench.results import ResultFiles, read_lines
+from cellwright.bench.runner import Options, Progress, Runner, pending
+from cellwright.bench.sample import SampleRecord, SampleTask, Score
+from cellwright.bench.suites import Item, Suite
+from cellwright.errors import RunCancelled
+from cellwright.stopping import Stop
+
+ORACLE = open_agent("oracle")
+QUICK = Options(workers=4, retry_limit=2, backoff_seconds=0.01)
+
+
+def jobs(count: int, *, concurrency: int = 16, agent: Agent = ORACLE) -> list[Job]:
+    items = tuple(Item(number, "x") for number in range(count))
+    suite = Suite("s", items, concurrency)
+    return [Job(suite, item, agent) for item in items]
+
+
+def done(job: Job, *, passed: bool = True) -> SampleRecord:
+    score = Score("check", float(passed), passed=passed)
+    task = SampleTask("s", job.item.index, epoch=job.epoch)
+    return SampleRecord(job.id, task=task, status="completed", scores=(score,), cost_dollars=0.5)
+
+
+class Counting:
+    """Runs samples that take a moment, and counts how many are under way at a time."""
+
+    def __init__(self, seconds: float = 0.02) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._now = 0
+        self.most = 0
+
+    def __call__(self, job: Job, stop: Stop) -> SampleRecord:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        stop.wait(self._seconds)
+        with self._lock:
+            self._now -= 1
+        return done(job)
+
+
+def test_all_samples_are_run_and_told_of(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    progress = Runner(tmp_path, Counting(), QUICK, told.append).run(jobs(9))
+    assert (progress.total, progress.done, progress.passed, progress.running) == (9, 9, 9, 0)
+    assert progress.cost_dollars == 4.5
+    assert [seen.done for seen in told] == list(range(1, 10))
+    assert told[0].seconds_left is not None
+    assert Progress(3).seconds_left is None
+    assert len(list(ResultFiles(tmp_path, "oracle", "s").samples())) == 9
+
+
+@pytest.mark.parametrize(("concurrency", "workers", "most"), [(2, 4, 2), (16, 3, 3), (1, 4, 1)])
+def test_no_more_run_at_a_time_than_the_task_and_the_runner_allow(
+    concurrency: int, workers: int, most: int, tmp_path: Path
+) -> None:
+    counting = Counting()
+    Runner(tmp_path, counting, Options(workers)).run(jobs(8, concurrency=concurrency))
+    assert counting.most == most
+
+
+def test_no_more_run_at_a_time_than_the_agent_allows(tmp_path: Path) -> None:
+    alone = Agent("alone", ORACLE.answerer, concurrency=1)
+    counting = Counting()
+    Runner(tmp_path, counting, QUICK).run(jobs(5, agent=alone))
+    assert counting.most == 1
+
+
+@pytest.mark.serial
+def test_a_free_place_is_taken_within_50_milliseconds(tmp_path: Path) -> None:
+    ended: list[float] = []
+    delays: list[float] = []
+
+    def note(job: Job, stop: Stop) -> SampleRecord:
+        if ended:
+            delays.append(time.monotonic() - ended[-1])
+        stop.wait(0.01)
+        ended.append(time.monotonic())
+        return done(job)
+
+    Runner(tmp_path, note, QUICK).run(jobs(20, concurrency=1))
+    assert sorted(delays)[len(delays) // 2] < 0.05
+
+
+class Failing:
+    """Fails so many times for each sample before it runs it."""
+
+    def __init__(self, times: int, *, retryable: bool = True) -> None:
+        self._times = times
+        self._retryable = retryable
+        self.calls: dict[object, int] = {}
+
+    def __call__(self, job: Job, stop: Stop) -> SampleRecord:
+        self.calls[job.item.index] = self.calls.get(job.item.index, 0) + 1
+        if self.calls[job.item.index] <= self._times:
+            raise InfrastructureError("NETWORK_ERROR", "no route", retryable=self._retryable)
+        return done(job)
+
+
+def test_a_failure_of_the_infrastructure_is_tried_again_and_counted(tmp_path: Path) -> None:
+    progress = Runner(tmp_path, Failing(2), QUICK).run(jobs(2))
+    assert (progress.done, progress.failures) == (2, 0)
+    assert [s.retries for s in ResultFiles(tmp_path, "oracle", "s").samples()] == [2, 2]
+
+
+@pytest.mark.parametrize(("retryable", "attempts"), [(True, 3), (False, 1)])
+def test_what_cannot_be_run_is_kept_apart_with_its_cause(
+    retryable: bool, attempts: int, tmp_path: Path
+) -> None:
+    progress = Runner(tmp_path, Failing(99, retryable=retryable), QUICK).run(jobs(1))
+    assert (progress.done, progress.failures, progress.seconds_left) == (0, 1, 0.0)
+    files = ResultFiles(tmp_path, "oracle", "s")
+    (line,) = read_lines(files.errors)
+    assert (line["error"], line["info"]) == ("NETWORK_ERROR", "no route")
+    assert line["cellwright"]["attempts"] == attempts
+    assert list(files.samples()) == []
+
+
+def stopping_after(count: int, stop: Stop) -> Callable[[Progress], None]:
+    def look(progress: Progress) -> None:
+        if progress.done == count:
+            stop.set()
+
+    return look
+
+
+def test_a_stop_loses_only_what_was_under_way_and_the_rest_can_be_run_later(tmp_path: Path) -> None:
+    stop, all_jobs = Stop(), jobs(12)
+    runner = Runner(tmp_path, Counting(), Options(2), stopping_after(4, stop))
+    with pytest.raises(RunCancelled):
+        runner.run(all_jobs, stop)
+    left = pending(tmp_path, all_jobs)
+    assert 6 <= len(left) <= 8
+    Runner(tmp_path, Counting(), QUICK).run(left)
+    samples = list(ResultFiles(tmp_path, "oracle", "s").samples())
+    assert sorted(s.task.index for s in samples) == list(range(12))
+    assert len(list(read_lines(ResultFiles(tmp_path, "oracle", "s").runs))) == 12
+    assert pending(tmp_path, all_jobs) == []
+
+
+def test_our_own_failure_ends_the_benchmark_and_is_raised(tmp_path: Path) -> None:
+    def broken(job: Job, stop: Stop) -> SampleRecord:
+        raise ZeroDivisionError("ours")
+
+    with pytest.raises(ZeroDivisionError):
+        Runner(tmp_path, broken, QUICK).run(jobs(3))
+
+
+def test_an_interrupt_stops_the_workers_and_goes_on(tmp_path: Path) -> None:
+    stop = Stop()
+
+    class Interrupting(Runner):
+        @staticmethod
+        def _wait_for(threads: list[threading.Thread]) -> None:
+            Runner._wait_for(threads)
+            assert not any(thread.is_alive() for thread in threads)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.done == 1:
+            _thread.interrupt_main()
+
+    with pytest.raises(KeyboardInterrupt):
+        Interrupting(tmp_path, Counting(), Options(2), interrupt).run(jobs(500), stop)
+    assert stop.is_set()
+
+
+def test_no_jobs_are_no_work(tmp_path: Path) -> None:
+    assert Runner(tmp_path, Counting()).run([]).total == 0
