@@ -1,0 +1,273 @@
+"""Warmed processes, as the process that asks them for kernels sees them.
+
+``warmed.py`` is the other end. A packet on the channel asks for a kernel and brings its line and
+its standard streams; the line then carries lines of JSON. From us: what the kernel shall be
+(arguments, environment, cwd ...). To us: ``pid`` with a pidfd, ``ready`` when it can be connected
+to, ``error`` when it could not settle, ``exit`` with its code when it and all that it started are
+gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellwright.errors import KernelError
+from cellwright.kernels.forked_process import ForkedProcess
+
+__all__ = ["KernelStart", "Recipe", "WarmedProcess", "WarmedProcesses"]
+
+WARM_SECONDS = 60.0
+SEND_SECONDS = 10.0
+END_SECONDS = 1.0
+KEPT = 4
+"""So many warmed processes wait for requests at once; the one unused for longest is let go."""
+PROGRAM = Path(__file__).with_name("warmed.py")
+RUN_PROGRAM = (
+    "import sys; sys.path[:] = [folder for folder in sys.path if folder]; sys.argv[:1] = []; "
+    "exec(compile(open(sys.argv[0], encoding='utf-8').read(), sys.argv[0], 'exec'))"
+)
+"""Our folder must not be on the path, nor the current one: their files would hide modules."""
+PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a process is warmed with; kernels that want the same come from the same process."""
+
+    command: tuple[str, ...]
+    """The interpreter and its options."""
+    modules: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    """What is read by imports, or by the interpreter as it starts."""
+
+
+@dataclass(frozen=True)
+class KernelStart:
+    """What one kernel shall be."""
+
+    arguments: tuple[str, ...]
+    """Of the command line, after the module's name."""
+    environment: Mapping[str, str]
+    cwd: str
+    standard_streams: tuple[int, int, int]
+    memory_limit_bytes: int = 0
+    """Of its address space; 0: no limit."""
+
+
+class WarmedProcess:
+    """A process that imported what kernels need, and forks them.
+
+    Args:
+        recipe: What it is warmed with.
+
+    Raises:
+        OSError: Its interpreter cannot be run.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.refusal = ""
+        """Why nothing is forked from it; empty when it forks."""
+        self.missing: tuple[str, ...] = ()
+        """Modules that were to be warmed and are not there."""
+        self.left_out: tuple[str, ...] = ()
+        """Modules that must not be warmed."""
+        self.names: frozenset[str] = frozenset()
+        self._sets: Mapping[str, str] = {}
+        self._folders: Mapping[str, int] = {}
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process is
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        owner = os.pidfd_open(os.getpid())
+        try:
+            with theirs:
+                self.process = self._begin(theirs.fileno(), owner)
+        except OSError:
+            self._channel.close()
+            self._errors.close()
+            raise
+        finally:
+            os.close(owner)
+        self._lock = threading.Lock()
+
+    def _begin(self, channel: int, owner: int) -> subprocess.Popen[bytes]:
+        command = [
+            *(*self.recipe.command, "-c", RUN_PROGRAM, str(PROGRAM), str(channel), str(owner)),
+            *self.recipe.modules,
+        ]
+        return subprocess.Popen(
+            command,
+            cwd="/",
+            env={**dict(self.recipe.environment), BLAS_THREADS: "1"},
+            pass_fds=(channel, owner),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            start_new_session=True,
+        )
+
+    def wait_until_warm(self) -> None:
+        """Wait for its imports; ``refusal`` then tells whether it forks."""
+        self._channel.settimeout(WARM_SECONDS)
+        try:
+            packet = self._channel.recv(1 << 17)
+        except TimeoutError:
+            self.refusal = f"Warming it took longer than {WARM_SECONDS:.0f} s."
+            self.process.kill()
+        else:
+            self._take_in(json.loads(packet) if packet else {"unsafe": self._last_error()})
+        if self.refusal:
+            self.process.wait()
+        self._channel.settimeout(SEND_SECONDS)
+
+    def _take_in(self, found: Mapping[str, Any]) -> None:
+        self.refusal = found["unsafe"]
+        if not self.refusal:
+            self.missing, self.left_out = tuple(found["missing"]), tuple(found["left_out"])
+            self.names, self._sets = frozenset(found["names"]), found["set"]
+            packages = [f for f in found["folders"] if f.endswith(PACKAGE_FOLDERS)]
+            self._folders = {folder: _changed_at(folder) for folder in packages}
+
+    def _last_error(self) -> str:
+        self.process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return f"It ended while it was warmed: {lines[-1] if lines else 'it said nothing'!r}."
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is there, and no package was installed or removed since it was warmed."""
+        if self.refusal or self.process.poll() is not None:
+            return False
+        return all(_changed_at(folder) == at for folder, at in self._folders.items())
+
+    def fork(self, start: KernelStart) -> ForkedProcess:
+        """Ask for a kernel.
+
+        Raises:
+            OSError: The warmed process is gone.
+        """
+        ours, theirs = socket.socketpair()
+        with contextlib.ExitStack() as undo:
+            undo.callback(ours.close)
+            with theirs, self._lock:
+                files = [theirs.fileno(), *start.standard_streams]
+                socket.send_fds(self._channel, [b"k"], files)
+            ours.settimeout(SEND_SECONDS)
+            ours.sendall(json.dumps(self._request(start)).encode() + b"\n")
+            undo.pop_all()
+        return ForkedProcess(ours)
+
+    def _request(self, start: KernelStart) -> dict[str, Any]:
+        return {
+            "arguments": start.arguments,
+            "environment": {**self._sets, **start.environment},
+            "cwd": start.cwd,
+            "memory_limit_bytes": start.memory_limit_bytes,
+            "blas_threads": _blas_threads(start.environment),
+        }
+
+    def close(self) -> None:
+        """Ask for no more; it ends when its last kernel has ended."""
+        self._channel.close()
+        self._errors.close()
+        # Until then it is nobody's to wait for, and that is no reason to warn of it.
+        threading.Thread(target=self.process.wait, daemon=True).start()
+
+
+class WarmedProcesses:
+    """The warmed processes of this process, one for each recipe in use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._found: dict[Recipe, WarmedProcess] = {}
+        self._recipe_locks: dict[Recipe, threading.Lock] = {}
+
+    def ready(self, recipe: Recipe) -> WarmedProcess | None:
+        """The one that can be asked at once, if there is one; this does not wait."""
+        with self._lock:
+            self._forget_parents()
+            found = self._found.get(recipe)
+            if found is None or not (found.refusal or found.is_current):
+                return None
+            self._found[recipe] = self._found.pop(recipe)  # the last one is the newest
+            return found
+
+    def get(self, recipe: Recipe) -> WarmedProcess:
+        """The one of a recipe, warmed now if there is none; everybody else waits for that.
+
+        Raises:
+            KernelError: Nothing can be forked from it.
+        """
+        with self._lock:
+            self._forget_parents()
+            if not self._recipe_locks:
+                atexit.register(self.close)
+            lock = self._recipe_locks.setdefault(recipe, threading.Lock())
+        with lock:
+            found = self.ready(recipe) or self._warm(recipe)
+        if found.refusal:
+            raise KernelError(found.refusal)
+        return found
+
+    def close(self) -> None:
+        """Let all of them go."""
+        with self._lock:
+            closed = list(self._found.values())
+            self._found.clear()
+        for warmed in closed:
+            warmed.close()
+        for warmed in closed:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                warmed.process.wait(END_SECONDS)
+
+    def _warm(self, recipe: Recipe) -> WarmedProcess:
+        try:
+            warmed = WarmedProcess(recipe)
+        except OSError as error:
+            raise KernelError(f"Its interpreter cannot be run: {error}.") from error
+        warmed.wait_until_warm()
+        with self._lock:
+            self._drop(self._found.pop(recipe, None))
+            self._found[recipe] = warmed
+            while len(self._found) > KEPT:
+                self._drop(self._found.pop(next(iter(self._found))))
+        return warmed
+
+    def _drop(self, warmed: WarmedProcess | None) -> None:
+        if warmed is not None:
+            warmed.close()
+
+    def _forget_parents(self) -> None:
+        """In a fork of our own: the processes belong to our parent, which watches them."""
+        if self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._found.clear()
+            self._recipe_locks.clear()
+
+
+def _changed_at(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _blas_threads(environment: Mapping[str, str]) -> int:
+    for name in (BLAS_THREADS, "OMP_NUM_THREADS"):
+        text = environment.get(name, "").partition(",")[0]
+        if text.isdigit() and int(text) > 0:
+            return int(text)
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,400 @@
+"""The warmed process: it imports once, and every kernel it is asked for is a fork of it.
+
+Run as a program by the interpreter of the kernels, where cellwright need not be installed: it
+imports nothing of ours, and Python 3.9 is enough. It has one thread, no event loop and no ZeroMQ
+context. ``forking.py`` is its other end and says what goes over the sockets between them.
+
+What this does not protect against: a forked kernel has the rights of the person who started it.
+Forks share nothing that can be written, and nothing else keeps them apart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib.util
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["Forks", "main", "set_blas_threads", "unsafe", "warm"]
+
+LAUNCHER = "ipykernel_launcher"
+INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
+SHELL_MODULES = (
+    *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.historyapp"),
+    *("IPython.core.oinspect", "IPython.core.pylabtools", "IPython.extensions.storemagic"),
+    *("faulthandler", "ipykernel.debugger", "ipykernel.displayhook", "ipykernel.iostream"),
+    *("ipykernel.ipkernel", "ipykernel.kernelapp", "ipykernel.zmqshell", "pdb"),
+    *("tornado.platform.asyncio", "zmq.eventloop.zmqstream"),
+)
+"""What every kernel imports as it starts, in whatever version of ipykernel."""
+LOOKS_FOR_A_SHELL = ("bokeh", "ipywidgets", "matplotlib_inline", "plotly", "tqdm.autonotebook")
+"""They look for the shell when they are imported, and would never look again."""
+HARMLESS_FILES = ("/dev/null", "/dev/random", "/dev/urandom")
+SETTLE_SECONDS = 0.5
+"""A thread of an import, such as the one that counts down to a message, may take so long to end."""
+ORPHAN_SECONDS = 0.5
+QUICK_SWITCH_SECONDS = 1e-4
+"""A kernel's threads wait for one another while it starts; five milliseconds at a time is long."""
+SET_CHILD_SUBREAPER = 36
+BLAS_SETTERS = (
+    "scipy_openblas_set_num_threads64_",
+    "scipy_openblas_set_num_threads",
+    "openblas_set_num_threads64_",
+    "openblas_set_num_threads",
+)
+
+
+class Kernel(NamedTuple):
+    """A kernel that was forked."""
+
+    process_id: int
+    line: socket.socket
+    """To whoever asked for it."""
+
+
+class Birth(NamedTuple):
+    """What a process that was just forked has to become a kernel with."""
+
+    line: socket.socket
+    standard_streams: Sequence[int]
+
+
+def warm(modules: Sequence[str]) -> dict[str, Any]:
+    """Import what kernels need and the modules asked for; tell what came of it.
+
+    The answer has ``unsafe``, a reason not to fork this process, or ``names``: what a file in a
+    kernel's folder must not be called, because importing it would find the warmed one.
+    """
+    files, environment = open_files(), dict(os.environ)
+    for name in SHELL_MODULES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if "ipykernel.kernelapp" not in sys.modules:
+        return {"unsafe": "There is no ipykernel to be warmed."}
+    before = set(sys.modules)
+    os.environ.setdefault("MPLBACKEND", INLINE_BACKEND)
+    wanted = [name for name in modules if not name.startswith(LOOKS_FOR_A_SHELL)]
+    try:
+        missing = _import_all(wanted)
+    except Exception as error:
+        return {"unsafe": f"Importing a module failed: {type(error).__name__}: {error}."}
+    if "MPLBACKEND" not in environment:
+        del os.environ["MPLBACKEND"]
+    gc.collect()
+    gc.freeze()
+    return {
+        "unsafe": unsafe(files),
+        "missing": missing,
+        "left_out": sorted(set(modules) - set(wanted)),
+        "names": sorted({name.partition(".")[0] for name in set(sys.modules) - before}),
+        "folders": [os.path.abspath(folder) for folder in sys.path if os.path.isdir(folder)],
+        "set": {n: v for n, v in os.environ.items() if environment.get(n) != v},
+    }
+
+
+def _import_all(names: Sequence[str]) -> list[str]:
+    """Import modules; return those that are not there."""
+    missing = []
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+                raise
+            missing.append(name)
+    return missing
+
+
+def unsafe(files: set[str]) -> str:
+    """A reason not to fork this process, or nothing.
+
+    Args:
+        files: What was open before anything was warmed.
+    """
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while count_threads() > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if count_threads() > 1:
+        return f"A warmed module started threads: there are {count_threads()}."
+    if _has_children():
+        return "A warmed module started a process."
+    if shared := [module for module in LOOKS_FOR_A_SHELL if module in sys.modules]:
+        return f"A warmed module imported {shared[0]!r}, which looks for a shell."
+    if opened := sorted(open_files() - files):
+        return f"A warmed module left {opened[0]!r} open, and kernels would share it."
+    if mapped := sorted(_shared_memory()):
+        return f"A warmed module shares memory: {mapped[0]!r}."
+    return ""
+
+
+def count_threads() -> int:
+    """All of them, those of libraries too."""
+    return len(os.listdir("/proc/self/task"))
+
+
+def open_files() -> set[str]:
+    """What is open and could be shared between kernels."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            found.add(os.readlink(f"/proc/self/fd/{number}"))
+    return {name for name in found if name not in HARMLESS_FILES and "/proc/" not in name}
+
+
+def _shared_memory() -> set[str]:
+    found = set()
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            columns = line.split(None, 5)
+            if columns[1].startswith("rw") and columns[1].endswith("s"):
+                found.add(columns[5].strip() if len(columns) > 5 else "without a name")
+    return found
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+class Forks:
+    """The kernels of this process, from their birth to their end.
+
+    Args:
+        channel: Each packet on it asks for a kernel and brings a line and the standard streams.
+        owner: A pidfd of the process that asks; nothing outlives that one.
+    """
+
+    def __init__(self, channel: socket.socket, owner: int) -> None:
+        self._channel, self._owner = channel, owner
+        self._kernels: dict[int, Kernel] = {}
+        self._poller = select.poll()
+        self._poller.register(channel, select.POLLIN)
+        self._poller.register(owner, select.POLLIN)
+        self._is_closed = False
+
+    def serve(self) -> Birth | None:
+        """Fork until nobody asks any more and the last kernel has ended; then there is nothing.
+
+        In a process that was forked it returns at once, with what that needs.
+        """
+        while self._kernels or not self._is_closed:
+            for number, _ in self._poller.poll():
+                if number == self._owner:
+                    self._end_all()
+                elif number in self._kernels:
+                    self._bury(number)
+                elif not self._is_closed and (birth := self._answer()) is not None:
+                    return birth
+        return None
+
+    def _answer(self) -> Birth | None:
+        packet, files, _, _ = socket.recv_fds(self._channel, 1, 4, socket.MSG_CMSG_CLOEXEC)
+        if not packet:
+            self._close()
+            return None
+        line = socket.socket(fileno=files[0])
+        process_id = os.fork()
+        if process_id == 0:
+            self._forget()
+            return Birth(line, files[1:])
+        for stream in files[1:]:
+            os.close(stream)
+        self._register(Kernel(process_id, line))
+        return None
+
+    def _register(self, kernel: Kernel) -> None:
+        handle = os.pidfd_open(kernel.process_id)
+        self._kernels[handle] = kernel
+        self._poller.register(handle, select.POLLIN)
+        text = json.dumps({"pid": kernel.process_id}).encode() + b"\n"
+        try:
+            socket.send_fds(kernel.line, [text], [handle])
+        except OSError:
+            # Whoever asked has gone away meanwhile.
+            os.kill(kernel.process_id, signal.SIGKILL)
+
+    def _forget(self) -> None:
+        """In the fork: close what is not its own."""
+        self._channel.close()
+        for handle, kernel in self._kernels.items():
+            os.close(handle)
+            kernel.line.close()
+        self._kernels.clear()
+
+    def _bury(self, handle: int) -> None:
+        """A kernel ended: end what it left behind, then tell how it ended."""
+        self._poller.unregister(handle)
+        os.close(handle)
+        kernel = self._kernels.pop(handle)
+        # It is not reaped yet, so that nobody else can have its number.
+        with contextlib.suppress(OSError):
+            os.killpg(kernel.process_id, signal.SIGKILL)
+        status = os.waitpid(kernel.process_id, 0)[1]
+        self._end_orphans()
+        with contextlib.suppress(OSError), kernel.line:
+            report(kernel.line, {"exit": os.waitstatus_to_exitcode(status)})
+
+    def _end_orphans(self) -> None:
+        """A kernel's processes come to us when it ends, however they detached themselves."""
+        deadline = time.monotonic() + ORPHAN_SECONDS
+        while (strangers := self._strangers()) and time.monotonic() < deadline:
+            for process_id in strangers:
+                with contextlib.suppress(OSError):
+                    os.kill(process_id, signal.SIGKILL)
+                    os.waitpid(process_id, os.WNOHANG)
+            time.sleep(0.001)
+
+    def _strangers(self) -> set[int]:
+        try:
+            with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as children:
+                found = {int(number) for number in children.read().split()}
+        except OSError:
+            return set()  # not every system tells
+        return found - {kernel.process_id for kernel in self._kernels.values()}
+
+    def _end_all(self) -> None:
+        self._poller.unregister(self._owner)
+        self._close()
+        for kernel in self._kernels.values():
+            for kill in (os.killpg, os.kill):
+                with contextlib.suppress(OSError):
+                    kill(kernel.process_id, signal.SIGKILL)
+
+    def _close(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            self._poller.unregister(self._channel)
+
+
+class OwnerWatch(threading.Thread):
+    """Ends the kernel, and what it started, when the process that asked for it is gone.
+
+    The warmed process does so too; this is for when that one was killed.
+    """
+
+    def __init__(self, owner: int) -> None:
+        super().__init__(name="owner watch", daemon=True)
+        self._owner = owner
+
+    def run(self) -> None:
+        poller = select.poll()
+        poller.register(self._owner, select.POLLIN)
+        poller.poll()
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def report(line: socket.socket, message: Mapping[str, Any]) -> None:
+    """Send one line of JSON."""
+    line.sendall(json.dumps(message).encode() + b"\n")
+
+
+def live(birth: Birth, owner: int) -> int:
+    """Be a kernel until its end; return the exit code."""
+    os.setsid()
+    adopt_orphans()
+    with birth.line as line:
+        with line.makefile("rb") as reader:
+            request = json.loads(reader.readline())
+        try:
+            _settle(birth, request)
+        except OSError as error:
+            report(line, {"error": [error.errno, error.strerror, str(request["cwd"])]})
+            return 1
+        _renew_random()
+        application = _begin(request["arguments"], owner)
+        report(line, {"ready": True})
+    application.start()
+    # A control thread that still runs while the sockets are closed at exit may never end.
+    if application.control_thread is not None:
+        application.control_thread.join(1)
+    return 0
+
+
+def _settle(birth: Birth, request: Mapping[str, Any]) -> None:
+    """Take streams, environment, folder and limits of the kernel that was asked for."""
+    for number, stream in enumerate(birth.standard_streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+    tempfile.tempdir = None
+    launcher = importlib.util.find_spec(LAUNCHER)
+    sys.argv = [str(launcher.origin) if launcher else LAUNCHER, *request["arguments"]]
+    os.chdir(request["cwd"])
+    if request["memory_limit_bytes"]:
+        import resource
+
+        limit = request["memory_limit_bytes"]
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    set_blas_threads(request["blas_threads"])
+
+
+def _renew_random() -> None:
+    """Every fork would draw the same numbers."""
+    random.seed()
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed()
+
+
+def set_blas_threads(count: int) -> None:
+    """Give the loaded OpenBLAS libraries the threads that a warmed process must not have."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        paths = {line.split(None, 5)[-1].strip() for line in maps if "openblas" in line}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            library = ctypes.CDLL(path)
+            for setter in filter(None, (getattr(library, name, None) for name in BLAS_SETTERS)):
+                setter(ctypes.c_int(count))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what detaches itself from our children."""
+    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _begin(arguments: Sequence[str], owner: int) -> Any:
+    from ipykernel.kernelapp import IPKernelApp
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(QUICK_SWITCH_SECONDS)
+    # The real parent was looked up when ipykernel was imported, and is another one.
+    application = IPKernelApp.instance(parent_handle=1)
+    application.initialize(list(arguments))  # type: ignore[no-untyped-call]
+    application.poller = OwnerWatch(owner)
+    sys.setswitchinterval(usual)
+    return application
+
+
+def main(channel_number: int, owner: int, modules: Sequence[str]) -> int:
+    """Warm this process and serve; a fork of it goes on as a kernel."""
+    adopt_orphans()
+    for number in (channel_number, owner):
+        os.set_inheritable(number, False)
+    with socket.socket(fileno=channel_number) as channel:
+        found = warm(modules)
+        channel.send(json.dumps(found).encode())
+        if found["unsafe"]:
+            return 0
+        birth = Forks(channel, owner).serve()
+    return live(birth, owner) if birth is not None else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))
