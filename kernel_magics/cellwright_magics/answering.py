@@ -12,7 +12,7 @@ from cellwright.events import Notice
 from cellwright.services import DEMO_MODEL
 from cellwright.settings import Settings, from_env
 from cellwright_magics import wording
-from cellwright_magics.arguments import Asked, options_help, parse
+from cellwright_magics.arguments import Asked, options_help, parse, split_words
 from cellwright_magics.calling_cell import CallingCell, calling_cell
 from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
 from cellwright_magics.command_running import Commands
@@ -26,6 +26,7 @@ from cellwright_magics.screen import NotebookScreen
 from cellwright_magics.session import Session
 from cellwright_magics.shown_run import ShownRun
 from cellwright_magics.terminal import TerminalTranscript
+from cellwright_magics.tools import is_tool_command, tool_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -50,7 +51,7 @@ class Answering:
         self._shell = shell
         self._easels = easels
         self._session = Session(shell, easels)
-        self._commands = Commands(shell, self._session, self._transcript)
+        self._commands = Commands(shell, self._session, self._transcript, lambda: self._configured)
         self._configured = Configured()
 
     def answer(self, line: str, cell: str | None, configured: Configured) -> object:
@@ -86,11 +87,15 @@ class Answering:
 
     def close(self) -> None:
         """Stop what was started for this shell."""
+        self._commands.close()
         self._session.close()
 
     def _answer(self, line: str, cell: str | None, calling: CallingCell) -> object:
         asked = parse(line, cell)
         settings = from_env()
+        words = split_words(asked.prompt) if cell is None else []
+        if is_tool_command(words):
+            return tool_command(words, self._shell.user_ns)
         command = command_of(asked.prompt) if cell is None else None
         nothing_asked = not asked.prompt.strip("? ") and not asked.options.files
         if asked.options.help or nothing_asked or (command and command.name == "help"):

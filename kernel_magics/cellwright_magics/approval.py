@@ -39,9 +39,7 @@ class StdinApprover:
             return Answer(True, reason="all in this run")
         try:
             said = self._read(QUESTION).strip()
-        except EOFError:
-            return Answer(False, "batch", NOBODY)
-        except StdinNotImplementedError:
+        except (EOFError, StdinNotImplementedError):
             return Answer(False, "batch", NOBODY)
         word = said.lower().rstrip(".!")
         if word in YES or word in ALL:

@@ -83,7 +83,7 @@ def choose(
     """The value that counts for each setting.
 
     Raises:
-        SetupError: A mode is none of the three.
+        SetupError: There is no such mode.
     """
     usual = settings.limits
     steps = _first(options.max_steps, cell.max_steps, configured.max_steps, usual.step_limit)

@@ -13,13 +13,18 @@ from cellwright.exports import Export, agentbench, html, notebook
 from cellwright.recording import RunRecord
 from cellwright.run import Run
 from cellwright.services import Service
-from cellwright.settings import Settings
+from cellwright.settings import Settings, from_env
 from cellwright.store.runs import RunStore
+from cellwright_magics.arguments import Options
 from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.chat_opening import open_chat
+from cellwright_magics.choices import Choices, Configured, cell_settings, choose
 from cellwright_magics.commands import CommandLine
 from cellwright_magics.display import Transcript
+from cellwright_magics.open_widgets import OpenWidgets
 from cellwright_magics.repeating import ReplayedRun, repeat
 from cellwright_magics.reports import Advice, CheckList, RunList, undo_advice
+from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import Session
 from cellwright_magics.showing import ReplayedOutputs
 from cellwright_magics.shown_run import ShownRun
@@ -59,6 +64,7 @@ class Commands:
         shell: Where they were typed.
         session: The agent of that shell.
         transcript: Makes the transcript of a calling cell.
+        configured: What ``%config`` says now.
     """
 
     def __init__(
@@ -66,11 +72,15 @@ class Commands:
         shell: InteractiveShell,
         session: Session,
         transcript: Callable[[CallingCell], Transcript],
+        configured: Callable[[], Configured],
     ) -> None:
         self._shell = shell
         self._session = session
         self._transcript = transcript
+        self._configured = configured
+        self._widgets = OpenWidgets()
         self._runners: dict[str, Callable[[_Order], object]] = {
+            "chat": self._chat,
             "runs": self._runs,
             "show": self._show,
             "cells": self._cells,
@@ -91,9 +101,31 @@ class Commands:
         order = _Order(line, settings, calling, self._session.store(settings))
         return self._runners[line.name](order)
 
+    def close(self) -> None:
+        """Close the widgets that are open."""
+        self._widgets.close()
+
+    def _chat(self, order: _Order) -> None:
+        arguments = order.line.arguments
+        cell = cell_settings(order.calling.metadata)
+
+        def choices_in(mode: str) -> Choices:
+            options = Options(arguments.model or None, mode=mode or arguments.mode or None)
+            return choose(options, cell, self._configured(), from_env())
+
+        brief = self._configured().short_errors
+        chat = open_chat(self._session, order.calling, choices_in, short_errors=brief)
+        self._widgets.add(order.calling, chat)
+
     def _runs(self, order: _Order) -> object:
         arguments = order.line.arguments
-        return RunList(order.store.list(int(arguments.target), arguments.find))
+        runs = order.store.list(int(arguments.target), arguments.find)
+        if not (arguments.widget and order.calling.rich):
+            return RunList(runs)
+        browser = RunsBrowser(self._shell, runs, order.store.record)
+        self._widgets.add(order.calling, browser)
+        browser.show()
+        return None
 
     def _show(self, order: _Order) -> object:
         run_id = order.run_id

@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from cellwright_magics.arguments import OPTION, split_words
+from cellwright.settings import MODES
+from cellwright_magics.arguments import OPTION, Option, split_words
 
 __all__ = ["COMMANDS", "FORMATS", "Command", "CommandLine", "command_of", "commands_help"]
 
@@ -40,11 +40,11 @@ class Command:
     takes: re.Pattern[str] | None = None
     """What its one argument looks like; None: it has none."""
     default: str = ""
-    options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = ()
+    options: tuple[Option, ...] = ()
 
     def option_names(self) -> tuple[str, ...]:
         """All names of its options."""
-        return tuple(name for names, _ in self.options for name in names)
+        return tuple(name for option in self.options for name in option.names)
 
     def fits(self, words: list[str]) -> bool:
         """Whether these words can be its arguments."""
@@ -58,12 +58,12 @@ class Command:
         parser = MagicArgumentParser(f"agent {self.name}")  # type: ignore[no-untyped-call]
         if self.takes is not None:
             parser.add_argument("target", nargs="?", default=self.default)
-        for names, keywords in self.options:
-            parser.add_argument(*names, **keywords)
+        for option in self.options:
+            parser.add_argument(*option.names, **option.keywords)
         return parser
 
     def _positionals(self, words: list[str]) -> list[str]:
-        valued = {n for names, words_ in self.options if "action" not in words_ for n in names}
+        valued = {n for option in self.options if option.takes_value for n in option.names}
         found, skip = [], False
         for word in words:
             if not skip and not OPTION.fullmatch(word):
@@ -72,16 +72,27 @@ class Command:
         return found
 
 
-MODEL_OPTION = (("-m", "--model"), {"required": True, "help": "The other model."})
+MODEL_OPTION = Option(("-m", "--model"), {"required": True, "help": "The other model."})
 EXPORT_OPTIONS = (
-    (("--to",), {"choices": FORMATS, "default": "ipynb"}),
-    (("-o", "--out"), {"default": "", "metavar": "PATH"}),
+    Option(("--to",), {"choices": FORMATS, "default": "ipynb"}),
+    Option(("-o", "--out"), {"default": "", "metavar": "PATH"}),
 )
+CHAT_OPTIONS = (
+    Option(("-m", "--model"), {"default": ""}),
+    Option(("--mode",), {"default": "", "choices": MODES}),
+)
+RUNS_OPTIONS = (
+    Option(("--find",), {"default": ""}),
+    Option(("--widget",), {"action": "store_true"}),
+)
+TOOL_USAGE = "tool add NAME… | check NAME… | remove NAME… | list"
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
-        Command("runs", "runs [N] [--find WORDS]", "List the newest runs.", NUMBER, "20",
-                ((("--find",), {"default": ""}),)),
+        Command("chat", "chat [-m MODEL] [--mode MODE]", "Open a chat under this cell.", None, "",
+                CHAT_OPTIONS),
+        Command("runs", "runs [N] [--find WORDS] [--widget]", "List the newest runs; --widget "
+                "browses them.", NUMBER, "20", RUNS_OPTIONS),
         Command("show", "show [ID]", "Show a run again.", RUN_NAME, "last"),
         Command("replay", "replay [ID]", "Run a run's code again with its recorded answers, in a "
                 "fresh kernel, and say what differs.", RUN_NAME, "last"),
@@ -92,7 +103,8 @@ COMMANDS: dict[str, Command] = {
                 f"{', '.join(FORMATS)}.", RUN_NAME, "last", EXPORT_OPTIONS),
         Command("cells", "cells [ID]", "Put a run's code into the next cell.", RUN_NAME, "last"),
         Command("doctor", "doctor [--send]", "Check key, endpoint, model, kernel and record.", None,
-                "", ((("--send",), {"action": "store_true"}),)),
+                "", (Option(("--send",), {"action": "store_true"}),)),
+        Command("tool", TOOL_USAGE, "Functions of yours that the agent may call."),
         Command("reset", "reset", "Forget the conversation; variables stay."),
         Command("help", "help", "Show this text."),
     )

@@ -7,22 +7,18 @@ them: the model's words, the code before it runs, questions, notices and how it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Protocol
 
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellAdded,
-    CellEdited,
-    CellFinished,
     CellStarted,
     Event,
     ModelReplied,
     ModelRetrying,
     ModelSilent,
-    Notice,
     ReasoningDelta,
-    RunFinished,
     TextDelta,
     ToolFinished,
     ToolStarted,
@@ -30,9 +26,9 @@ from cellwright.events import (
 from cellwright.run import Run
 from cellwright.safe_inline import as_text
 from cellwright.safe_markdown import fenced, plain_text, safe_markdown
-from cellwright.tracebacks import summarise_error
 from cellwright_magics import wording
 from cellwright_magics.live_text import LiveText
+from cellwright_magics.narrator import Narrator, Style
 from cellwright_magics.screen import Bundle, Screen
 
 __all__ = ["NotebookTranscript", "QuietTranscript", "Transcript"]
@@ -42,6 +38,11 @@ ANSWERING = "submit"
 SHOWN_CHARACTERS = 4_000
 LOOKING = ("read", "install", "")
 """Risks of calls that show no cell; ``""`` is a call that could not be understood."""
+STYLES: dict[Style, Callable[[str], str]] = {
+    "block": lambda text: fenced(text, "text"),
+    "note": lambda text: f"<small>{as_text(text)}</small>",
+    "remark": lambda text: f"> {as_text(text)}",
+}
 
 
 class Transcript(Protocol):
@@ -56,7 +57,7 @@ class Transcript(Protocol):
         ...
 
 
-class NotebookTranscript:
+class NotebookTranscript(Narrator):
     """A transcript as displays of a notebook's cell.
 
     Args:
@@ -68,48 +69,29 @@ class NotebookTranscript:
     def __init__(
         self, screen: Screen, *, show_code: bool = True, short_errors: bool = True
     ) -> None:
+        super().__init__(show_code=show_code, short_errors=short_errors)
         self._screen = screen
-        self._show_code = show_code
-        self._short_errors = short_errors
         self._text = LiveText(screen)
         self._thought_characters = 0
         self._retrying: ModelRetrying | None = None
-        self._calls: dict[str, ToolStarted] = {}
-        self._cells: dict[str, str] = {}
-        self._shown_code: dict[str, str] = {}
         self._lines: dict[str, str] = {}
         self._lines_name = ""
         self._question_name = ""
-        self._last_text = ""
-        self._noticed = ""
-        self._handlers: dict[str, Callable[[Any], None]] = {
+        self._handlers |= {
             "text_delta": self._text_delta,
             "reasoning_delta": self._reasoning_delta,
             "model_silent": self._model_silent,
             "model_retrying": self._model_retrying,
             "model_replied": self._model_replied,
-            "tool_started": self._tool_started,
             "tool_finished": self._tool_finished,
             "approval_asked": self._approval_asked,
             "approval_answered": self._approval_answered,
-            "cell_added": self._cell_added,
-            "cell_edited": self._cell_edited,
             "cell_started": self._cell_started,
-            "cell_finished": self._cell_finished,
-            "notice": self._notice,
-            "run_finished": self._run_finished,
         }
-
-    def show(self, event: Event) -> None:
-        """Show what is to be seen of an event."""
-        handler = self._handlers.get(event.kind)
-        if handler is not None:
-            handler(event)
 
     def finish(self, run: Run) -> None:
         """Show how the run ended."""
-        line = wording.status_line(run)
-        self._put(Bundle(f"<small>{line}</small>", line))
+        self._draw(wording.status_line(run), "note")
 
     def _text_delta(self, event: TextDelta) -> None:
         self._retrying = None
@@ -142,7 +124,7 @@ class NotebookTranscript:
             self._end_lines()
 
     def _tool_started(self, event: ToolStarted) -> None:
-        self._calls[event.call_id] = event
+        super()._tool_started(event)
         if event.risk in LOOKING and event.name != ANSWERING:
             self._line(event, None)
 
@@ -155,7 +137,7 @@ class NotebookTranscript:
             self._line(call, event)
         if event.shown.strip() and event.status == "ok":
             shown = plain_text(event.shown)[:SHOWN_CHARACTERS]
-            self._put(Bundle(fenced(shown, "text"), shown))
+            self._draw(shown, "block")
 
     def _line(self, call: ToolStarted, finished: ToolFinished | None) -> None:
         """Calls that show no cell share one display for as long as nothing else is shown."""
@@ -172,8 +154,7 @@ class NotebookTranscript:
     @staticmethod
     def _lines_bundle(lines: Iterable[str]) -> Bundle:
         plain = "\n".join(lines)
-        small = (f"<small>{as_text(line)}</small>" for line in plain.split("\n"))
-        return Bundle("  \n".join(small), plain)
+        return Bundle("  \n".join(map(STYLES["note"], plain.split("\n"))), plain)
 
     def _approval_asked(self, event: ApprovalAsked) -> None:
         call = self._calls[event.call_id]
@@ -190,60 +171,33 @@ class NotebookTranscript:
         self._question_name = ""
 
     def _cell_added(self, event: CellAdded) -> None:
-        self._cells[event.cell_id] = event.source
         if event.cell_type == "markdown":
-            self._put(Bundle(safe_markdown(event.source), plain_text(event.source)))
+            self._draw_answer(event.source)
             self._shown_code[event.call_id] = event.source
         else:
-            self._code(event.call_id, event.source)
-
-    def _cell_edited(self, event: CellEdited) -> None:
-        self._cells[event.cell_id] = event.source
-        self._code(event.call_id, event.source)
+            super()._cell_added(event)
 
     def _cell_started(self, event: CellStarted) -> None:
         # What comes now is the kernel's; what follows it needs a new place.
         self._end_lines()
         self._text = LiveText(self._screen)
 
-    def _code(self, call_id: str, source: str) -> None:
-        code = plain_text(source)
-        if self._shown_code.get(call_id) == code:
-            return
-        self._shown_code[call_id] = code
+    def _draw(self, text: str, style: Style) -> None:
+        self._put(Bundle(STYLES[style](text), text))
+
+    def _draw_answer(self, markdown: str) -> None:
+        self._put(Bundle(safe_markdown(markdown), plain_text(markdown)))
+
+    def _draw_code(self, call: ToolStarted | None, code: str) -> None:
         if self._show_code:
-            call = self._calls.get(call_id)
             self._put(self._code_bundle(call, code, ""))
 
     def _code_bundle(self, call: ToolStarted | None, code: str, note: str) -> Bundle:
         title = wording.title_of(call) if call is not None else ""
         head = [f"**{as_text(title)}**"] if title else []
-        tail = [f"<small>{as_text(note)}</small>"] if note else []
+        tail = [STYLES["note"](note)] if note else []
         markdown = "\n\n".join([*head, fenced(code, "python"), *tail])
         return Bundle(markdown, "\n".join(filter(None, (title, code, note))))
-
-    def _cell_finished(self, event: CellFinished) -> None:
-        error = event.execution.error
-        if error is not None and self._short_errors:
-            text = summarise_error(error)
-            self._put(Bundle(fenced(f"✗ {text}", "text"), f"✗ {text}"))
-        note = wording.cell_note(event)
-        if note:
-            self._put(Bundle(f"<small>{as_text(note)}</small>", note))
-
-    def _notice(self, event: Notice) -> None:
-        self._noticed = event.code
-        text = wording.notice(event)
-        self._put(Bundle(f"> {as_text(text)}", text))
-
-    def _run_finished(self, event: RunFinished) -> None:
-        if event.answer.strip() and event.answer.strip() != self._last_text.strip():
-            self._put(Bundle(safe_markdown(event.answer), plain_text(event.answer)))
-        reason = wording.ending(event)
-        if "\n" in reason:
-            self._put(Bundle(fenced(reason, "text"), reason))
-        elif reason and not (event.cause and event.cause == self._noticed):
-            self._put(Bundle(f"> {as_text(reason)}", reason))
 
     def _put(self, bundle: Bundle) -> str:
         """Show something that stands for itself."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,10 +15,12 @@ from cellwright import cell_watch
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
 from cellwright.events import Event, RunStarted
+from cellwright.kernels import Kernel
 from cellwright.kernels.shell import ShellKernel, ShellOptions
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.outputs import ErrorOutput, OutputMessage
+from cellwright.policy import Approver
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
@@ -34,6 +37,7 @@ from cellwright_magics.display import Transcript
 from cellwright_magics.driving import drive
 from cellwright_magics.easels import Easel, Easels
 from cellwright_magics.painted import PaintedNotebook
+from cellwright_magics.typed_prompts import typed_question
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -88,7 +92,7 @@ class Session:
         self._store: RunStore | None = None
         self._conversation: Conversation | None = None
         self._setting: _Setting | None = None
-        self._busy = False
+        self._working = threading.Lock()
 
     def store(self, settings: Settings) -> RunStore:
         """The record, opened on first use."""
@@ -122,16 +126,15 @@ class Session:
         Raises:
             SetupError: A run is going on already.
         """
-        if self._busy:
+        if not self._working.acquire(blocking=False):
             raise SetupError(
                 "An agent is already at work in this kernel.", hint="Ask when it has finished."
             )
-        self._busy = True
-        self._approver.new_run()
         try:
+            self._approver.new_run()
             yield
         finally:
-            self._busy = False
+            self._working.release()
 
     def ask(
         self,
@@ -150,7 +153,8 @@ class Session:
         with self.at_work():
             service = self.service(settings, choices.model)
             conversation = self._conversation_for(settings, cell)
-            question = self._question(asked, choices, service)
+            question = self.question(asked.prompt, choices, service, asked.options.files)
+            question = typed_question(replace(question, adapter=settings.adapter))
             notebook = self._notebook(cell.easel, conversation)
             conversation.move(replace(conversation.place, notebook=notebook))
             cell_watch.STATE.own_counts |= self._easels.skipped_counts
@@ -185,6 +189,34 @@ class Session:
         finally:
             easel.send("done", run=conversation.last_run_id)
 
+    def question(
+        self, prompt: str, choices: Choices, service: Service, files: tuple[str, ...] = ()
+    ) -> Question:
+        """What is asked; what is to be said of the service is said once."""
+        notice = service.notice if service.notice not in self._noticed else ""
+        self._noticed.add(service.notice)
+        return Question(
+            prompt=prompt,
+            parameters=Parameters(service.model, choices.temperature),
+            base_url=service.base_url,
+            files=files,
+            mode=choices.mode,
+            limits=choices.limits,
+            notice=notice,
+        )
+
+    def place_with(self, settings: Settings, kernel: Kernel, approver: Approver | None) -> Place:
+        """Where runs happen that use this kernel and ask this person."""
+        return Place(
+            kernel=kernel,
+            store=self.store(settings),
+            redactor=Redactor.from_environment(os.environ, settings.service.api_key),
+            lane="magic",
+            approver=approver,
+            notebook=saved_notebook(self._shell.user_ns, os.environ),
+            prices=settings.prices,
+        )
+
     @property
     def last_run_id(self) -> str:
         """The newest run that worked in this kernel; empty: none since the last reset."""
@@ -213,19 +245,6 @@ class Session:
             self._database.close()
             self._database = None
 
-    def _question(self, asked: Asked, choices: Choices, service: Service) -> Question:
-        notice = service.notice if service.notice not in self._noticed else ""
-        self._noticed.add(service.notice)
-        return Question(
-            prompt=asked.prompt,
-            parameters=Parameters(service.model, choices.temperature),
-            base_url=service.base_url,
-            files=asked.options.files,
-            mode=choices.mode,
-            limits=choices.limits,
-            notice=notice,
-        )
-
     def _conversation_for(self, settings: Settings, cell: CallingCell) -> Conversation:
         setting = _Setting(
             str(settings.home), cell.interactive, frozenset(_secrets(settings).items())
@@ -235,15 +254,8 @@ class Session:
         options = ShellOptions(not cell.interactive, self.gate.lets_through)
         self._close_kernel()
         self._kernel = ShellKernel(self._shell, options)
-        place = Place(
-            kernel=self._kernel,
-            store=self.store(settings),
-            redactor=Redactor.from_environment(os.environ, settings.service.api_key),
-            lane="magic",
-            approver=self._approver if cell.interactive else None,
-            notebook=saved_notebook(self._shell.user_ns, os.environ),
-            prices=settings.prices,
-        )
+        approver = self._approver if cell.interactive else None
+        place = self.place_with(settings, self._kernel, approver)
         if self._conversation is None:
             self._conversation = Conversation(place)
         else:

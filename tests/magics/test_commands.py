@@ -13,7 +13,10 @@ RUN = "20261121-093015-ab12cd"
 @pytest.mark.parametrize(
     ("line", "name", "arguments"),
     [
-        ("runs", "runs", {"target": "20", "find": ""}),
+        ("chat", "chat", {"model": "", "mode": ""}),
+        ("chat -m small --mode plan", "chat", {"model": "small", "mode": "plan"}),
+        ("runs", "runs", {"target": "20", "find": "", "widget": False}),
+        ("runs 9 --widget", "runs", {"target": "9", "widget": True}),
         ("runs 5 --find 'sales report'", "runs", {"target": "5", "find": "sales report"}),
         ("show", "show", {"target": "last"}),
         (f"show {RUN}", "show", {"target": RUN}),
@@ -45,6 +48,7 @@ def test_a_line_that_fits_is_a_sub_command(
 @pytest.mark.parametrize(
     "line",
     [
+        "chat about the sales",
         "show me the columns",
         "show last month's revenue",
         "show decade",
@@ -54,11 +58,9 @@ def test_a_line_that_fits_is_a_sub_command(
         "help me with this plot",
         "export the table to csv",
         "doctor visits by month",
-        "replay",
         "",
         "what are cells",
-    ][:9]
-    + ["", "what are cells"],
+    ],
 )
 def test_a_line_that_goes_on_is_a_prompt(line: str) -> None:
     assert command_of(line) is None
@@ -68,6 +70,7 @@ def test_a_line_that_goes_on_is_a_prompt(line: str) -> None:
     ("line", "words"),
     [
         ("export last --to pdf", "invalid choice: 'pdf'"),
+        ("chat --mode wild", "invalid choice: 'wild'"),
         ("rerun last", "-m/--model"),
         ("show last --fast", "unrecognized arguments: --fast"),
     ],

@@ -190,3 +190,29 @@ def test_papermill_sees_a_wrong_option(service: FakeService, tmp_path: Path) -> 
     with pytest.raises(PapermillExecutionError) as failed:
         papermilled(tmp_path, LOAD, "%agent --nonsense hello")
     assert "There is no option '--nonsense'" in failed.value.evalue
+
+
+def test_nbclient_keeps_text_and_html_of_widgets(service: FakeService) -> None:
+    made = executed(LOAD, "%agent --mode auto hello", "%agent chat", "%agent runs --widget")
+    nbformat.validate(made)
+    chat, runs = made.cells[2].outputs, made.cells[3].outputs
+    texts = [output.data["text/plain"] for output in chat]
+    assert texts == [
+        "A chat with the agent. What was said is kept below.",
+        "Nothing has been said yet.",
+    ]
+    assert all(output.data["text/html"].startswith("<p>") for output in chat)
+    assert runs[0].data["text/plain"] == "A browser of recorded runs. The list is kept below."
+    assert "hello" in runs[1].data["text/plain"]
+    assert "<table" in runs[1].data["text/html"]
+    for output in (chat[0], runs[0]):
+        model = output.data["application/vnd.jupyter.widget-view+json"]["model_id"]
+        assert model in made.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+
+
+def test_a_terminal_gets_no_widgets_but_a_sentence_and_the_list(
+    service: FakeService, tmp_path: Path
+) -> None:
+    shown = in_terminal(tmp_path, LOAD, "runs = %agent runs --widget", "print(runs)", "%agent chat")
+    assert "There is no run yet." in shown
+    assert "A chat needs a notebook; this is a terminal. Ask with %agent" in shown

@@ -1,0 +1,150 @@
+"""``%agent tool`` and ``@agent_tool``: functions of this kernel that the agent may call."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, overload
+
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from cellwright.components import Component, Risk
+from cellwright.components.checking import check_tool, checks_table
+from cellwright.components.functions import FunctionTool, tool
+from cellwright.components.live_registry import LIVE, LiveOptions, found
+from cellwright.errors import SetupError
+from cellwright_magics.commands import TOOL_USAGE
+from cellwright_magics.reports import Advice
+
+__all__ = ["TOOL_USAGE", "agent_tool", "is_tool_command", "tool_command"]
+
+ACTIONS = ("add", "check", "list", "remove")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def agent_tool(function: F, /) -> F: ...
+
+
+@overload
+def agent_tool(
+    *, name: str = "", description: str = "", risk: Risk | None = None
+) -> Callable[[F], F]: ...
+
+
+def agent_tool(
+    function: Any = None,
+    /,
+    *,
+    name: str = "",
+    description: str = "",
+    risk: Risk | None = None,
+) -> Any:
+    """Let the agent call a function; written above its ``def`` in a cell.
+
+    The function stays what it is. Running the cell again offers it as it is then.
+
+    Args:
+        function: Any function of this kernel.
+        name: What the model calls it; empty: the function's name.
+        description: Told to the model; empty: the docstring's summary.
+        risk: ``read`` runs unasked; None: it is asked about like code.
+
+    Raises:
+        SetupError: No manifest can be made of it, or its name is taken.
+    """
+    options = LiveOptions(name, risk, description)
+
+    def offer(given: Any) -> Any:
+        LIVE.add(given.__name__, given, options)
+        return given
+
+    return offer if function is None else offer(function)
+
+
+def is_tool_command(words: list[str]) -> bool:
+    """Whether the words after ``%agent`` are a command on tools, and no prompt."""
+    if words[:1] != ["tool"] or len(words) < 2 or words[1] not in ACTIONS:
+        return False
+    names = words[2:]
+    if words[1] == "list":
+        return not names
+    return bool(names) and all(_is_name(word) for word in names)
+
+
+def tool_command(words: list[str], namespace: Mapping[str, Any]) -> Advice:
+    """Do what ``%agent tool …`` says; the answer as text.
+
+    Args:
+        words: Those after ``%agent``.
+        namespace: The person's variables.
+
+    Raises:
+        SetupError: A name is no tool, or cannot be one.
+    """
+    asked = _parser().parse_args(words[1:])
+    lines = ACTIONS_OF[asked.action](asked.names, namespace)
+    return Advice("\n".join(lines))
+
+
+def _add(names: list[str], namespace: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for name in names:
+        made = LIVE.add(name, found(namespace, name))
+        lines.append(f"The agent can call {_signature(made)}.")
+        problems = [item for item in check_tool(made) if item.result != "ok"]
+        lines += [f"  {item.detail}. {item.fix}" for item in problems]
+    return lines
+
+
+def _check(names: list[str], namespace: Mapping[str, Any]) -> list[str]:
+    made = [(name, _made(found(namespace, name))) for name in names]
+    return [checks_table(name, check_tool(each)) for name, each in made]
+
+
+def _remove(names: list[str], _namespace: Mapping[str, Any]) -> list[str]:
+    for name in names:
+        LIVE.remove(name)
+    return [f"The agent no longer has {', '.join(names)}."]
+
+
+def _list(_names: list[str], namespace: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for row in LIVE.rows(namespace):
+        told = f"not offered: {row['problem']}" if row["problem"] else row["description"]
+        lines.append(f"{row['name']}: {told}")
+    return lines or ["No tools of this kernel. %agent tool add NAME offers a function."]
+
+
+ACTIONS_OF: Mapping[str, Callable[[list[str], Mapping[str, Any]], list[str]]] = {
+    "add": _add,
+    "check": _check,
+    "list": _list,
+    "remove": _remove,
+}
+
+
+def _made(value: Any) -> Component:
+    if isinstance(value, type) and issubclass(value, Component):
+        try:
+            return value()
+        except TypeError as error:
+            raise SetupError(f"{value.__name__} cannot be made: {error}.") from error
+    return value if isinstance(value, Component) else tool(value)
+
+
+def _signature(made: Component) -> str:
+    names = ", ".join(made.tool_manifests()[0].parameters.get("properties", {}))
+    kind = "" if isinstance(made, FunctionTool) else f" ({type(made).__name__})"
+    return f"{made.name}({names}){kind}"
+
+
+def _is_name(word: str) -> bool:
+    return all(part.isidentifier() for part in word.split("."))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = MagicArgumentParser("agent tool")  # type: ignore[no-untyped-call]
+    parser.add_argument("action", choices=ACTIONS)
+    parser.add_argument("names", nargs="*")
+    return parser

@@ -1,0 +1,49 @@
+"""``%%agent df, question -> answer: str, best: DataFrame``: a first line that says types."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from cellwright.conversation import Question
+from cellwright.errors import SetupError
+from cellwright.signatures import Signature
+from cellwright.typed_answers import TypedAnswers
+
+__all__ = ["typed_answers_of", "typed_question"]
+
+INPUTS = re.compile(r"\s*(?:[^\W\d]\w*\s*(?:[,:].*)?)?")
+OUTPUTS = re.compile(r"\s*[^\W\d]\w*\s*(?:[,:].*)?")
+"""A name, then a type or another name: how either side of the arrow begins."""
+
+
+def typed_question(question: Question) -> Question:
+    """The question with its types, where its first line has some; any other as it is.
+
+    Raises:
+        SetupError: The line has types, and one of them is not known.
+    """
+    return replace(question, typed=typed_answers_of(question.prompt))
+
+
+def typed_answers_of(prompt: str) -> TypedAnswers | None:
+    """What the first line says of types; None for a line that is a prompt.
+
+    A line counts when it is a signature as a whole. ``convert a -> b`` is a prompt, and so is a
+    single line without any type: people write arrows.
+
+    Raises:
+        SetupError: The line names types, and one of them is not known.
+    """
+    line, _, body = prompt.partition("\n")
+    before, arrow, after = line.partition("->")
+    if not (arrow and INPUTS.fullmatch(before) and OUTPUTS.fullmatch(after)):
+        return None
+    if not (body.strip() or ":" in line):
+        return None
+    try:
+        return TypedAnswers(Signature.parse(line), body)
+    except SetupError:
+        if ":" not in after:
+            return None
+        raise
