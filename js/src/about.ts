@@ -2,6 +2,9 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { Dialog, ICommandPalette, showDialog, showErrorMessage } from '@jupyterlab/apputils';
 import type { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
+import { DisposableSet } from '@lumino/disposable';
+
+import { IPanelSettings, type PanelSettings } from './settings';
 
 /** The commands of this plugin. */
 export namespace CommandIDs {
@@ -13,20 +16,30 @@ export const about: JupyterFrontEndPlugin<void> = {
   id: 'cellwright:plugin',
   description: 'Says which version of cellwright the server runs.',
   autoStart: true,
+  requires: [IPanelSettings],
   optional: [ICommandPalette, ITranslator],
   activate: (
     app: JupyterFrontEnd,
+    settings: PanelSettings,
     palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
     const trans = (translator ?? nullTranslator).load('cellwright');
-    app.commands.addCommand(CommandIDs.about, {
-      label: trans.__('About cellwright'),
-      caption: trans.__('Show the version of cellwright that the server runs'),
-      describedBy: { args: { type: 'object', properties: {} } },
-      execute: () => showVersion(app.serviceManager.serverSettings, trans)
+    settings.whileEnabled(() => {
+      const shown = new DisposableSet();
+      shown.add(
+        app.commands.addCommand(CommandIDs.about, {
+          label: trans.__('About cellwright'),
+          caption: trans.__('Show the version of cellwright that the server runs'),
+          describedBy: { args: { type: 'object', properties: {} } },
+          execute: () => showVersion(app.serviceManager.serverSettings, trans)
+        })
+      );
+      if (palette !== null) {
+        shown.add(palette.addItem({ command: CommandIDs.about, category: trans.__('Help') }));
+      }
+      return shown;
     });
-    palette?.addItem({ command: CommandIDs.about, category: trans.__('Help') });
   }
 };
 

@@ -1,14 +1,11 @@
-/** What talks to the server: requests here, the one WebSocket of a tab in `server/socket.ts`. */
+/** What is asked of the server before the panel is loaded; the rest is in `server/rest.ts`. */
 import type { ServerConnection } from '@jupyterlab/services';
 
 import type { Health } from './server/answers';
-import { Rest } from './server/rest';
-
-export { RequestError } from './server/request';
-export { Rest } from './server/rest';
-export { ServerSocket } from './server/socket';
+import { requestJson } from './server/request';
+import { HEALTH } from './server/health';
 
 /** Ask the server extension how it is; rejects when it does not answer as it should. */
 export function fetchHealth(settings: ServerConnection.ISettings): Promise<Health> {
-  return new Rest(settings).health();
+  return requestJson(settings, HEALTH, { path: ['health'] });
 }

@@ -273,6 +273,15 @@ export interface CellFinished {
   readonly execution: Execution;
 }
 
+/** One typed piece of what a tool said; `text` holds the fields of its type. */
+export interface Content {
+  readonly type: string;
+  readonly text: Readonly<Record<string, unknown>>;
+  readonly name: string;
+  readonly visible_scope: 'all' | 'llm' | 'user';
+  readonly is_error: boolean;
+}
+
 export interface ToolFinished {
   readonly kind: 'tool_finished';
   readonly call_id: string;
@@ -281,6 +290,16 @@ export interface ToolFinished {
   readonly status: 'ok' | 'error' | 'refused' | 'cancelled';
   readonly duration_seconds: number;
   readonly shown: string;
+  readonly contents: readonly Content[];
+  readonly metrics: object | null;
+  readonly usage: readonly object[];
+}
+
+export interface ToolProgress {
+  readonly kind: 'tool_progress';
+  readonly call_id: string;
+  readonly text: string;
+  readonly fraction: number | null;
 }
 
 export interface Notice {
@@ -320,6 +339,7 @@ export type RunEvent =
   | ApprovalAnswered
   | CellEvent
   | ToolFinished
+  | ToolProgress
   | Notice
   | RunFinished;
 

@@ -5,6 +5,7 @@ import { CommandRegistry } from '@lumino/commands';
 import { afterEach, expect, it } from 'vitest';
 
 import { about, CommandIDs } from '../src/about';
+import { PanelSettings } from '../src/settings';
 
 /** Activate the plugin in an application whose server gives this answer. */
 function commandsWithServer(body: string, status = 200): CommandRegistry {
@@ -13,7 +14,8 @@ function commandsWithServer(body: string, status = 200): CommandRegistry {
     fetch: () => Promise.resolve(new Response(body, { status }))
   });
   const application = { commands, serviceManager: { serverSettings } };
-  void about.activate(application as unknown as JupyterFrontEnd, null, nullTranslator);
+  const lab = application as unknown as JupyterFrontEnd;
+  void about.activate(lab, new PanelSettings(), null, nullTranslator);
   return commands;
 }
 

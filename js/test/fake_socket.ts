@@ -156,7 +156,9 @@ export class FakeServer {
     } else if (frame.type === 'ping' && this.answersPings) {
       answer({ type: 'pong', at: frame.at });
     } else if (frame.type === 'follow') {
-      this._catchUp(frame, answer);
+      queueMicrotask(() => {
+        this._catchUp(frame, answer);
+      });
     }
   }
 

@@ -44,6 +44,9 @@ class LabServer:
 
     log: Path
 
+    home: Path
+    """Where cellwright keeps its records, unless the environment names another place."""
+
     def write_notebook(self, name: str, sources: list[str]) -> str:
         """Save a notebook of code cells with ids ``cell-0``, ``cell-1``, … and return its name."""
         cells: list[dict[str, Any]] = [
@@ -72,10 +75,14 @@ class LabServer:
 def running_lab(root: Path, port: int) -> Iterator[LabServer]:
     """Start JupyterLab with all its folders below ``root``; end it with everything it started."""
     server = LabServer(
-        f"http://127.0.0.1:{port}", secrets.token_hex(16), root / "work", root / "server.log"
+        url=f"http://127.0.0.1:{port}",
+        token=secrets.token_hex(16),
+        folder=root / "work",
+        log=root / "server.log",
+        home=Path(os.environ.get("CELLWRIGHT_HOME", root / "home")),
     )
     server.folder.mkdir()
-    environment = _environment(root, server.token)
+    environment = _environment(root, server)
     with server.log.open("w") as log:
         process = subprocess.Popen(
             _command(server, port),
@@ -104,7 +111,7 @@ def _command(server: LabServer, port: int) -> list[str]:
     ]
 
 
-def _environment(root: Path, token: str) -> dict[str, str]:
+def _environment(root: Path, server: LabServer) -> dict[str, str]:
     config = root / "config"
     overrides = config / "labconfig" / "default_setting_overrides.json"
     overrides.parent.mkdir(parents=True)
@@ -120,7 +127,8 @@ def _environment(root: Path, token: str) -> dict[str, str]:
     return {
         **os.environ,
         **{name: str(folder) for name, folder in folders.items()},
-        "JUPYTER_TOKEN": token,
+        "CELLWRIGHT_HOME": str(server.home),
+        "JUPYTER_TOKEN": server.token,
     }
 
 
@@ -165,7 +173,8 @@ class LabPage:
         self.wait_idle()
 
     def execute(self, command: str, arguments: dict[str, Any] | None = None) -> None:
-        """Run one of JupyterLab's commands, and wait for it."""
+        """Run one of JupyterLab's commands, and wait for it; some come a moment after the page."""
+        self.page.wait_for_function("id => window.jupyterapp.commands.hasCommand(id)", arg=command)
         code = "([id, args]) => window.jupyterapp.commands.execute(id, args).then(() => null)"
         self.page.evaluate(code, [command, arguments or {}])
 

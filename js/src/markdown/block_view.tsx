@@ -108,7 +108,7 @@ const Item = React.memo(function Item({ node }: { readonly node: ItemNode }) {
 function Table({ node }: { readonly node: TableNode }) {
   const { trans } = useScope();
   return (
-    <div className="cw-md-table" tabIndex={0} role="region" aria-label={trans.__('Table')}>
+    <div className="cw-md-table" tabIndex={0} role="group" aria-label={trans.__('Table')}>
       <table>
         <thead>
           <Row node={node.header} align={node.align} isHeader />

@@ -30,7 +30,7 @@ export function CodeBlock({ node }: { readonly node: CodeBlockNode }) {
           </button>
         )}
       </div>
-      <pre tabIndex={0} role="region" aria-label={trans.__('Code')}>
+      <pre tabIndex={0} role="group" aria-label={trans.__('Code')}>
         <code>
           <Code node={node} />
         </code>

@@ -7,7 +7,7 @@ import type { MarkdownProps, MarkdownScope } from './scope';
 import { ScopeContext } from './scope';
 
 /** So much is drawn at once; a longer text appears bit by bit, so that the page stays quick. */
-const STEP = 10_000;
+const STEP = 5000;
 
 /** A whole text; `nodes.ts` lists what is drawn of it. */
 export default function DocumentView(props: MarkdownProps) {

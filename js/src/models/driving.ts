@@ -1,5 +1,4 @@
 import type { IDisposable } from '@lumino/disposable';
-import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { RunEvent } from '../events';
 import type { RunCell } from '../server/answers';
@@ -44,11 +43,6 @@ export class Driving implements IDisposable {
     }
   }
 
-  /** A run whose events went into a notebook here is over. */
-  get finished(): ISignal<this, ChatModel> {
-    return this._finished;
-  }
-
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -65,7 +59,6 @@ export class Driving implements IDisposable {
     for (const chat of pool.all) {
       this._onChatRemoved(pool, chat);
     }
-    Signal.clearData(this);
   }
 
   /** Resolves when a notebook has got all events that came before. */
@@ -219,7 +212,6 @@ export class Driving implements IDisposable {
     if (recorded.event.kind === 'run_finished') {
       this._stop(chat);
       this._histories.delete(chat);
-      this._finished.emit(chat);
     }
   }
 
@@ -254,7 +246,6 @@ export class Driving implements IDisposable {
   private readonly _options: DrivingOptions;
   private readonly _histories = new Map<ChatModel, RunHistory>();
   private readonly _driven = new Map<ChatModel, Driven>();
-  private readonly _finished = new Signal<this, ChatModel>(this);
   private _isDisposed = false;
 }
 

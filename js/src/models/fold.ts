@@ -111,6 +111,7 @@ export class TurnFold {
         this._finish(event);
         break;
       case 'state_captured':
+      case 'tool_progress':
         break; // for the record
       default:
         // a kind that a newer server knows: what is understood is still shown

@@ -24,7 +24,7 @@ export class MissingList {
   /** Ask what a notebook lacks; cells of a run that goes on are still on their way. */
   async refresh(port: NotebookPort | null, isRunning: (run: string) => boolean): Promise<void> {
     this._port = port;
-    if (port === null) {
+    if (port?.editable !== true) {
       this._set([]);
       return;
     }

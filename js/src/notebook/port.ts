@@ -198,12 +198,13 @@ export class OpenNotebook implements NotebookPort, IDisposable {
 
   /** Why a cell cannot run as the server knows it; empty: it can. */
   private _refusal(cellId: string, hash: string): string {
+    // First: in a notebook that cannot be changed, the agent's cells never came.
+    if (!this.editable) {
+      return 'read_only';
+    }
     const cell = this._lookup.shared(cellId);
     if (cell === null) {
       return 'gone';
-    }
-    if (!this.editable) {
-      return 'read_only';
     }
     return cell.cell_type === 'code' && sourceHash(cell.getSource()) === hash ? '' : 'changed';
   }

@@ -1,9 +1,10 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
-import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { ITranslator } from '@jupyterlab/translation';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
+import { bundleFor } from '../locale';
 import type { NotebookRegistry } from '../models/notebooks';
 import { addCellCommands, CommandIDs } from '../notebook/actions';
 import { OpenNotebooks } from '../notebook/registry';
@@ -25,7 +26,7 @@ export const notebook: JupyterFrontEndPlugin<NotebookRegistry> = {
     translator: ITranslator | null
   ): NotebookRegistry =>
     new OpenNotebooks(tracker, {
-      trans: (translator ?? nullTranslator).load('cellwright'),
+      trans: bundleFor(translator),
       follows: () => settings.choices.followCells,
       activate: panel => {
         app.shell.activateById(panel.id);
@@ -47,7 +48,7 @@ export const cells: JupyterFrontEndPlugin<void> = {
     panel: PanelOpener,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('cellwright');
+    const trans = bundleFor(translator);
     const parts = { tracker, panel, trans, settings };
     settings.whileEnabled(() => {
       const shown = DisposableSet.from([addCellCommands(app.commands, parts)]);
@@ -75,7 +76,7 @@ export const cellPalette: JupyterFrontEndPlugin<void> = {
     settings: PanelSettings,
     translator: ITranslator | null
   ): void => {
-    const category = (translator ?? nullTranslator).load('cellwright').__('cellwright');
+    const category = bundleFor(translator).__('cellwright');
     settings.whileEnabled(() => {
       const items = Object.values(CommandIDs).map(command =>
         palette.addItem({ command, category })

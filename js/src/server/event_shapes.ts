@@ -69,8 +69,12 @@ export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind
     message: opaque(),
     status: oneOf('ok', 'error', 'refused', 'cancelled'),
     duration_seconds: number,
-    shown: text
+    shown: text,
+    contents: list(opaque()),
+    metrics: nullable(opaque<object>()),
+    usage: list(opaque<object>())
   },
+  tool_progress: { call_id: text, text, fraction: nullable(number) },
   notice: { level: oneOf('info', 'warning', 'error'), text, action: text, code: text },
   run_finished: {
     status: oneOf<RunStatus>(

@@ -14,6 +14,7 @@ import type {
   UploadedFile,
   VariableSummary
 } from './answers';
+import { HEALTH } from './health';
 import { requestJson, send, withBody, type Route } from './request';
 import {
   list,
@@ -29,8 +30,6 @@ import {
 } from './shapes';
 
 const MODE = oneOf('plan', 'ask', 'edits', 'auto');
-
-const HEALTH = record<Health>({ version: text, enabled: optional(truth) });
 
 const SERVICE = record<ServiceState>({
   model: text,

@@ -19,7 +19,7 @@ export const CodeBlock = React.memo(function CodeBlock(props: CodeBlockProps) {
   const pieces = usePieces(text, language);
   return (
     <div className="cw-code">
-      <pre tabIndex={0} aria-label={label} role="region">
+      <pre tabIndex={0} aria-label={label} role="group">
         {pieces === null
           ? text
           : pieces.map((piece, index) => (

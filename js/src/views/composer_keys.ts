@@ -41,8 +41,6 @@ export function pressOf(event: React.KeyboardEvent): KeyPress {
     shiftKey: event.shiftKey,
     altKey: event.altKey,
     withAccel: event.ctrlKey || event.metaKey,
-    // Safari tells of an input method by this number alone
-
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other sign of it
     isComposing: event.nativeEvent.isComposing || event.keyCode === KEY_OF_INPUT_METHOD
   };

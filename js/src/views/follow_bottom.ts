@@ -36,27 +36,46 @@ export function useFollowBottom(): FollowBottom {
       return;
     }
     let lastTop = box.scrollTop;
+    let lastHeight = box.scrollHeight;
+    const follow = (does: boolean): void => {
+      follows.current = does;
+      setFollowing(does);
+    };
+    const stayAtEnd = (): void => {
+      lastHeight = box.scrollHeight;
+      if (follows.current) {
+        box.scrollTop = lastHeight;
+      }
+    };
     const onScroll = (): void => {
       const wentUp = box.scrollTop < lastTop - 1;
       const isNear = distanceFromEnd(box) < NEAR_PIXELS;
+      // Content that was exchanged for other content moves the view as well.
+      const isMovedByContent = box.scrollHeight !== lastHeight;
       lastTop = box.scrollTop;
-      // Content that shrinks moves the view up too, but leaves it at the end.
-      if (isNear !== follows.current && (isNear || wentUp)) {
-        follows.current = isNear;
-        setFollowing(isNear);
+      lastHeight = box.scrollHeight;
+      if (isNear) {
+        follow(true);
+      } else if (isMovedByContent) {
+        stayAtEnd();
+      } else if (wentUp) {
+        follow(false);
       }
     };
-    const stay = new ResizeObserver(() => {
-      if (follows.current) {
-        box.scrollTop = box.scrollHeight;
+    const onWheel = ({ deltaY }: WheelEvent): void => {
+      if (deltaY < 0 && box.scrollTop > 0) {
+        follow(false);
       }
-    });
+    };
+    const stay = new ResizeObserver(stayAtEnd);
     box.addEventListener('scroll', onScroll, { passive: true });
+    box.addEventListener('wheel', onWheel, { passive: true });
     stay.observe(box);
     stay.observe(inner);
     box.scrollTop = box.scrollHeight;
     return () => {
       box.removeEventListener('scroll', onScroll);
+      box.removeEventListener('wheel', onWheel);
       stay.disconnect();
     };
   }, []);

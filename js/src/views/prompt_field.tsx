@@ -154,13 +154,33 @@ function completes(press: KeyPress, trigger: Trigger | null, control: Completion
   }
 }
 
-/** As high as its text; the style sheet sets the most. */
+/** As high as its text, in the width that it has; the style sheet sets the most. */
 function useGrowth(field: React.RefObject<HTMLTextAreaElement>, text: string): void {
   React.useLayoutEffect(() => {
-    const box = field.current;
-    if (box !== null) {
-      box.style.height = 'auto';
-      box.style.height = `${String(box.scrollHeight)}px`;
-    }
+    grow(field.current);
   }, [field, text]);
+  React.useEffect(() => {
+    const box = field.current;
+    if (box === null) {
+      return;
+    }
+    let width = box.clientWidth;
+    const watch = new ResizeObserver(() => {
+      if (box.clientWidth !== width) {
+        width = box.clientWidth;
+        grow(box);
+      }
+    });
+    watch.observe(box);
+    return () => {
+      watch.disconnect();
+    };
+  }, [field]);
+}
+
+function grow(box: HTMLTextAreaElement | null): void {
+  if (box !== null) {
+    box.style.height = 'auto';
+    box.style.height = `${String(box.scrollHeight)}px`;
+  }
 }

@@ -98,7 +98,9 @@ function Elapsed({ card }: { card: ToolCard }) {
     const seconds = card.startedAt === null ? 0 : now - card.startedAt;
     return <span className="cw-card-time">{formatElapsed(seconds)}</span>;
   }
-  return card.durationSeconds > 0 ? (
+  // A call that never ran only waited.
+  const hasRun = card.durationSeconds > 0 && card.status !== 'refused';
+  return hasRun ? (
     <span className="cw-card-time">{formatSeconds(card.durationSeconds)}</span>
   ) : null;
 }

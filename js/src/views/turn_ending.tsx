@@ -16,8 +16,11 @@ export function TurnEnding({ turn }: { turn: Turn }) {
   if (turn.status === 'completed' && turn.reason === '') {
     return null;
   }
+  if (isSaid(turn)) {
+    return <Remedies turn={turn} />;
+  }
   const isBad = isTrouble(turn.status);
-  const isReasonShown = turn.reason !== '' && turn.status !== 'cancelled' && !isSaid(turn);
+  const isReasonShown = turn.reason !== '' && turn.status !== 'cancelled';
   return (
     <div className={`cw-ending cw-mod-${isBad ? 'error' : 'info'}`}>
       <Icon name={iconOf(turn)} />

@@ -73,6 +73,13 @@ describe('what Markdown is for', () => {
     expect(root.querySelectorAll('blockquote')).toHaveLength(8);
     expect(draw(`${'**_'.repeat(300)}a${'_**'.repeat(300)}`).textContent).toContain('a');
   });
+
+  it('shows a block that is too long as plain text', async () => {
+    const root = draw('**a** '.repeat(10_000));
+    const plain = (): string => root.querySelector('.cw-md-plain')?.textContent ?? '';
+    await expect.poll(plain, { timeout: 10_000 }).toContain('**a** **a**');
+    expect(root.querySelector('strong')).toBeNull();
+  }, 20_000);
 });
 
 describe('a long text', () => {

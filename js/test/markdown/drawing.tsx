@@ -71,7 +71,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   disabled: /^$/,
   readonly: /^$/,
   rel: /^noopener noreferrer$/,
-  role: /^region$/,
+  role: /^group$/,
   scope: /^col$/,
   src: /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/,
   start: /^\d{1,9}$/,

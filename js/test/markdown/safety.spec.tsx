@@ -81,6 +81,13 @@ describe('a picture', () => {
     expect(root.querySelector('a')?.textContent).toBe('xImage blocked: evil.test');
     expect(root.querySelector('a button, img')).toBeNull();
   });
+
+  it('is kept in a text that is too long to look into', async () => {
+    const root = draw(`${'<b> '.repeat(15_000)}\n![plot](${PNG})`);
+    const source = (): string | undefined => root.querySelector('img')?.src;
+    await expect.poll(source, { timeout: 10_000 }).toBe(PNG);
+    expect(root.textContent).toContain('<b> <b>');
+  }, 20_000);
 });
 
 describe('a link', () => {

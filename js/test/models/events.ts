@@ -107,6 +107,9 @@ export function ended(callId: string, change: Partial<ToolFinished> = {}): ToolF
     status: 'ok',
     duration_seconds: 0.5,
     shown: '',
+    contents: [],
+    metrics: null,
+    usage: [],
     ...change
   };
 }

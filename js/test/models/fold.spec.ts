@@ -347,9 +347,18 @@ describe('a list of turns', () => {
   });
 });
 
+/** Milliseconds of the quickest of a few tries: what else the machine does is not our time. */
+function quickest(action: () => void): number {
+  const times = [1, 2, 3, 4, 5].map(() => {
+    const start = performance.now();
+    action();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
 describe('speed', () => {
   it('folds 5,000 messages in less than 300 ms', () => {
-    const list = new TurnList(trans);
     const run = events.recorded([
       events.started('Do it'),
       events.replied({ text: 'Some words '.repeat(40) }),
@@ -358,27 +367,33 @@ describe('speed', () => {
       events.ended('a'),
       events.finished()
     ]);
-    const start = performance.now();
-    for (let count = 0; count < 2500; count += 1) {
-      for (const event of run) {
-        list.apply(`r${String(count)}`, event);
+    let turns: readonly Turn[] = [];
+    const time = quickest(() => {
+      const list = new TurnList(trans);
+      for (let count = 0; count < 2500; count += 1) {
+        for (const event of run) {
+          list.apply(`r${String(count)}`, event);
+        }
       }
-    }
-    expect(list.turns).toHaveLength(2500);
-    expect(performance.now() - start).toBeLessThan(300);
+      ({ turns } = list);
+    });
+    expect(turns).toHaveLength(2500);
+    expect(time).toBeLessThan(300);
   });
 
   it('takes a reply of 20,000 pieces in less than 300 ms, looked at every 25', () => {
-    const fold = new TurnFold('r1', trans);
-    const start = performance.now();
     let seen = 0;
-    for (let count = 0; count < 20_000; count += 1) {
-      fold.apply({ sequence: count + 1, time: 1, event: events.said('word ') });
-      if (count % 25 === 0) {
-        seen += fold.turn.blocks.length;
+    const time = quickest(() => {
+      const fold = new TurnFold('r1', trans);
+      seen = 0;
+      for (let count = 0; count < 20_000; count += 1) {
+        fold.apply({ sequence: count + 1, time: 1, event: events.said('word ') });
+        if (count % 25 === 0) {
+          seen += fold.turn.blocks.length;
+        }
       }
-    }
+    });
     expect(seen).toBe(800);
-    expect(performance.now() - start).toBeLessThan(300);
+    expect(time).toBeLessThan(300);
   });
 });

@@ -221,9 +221,11 @@ describe('the chat that is shown', () => {
   it('goes on being heard while another one is shown, as long as it runs', async () => {
     await open(null);
     const running = panel.openChat('c0');
+    await pass();
     server.setChat(chatState('c0', { run: 'r1' }));
     for (let count = 1; count < 12; count += 1) {
       panel.openChat(`c${String(count)}`);
+      await pass();
     }
     expect(running.isDisposed).toBe(false);
     server.record('c0', 'r1', [events.started('a')]);

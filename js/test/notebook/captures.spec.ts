@@ -1,7 +1,7 @@
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Captures, type HookEntry } from '../../src/notebook/captures';
+import { Captures, HookEntry } from '../../src/notebook/captures';
 
 /** The part of JupyterLab's connection that registers hooks. */
 class Connection {
@@ -104,7 +104,7 @@ describe('capturing what the server runs', () => {
 
   it('leaves a message of the page’s own alone', () => {
     const kernel = new Connection();
-    const own = {} as HookEntry;
+    const own = new HookEntry(() => undefined);
     kernel._futures.set('message', own);
     captures(kernel).open('cell', 'message');
     expect(kernel._futures.get('message')).toBe(own);

@@ -89,13 +89,19 @@ describe('a proposed edit', () => {
     const document = open([code('a', 'x = 1\ny = 2'), code('b', '')]);
     document.port.propose('a', 'x = 1\ny = 3');
     await expect.poll(texts(document, '.cw-cell-diff')).toEqual([expect.any(String), undefined]);
-    const view = document.panel.node.querySelector<HTMLElement>('.cw-cell-diff');
-    expect(view?.getAttribute('role')).toBe('group');
-    const label = view?.getAttribute('aria-labelledby') ?? '';
-    expect(view?.querySelector(`#${label}`)?.textContent).toContain('Proposed edit');
-    expect(view?.querySelector('del code')?.textContent).toBe('y = 2');
-    expect(view?.querySelector('ins code')?.textContent).toBe('y = 3');
-    expect(view?.dataset.lmSuppressShortcuts).toBe('true');
+    const find = (selector: string): Element | null => document.panel.node.querySelector(selector);
+    const label = find('.cw-cell-diff[role=group]')?.getAttribute('aria-labelledby');
+    expect(find(`#${String(label)}`)?.textContent).toContain('Proposed edit');
+    expect(find('del code')?.textContent).toBe('y = 2');
+    expect(find('ins code')?.textContent).toBe('y = 3');
+  });
+
+  it('keeps the keys that are pressed in it from the notebook', async () => {
+    const document = open([code('a', 'x')]);
+    document.port.propose('a', 'y');
+    const view = (): Element | null =>
+      document.panel.node.querySelector('.cw-cell-diff[data-lm-suppress-shortcuts="true"]');
+    await expect.poll(view).not.toBeNull();
   });
 
   it('stands right below the cell’s input', async () => {

@@ -38,7 +38,9 @@ describe('confirming a cell', () => {
   it('fails in a notebook that must not be changed', async () => {
     const document = open([code('a', 'x')]);
     document.context.contentsModel = { writable: false };
-    expect(await confirm(document, 'a', 'x')).toMatchObject({ ok: false, reason: 'read_only' });
+    for (const id of ['a', 'never came']) {
+      expect(await confirm(document, id, 'x')).toMatchObject({ ok: false, reason: 'read_only' });
+    }
   });
 
   it('fails when the document was closed', async () => {

@@ -1,0 +1,202 @@
+import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
+import * as React from 'react';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import type { ToolCard } from '../../src/models/types';
+import { pressOnApproval } from '../../src/views/focus';
+import { ToolCardView } from '../../src/views/tool_card';
+import { type ApprovalAnswer, TurnActionsProvider } from '../../src/views/turn_actions';
+import { card } from './fakes';
+import { ACTIONS, showPart } from './stage';
+
+const ASKING: Partial<ToolCard> = { status: 'asking', reason: 'It runs code.', result: '' };
+
+type Answered = [callId: string, answer: ApprovalAnswer];
+
+let answers: Answered[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  answers = [];
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  cleanup();
+});
+
+function ask(change: Partial<ToolCard> = {}, canAnswer = true): void {
+  showPart(<ToolCardView card={card({ ...ASKING, ...change })} runId="run-1" />, {
+    canAnswer,
+    answer: (callId, answer) => {
+      answers.push([callId, answer]);
+    }
+  });
+}
+
+function wait(milliseconds: number): void {
+  act(() => {
+    vi.advanceTimersByTime(milliseconds);
+  });
+}
+
+function button(name: string | RegExp): HTMLElement {
+  return screen.getByRole('button', { name });
+}
+
+const APPROVED = { allowed: true, reason: '', forSession: false };
+const REJECTED = { allowed: false, reason: '', forSession: false };
+
+it('shows what it asks about and why', () => {
+  ask();
+  expect(screen.getByRole('group', { name: 'Approval: Load the penguins' }).textContent).toContain(
+    'It runs code.'
+  );
+  expect(screen.getByRole('group', { name: 'Code of this call' }).textContent).toContain(
+    'read_csv'
+  );
+});
+
+it('takes no answer in the first 400 ms, by click or by key', () => {
+  ask();
+  wait(390);
+  fireEvent.click(button('Approve'));
+  fireEvent.keyDown(button('Approve'), { key: 'Enter', ctrlKey: true });
+  expect(button('Approve').getAttribute('aria-disabled')).toBe('true');
+  expect(answers).toEqual([]);
+  wait(10);
+  fireEvent.click(button('Approve'));
+  expect(answers).toEqual([['call-1', APPROVED]]);
+});
+
+it.each([
+  ['Ctrl+Enter', { key: 'Enter', ctrlKey: true }, APPROVED],
+  ['⌘+Enter', { key: 'Enter', metaKey: true }, APPROVED],
+  ['Esc', { key: 'Escape' }, REJECTED],
+  ['Ctrl+Backspace', { key: 'Backspace', ctrlKey: true }, REJECTED]
+])('is answered by %s while the focus is inside', (_, press, answer) => {
+  ask();
+  wait(400);
+  fireEvent.keyDown(button('Reject'), press);
+  expect(answers).toEqual([['call-1', answer]]);
+});
+
+it.each([
+  ['y', { key: 'y' }],
+  ['a', { key: 'a' }],
+  ['n', { key: 'n' }],
+  ['Backspace', { key: 'Backspace' }],
+  ['Shift+Ctrl+Enter', { key: 'Enter', ctrlKey: true, shiftKey: true }]
+])('is not answered by %s', (_, press) => {
+  ask();
+  wait(400);
+  fireEvent.keyDown(button('Approve'), press);
+  expect(answers).toEqual([]);
+});
+
+it('is not answered by keys that are pressed elsewhere', () => {
+  ask();
+  wait(400);
+  fireEvent.keyDown(document.body, { key: 'Enter', ctrlKey: true });
+  fireEvent.keyDown(button(/Load the penguins.*Needs your approval/), { key: 'Escape' });
+  expect(answers).toEqual([]);
+});
+
+it('hands on what to do instead', () => {
+  ask();
+  wait(400);
+  fireEvent.click(button('Reject and say what to do instead'));
+  const field = screen.getByRole('textbox', { name: 'What to do instead' });
+  expect(document.activeElement).toBe(field);
+  fireEvent.change(field, { target: { value: ' use polars ' } });
+  fireEvent.keyDown(field, { key: 'Enter', ctrlKey: true });
+  expect(answers).toEqual([['call-1', { ...REJECTED, reason: 'use polars' }]]);
+});
+
+it('goes back to the buttons when nothing is to be done instead', () => {
+  ask();
+  wait(400);
+  fireEvent.click(button('Reject and say what to do instead'));
+  fireEvent.keyDown(screen.getByRole('textbox'), { key: 'Escape' });
+  expect(button('Approve')).toBeDefined();
+  fireEvent.click(button('Reject and say what to do instead'));
+  fireEvent.click(button('Cancel'));
+  expect(screen.queryByRole('textbox')).toBeNull();
+  expect(answers).toEqual([]);
+});
+
+it('allows a tool for the session', () => {
+  ask();
+  wait(400);
+  fireEvent.click(button('Allow for this session'));
+  expect(answers).toEqual([['call-1', { ...APPROVED, forSession: true }]]);
+});
+
+it.each(['install', 'destroy'])('does not offer to allow what could %s for the session', risk => {
+  ask({ risk });
+  expect(screen.queryByRole('button', { name: 'Allow for this session' })).toBeNull();
+});
+
+it('cannot be answered from a tab that did not ask', () => {
+  ask({}, false);
+  wait(400);
+  fireEvent.click(button('Approve'));
+  fireEvent.keyDown(button('Reject'), { key: 'Escape' });
+  expect(screen.getByText('Only the tab that asked can answer this.')).toBeDefined();
+  expect(answers).toEqual([]);
+});
+
+it('gives the focus to its card when it was answered', () => {
+  ask();
+  wait(400);
+  button('Approve').focus();
+  fireEvent.click(button('Approve'));
+  expect(document.activeElement?.className).toBe('cw-card-header');
+});
+
+it('takes the focus over from the card that was answered before it', () => {
+  const cards = (first: ToolCard['status'], second: ToolCard['status']): React.ReactElement => (
+    <TurnActionsProvider value={ACTIONS}>
+      <ToolCardView card={card({ ...ASKING, status: first })} runId="run-1" />
+      <ToolCardView card={card({ ...ASKING, callId: 'call-2', status: second })} runId="run-1" />
+    </TurnActionsProvider>
+  );
+  const { rerender } = render(cards('asking', 'waiting'));
+  wait(400);
+  button('Approve').focus();
+  fireEvent.click(button('Approve'));
+  rerender(cards('ok', 'asking'));
+  expect(document.activeElement).toBe(button('Approve'));
+});
+
+it('leaves the focus where the person is typing', () => {
+  const field = document.createElement('textarea');
+  document.body.append(field);
+  field.focus();
+  ask();
+  wait(400);
+  expect(document.activeElement).toBe(field);
+  field.remove();
+});
+
+it('is answered by a command only while it has the focus', () => {
+  ask();
+  wait(400);
+  expect(pressOnApproval('Enter')).toBe(false);
+  expect(answers).toEqual([]);
+  button('Approve').focus();
+  act(() => {
+    expect(pressOnApproval('Enter')).toBe(true);
+  });
+  expect(answers).toEqual([['call-1', APPROVED]]);
+});
+
+it('is rejected by a command while it has the focus', () => {
+  ask();
+  wait(400);
+  button('Approve').focus();
+  act(() => {
+    expect(pressOnApproval('Escape')).toBe(true);
+  });
+  expect(answers).toEqual([['call-1', REJECTED]]);
+});

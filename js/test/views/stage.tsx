@@ -1,0 +1,77 @@
+/** Puts the panel on a page with fakes behind it. */
+import { Signal } from '@lumino/signaling';
+import { act, render, type RenderResult } from '@testing-library/react';
+import * as React from 'react';
+
+import { type Choices, DEFAULTS } from '../../src/settings';
+import { PanelView, type PanelViewProps } from '../../src/views/panel_view';
+import { PanelRequests } from '../../src/views/requests';
+import { type TurnActions, TurnActionsProvider } from '../../src/views/turn_actions';
+import { FakeNotebook, FakeNotebooks, FakePanel, TRANS } from './fakes';
+
+export const PATH = 'work/penguins.ipynb';
+
+export class Stage {
+  constructor(
+    readonly panel: FakePanel = new FakePanel(),
+    choices: Partial<Choices> = {}
+  ) {
+    this.settings = {
+      choices: { ...DEFAULTS, ...choices },
+      changed: new Signal(this)
+    } as unknown as PanelViewProps['settings'];
+  }
+
+  readonly requests = new PanelRequests();
+  readonly notebook = new FakeNotebook();
+  readonly notebooks = new FakeNotebooks({ [PATH]: this.notebook });
+  readonly settings: PanelViewProps['settings'];
+
+  /** Draw the panel and wait for what it asks for at once. */
+  async show(): Promise<RenderResult> {
+    const shown = render(
+      <PanelView
+        panel={this.panel}
+        notebooks={this.notebooks}
+        settings={this.settings}
+        requests={this.requests}
+        trans={TRANS}
+        highlight={null}
+      />
+    );
+    await settle();
+    return shown;
+  }
+}
+
+/** Let promises and the next frame have their turn. */
+export async function settle(): Promise<void> {
+  await act(async () => {
+    await new Promise(resolve => {
+      setTimeout(resolve, 30);
+    });
+  });
+}
+
+const NOTHING = (): undefined => undefined;
+
+export const ACTIONS: TurnActions = {
+  canReveal: true,
+  canUndo: true,
+  canAnswer: true,
+  answer: NOTHING,
+  acceptAll: NOTHING,
+  reveal: NOTHING,
+  undo: () => null,
+  redo: () => null,
+  retry: NOTHING,
+  proceed: NOTHING,
+  setUp: NOTHING
+};
+
+/** Draw a part of an answer with what can be done about it. */
+export function showPart(part: React.ReactNode, actions: Partial<TurnActions> = {}): RenderResult {
+  return render(
+    <TurnActionsProvider value={{ ...ACTIONS, ...actions }}>{part}</TurnActionsProvider>
+  );
+}

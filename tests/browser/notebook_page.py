@@ -1,0 +1,156 @@
+"""A notebook in a page of JupyterLab with the panel beside it, and what a person does to both."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fake_service import Answer
+from lab import LabPage, LabServer
+from panel_page import PanelPage, Script
+from playwright.sync_api import Browser, Locator, expect
+
+DEFAULT_MILLISECONDS = 30_000
+COUNT = "import time\nfor number in range({}):\n    print(number, flush=True)\n    time.sleep({})"
+WAIT = (
+    "import pathlib, time\nprint('waiting', flush=True)\n"
+    "while not pathlib.Path({!r}).exists():\n    time.sleep(0.1)\nprint('went on')"
+)
+HAS_KERNEL = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel != null"
+CLOSE_ALL = """async () => {
+    const { shell } = window.jupyterapp;
+    for (const widget of [...shell.widgets('main')]) {
+        await widget.sessionContext?.shutdown();
+        widget.dispose();
+    }
+}"""
+
+_numbers = itertools.count()
+
+
+def count(times: int, seconds: float = 0.3) -> str:
+    """Code that prints so many numbers, one at a time."""
+    return COUNT.format(times, seconds)
+
+
+def wait_for_file(name: str) -> str:
+    """Code that goes on when this file is there, however slow the page is."""
+    return WAIT.format(name)
+
+
+def numbers(times: int) -> list[str]:
+    """What ``count`` prints."""
+    return [str(number) for number in range(times)]
+
+
+def shown(cell: dict[str, Any]) -> str:
+    """All that a cell shows as text."""
+    words: list[str] = []
+    for output in cell["outputs"]:
+        words += ["".join(output.get("text", "")), *output.get("traceback", [])]
+        words += ["".join(map(str, value)) for value in output.get("data", {}).values()]
+    return "\n".join(filter(None, words))
+
+
+def paint_cells(root: Path) -> None:
+    """Switch painting on in the Lab that will have its folders below ``root``."""
+    settings = root / "settings" / "cellwright" / "plugin.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"paintCells": True}), "utf-8")
+
+
+@dataclass(frozen=True)
+class NotebookPage(PanelPage):
+    """An open notebook and its panel."""
+
+    script: Script
+
+    @property
+    def diff(self) -> Locator:
+        """The proposed edits that are shown on cells."""
+        return self.lab.page.get_by_role("group", name="Proposed edit")
+
+    @property
+    def missing(self) -> Locator:
+        """The bar that offers cells which were made while the notebook was closed."""
+        return self.root.get_by_role("region", name="Cells made meanwhile")
+
+    def write(self, *answers: Answer) -> None:
+        """Let the model say this."""
+        self.script.write(*answers)
+
+    def start(self, *sources: str, mode: str = "Auto") -> str:
+        """Open a new notebook beside the others of this page, and its chat in this mode."""
+        name = self.lab.server.write_notebook(f"book-{next(_numbers)}.ipynb", list(sources))
+        self.open_beside(name)
+        self.lab.wait_idle()
+        self.show(mode)
+        return name
+
+    def open_beside(self, name: str) -> None:
+        """Open a notebook in this page and wait for its kernel, which may be busy."""
+        self.lab.execute("docmanager:open", {"path": name})
+        self.lab.page.wait_for_function(HAS_KERNEL)
+        expect(self.root.get_by_text(name).first).to_be_visible()
+
+    def output(self, index: int) -> Locator:
+        """All that a cell shows."""
+        return self.cell(index).locator(".jp-OutputArea")
+
+    def prompt_of(self, index: int) -> Locator:
+        """The number beside a cell, or its running mark."""
+        return self.cell(index).locator(".jp-InputPrompt")
+
+    def badge(self, index: int) -> Locator:
+        """The mark of a cell that the agent wrote."""
+        return self.cell(index).locator(".cw-cell-badge")
+
+    def type_into(self, index: int, source: str) -> None:
+        """Change a cell as a person does."""
+        self.cell(index).locator(".cm-content").click()
+        self.lab.page.keyboard.press("ControlOrMeta+a")
+        self.lab.page.keyboard.type(source)
+
+    def ids(self) -> list[str]:
+        """The ids of the open notebook's cells."""
+        return [cell["id"] for cell in self.lab.cells()]
+
+    def tool_results(self) -> str:
+        """All that the model was told by tools."""
+        messages = self.script.requests[-1].messages
+        return "\n".join(str(message) for message in messages if message["role"] == "tool")
+
+    def use_theme(self, name: str) -> None:
+        """Change the look of the page."""
+        self.lab.execute("apputils:change-theme", {"theme": f"JupyterLab {name}"})
+        body = f"body[data-jp-theme-name='JupyterLab {name}']"
+        self.lab.page.locator(body).wait_for(state="attached")
+        self.lab.page.wait_for_timeout(300)
+
+    def picture(self, name: str) -> None:
+        """Keep pictures of the page in light and in dark."""
+        for theme in ("Dark", "Light"):
+            self.use_theme(theme)
+            self.lab.screenshot(f"{name}-{theme.lower()}")
+
+    def close_all(self) -> None:
+        """Close all documents without saving, and their kernels."""
+        self.lab.page.evaluate(CLOSE_ALL)
+
+
+@contextmanager
+def opened_page(browser: Browser, server: LabServer, script: Script) -> Iterator[NotebookPage]:
+    """A page of JupyterLab with the panel open and no notebook."""
+    expect.set_options(timeout=DEFAULT_MILLISECONDS)
+    with browser.new_context(viewport={"width": 1400, "height": 1000}) as context:
+        context.set_default_timeout(DEFAULT_MILLISECONDS)
+        page = NotebookPage(LabPage(context.new_page(), server), script)
+        page.lab.page.goto(f"{server.url}/lab?token={server.token}&reset")
+        page.lab.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+        page.show()
+        yield page

@@ -1,0 +1,198 @@
+"""What people do to a notebook while the agent works in it, in a real JupyterLab page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fake_service import text
+from lab import LabServer
+from notebook_page import NotebookPage, count, numbers, opened_page, shown, wait_for_file
+from panel_page import Script, call, scripted_lab
+from playwright.sync_api import Browser, expect
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = Script()
+
+
+@pytest.fixture(scope="module")
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    with scripted_lab(tmp_path_factory.mktemp("faults"), SCRIPT) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def shared_page(browser: Browser, lab_server: LabServer) -> Iterator[NotebookPage]:
+    with opened_page(browser, lab_server, SCRIPT) as page:
+        yield page
+
+
+@pytest.fixture
+def page(shared_page: NotebookPage, request: pytest.FixtureRequest) -> Iterator[NotebookPage]:
+    failed_before = request.session.testsfailed
+    yield shared_page
+    if request.session.testsfailed > failed_before:
+        shared_page.lab.screenshot(f"failed-{request.node.name}")
+    shared_page.close_all()
+
+
+def test_the_person_s_text_and_places_win_over_the_agent_s(page: NotebookPage) -> None:
+    """Faults S20 and S21."""
+    page.write(
+        call("read_notebook"),
+        call("run_cell", code=count(20)),
+        call("edit_cell", cell_id="cell-0", source="agent = 1", run=True),
+        text("Done."),
+    )
+    page.start("x = 1")
+    page.ask()
+    expect(page.output(1)).to_contain_text("1")
+    page.type_into(0, "mine = 2")
+    page.lab.execute("notebook:insert-cell-above")
+    page.wait_for_answer()
+    assert page.sources()[:2] == ["", "mine = 2"]
+    assert shown(page.lab.cells()[2]).split() == numbers(20)
+    assert "mine = 2" in page.tool_results()
+
+
+def test_a_cell_that_the_person_deletes_while_it_runs_stays_deleted(page: NotebookPage) -> None:
+    """Faults S14 and S19: the page is loaded again too, and misses and doubles nothing."""
+    page.write(
+        call("run_cell", code="print('first')"),
+        call("run_cell", code=count(20)),
+        call("run_cell", code=wait_for_file("reloaded")),
+        text("Done."),
+    )
+    page.start("x = 1")
+    page.ask()
+    expect(page.output(2)).to_contain_text("1")
+    page.prompt_of(2).click()
+    page.lab.execute("notebook:delete-cell")
+    assert len(page.ids()) == 2
+    expect(page.output(2)).to_contain_text("waiting")
+    page.reload()
+    expect(page.output(2)).to_contain_text("waiting")
+    expect(page.prompt_of(2)).to_have_text("[*]:")
+    (page.lab.server.folder / "reloaded").touch()
+    page.wait_for_answer()
+    _, first, waited = page.lab.cells()
+    assert shown(first) == "first\n"
+    assert shown(waited) == "waiting\nwent on\n"
+    assert waited["execution_count"] is not None
+
+
+def test_a_cell_that_the_person_runs_meanwhile_shows_what_they_ran(page: NotebookPage) -> None:
+    page.write(call("run_cell", code=count(8)), text("Done."))
+    page.start("x = 1")
+    page.ask()
+    expect(page.output(1)).to_contain_text("1")
+    page.type_into(1, "print('mine')")
+    page.lab.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
+    page.wait_for_answer()
+    page.lab.wait_idle()
+    expect(page.cell(1).locator(".jp-OutputArea-output")).to_have_text("mine")
+    assert shown(page.lab.cells()[1]) == "mine\n"
+
+
+def test_a_renamed_notebook_keeps_its_run_and_its_chat(page: NotebookPage) -> None:
+    """Fault S16."""
+    page.write(call("run_cell", code=count(12)), call("run_cell", code="'next'"), text("Done."))
+    page.start("x = 1")
+    page.ask()
+    expect(page.output(1)).to_contain_text("1")
+    page.lab.page.evaluate(
+        "window.jupyterapp.shell.currentWidget.context.rename('renamed-meanwhile.ipynb')"
+    )
+    page.wait_for_answer()
+    _, counted, after = page.lab.cells()
+    assert shown(counted).split() == numbers(12)
+    assert shown(after) == "'next'"
+    expect(page.root.get_by_text("renamed-meanwhile.ipynb").first).to_be_visible()
+
+
+def test_a_notebook_that_was_closed_is_offered_its_cells(page: NotebookPage) -> None:
+    """Fault S17, and never the file under a notebook."""
+    page.write(call("run_cell", code=count(10)), text("Done."))
+    name = page.start("x = 1")
+    path = page.lab.server.folder / name
+    before = path.read_text("utf-8")
+    page.ask()
+    expect(page.output(1)).to_contain_text("1")
+    page.lab.page.evaluate("window.jupyterapp.shell.currentWidget.dispose()")
+    page.wait_for_answer()
+    assert path.read_text("utf-8") == before
+    page.open_beside(name)
+    expect(page.missing).to_contain_text("1 cell was made")
+    assert len(page.ids()) == 1
+    page.picture("notebook-missing")
+    page.button("Insert", within=page.missing).click()
+    expect(page.missing).to_have_count(0)
+    _, inserted = page.lab.cells()
+    assert inserted["source"] == count(10)
+    assert shown(inserted).split() == numbers(10)
+    page.lab.save()
+    page.close_all()
+    page.open_beside(name)
+    assert len(page.ids()) == 2
+    expect(page.missing).to_have_count(0)
+
+
+def test_a_deleted_notebook_does_not_come_back(page: NotebookPage) -> None:
+    """Fault S18."""
+    page.write(call("run_cell", code=count(8)), text("Done."))
+    path = page.lab.server.folder / page.start("x = 1")
+    page.ask()
+    expect(page.output(1)).to_contain_text("1")
+    path.unlink()
+    page.wait_for_answer()
+    assert not path.exists()
+
+
+def test_a_read_only_notebook_stays_as_it_is(page: NotebookPage) -> None:
+    """Fault S24: code runs in the kernel, and the model is offered nothing that changes cells."""
+    page.write(call("run_cell", code="x = 1"), text("It is read-only."))
+    page.start("x = 0")
+    page.lab.page.evaluate("window.jupyterapp.shell.currentWidget.context.model.readOnly = true")
+    page.answer()
+    assert page.sources() == ["x = 0"]
+    offered = {tool["function"]["name"] for tool in page.script.requests[0].body["tools"]}
+    assert "run_cell" in offered
+    assert not offered & {"add_cell", "edit_cell", "arrange_cell"}
+    expect(page.missing).to_have_count(0)
+
+
+def test_a_file_that_changed_on_disk_is_left_to_jupyterlab(page: NotebookPage) -> None:
+    """Fault S22."""
+    page.write(call("run_cell", code="x = 1"), text("Done."))
+    name = page.start("x = 0")
+    path = page.lab.server.folder / name
+    theirs = path.read_text("utf-8").replace("x = 0", "x = 'from elsewhere'")
+    path.write_text(theirs, "utf-8")
+    page.answer()
+    assert page.sources() == ["x = 0", "x = 1"]
+    assert path.read_text("utf-8") == theirs
+
+
+def test_one_tab_drives_a_notebook_and_the_other_can_stop_it(
+    page: NotebookPage, browser: Browser
+) -> None:
+    """Faults S12 and S13."""
+    page.write(call("run_cell", code=wait_for_file("never")), text("Done."))
+    name = page.start("x = 1")
+    page.ask()
+    expect(page.output(1)).to_contain_text("waiting")
+    with opened_page(browser, page.lab.server, page.script) as other:
+        other.open_beside(name)
+        expect(other.root.get_by_text("Running in another tab")).to_be_visible()
+        assert other.sources() == ["x = 1"]
+        other.lab.screenshot("notebook-other-tab")
+        other.ask("And then?")
+        expect(other.queue).to_have_count(1)
+        other.queue.first.get_by_role("button").last.click()
+        expect(other.queue).to_have_count(0)
+        other.root.get_by_role("button", name="(Esc)").click()
+        expect(other.root.get_by_text("Running in another tab")).to_be_hidden()
+    expect(page.prompt_of(1)).not_to_have_text("[*]:")
+    assert len(page.ids()) == 2
+    assert "KeyboardInterrupt" in shown(page.lab.cells()[1])

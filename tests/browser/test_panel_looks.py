@@ -1,0 +1,221 @@
+"""The panel in every state, in light and dark, narrow and wide: nothing spills over, all is read.
+
+The pictures lie in ``test-output/screenshots``; they are looked at, not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_service import error, text, tool_calls
+from lab import SCREENSHOTS, LabPage, LabServer
+from panel_page import PANEL, PanelPage, Script, call, scripted_lab, slowly
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = Script()
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+WIDTHS = (320, 480)
+SPILLED = """panel => Array.from(document.querySelectorAll(`${panel}, ${panel} *`))
+    .filter(element => {
+        const style = getComputedStyle(element);
+        // icons reach a little over the edge, so that what they show is in line with it
+        return element.scrollWidth > element.clientWidth + 6
+            && style.display !== 'inline' && style.overflowX === 'visible'
+            && element.clientWidth > 1;
+    })
+    .map(element => `${element.tagName}.${element.className}`)"""
+OUTSIDE = """panel => {
+    const frame = document.querySelector(panel).getBoundingClientRect();
+    return Array.from(document.querySelector(panel).querySelectorAll('button, input, textarea'))
+        .filter(element => element.checkVisibility({ visibilityProperty: true }))
+        .filter(element => !element.closest('.cw-skip, .cw-hidden'))
+        .map(element => [element, element.getBoundingClientRect()])
+        .filter(([, box]) => box.width)
+        .filter(([, box]) => box.left < frame.left - 1 || box.right > frame.right + 1)
+        .map(([element]) => element.outerHTML.slice(0, 120));
+}"""
+
+
+@pytest.fixture(scope="module")
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    with scripted_lab(tmp_path_factory.mktemp("looks"), SCRIPT) as server:
+        yield server
+
+
+@pytest.fixture
+def panel(lab: LabPage) -> PanelPage:
+    return PanelPage(lab)
+
+
+def look(panel: PanelPage, state: str) -> None:
+    """Keep a picture of the panel for each theme and width, and find what does not fit or read."""
+    page = panel.lab.page
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)
+    for width in WIDTHS:
+        panel.widen(width)
+        for theme, name in THEMES.items():
+            page.evaluate(
+                """async name => {
+                    const { commands } = window.jupyterapp;
+                    await commands.execute('apputils:change-theme', { theme: name });
+                }""",
+                name,
+            )
+            page.wait_for_function(
+                "wanted => String(document.body.dataset.jpThemeLight === 'true') === wanted",
+                arg=str(theme == "light").lower(),
+            )
+            page.wait_for_timeout(100)
+            panel.root.screenshot(path=SCREENSHOTS / f"look-{state}-{width}-{theme}.png")
+            assert page.evaluate(SPILLED, PANEL) == [], f"{state} {width} {theme}"
+            assert page.evaluate(OUTSIDE, PANEL) == [], f"{state} {width} {theme}"
+            found: list[str] = page.evaluate(
+                """async panel => {
+                    const { violations } = await axe.run(panel, { rules: { region: false } });
+                    return violations.flatMap(({ id, nodes }) => nodes.map(
+                        ({ html, any }) => [id, html.slice(0, 150), any[0]?.message].join(' ')));
+                }""",
+                PANEL,
+            )
+            assert found == [], f"{state} {width} {theme}"
+
+
+CODE = (
+    "import pandas\nframe = pandas.DataFrame({'island': ['Biscoe', 'Dream'], 'mass': [4716, 371]})"
+    "\nframe.groupby('island')['mass'].agg(['mean', 'median', 'std']).round(1).sort_values('mean')"
+)
+LONG = (
+    "## What the data says\n\nThe **penguins** of *Biscoe* are the heaviest, see `frame` and "
+    "[the source](https://example.com/penguins).\n\n| island | mean | median | std | count |\n"
+    "|---|---:|---:|---:|---:|\n| Biscoe | 4716.0 | 4775.0 | 782.9 | 168 |\n"
+    "| Dream | 3712.9 | 3687.5 | 416.6 | 124 |\n\n1. Load the data.\n2. Group it by island.\n   - "
+    "with the mean\n   - and the median\n\n```python\nframe.groupby('island')['mass'].mean()"
+    ".sort_values(ascending=False).to_frame('mean_body_mass_in_grams')\n```\n\n> Mind that some "
+    "rows have no mass.\n\nThe spread is $s = \\sqrt{\\frac{1}{n-1} \\sum (x_i - \\bar x)^2}$."
+)
+
+
+def test_it_is_tidy_empty_streaming_answered_and_with_its_tool_cards(panel: PanelPage) -> None:
+    SCRIPT.write(
+        call("run_cell", code=CODE, title="Compare the body mass of the islands"),
+        call("run_cell", code="frame['weight'].mean()", title="Mean weight"),
+        call("list_variables"),
+        call(
+            "run_cell",
+            code="frame['mass'].mean()",
+            title="Mean mass",
+            text="A look at the columns.",
+        ),
+        text(LONG),
+        slowly(LONG, 60),
+    )
+    name = panel.lab.server.write_notebook("penguins-of-the-palmer-archipelago.ipynb", ["x = 1"])
+    panel.open(name)
+    look(panel, "empty")
+    panel.root.get_by_role("button", name="Mode:").click()
+    look(panel, "modes")
+    panel.lab.page.keyboard.press("Escape")
+    panel.show("Auto")
+    panel.answer("Which island has the heaviest penguins, and by how much? Show me the numbers.")
+    look(panel, "answer")
+    panel.root.get_by_role("button", name=re.compile("4 steps")).click()
+    panel.root.get_by_role("button", name=re.compile("Compare the body mass.*Done")).click()
+    panel.root.get_by_role("button", name=re.compile("Mean weight.*Failed")).click()
+    panel.root.locator(".cw-scroller").evaluate("box => { box.scrollTop = 60; }")
+    look(panel, "cards")
+    panel.ask("Say it again, slowly.")
+    expect(panel.last).to_contain_text("heaviest")
+    panel.ask("And the numbers by year and by sex, each in a table of its own, please.")
+    panel.ask("Thanks.")
+    expect(panel.queue).to_have_count(2)
+    look(panel, "queue")
+    panel.root.locator(".cw-send.cw-mod-stop").click()
+    expect(panel.last).to_contain_text("Stopped")
+    look(panel, "stopped")
+
+
+def test_it_is_tidy_while_it_asks(panel: PanelPage) -> None:
+    edits: list[tuple[str, dict[str, Any]]] = [
+        ("edit_cell", {"cell_id": f"cell-{number}", "source": f"x = {number + 10}\ny = 2"})
+        for number in range(2)
+    ]
+    SCRIPT.write(
+        call("run_cell", code=CODE, title="Compare the body mass of the islands"),
+        call("read_notebook"),
+        tool_calls(edits),
+        text("Done."),
+    )
+    panel.open(panel.lab.server.write_notebook("asks.ipynb", ["x = 0", "x = 1"]))
+    panel.ask("Compare the islands.")
+    expect(panel.button("Approve")).to_have_attribute("aria-disabled", "false")
+    look(panel, "approval")
+    panel.button("Reject and say what to do instead").click()
+    look(panel, "reject")
+    panel.button("Cancel").click()
+    panel.button("Reject").click()
+    expect(panel.button("Accept all 2 edits")).to_have_attribute("aria-disabled", "false")
+    look(panel, "edits")
+    panel.lab.screenshot("look-edits-page")
+
+
+def test_it_is_tidy_when_something_is_wrong_or_missing(panel: PanelPage) -> None:
+    SCRIPT.write(
+        error(401, "Incorrect API key provided: x. You can find your key in your account."),
+        call("run_cell", code="name = input('What is the name of the column? ')"),
+        text("Done."),
+    )
+    panel.open(panel.lab.server.write_notebook("wrong.ipynb", ["x = 1"]), mode="Auto")
+    panel.answer("Hello?")
+    look(panel, "error")
+    panel.button("Model settings").first.click()
+    look(panel, "settings")
+    panel.button("Test").click()
+    expect(panel.root.locator(".cw-check").first).to_be_visible()
+    look(panel, "settings-tested")
+    panel.button("Close").click()
+    panel.ask("Ask me.")
+    expect(panel.root.get_by_label("What is the name of the column?")).to_be_visible()
+    look(panel, "input")
+
+
+def test_it_is_tidy_with_chips_completion_and_the_list_of_chats(panel: PanelPage) -> None:
+    SCRIPT.write(text("Fine."), text("Good."), text("Well."))
+    name = panel.lab.server.write_notebook("lists.ipynb", ["penguins = [1, 2]", "# Load\nz = 1"])
+    panel.open(name)
+    panel.lab.run_cell(0)
+    for words in ("Which penguins are heaviest on the islands of the archipelago?", "Plot them."):
+        panel.answer(words)
+        panel.button("New chat").click()
+    panel.prompt.click()
+    panel.lab.page.keyboard.type("Look at #Load")
+    panel.root.get_by_role("option").first.wait_for()
+    panel.lab.page.keyboard.press("Enter")
+    panel.lab.page.keyboard.type(" and @peng")
+    panel.root.locator(".cw-summary").wait_for()
+    look(panel, "completion")
+    panel.lab.page.keyboard.press("Enter")
+    look(panel, "chips")
+    panel.button("Chats").click()
+    panel.root.get_by_role("button", name=re.compile("^More for")).first.wait_for()
+    look(panel, "sessions")
+    panel.root.get_by_role("button", name=re.compile("^More for")).first.click()
+    look(panel, "sessions-menu")
+    panel.root.get_by_role("menuitem", name="Delete").click()
+    look(panel, "sessions-delete")
+
+
+def test_it_is_tidy_without_a_key(lab_without_key: LabPage) -> None:
+    demo = PanelPage(lab_without_key)
+    demo.open(demo.lab.server.write_notebook("demo.ipynb", ["x = 1"]))
+    expect(demo.root.get_by_text("The demo model answers.")).to_be_visible()
+    look(demo, "key")
+    demo.button("Use your own model").click()
+    look(demo, "key-form")

@@ -1,0 +1,203 @@
+"""What a model says makes the panel fetch nothing and lead nowhere (attacks A9 to A13)."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from conftest import find_free_port
+from fake_service import Answer, FakeService, Request, Wire, text
+from lab import LabPage, LabServer, running_lab
+from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import Request as PageRequest
+
+pytestmark = pytest.mark.browser
+
+PAYLOADS: list[str] = json.loads(
+    (Path(__file__).parents[2] / "js/test/markdown/payloads.json").read_text("utf-8")
+)
+"""The same as the unit tests of the renderer have."""
+PIECE = 7
+"""So few characters at once come from the model, so that the panel draws unfinished markup too."""
+TURN_MILLISECONDS = 60_000
+ACTIVE = (
+    "script, iframe, object, embed, link, style, base, meta, form, video, audio, source, svg, "
+    "[style], [id], [name], [title], [srcset], [background], [action], [formaction], "
+    "img:not([src^='data:image/']), "
+    "a:not([target='_blank'][rel='noopener noreferrer'][href^='http'], [href^='mailto:'])"
+)
+STRANGE = """selector => Array.from(document.querySelectorAll('.cw-md')).flatMap(root =>
+    Array.from(root.querySelectorAll('*'))
+        .filter(element => element.matches(selector)
+            || element.getAttributeNames().some(name => /^(on|data-)/.test(name)))
+        .map(element => element.outerHTML.slice(0, 200)))"""
+
+
+class Sink:
+    """A server of an attacker: keeps every path that it is asked for."""
+
+    def __init__(self) -> None:
+        self.hits: list[str] = []
+        sink = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                sink.hits.append(self.path)
+                self.send_response(204)
+                self.end_headers()
+
+            def do_POST(self) -> None:
+                self.do_GET()
+
+            def do_HEAD(self) -> None:
+                self.do_GET()
+
+            def log_message(self, format: str, *arguments: object) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self._server.server_address[1]}"
+
+    @contextmanager
+    def running(self) -> Iterator[Sink]:
+        thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        thread.start()
+        yield self
+        self._server.shutdown()
+        self._server.server_close()
+        thread.join(5)
+
+
+class Watched:
+    """What happens in a page besides what it is there for."""
+
+    def __init__(self, page: Page, server: LabServer) -> None:
+        self.events: list[str] = []
+        self._server = server
+        page.on("request", self._asked)
+        page.on("dialog", lambda dialog: self.events.append(f"dialog {dialog.message}"))
+        page.on("popup", lambda popup: self.events.append(f"popup {popup.url}"))
+        page.on("framenavigated", lambda frame: self.events.append(f"navigated {frame.url}"))
+        page.on("pageerror", lambda error: self.events.append(f"error {error}"))
+        page.on("console", self._said)
+
+    def _asked(self, request: PageRequest) -> None:
+        own = (self._server.url, self._server.url.replace("http", "ws", 1), "data:", "blob:")
+        if not request.url.startswith(own):
+            self.events.append(f"request {request.url}")
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.events.append(f"console {message.text} {message.location.get('url', '')}")
+
+
+@pytest.fixture(scope="module")
+def sink() -> Iterator[Sink]:
+    with Sink().running() as sink:
+        yield sink
+
+
+@pytest.fixture(scope="module")
+def service(sink: Sink) -> Iterator[FakeService]:
+    def answer(request: Request) -> Wire:
+        return _payload_asked_for(request, sink)(request)
+
+    with FakeService(answer) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def lab_server(
+    service: FakeService, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LabServer]:
+    root = tmp_path_factory.mktemp("sink")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("CELLWRIGHT_BASE_URL", service.base_url)
+        environment.setenv("CELLWRIGHT_API_KEY", "x")
+        environment.setenv("CELLWRIGHT_MODEL", "scripted")
+        environment.setenv("CELLWRIGHT_HOME", str(root / "home"))
+        with running_lab(root, find_free_port()) as server:
+            yield server
+
+
+def _payload_asked_for(request: Request, sink: Sink) -> Answer:
+    asked = re.findall(r"payload (\d+)\b", json.dumps(request.messages))
+    payload = PAYLOADS[int(asked[-1])].replace("evil.test", sink.host)
+    return text(pieces=[payload[at : at + PIECE] for at in range(0, len(payload), PIECE)])
+
+
+def _ask(page: Page, prompt: str) -> None:
+    """Ask the panel, and wait for the end of its answer."""
+    panel = page.locator("#cellwright-panel")
+    turns = panel.get_by_role("article")
+    before = turns.count()
+    panel.get_by_role("textbox", name="Prompt").fill(prompt)
+    panel.get_by_role("button", name="Send", exact=True).click()
+    expect(turns).to_have_count(before + 1, timeout=TURN_MILLISECONDS)
+    ended = turns.last.get_by_role("button", name="Copy answer")
+    expect(ended).to_be_visible(timeout=TURN_MILLISECONDS)
+
+
+def _open_panel(lab: LabPage, name: str) -> None:
+    lab.open(lab.server.write_notebook(name, ["1"]))
+    lab.execute("cellwright:open")
+    lab.page.locator("#cellwright-panel").get_by_role("textbox", name="Prompt").wait_for()
+
+
+def test_the_sink_counts_what_a_page_fetches(lab: LabPage, sink: Sink) -> None:
+    """Without this, a sink that hears nothing would prove nothing."""
+    _open_panel(lab, "control.ipynb")
+    lab.page.evaluate(
+        """host => new Promise(resolve => {
+            const image = new Image();
+            image.onload = image.onerror = resolve;
+            image.src = `http://${host}/control.png`;
+        })""",
+        sink.host,
+    )
+    assert sink.hits == ["/control.png"]
+    sink.hits.clear()
+
+
+def test_no_payload_makes_the_page_fetch_run_or_go_anywhere(lab: LabPage, sink: Sink) -> None:
+    _open_panel(lab, "sink.ipynb")
+    watched = Watched(lab.page, lab.server)
+    panel = lab.page.locator("#cellwright-panel")
+    for number in range(len(PAYLOADS)):
+        if number % 20 == 0:
+            lab.execute("cellwright:new-chat")
+            expect(panel.get_by_role("article")).to_have_count(0)
+        _ask(lab.page, f"payload {number}")
+        assert lab.page.evaluate(STRANGE, ACTIVE) == [], PAYLOADS[number]
+        assert (sink.hits, watched.events) == ([], []), PAYLOADS[number]
+    lab.screenshot("sink")
+
+
+def test_what_is_kept_from_loading_says_where_it_was(lab: LabPage, sink: Sink) -> None:
+    _open_panel(lab, "blocked.ipynb")
+    number = PAYLOADS.index("![x](http://evil.test/x.png)")
+    _ask(lab.page, f"payload {number}")
+    answer = lab.page.locator("#cellwright-panel").get_by_role("article").last
+    expect(answer.get_by_text("Image blocked: 127.0.0.1")).to_be_visible()
+    expect(answer.get_by_role("button", name="Copy address")).to_be_visible()
+    assert sink.hits == []
+
+
+def test_a_payload_that_is_opened_again_still_does_nothing(lab: LabPage, sink: Sink) -> None:
+    _open_panel(lab, "again.ipynb")
+    number = PAYLOADS.index("<img src=http://evil.test/x.png onerror=alert(1)>")
+    _ask(lab.page, f"payload {number}")
+    watched = Watched(lab.page, lab.server)
+    lab.page.reload()
+    watched.events.clear()  # the page itself was loaded again
+    lab.execute("cellwright:open")
+    answer = lab.page.locator("#cellwright-panel").get_by_role("article").last
+    expect(answer.get_by_text("onerror=alert(1)")).to_be_visible()
+    assert lab.page.evaluate(STRANGE, ACTIVE) == []
+    assert (sink.hits, watched.events) == ([], [])
