@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from cellwright._version import __version__
 from cellwright.commands import INTERRUPTED, NOT_COMPLETED, SERVICE_FAILED, WRONG_USE, Invocation
+from cellwright.commands.bench_options import add_actions
 from cellwright.commands.terminal import Console, one_line
 from cellwright.errors import CellwrightError, LMError, RunCancelled
 from cellwright.settings import MODES, from_env
@@ -106,10 +107,12 @@ def make_parser() -> argparse.ArgumentParser:
     _add_rerun(commands)
     _add_export(commands)
     _add_doctor(commands)
+    _add_check(commands)
     _add_demo(commands)
     _add_demo_server(commands)
     _add_autoload(commands)
     _add_schema(commands)
+    _add_bench(commands)
     return parser
 
 
@@ -204,6 +207,16 @@ def _add_doctor(commands: Any) -> None:
     )
 
 
+def _add_check(commands: Any) -> None:
+    parser = _command(
+        commands, "check", "tool_checking", "Check a tool of yours: manifest, docstring, outputs."
+    )
+    parser.add_argument("target", metavar="MODULE:NAME", help="a component or a function")
+    parser.add_argument(
+        "--call", metavar="JSON", help="call it once with these arguments and check what it says"
+    )
+
+
 def _add_demo(commands: Any) -> None:
     parser = _command(
         commands,
@@ -235,6 +248,12 @@ def _add_autoload(commands: Any) -> None:
 
 def _add_schema(commands: Any) -> None:
     _command(commands, "schema", "listing", "Print the JSON Schema of the recorded events.")
+
+
+def _add_bench(commands: Any) -> None:
+    text = "Run suites of tasks, go on with them, score them again, compare them."
+    parser = commands.add_parser("bench", help=text, description=text, allow_abbrev=False)
+    add_actions(parser.add_subparsers(dest="action", metavar="ACTION", required=True), _command)
 
 
 def _add_id(parser: argparse.ArgumentParser) -> None:

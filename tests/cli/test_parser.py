@@ -39,19 +39,26 @@ def test_the_commands_are_those_of_the_issue() -> None:
         "rerun",
         "export",
         "doctor",
+        "check",
         "demo",
         "demo-server",
         "enable",
         "disable",
         "schema",
+        "bench",
     ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+BENCH_ACTIONS = ("bench run", "bench resume", "bench rescore", "bench compare")
+
+
+@pytest.mark.parametrize(
+    "command", [*(name for name in COMMANDS if name != "bench"), *BENCH_ACTIONS]
+)
 def test_every_command_takes_json_and_names_the_exit_codes(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ended([command, "--help"]) == 0
+    assert ended([*command.split(), "--help"]) == 0
     text = capsys.readouterr().out
     assert "--json" in text
     for code in ("0 ", "1 ", "2 ", "3 ", "130"):

@@ -178,7 +178,7 @@ async def test_of_two_tabs_one_draws_and_both_see_and_both_can_stop(
     assert (await tab.finished())["status"] == "cancelled"
     await other.send(type="queue", chat=chat, id="", action="resume", prompt=None, position=None)
     await tab.finished(2)
-    assert tab.numbers == other.numbers
+    await other.until(lambda: tab.numbers == other.numbers)
     await tab.until(lambda: tab.states[chat]["driver"] == "other")
 
 

@@ -55,6 +55,7 @@ def run(invocation: Invocation) -> int:
             files=_seen_from(folder, options.files),
             mode=mode,
             limits=_limits(invocation),
+            adapter=invocation.settings.adapter,
             notice=service.notice,
         )
         record = _ask(invocation, service, question, notebook, folder)

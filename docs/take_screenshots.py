@@ -1,0 +1,120 @@
+"""Take the pictures of docs/panel.md anew, in a real JupyterLab with the demo model.
+
+make js && PYTHONPATH=tests/browser .venv/bin/python docs/take_screenshots.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab import LabPage, running_lab
+from playwright.sync_api import Browser, Locator, expect, sync_playwright
+
+from cellwright.demo import data
+
+IMAGES = Path(__file__).parent / "images"
+VIEWPORT: Any = {"width": 1360, "height": 860}
+PANEL_WIDTH = 420
+THEMES = ("light", "dark")
+LOAD = 'import pandas as pd\n\nsales = pd.read_csv("sales.csv")\nsales.head(3)'
+BROKEN = "revenue_by_region = sale.groupby('region').revenue.sum()"
+SLOW = 90_000
+
+
+def main() -> None:
+    """Take all pictures."""
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        os.environ["CELLWRIGHT_HOME"] = str(Path(folder, "home"))
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        with running_lab(Path(folder), _free_port()) as server:
+            shutil.copy(Path(data.__path__[0]) / "sales.csv", server.folder)
+            for theme in THEMES:
+                name = server.write_notebook(f"sales-{theme}.ipynb", [LOAD, BROKEN])
+                with _page(browser, server) as lab:
+                    _show(lab, name, theme)
+                    _picture_chat(lab, theme)
+        browser.close()
+
+
+@contextmanager
+def _page(browser: Browser, server: Any) -> Iterator[LabPage]:
+    context = browser.new_context(viewport=VIEWPORT)
+    context.set_default_timeout(SLOW)
+    yield LabPage(context.new_page(), server)
+    context.close()
+
+
+def _show(lab: LabPage, name: str, theme: str) -> None:
+    lab.open(name)
+    lab.execute("apputils:change-theme", {"theme": f"JupyterLab {theme.title()}"})
+    lab.run_cell(0)
+    lab.run_cell(1)
+    lab.execute("filebrowser:toggle-main")
+    lab.execute("cellwright:open")
+    _panel(lab).wait_for()
+    _widen(lab)
+
+
+def _widen(lab: LabPage) -> None:
+    left = _panel(lab).bounding_box()
+    assert left is not None
+    edge, height = left["x"] - 2, left["y"] + 200
+    lab.page.mouse.move(edge, height)
+    lab.page.mouse.down()
+    lab.page.mouse.move(edge - (PANEL_WIDTH - left["width"]), height, steps=5)
+    lab.page.mouse.up()
+
+
+def _picture_chat(lab: LabPage, theme: str) -> None:
+    panel = _panel(lab)
+    _ask(lab, "plot revenue by region")
+    expect(panel.get_by_role("button", name="Approve", exact=True)).to_be_visible(timeout=SLOW)
+    if theme == "dark":
+        _keep(lab, "approval-dark")
+    panel.get_by_role("button", name="Allow for this session").click()
+    expect(panel.get_by_role("button", name="Send", exact=True)).to_be_visible(timeout=SLOW)
+    figure = lab.page.locator(".jp-OutputArea img").last
+    figure.evaluate("image => image.scrollIntoView({ block: 'end' })")
+    _keep(lab, f"answer-{theme}")
+
+
+def _ask(lab: LabPage, prompt: str) -> None:
+    box = _panel(lab).get_by_role("textbox").last
+    box.fill(prompt)
+    box.press("Enter")
+
+
+def _panel(lab: LabPage) -> Locator:
+    return lab.page.locator("#cellwright-panel")
+
+
+def _keep(lab: LabPage, name: str) -> None:
+    lab.page.wait_for_timeout(500)
+    lab.page.screenshot(path=IMAGES / f"panel-{name}.png")
+
+
+def _chromium() -> str:
+    """The first Chromium on the path, else the one that ``make test`` downloaded."""
+    downloaded = sorted(Path(sys.prefix, "browsers").glob("chromium-*/chrome-*/chrome"))
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    return found or str(downloaded[-1])
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+if __name__ == "__main__":
+    main()
