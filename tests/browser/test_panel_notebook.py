@@ -319,5 +319,6 @@ def test_thousands_of_prints_are_drawn_as_fast_as_they_come(page: NotebookPage) 
     began = time.monotonic()
     page.answer()
     by_agent = time.monotonic() - began
-    assert shown(page.lab.cells()[1]) == shown(page.lab.cells()[0])
+    # by hand Jupyter's own limit of messages a second may cut it
+    assert shown(page.lab.cells()[1]) == "".join(f"{number}\n" for number in range(5_000))
     assert by_agent < by_hand + 3

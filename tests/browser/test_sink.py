@@ -14,7 +14,7 @@ import pytest
 from conftest import find_free_port
 from fake_service import Answer, FakeService, Request, Wire, text
 from lab import LabPage, LabServer, running_lab
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import ConsoleMessage, Dialog, Page, expect
 from playwright.sync_api import Request as PageRequest
 
 pytestmark = pytest.mark.browser
@@ -81,7 +81,7 @@ class Watched:
         self.events: list[str] = []
         self._server = server
         page.on("request", self._asked)
-        page.on("dialog", lambda dialog: self.events.append(f"dialog {dialog.message}"))
+        page.on("dialog", self._asked_the_person)
         page.on("popup", lambda popup: self.events.append(f"popup {popup.url}"))
         page.on("framenavigated", lambda frame: self.events.append(f"navigated {frame.url}"))
         page.on("pageerror", lambda error: self.events.append(f"error {error}"))
@@ -91,6 +91,10 @@ class Watched:
         own = (self._server.url, self._server.url.replace("http", "ws", 1), "data:", "blob:")
         if not request.url.startswith(own):
             self.events.append(f"request {request.url}")
+
+    def _asked_the_person(self, dialog: Dialog) -> None:
+        self.events.append(f"dialog {dialog.message}")
+        dialog.accept()  # while it is open the page stands still
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -195,6 +199,7 @@ def test_a_payload_that_is_opened_again_still_does_nothing(lab: LabPage, sink: S
     _ask(lab.page, f"payload {number}")
     watched = Watched(lab.page, lab.server)
     lab.page.reload()
+    lab.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
     watched.events.clear()  # the page itself was loaded again
     lab.execute("cellwright:open")
     answer = lab.page.locator("#cellwright-panel").get_by_role("article").last

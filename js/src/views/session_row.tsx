@@ -20,9 +20,10 @@ interface SessionRowProps {
   /** It belongs to the notebook that the person looks at. */
   readonly isHere: boolean;
   readonly onOpen: () => void;
+  readonly onDelete: () => void;
 }
 
-export function SessionRow({ panel, chat, isShown, isHere, onOpen }: SessionRowProps) {
+export function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: SessionRowProps) {
   const trans = useTrans();
   const [state, setState] = React.useState<'shown' | 'renamed' | 'deleted'>('shown');
   const [problem, setProblem] = React.useState('');
@@ -63,7 +64,7 @@ export function SessionRow({ panel, chat, isShown, isHere, onOpen }: SessionRowP
           title={title}
           onDelete={() => {
             show();
-            void panel.deleteChat(chat.id);
+            onDelete();
           }}
           onKeep={show}
         />

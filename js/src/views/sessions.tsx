@@ -56,6 +56,10 @@ export function Sessions({ panel, onClose }: SessionsProps) {
                 panel.openChat(chat.id);
                 onClose();
               }}
+              onDelete={() => {
+                field.current?.focus(); // the button that was pressed is gone
+                void panel.deleteChat(chat.id);
+              }}
             />
           ))}
         </ul>
