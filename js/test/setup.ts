@@ -1,3 +1,9 @@
+import { cleanup } from '@testing-library/react';
+import { afterEach } from 'vitest';
+
+// What is drawn does not outlive its test: its timers would run without a page.
+afterEach(cleanup);
+
 // What JupyterLab expects of a browser and jsdom does not have.
 class Observer {
   observe(): void {
