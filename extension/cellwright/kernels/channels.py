@@ -9,6 +9,8 @@ from typing import Any
 
 __all__ = ["Channels", "Received"]
 
+HANDSHAKE_MILLISECONDS = 200
+
 
 @dataclass(frozen=True)
 class Received:
@@ -42,7 +44,7 @@ class Channels:
             "control": client.control_channel.socket,
         }
         if with_stdin:
-            self._sockets["stdin"] = client.stdin_channel.socket
+            self._sockets["stdin"] = _connected(client.stdin_channel.socket)
         self._poller = zmq.Poller()
         for socket in self._sockets.values():
             self._poller.register(socket, zmq.POLLIN)
@@ -99,3 +101,14 @@ def _received(channel: str, message: Mapping[str, Any]) -> Received:
         session=str(message["header"].get("session", "")),
         content=message.get("content") or {},
     )
+
+
+def _connected(socket: Any) -> Any:
+    """The socket, once the kernel knows it: what is asked of a stranger is lost."""
+    import zmq
+
+    monitor = socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
+    monitor.poll(HANDSHAKE_MILLISECONDS)
+    socket.disable_monitor()
+    monitor.close(0)
+    return socket
