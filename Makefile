@@ -109,7 +109,7 @@ test-serial: .venv/setup.stamp
 	$(BIN)/pytest -m serial || [ $$? -eq 5 ]
 
 test-server: .venv/setup.stamp
-	$(BIN)/pytest tests/server --cov --cov-append --cov-report=
+	$(BIN)/pytest -n $(WORKERS) tests/server --cov --cov-append --cov-report=
 
 coverage: .venv/setup.stamp
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)

@@ -107,6 +107,9 @@ def _connected(socket: Any) -> Any:
     """The socket, once the kernel knows it: what is asked of a stranger is lost."""
     import zmq
 
+    if not isinstance(socket, zmq.Socket):
+        # A gateway's channels are one web socket: who hears one hears all.
+        return socket
     monitor = socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
     monitor.poll(HANDSHAKE_MILLISECONDS)
     socket.disable_monitor()
