@@ -19,10 +19,11 @@ from cellwright.publishing import Listener
 from cellwright.redaction import Redactor
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
-from cellwright.server.frames import Ask, ContextItem
+from cellwright.server.frames import ContextItem
 from cellwright.server.kernel_access import ServerKernels
 from cellwright.server.live_run import LiveRun
 from cellwright.server.service_cache import ServiceCache
+from cellwright.server.tab_frames import Ask
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
 from cellwright.services import Service

@@ -26,8 +26,9 @@ from cellwright.events import (
 from cellwright.notebooks.confirming import check_source
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import Output, from_nbformat, to_nbformat
-from cellwright.server.frames import Attach, Changed, PlacedCell, Reply, Request, WireCell
+from cellwright.server.frames import PlacedCell, Request, WireCell
 from cellwright.server.tab import Tab
+from cellwright.server.tab_frames import Attach, Changed, Reply
 from cellwright.stopping import Stop
 
 __all__ = ["AttachedNotebook", "Driver"]

@@ -11,7 +11,7 @@ from typing import Protocol
 from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.policy import Answer
 from cellwright.recording import RecordedEvent
-from cellwright.server import frames
+from cellwright.server import frames, tab_frames
 from cellwright.server.answering import Answering, Workplace
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.live_run import LiveRun
@@ -103,7 +103,7 @@ class ChatSession:
         """Send the state to those who follow."""
         self._audience.tell(self.state)
 
-    def ask(self, tab: Tab, ask: frames.Ask) -> bool:
+    def ask(self, tab: Tab, ask: tab_frames.Ask) -> bool:
         """Answer a prompt now or in its turn; whether it waits.
 
         Raises:
@@ -134,7 +134,7 @@ class ChatSession:
             if self._run is not None:
                 self._run.stop.set()
 
-    def answer(self, tab: Tab, frame: frames.Answer) -> None:
+    def answer(self, tab: Tab, frame: tab_frames.Answer) -> None:
         """What the person says of a call.
 
         Raises:
@@ -145,7 +145,7 @@ class ChatSession:
         if not run.approver.answer(frame.call_id, answer):
             raise RefusedError("gone", "That call does not wait for an answer any more.")
 
-    def type(self, tab: Tab, frame: frames.Input) -> None:
+    def type(self, tab: Tab, frame: tab_frames.Input) -> None:
         """What the person typed for a cell.
 
         Raises:
@@ -154,7 +154,7 @@ class ChatSession:
         if not self._driven(tab).keyboard.answer(frame.request, frame.value):
             raise RefusedError("gone", "The cell does not wait for this any more.")
 
-    def extend(self, tab: Tab, frame: frames.Extend) -> None:
+    def extend(self, tab: Tab, frame: tab_frames.Extend) -> None:
         """Let the running cell go on for longer.
 
         Raises:
@@ -167,7 +167,7 @@ class ChatSession:
         if kernel is None or not kernel.extend(seconds):
             raise RefusedError("gone", "No cell runs now.")
 
-    def change_queue(self, tab: Tab, frame: frames.Queue) -> None:
+    def change_queue(self, tab: Tab, frame: tab_frames.Queue) -> None:
         """Remove, change or move a waiting prompt, or go on with the queue.
 
         Raises:
@@ -185,7 +185,7 @@ class ChatSession:
                         raise RefusedError("gone", NO_TURN)
         self.tell()
 
-    def drive(self, tab: Tab, frame: frames.Drive) -> None:
+    def drive(self, tab: Tab, frame: tab_frames.Drive) -> None:
         """Let a page insert the cells and answer, if no other one does.
 
         Raises:
@@ -208,7 +208,7 @@ class ChatSession:
             self._asker = Asker(tab.nonce, tab.name)
         self.tell()
 
-    def attached(self, tab: Tab, attach: frames.Attach) -> None:
+    def attached(self, tab: Tab, attach: tab_frames.Attach) -> None:
         """A page says something new of a notebook; a run goes on with it."""
         notebook = self._notebook_of(tab, attach.notebook)
         if notebook is not None:
@@ -220,7 +220,7 @@ class ChatSession:
         if notebook is not None:
             notebook.is_closed = True
 
-    def changed(self, tab: Tab, frame: frames.Changed) -> None:
+    def changed(self, tab: Tab, frame: tab_frames.Changed) -> None:
         """The person changed a notebook."""
         notebook = self._notebook_of(tab, frame.notebook)
         if notebook is not None:
@@ -252,7 +252,7 @@ class ChatSession:
             worker.join(seconds)
         self._answering.close()
 
-    def _checked(self, tab: Tab, ask: frames.Ask) -> Prompt:
+    def _checked(self, tab: Tab, ask: tab_frames.Ask) -> Prompt:
         configuration = self._workplace.configuration
         try:
             configuration.check_mode(ask.mode)
@@ -268,7 +268,7 @@ class ChatSession:
             )
         return Prompt(ask, Asker(tab.nonce, tab.name), attach, secrets.token_hex(6))
 
-    def _changed(self, tab: Tab, frame: frames.Queue) -> bool:
+    def _changed(self, tab: Tab, frame: tab_frames.Queue) -> bool:
         if frame.action == "remove":
             return self._queue.remove(frame.id) is not None
         found = True

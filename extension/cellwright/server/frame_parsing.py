@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, Literal, Union, cast
 
-from cellwright.server.frames import CLIENT_FRAMES, ClientFrame, ErrorFrame, ServerFrame
+from cellwright.server.frames import ErrorFrame, ServerFrame
+from cellwright.server.tab_frames import CLIENT_FRAMES, ClientFrame
 from cellwright.values import to_dict
 
 __all__ = ["FrameError", "format_frame", "parse_frame"]

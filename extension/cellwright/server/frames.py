@@ -1,4 +1,8 @@
-"""What goes over the panel's WebSocket, both ways: the mirror of ``js/src/server/frames.ts``."""
+"""What the server sends over the panel's WebSocket, and what both sides send.
+
+The other half of the mirror of ``js/src/server/frames.ts`` is ``tab_frames``; frames of events are
+made in ``wire_events``.
+"""
 
 from __future__ import annotations
 
@@ -6,43 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cellwright.settings import Mode
-
 __all__ = [
-    "CLIENT_FRAMES",
     "PROTOCOL",
     "Accepted",
-    "Answer",
-    "Ask",
-    "Attach",
     "CaughtUp",
-    "CellFate",
-    "Changed",
     "ChatDeleted",
     "ChatFrame",
     "ChatState",
-    "ClientFrame",
     "ContextItem",
-    "Detach",
-    "Drive",
     "ErrorFrame",
-    "Extend",
-    "Follow",
-    "Hello",
-    "Input",
     "InputAsked",
-    "Ping",
-    "PlacedCell",
-    "Place",
     "Phase",
+    "Place",
+    "PlacedCell",
     "Pong",
-    "Queue",
     "QueuedPrompt",
-    "Reply",
     "Request",
     "ServerFrame",
-    "Stop",
-    "Unfollow",
     "Welcome",
     "WireCell",
 ]
@@ -91,219 +75,6 @@ class PlacedCell:
 
     cell: WireCell
     after: str = ""
-
-
-# From the tab to the server.
-
-
-@dataclass(frozen=True)
-class Hello:
-    """The first frame of every connection."""
-
-    protocol: int
-    version: str
-    tab: str
-    nonce: str
-    """Known to this page alone; an approval counts only with the nonce of the asking page."""
-    type: Literal["hello"] = field(default="hello", init=False)
-
-
-@dataclass(frozen=True)
-class Follow:
-    """Send what came after this place, then what comes; None: everything."""
-
-    chat: str
-    after: Place | None = None
-    type: Literal["follow"] = field(default="follow", init=False)
-
-
-@dataclass(frozen=True)
-class Unfollow:
-    """Send nothing more of this chat."""
-
-    chat: str
-    type: Literal["unfollow"] = field(default="unfollow", init=False)
-
-
-@dataclass(frozen=True)
-class Ask:
-    """A prompt: it runs, or waits its turn."""
-
-    request: str
-    chat: str
-    prompt: str
-    mode: Mode
-    model: str = ""
-    """Empty: the set one."""
-    context: tuple[ContextItem, ...] = ()
-    notebook: str = ""
-    """``Attach.notebook``; empty: none, a kernel is started for the chat."""
-    instead: bool = False
-    """Stop what runs and ask this instead."""
-    type: Literal["ask"] = field(default="ask", init=False)
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Stop the run of a chat."""
-
-    chat: str
-    type: Literal["stop"] = field(default="stop", init=False)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the person says of a call that waits for them."""
-
-    chat: str
-    call_id: str
-    allowed: bool
-    reason: str = ""
-    for_session: bool = False
-    type: Literal["answer"] = field(default="answer", init=False)
-
-
-@dataclass(frozen=True)
-class Input:
-    """What the person typed for a cell's ``input()``."""
-
-    chat: str
-    request: str
-    value: str
-    type: Literal["input"] = field(default="input", init=False)
-
-
-@dataclass(frozen=True)
-class Queue:
-    """Remove, change or move (``position``) a waiting prompt; None leaves as it is."""
-
-    chat: str
-    action: Literal["remove", "edit", "move", "send_now", "resume"]
-    id: str = ""
-    prompt: str | None = None
-    position: int | None = None
-    type: Literal["queue"] = field(default="queue", init=False)
-
-
-@dataclass(frozen=True)
-class Extend:
-    """Let the running cell go on for longer."""
-
-    chat: str
-    seconds: float
-    type: Literal["extend"] = field(default="extend", init=False)
-
-
-@dataclass(frozen=True)
-class Drive:
-    """Become the tab that inserts cells and answers; refused while another live tab is."""
-
-    chat: str
-    notebook: str = ""
-    type: Literal["drive"] = field(default="drive", init=False)
-
-
-@dataclass(frozen=True)
-class Attach:
-    """A notebook that this tab has open; sent again when something of it changes."""
-
-    notebook: str
-    """Made by the tab when it opened the document; stays through renames."""
-    path: str
-    kernel_id: str = ""
-    """Empty: no kernel is running."""
-    editable: bool = True
-    type: Literal["attach"] = field(default="attach", init=False)
-
-
-@dataclass(frozen=True)
-class Detach:
-    """The person closed a notebook."""
-
-    notebook: str
-    type: Literal["detach"] = field(default="detach", init=False)
-
-
-@dataclass(frozen=True)
-class Changed:
-    """The person changed the notebook while a run goes on."""
-
-    notebook: str
-    cells: tuple[PlacedCell, ...] = ()
-    removed: tuple[str, ...] = ()
-    type: Literal["changed"] = field(default="changed", init=False)
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The answer to a ``request`` frame."""
-
-    request: str
-    ok: bool
-    reason: str = ""
-    """Why not: ``gone``, ``changed``, ``read_only``, ``closed``."""
-    cells: tuple[WireCell, ...] = ()
-    type: Literal["reply"] = field(default="reply", init=False)
-
-
-@dataclass(frozen=True)
-class CellFate:
-    """What became of an agent's cell in the document."""
-
-    run: str
-    cell_id: str
-    fate: Literal["saved", "deleted", "discarded"]
-    type: Literal["cell_fate"] = field(default="cell_fate", init=False)
-
-
-@dataclass(frozen=True)
-class Ping:
-    """Is anybody there?"""
-
-    at: float
-    type: Literal["ping"] = field(default="ping", init=False)
-
-
-ClientFrame = (
-    Hello
-    | Follow
-    | Unfollow
-    | Ask
-    | Stop
-    | Answer
-    | Input
-    | Queue
-    | Extend
-    | Drive
-    | Attach
-    | Detach
-    | Changed
-    | Reply
-    | CellFate
-    | Ping
-)
-
-CLIENT_FRAMES: Mapping[str, type] = {
-    "hello": Hello,
-    "follow": Follow,
-    "unfollow": Unfollow,
-    "ask": Ask,
-    "stop": Stop,
-    "answer": Answer,
-    "input": Input,
-    "queue": Queue,
-    "extend": Extend,
-    "drive": Drive,
-    "attach": Attach,
-    "detach": Detach,
-    "changed": Changed,
-    "reply": Reply,
-    "cell_fate": CellFate,
-    "ping": Ping,
-}
-
-
-# From the server to the tab. Frames of events are made in ``wire_events``.
 
 
 @dataclass(frozen=True)

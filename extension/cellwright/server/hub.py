@@ -14,7 +14,7 @@ from cellwright._version import __version__
 from cellwright.errors import CellwrightError
 from cellwright.recording import RecordedEvent
 from cellwright.redaction import Redactor
-from cellwright.server import frames
+from cellwright.server import frames, tab_frames
 from cellwright.server.application import Application
 from cellwright.server.chat_session import ChatSession
 from cellwright.server.configuration import Cellwright
@@ -193,7 +193,7 @@ class Hub:
 
     def _handle(self, tab: Tab, text: str | bytes) -> None:
         """One frame, on the tab's own thread; whatever goes wrong, the line stays."""
-        frame: frames.ClientFrame | None = None
+        frame: tab_frames.ClientFrame | None = None
         try:
             frame = parse_frame(text)
             self._check_hello(tab, frame)
@@ -206,12 +206,14 @@ class Hub:
             log.exception("cellwright: a frame was not handled")
             self._refuse(tab, frame, RefusedError("internal", f"cellwright failed: {error!r}"))
 
-    def _refuse(self, tab: Tab, frame: frames.ClientFrame | None, error: CellwrightError) -> None:
+    def _refuse(
+        self, tab: Tab, frame: tab_frames.ClientFrame | None, error: CellwrightError
+    ) -> None:
         request, chat = getattr(frame, "request", ""), getattr(frame, "chat", "")
         tab.outbox.send(error_frame(error, request=request, chat=chat))
 
-    def _check_hello(self, tab: Tab, frame: frames.ClientFrame) -> None:
-        if isinstance(frame, (frames.Hello, frames.Ping)):
+    def _check_hello(self, tab: Tab, frame: tab_frames.ClientFrame) -> None:
+        if isinstance(frame, (tab_frames.Hello, tab_frames.Ping)):
             return
         if tab.hello is None:
             raise RefusedError("no_hello", "The first frame is 'hello'.")
@@ -222,7 +224,7 @@ class Hub:
                 hint="Restart the server, then reload the page.",
             )
 
-    def _hello(self, tab: Tab, frame: frames.Hello) -> None:
+    def _hello(self, tab: Tab, frame: tab_frames.Hello) -> None:
         if tab.hello is not None:
             raise RefusedError("bad_frame", "A page says hello once.")
         if not frame.nonce:
@@ -231,41 +233,41 @@ class Hub:
         tab.outbox.send(frames.Welcome(frames.PROTOCOL, __version__, self._server))
         self._page_changed(tab)
 
-    def _ping(self, tab: Tab, frame: frames.Ping) -> None:
+    def _ping(self, tab: Tab, frame: tab_frames.Ping) -> None:
         tab.outbox.send(frames.Pong(frame.at))
 
-    def _follow(self, tab: Tab, frame: frames.Follow) -> None:
+    def _follow(self, tab: Tab, frame: tab_frames.Follow) -> None:
         session = self._session(tab, frame.chat)
         tab.outbox.follow(frame.chat, frame.after)
         tab.outbox.state(frame.chat, format_frame(frames.ChatFrame(session.state)))
 
-    def _unfollow(self, tab: Tab, frame: frames.Unfollow) -> None:
+    def _unfollow(self, tab: Tab, frame: tab_frames.Unfollow) -> None:
         tab.outbox.unfollow(frame.chat)
 
-    def _ask(self, tab: Tab, frame: frames.Ask) -> None:
+    def _ask(self, tab: Tab, frame: tab_frames.Ask) -> None:
         session = self._session(tab, frame.chat)
         queued = session.ask(tab, frame)
         tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued))
 
-    def _stop(self, tab: Tab, frame: frames.Stop) -> None:
+    def _stop(self, tab: Tab, frame: tab_frames.Stop) -> None:
         self._session(tab, frame.chat).stop()
 
-    def _answer(self, tab: Tab, frame: frames.Answer) -> None:
+    def _answer(self, tab: Tab, frame: tab_frames.Answer) -> None:
         self._session(tab, frame.chat).answer(tab, frame)
 
-    def _input(self, tab: Tab, frame: frames.Input) -> None:
+    def _input(self, tab: Tab, frame: tab_frames.Input) -> None:
         self._session(tab, frame.chat).type(tab, frame)
 
-    def _queue(self, tab: Tab, frame: frames.Queue) -> None:
+    def _queue(self, tab: Tab, frame: tab_frames.Queue) -> None:
         self._session(tab, frame.chat).change_queue(tab, frame)
 
-    def _extend(self, tab: Tab, frame: frames.Extend) -> None:
+    def _extend(self, tab: Tab, frame: tab_frames.Extend) -> None:
         self._session(tab, frame.chat).extend(tab, frame)
 
-    def _drive(self, tab: Tab, frame: frames.Drive) -> None:
+    def _drive(self, tab: Tab, frame: tab_frames.Drive) -> None:
         self._session(tab, frame.chat).drive(tab, frame)
 
-    def _attach(self, tab: Tab, frame: frames.Attach) -> None:
+    def _attach(self, tab: Tab, frame: tab_frames.Attach) -> None:
         before = tab.attached.get(frame.notebook)
         tab.attached[frame.notebook] = frame
         for session in self._all_sessions():
@@ -274,19 +276,19 @@ class Hub:
             for chat in self.chats.rename_path(before.path, frame.path):
                 self.chat_changed(chat)
 
-    def _detach(self, tab: Tab, frame: frames.Detach) -> None:
+    def _detach(self, tab: Tab, frame: tab_frames.Detach) -> None:
         tab.attached.pop(frame.notebook, None)
         for session in self._all_sessions():
             session.detached(tab, frame.notebook)
 
-    def _changed(self, tab: Tab, frame: frames.Changed) -> None:
+    def _changed(self, tab: Tab, frame: tab_frames.Changed) -> None:
         for session in self._all_sessions():
             session.changed(tab, frame)
 
-    def _reply(self, tab: Tab, frame: frames.Reply) -> None:
+    def _reply(self, tab: Tab, frame: tab_frames.Reply) -> None:
         tab.take(frame)
 
-    def _cell_fate(self, tab: Tab, frame: frames.CellFate) -> None:
+    def _cell_fate(self, tab: Tab, frame: tab_frames.CellFate) -> None:
         self._application.fates.set(frame.run, {frame.cell_id: frame.fate})
 
     def _session(self, tab: Tab, chat_id: str) -> ChatSession:
@@ -316,21 +318,21 @@ class Hub:
 HANDLERS: Mapping[type, Handler] = cast(
     "Mapping[type, Handler]",
     {
-        frames.Hello: Hub._hello,
-        frames.Follow: Hub._follow,
-        frames.Unfollow: Hub._unfollow,
-        frames.Ask: Hub._ask,
-        frames.Stop: Hub._stop,
-        frames.Answer: Hub._answer,
-        frames.Input: Hub._input,
-        frames.Queue: Hub._queue,
-        frames.Extend: Hub._extend,
-        frames.Drive: Hub._drive,
-        frames.Attach: Hub._attach,
-        frames.Detach: Hub._detach,
-        frames.Changed: Hub._changed,
-        frames.Reply: Hub._reply,
-        frames.CellFate: Hub._cell_fate,
-        frames.Ping: Hub._ping,
+        tab_frames.Hello: Hub._hello,
+        tab_frames.Follow: Hub._follow,
+        tab_frames.Unfollow: Hub._unfollow,
+        tab_frames.Ask: Hub._ask,
+        tab_frames.Stop: Hub._stop,
+        tab_frames.Answer: Hub._answer,
+        tab_frames.Input: Hub._input,
+        tab_frames.Queue: Hub._queue,
+        tab_frames.Extend: Hub._extend,
+        tab_frames.Drive: Hub._drive,
+        tab_frames.Attach: Hub._attach,
+        tab_frames.Detach: Hub._detach,
+        tab_frames.Changed: Hub._changed,
+        tab_frames.Reply: Hub._reply,
+        tab_frames.CellFate: Hub._cell_fate,
+        tab_frames.Ping: Hub._ping,
     },
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cellwright.server.frames import Ask, Attach, QueuedPrompt
+from cellwright.server.frames import QueuedPrompt
+from cellwright.server.tab_frames import Ask, Attach
 
 __all__ = ["Asker", "Prompt", "PromptQueue"]
 

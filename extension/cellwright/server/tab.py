@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from cellwright.server.frames import Attach, Hello, Reply, Request
+from cellwright.server.frames import Request
 from cellwright.server.outbox import Line, Outbox
+from cellwright.server.tab_frames import Attach, Hello, Reply
 from cellwright.server.wire_events import EventSource
 from cellwright.stopping import Stop
 

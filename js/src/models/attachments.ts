@@ -56,14 +56,8 @@ export class NotebookAttachments implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    const { notebooks, socket } = this._options;
-    socket.stateChanged.disconnect(this._onLink, this);
-    socket.received.disconnect(this._onFrame, this);
-    notebooks.added.disconnect(this._onAdded, this);
-    for (const port of this._paths.keys()) {
-      this._leave(port);
-    }
     Signal.clearData(this);
+    this._paths.clear();
   }
 
   private _onLink(_: ServerSocket, state: LinkState): void {

@@ -1,4 +1,5 @@
 import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
 
 import type { RunEvent } from '../events';
 import type { RunCell } from '../server/answers';
@@ -52,12 +53,9 @@ export class Driving implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    const { notebooks, pool } = this._options;
-    pool.added.disconnect(this._onChat, this);
-    pool.removed.disconnect(this._onChatRemoved, this);
-    notebooks.added.disconnect(this._onNotebook, this);
-    for (const chat of pool.all) {
-      this._onChatRemoved(pool, chat);
+    Signal.disconnectReceiver(this);
+    for (const chat of [...this._driven.keys()]) {
+      this._stop(chat);
     }
   }
 

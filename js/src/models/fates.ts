@@ -1,4 +1,5 @@
 import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
 
 import type { Fate } from '../server/answers';
 import type { Rest } from '../server/rest';
@@ -45,16 +46,8 @@ export class CellFates implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    const { notebooks, pool } = this._options;
-    pool.added.disconnect(this._onChat, this);
-    pool.removed.disconnect(this._onChatRemoved, this);
-    notebooks.added.disconnect(this._onNotebook, this);
-    for (const chat of pool.all) {
-      this._onChatRemoved(pool, chat);
-    }
-    for (const port of [...this._ports]) {
-      this._onClosed(port);
-    }
+    Signal.disconnectReceiver(this);
+    this._ports.clear();
   }
 
   /** Cells of a run were put into a document. */

@@ -1,5 +1,6 @@
 /**
- * What goes over the panel's WebSocket, both ways: the mirror of `cellwright/server/frames.py`.
+ * What goes over the panel's WebSocket, both ways: the mirror of `frames.py` and `tab_frames.py` in
+ * `cellwright/server`.
  */
 import type { JsonObject, RecordedEvent } from '../events';
 
