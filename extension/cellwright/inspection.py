@@ -180,13 +180,15 @@ def _pandas_frame(frame: Any) -> Iterator[str]:
     step = max(1, rows * min(columns, COLUMN_LIMIT) // SCAN_LIMIT_CELLS)
     sampled = f" (ranges from every {step}th row)" if step > 1 else ""
     yield f"{type(frame).__name__} {rows} rows x {columns} columns{labelled}{sampled}"
+    roomy = columns <= ROOMY_COLUMNS
     if rows:
-        yield "(numbers: min/median/max; text: unique values: most frequent)"
+        numbers = "numbers: min/median/max; text: unique values" if roomy else "min..max; unique"
+        yield f"({numbers}: most frequent)"
     until = _deadline()
     for place in range(min(columns, COLUMN_LIMIT)):
         column = frame.iloc[:, place]
         name = cut(str(frame.columns[place]), NAME_LIMIT)
-        text = _column_text(column.iloc[::step], until, roomy=columns <= ROOMY_COLUMNS)
+        text = _column_text(column.iloc[::step], until, roomy=roomy)
         yield f"{name} {text}"
     if columns > COLUMN_LIMIT:
         rest = ", ".join(str(name) for name in frame.columns[COLUMN_LIMIT : COLUMN_LIMIT + 60])
@@ -229,12 +231,25 @@ def _column_facts(column: Any, kind_of_values: str, roomy: bool) -> Iterator[str
     if missing == len(column):
         return
     if kind_of_values.startswith(("int", "uint", "float", "f8", "i8", "complex", "Int", "Float")):
-        places = 4 if roomy else 3
-        yield "/".join(_scalar(x, places) for x in (column.min(), column.median(), column.max()))
+        yield _number_range(column, roomy)
     elif kind_of_values.startswith(("date", "timedelta", "Date", "time")):
-        yield f"{_scalar(column.min())}..{_scalar(column.max())}"
+        yield _time_range(column)
     else:
         yield from _frequent(column, is_polars, roomy)
+
+
+def _number_range(column: Any, roomy: bool) -> str:
+    if not roomy:
+        return f"{_scalar(column.min(), 3)}..{_scalar(column.max(), 3)}"
+    return "/".join(_scalar(x) for x in (column.min(), column.median(), column.max()))
+
+
+def _time_range(column: Any) -> str:
+    first, last = (_scalar(value) for value in (column.min(), column.max()))
+    days = [text.partition(" ")[0] for text in (first, last)]
+    if all(len(day) == len("2024-01-31") for day in days) and days[0] != days[1]:
+        first, last = days  # the time of day says little of a range of days
+    return f"{first}..{last}"
 
 
 def _frequent(column: Any, is_polars: bool, roomy: bool) -> Iterator[str]:
