@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -209,6 +210,16 @@ def in_bytes(answer: Answer, size: int = 1) -> Answer:
 def after(answer: Answer, seconds: float) -> Answer:
     """The status line comes after a wait."""
     return lambda request: replace(answer(request), delay_seconds=seconds)
+
+
+def held(answer: Answer, gate: threading.Event, *, seconds: float = 30.0) -> Answer:
+    """The answer comes when the test opens the gate."""
+
+    def wait(request: Request) -> Wire:
+        assert gate.wait(seconds), "the test never opened the gate"
+        return answer(request)
+
+    return wait
 
 
 def spaced(answer: Answer, seconds: float) -> Answer:

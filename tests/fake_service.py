@@ -25,6 +25,7 @@ Around any answer:
     cut_after(answer, n_bytes)          resets the connection inside the body (clean=True: closes)
     in_bytes(answer, size=1)            sends the body in pieces of that size
     after(answer, seconds)              waits before the status line
+    held(answer, gate)                  waits until the test sets the ``threading.Event``
     spaced(answer, seconds)             waits between two pieces of the body
     pings(seconds, every=0.05)          pieces for raw_sse: comments and nothing else
 
@@ -59,6 +60,7 @@ from fake_answers import (
     cut_after,
     error,
     hang_up,
+    held,
     html,
     in_bytes,
     json_body,
@@ -87,6 +89,7 @@ __all__ = [
     "cut_after",
     "error",
     "hang_up",
+    "held",
     "html",
     "in_bytes",
     "json_body",

@@ -219,7 +219,16 @@ class TabClient:
     def errors(self) -> list[str]:
         return [frame["code"] for frame in self.frames if frame["type"] == "error"]
 
+    async def handled(self) -> None:
+        """Wait until the server has handled all that was sent."""
+        at = time.monotonic()
+        await self.send(type="ping", at=at)
+        await self.until(
+            lambda: next((f for f in self.frames if f["type"] == "pong" and f["at"] == at), None)
+        )
+
     async def close(self) -> None:
+        self.answers_requests = False
         self._connection.close()
         await self._reading
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_service import FakeService, after, text, tool_call
+from fake_service import FakeService, held, text, tool_call
 from server.live_server import Live
 from server.live_tab import Document, code_cell
 
@@ -88,9 +89,10 @@ async def test_a_cell_that_the_person_changed_does_not_run_and_the_model_reads_i
 
 
 async def test_the_persons_edit_wins_over_the_models(live: Live, scripted: FakeService) -> None:
+    gate = threading.Event()
     scripted.script = [
         tool_call("read_notebook", {}),
-        after(edit_cell("own-0", "a = 2"), 0.5),
+        held(edit_cell("own-0", "a = 2"), gate),
         text("Well."),
     ]
     tab, chat, document = await live.ready("a = 1")
@@ -99,6 +101,8 @@ async def test_the_persons_edit_wins_over_the_models(live: Live, scripted: FakeS
     document.cells["own-0"]["source"] = "a = 100"
     changed = [{"cell": document.cells["own-0"], "after": ""}]
     await tab.send(type="changed", notebook=document.name, cells=changed, removed=[])
+    await tab.handled()
+    gate.set()
     await tab.finished()
     assert document.sources == ["a = 100"]
     assert "a = 100" in scripted.requests[2].last_text
@@ -107,9 +111,10 @@ async def test_the_persons_edit_wins_over_the_models(live: Live, scripted: FakeS
 async def test_cells_that_the_person_adds_moves_and_removes_are_known(
     live: Live, scripted: FakeService
 ) -> None:
+    gate = threading.Event()
     scripted.script = [
         tool_call("read_notebook", {}),
-        after(tool_call("read_notebook", {}), 0.5),
+        held(tool_call("read_notebook", {}), gate),
         text("Read."),
     ]
     tab, chat, document = await live.ready("first", "second", "third")
@@ -122,6 +127,8 @@ async def test_cells_that_the_person_adds_moves_and_removes_are_known(
     }
     cells = [{"cell": new, "after": ""}, {"cell": shown, "after": "new"}]
     await tab.send(type="changed", notebook=document.name, cells=cells, removed=["own-1", "none"])
+    await tab.handled()
+    gate.set()
     await tab.finished()
     read = scripted.requests[2].last_text
     places = [read.index(word) for word in ("fourth", "third", "ran by hand", "first")]
@@ -132,9 +139,10 @@ async def test_cells_that_the_person_adds_moves_and_removes_are_known(
 
 
 async def test_a_code_cell_that_becomes_text_is_text(live: Live, scripted: FakeService) -> None:
+    gate = threading.Event()
     scripted.script = [
         tool_call("read_notebook", {}),
-        after(tool_call("read_notebook", {}), 0.5),
+        held(tool_call("read_notebook", {}), gate),
         text("Read."),
     ]
     tab, chat, document = await live.ready("some words")
@@ -143,6 +151,8 @@ async def test_a_code_cell_that_becomes_text_is_text(live: Live, scripted: FakeS
     cell = {"id": "own-0", "cell_type": "markdown", "source": "some words", "metadata": {}}
     frame = [{"cell": cell, "after": ""}]
     await tab.send(type="changed", notebook=document.name, cells=frame, removed=[])
+    await tab.handled()
+    gate.set()
     await tab.finished()
     assert "--- own-0 markdown" in scripted.requests[2].last_text
 
@@ -185,12 +195,14 @@ async def test_closing_the_notebook_ends_the_run_at_its_next_tool(
 
 
 async def test_a_rename_moves_the_chat_with_the_notebook(live: Live, scripted: FakeService) -> None:
-    scripted.script = [after(text("a"), 0.5), text("b")]
+    gate = threading.Event()
+    scripted.script = [held(text("a"), gate), text("b")]
     tab, chat, document = await live.ready(path="folder/before.ipynb")
     await tab.ask(chat, "first")
     document.path = "folder/after.ipynb"
     await tab.send(**document.attach)
     await tab.until(lambda: tab.states[chat]["notebook_path"] == "folder/after.ipynb")
+    gate.set()
     await tab.finished(1)
     await tab.ask(chat, "second")
     await tab.finished(2)

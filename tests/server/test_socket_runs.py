@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import threading
 import time
 from typing import Any
 
 import pytest
-from fake_service import FakeService, after, error, text, tool_call
+from fake_service import FakeService, after, error, held, text, tool_call
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS
 
@@ -122,7 +123,8 @@ async def test_closing_every_tab_stops_nothing(live: Live, scripted: FakeService
 async def test_a_queue_is_worked_off_in_order_and_can_be_changed(
     live: Live, scripted: FakeService
 ) -> None:
-    scripted.script = [after(text("one"), 1.0), *(text("more") for _ in range(3))]
+    gate = threading.Event()
+    scripted.script = [held(text("one"), gate), *(text("more") for _ in range(3))]
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "first")
     for prompt in ("second", "third", "fourth", "fifth"):
@@ -134,6 +136,8 @@ async def test_a_queue_is_worked_off_in_order_and_can_be_changed(
     await tab.send(**change | {"id": ids["third"], "action": "edit", "prompt": "third, changed"})
     await tab.send(**change | {"id": ids["fifth"], "action": "move", "position": 0})
     await tab.send(**change | {"id": "no such", "action": "remove"})
+    await tab.handled()
+    gate.set()
     await tab.finished(4)
     prompts = [event["prompt"] for event in tab.of_kind("run_started")]
     assert prompts == ["first", "fifth", "third, changed", "fourth"]
@@ -143,11 +147,13 @@ async def test_a_queue_is_worked_off_in_order_and_can_be_changed(
 async def test_the_queue_waits_after_a_failure_until_it_is_told_to_go_on(
     live: Live, scripted: FakeService
 ) -> None:
-    scripted.script = [after(error(401, "wrong key"), 0.5), text("two"), text("three")]
+    gate = threading.Event()
+    scripted.script = [held(error(401, "wrong key"), gate), text("two"), text("three")]
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "first")
     await tab.ask(chat, "second")
     await tab.ask(chat, "third")
+    gate.set()
     assert (await tab.finished(1))["status"] == "task error"
     state = await tab.until(lambda: s if (s := tab.states[chat])["queue_paused"] else None)
     assert [item["prompt"] for item in state["queue"]] == ["second", "third"]
