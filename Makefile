@@ -115,7 +115,7 @@ coverage: .venv/setup.stamp
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
 
 test-browser: js
-	$(BIN)/pytest tests/browser
+	$(BIN)/pytest -n $(WORKERS) tests/browser
 
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
 	$(BIN)/pytest tests/packaging
