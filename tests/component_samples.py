@@ -11,8 +11,24 @@ from typing import Any
 from fakes import make_context
 
 from cellwright.components import Component, Message, ToolContext
+from cellwright.content import ComponentOutput, for_model
+from cellwright.messages import TextPart
 
-__all__ = ["Both", "Colour", "Figureless", "OnlyRun", "Png", "component", "context_with"]
+__all__ = [
+    "Both",
+    "Colour",
+    "Figureless",
+    "OnlyRun",
+    "Png",
+    "component",
+    "context_with",
+    "generator",
+    "iter_of",
+    "pieces",
+    "read",
+    "said",
+    "slowly",
+]
 
 
 class Colour(enum.Enum):
@@ -96,3 +112,26 @@ async def pieces(*words: str) -> AsyncIterator[str]:
     for word in words:
         await asyncio.sleep(0)
         yield word
+
+
+def said(tool: Component, context: ToolContext | None = None, **arguments: Any) -> list[str]:
+    """What the model reads of each output."""
+    outputs = [o for o in tool.evaluate(context, **arguments) if isinstance(o, ComponentOutput)]
+    return [read(output) for output in outputs if output.content]
+
+
+def read(output: ComponentOutput) -> str:
+    """What the model reads of an output; of pictures their MIME type."""
+    parts = for_model(output.content)
+    return "|".join(part.text if isinstance(part, TextPart) else part.mime for part in parts)
+
+
+def generator() -> Iterator[str]:
+    """Say two words."""
+    yield "a"
+    yield "b"
+
+
+def iter_of(*items: Any) -> Iterator[Any]:
+    """Say these."""
+    yield from items

@@ -184,7 +184,8 @@ class _Loop:
             cause = "truncated" if reply.truncated else ""
             reason = "The answer was cut off; ask it to continue." if cause else ""
             return Ending("completed", parsed.text, reason, cause)
-        outcome = yield from self._parts.tools.call_all(parsed.calls)
+        calls = self._parts.tools.call_all(parsed.calls)
+        outcome = yield from self._parts.budget.counted(calls)
         self._history.messages.extend(self._parts.tools.take_results())
         ending = self._after_calls(outcome)
         if parsed.is_unreadable and (yield from self._recovered(parsed)):

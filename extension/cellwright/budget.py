@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from cellwright.events import CellOutput, CellStarted, Event
+from cellwright.outputs import size_of
 from cellwright.prompts import Reply
 from cellwright.settings import Limits
-from cellwright.usage import Price, Usage, cost_of
+from cellwright.usage import ModelUsage, Price, Usage, cost_of, price_for
 
 __all__ = ["Budget", "LimitReached", "RepeatDetector"]
 
+T = TypeVar("T")
 WINDOW = 12
 WARN_AT = 3
 STOP_AT = 5
@@ -29,7 +33,8 @@ class LimitReached:
     """Which limit ended the run."""
 
     cause: str
-    """``step_limit``, ``time_limit``, ``token_limit`` or ``cost_limit``."""
+    """``step_limit``, ``time_limit``, ``token_limit``, ``cost_limit``, ``cell_limit`` or
+    ``output_limit``."""
     reason: str
     """For people, with how to raise it."""
 
@@ -44,7 +49,11 @@ class Budget:
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     cost_dollars: float | None = None
+    cells: int = 0
+    output_bytes: int = 0
     started: float = 0.0
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """Of the models that tools ask themselves."""
 
     def __post_init__(self) -> None:
         self.started = self.clock()
@@ -58,6 +67,32 @@ class Budget:
         cost = cost_of(reply.usage, self.price)
         self.cost_dollars = (self.cost_dollars or 0.0) + cost
         return cost
+
+    def add_of_tools(self, usages: Iterable[ModelUsage]) -> None:
+        """Count what tools spent on models of their own: tokens always, money where it is known."""
+        for spent in usages:
+            self.usage += spent.usage
+            price = price_for(spent.model, self.prices)
+            if price is not None:
+                self.cost_dollars = (self.cost_dollars or 0.0) + cost_of(spent.usage, price)
+
+    def counted(self, events: Generator[Event, None, T]) -> Generator[Event, None, T]:
+        """The same events, with the cells and outputs among them counted."""
+        with contextlib.closing(events):
+            while True:
+                try:
+                    event = next(events)
+                except StopIteration as ended:
+                    result: T = ended.value
+                    return result
+                self._count(event)
+                yield event
+
+    def _count(self, event: Event) -> None:
+        if isinstance(event, CellStarted):
+            self.cells += 1
+        elif isinstance(event, CellOutput):
+            self.output_bytes += size_of(event.message)
 
     def elapsed_seconds(self) -> float:
         """Seconds since the run began."""
@@ -86,7 +121,16 @@ class Budget:
                 f"The run used {self.usage.total_tokens} of {limits.token_limit} tokens. "
                 "Raise it with --max-tokens.",
             )
-        return self._money()
+        return self._cells() or self._money()
+
+    def _cells(self) -> LimitReached | None:
+        cells, size = self.limits.cell_limit, self.limits.output_limit_bytes
+        if cells is not None and self.cells >= cells:
+            return LimitReached("cell_limit", f"The run ran {self.cells} of {cells} cells.")
+        if size is not None and self.output_bytes >= size:
+            reason = f"The cells put out {self.output_bytes:,} of {size:,} bytes."
+            return LimitReached("output_limit", reason)
+        return None
 
     def _money(self) -> LimitReached | None:
         limit = self.limits.cost_limit_dollars

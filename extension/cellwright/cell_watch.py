@@ -52,6 +52,7 @@ class _Cell:
         self.cwd = _folder()
         self.files = STATE.known_files(self.cwd)
         self.began_ns = time.time_ns()
+        self.cpu_seconds = time.process_time()
         self.notes: list[str] = []
         self.interrupts = InterruptWatch()
         self.input = builtins.input
@@ -111,6 +112,7 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
         return {}
     STATE.cell = cell.outer
     _restore(cell)
+    cpu_seconds = time.process_time() - cell.cpu_seconds
     now = _marks(shell)
     namespace = shell.user_ns
     changed = [name for name, mark in now.items() if cell.variables.get(name) != mark]
@@ -124,8 +126,19 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
         "interrupted": cell.interrupts.seen,
         "result_summary": summarise_result(getattr(result, "result", None)),
         "figures": cell.figures.seen,
+        "cpu_seconds": cpu_seconds,
+        "rss_bytes": _memory(),
         "notes": list(dict.fromkeys(cell.notes)),
     }
+
+
+def _memory() -> int | None:
+    """Bytes this process has in memory, where the system tells it in a file."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
 
 
 def _restore(cell: _Cell) -> None:

@@ -77,6 +77,10 @@ class Execution:
     """What else the model and the person should know, such as ``stopped after 120 s``."""
     figures: tuple[str, ...] = ()
     """What each matplotlib figure it showed says, in words: title, axis labels, series."""
+    cpu_seconds: float | None = None
+    """What the kernel's processors worked meanwhile; None: it was not measured."""
+    rss_bytes: int | None = None
+    """Memory of the kernel after it; None: it was not measured."""
 
 
 def source_hash(source: str) -> str:

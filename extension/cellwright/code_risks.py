@@ -56,9 +56,13 @@ SIGNS = (
     _sign(r"\bos\s{0,9}\.\s{0,9}(?:remove|unlink|rmdir|removedirs|truncate)\b", DELETES_FILES),
     _sign(r"\.\s{0,9}(?:unlink|rmdir)\s{0,9}\(|\bsend2trash\b", DELETES_FILES),
     _sign(
-        COMMAND + r"(?:sudo[ \t]+)?(?:rm|rmdir|shred|del|mkfs\.?\w{0,9}|dd)(?:[\"'],)?[ \t]+\S",
+        COMMAND
+        + r"(?:sudo[ \t]+)?(?:rm|rmdir|shred|mkfs\.?\w{0,9}|dd)(?:[\"'],)?[ \t]+(?![-+*/]?=)\S",
         DELETES_FILES,
     ),
+    # At the start of a line and after a semicolon it is Python's own statement.
+    _sign(rf"(?:{SHELL_LINE}|[\"'`|&])[ \t]*del(?:[\"'],)?[ \t]+\S", DELETES_FILES),
+    _sign(r"\A\s{0,99}%%(?:script|cmd)\b[\s\S]{0,9999}?^[ \t]*del[ \t]+\S", DELETES_FILES),
     _sign(
         r"\bgit\s{1,9}(?:reset\s{1,9}--hard|clean\s{1,9}-|push\b.{0,99}--force|checkout\s{1,9}--)",
         DELETES_FILES,

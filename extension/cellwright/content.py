@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
+from cellwright.content_drawing import CONTEXT_MIME, OUTPUT_MIME, drawn_contents, person_text
 from cellwright.content_types import CONTENT_TYPES, ContentType, canonical_type, plain
 from cellwright.errors import ToolError
 from cellwright.messages import ImagePart, Part, TextPart
+from cellwright.safe_markdown import fenced
 from cellwright.usage import ModelUsage
 from cellwright.values import to_dict
 
@@ -40,10 +42,6 @@ Scope = Literal["all", "llm", "user"]
 SCOPES: tuple[Scope, ...] = ("all", "llm", "user")
 Role = Literal["tool", "user", "assistant"]
 ROLES: tuple[Role, ...] = ("tool", "user", "assistant")
-OUTPUT_MIME = "application/vnd.cellwright.output+json"
-"""An output of a tool that was called in a cell, whole, scopes and all."""
-CONTEXT_MIME = "application/vnd.cellwright.context+text"
-"""What a model reads of an object that is shown in a cell."""
 RAW_CHARACTERS = 20_000
 METRIC_NAMES = {
     "begin": ("begin", "begin_timestamp", "begin_time"),
@@ -122,8 +120,12 @@ class ComponentOutput:
             OUTPUT_MIME: to_dict(replace(self, content=tuple(map(_without_copies, self.content)))),
         }
         if any("mime" in item.text or item.text.get("base64") for item in shown):
-            bundle["text/html"] = "\n".join(map(_html, shown))
-        return bundle
+            return {**bundle, "text/html": "\n".join(map(_html, shown))}
+        drawn = list(drawn_contents(shown))
+        if len(drawn) == 1 and drawn[0].rich:
+            return {**bundle, **drawn[0].rich}
+        words = [piece.markdown or fenced(piece.plain) for piece in drawn]
+        return {**bundle, "text/markdown": "\n\n".join(words)} if words else bundle
 
 
 def content(
@@ -218,7 +220,7 @@ def capped(raw_data: Mapping[str, Any]) -> dict[str, Any]:
 def for_person(contents: tuple[Content, ...]) -> str:
     """The text that is drawn for the person: everything whose scope is not ``llm``."""
     shown = [item for item in contents if item.visible_scope != "llm"]
-    return "\n".join(filter(None, (_for_person(item) for item in shown)))
+    return "\n".join(filter(None, (person_text(item.type, item.text) for item in shown)))
 
 
 def _fields(kind: str, text: object) -> Mapping[str, Any]:
@@ -268,17 +270,8 @@ def _html(item: Content) -> str:
     drawn = item.text.get("mime", {}).get("text/html")
     if drawn:
         return str(drawn)
+    words = html.escape(person_text(item.type, item.text))
     if item.type == "image" and item.text.get("base64"):
         source = f"data:{_picture_mime(item.text)};base64,{item.text['base64']}"
-        return f'<img src="{html.escape(source)}" alt="{html.escape(_for_person(item))}">'
-    return f"<pre>{html.escape(_for_person(item))}</pre>"
-
-
-def _for_person(item: Content) -> str:
-    if item.type in ("code", "thought"):
-        return str(item.text.get("code") or item.text.get("info") or "")
-    if item.type == "progress":
-        return f"{item.text['progress']:.0%} {item.text.get('message', '')}".strip()
-    if item.type == "image":
-        return str(item.text.get("filename") or "")
-    return plain(item.type, item.text)
+        return f'<img src="{html.escape(source)}" alt="{words}">'
+    return f"<pre>{words}</pre>"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +16,32 @@ from cellwright.attachments import Attachment, attach, pictures_of
 from cellwright.budget import Budget
 from cellwright.cells import Cell, VariableSummary
 from cellwright.components import ToolContext, ToolLimits
+from cellwright.components.system_names import settable_values
 from cellwright.context.assemble import (
-    Quoted,
     TurnState,
     mentioned_names,
     system_message,
     user_message,
+    with_instructions,
 )
-from cellwright.context.own_magics import without_own_magics
+from cellwright.context.own_magics import seen_before, without_own_magics
 from cellwright.errors import KernelError, RunCancelled, ToolError
 from cellwright.events import Event, Notice, RunFinished, RunStarted, StateCaptured
-from cellwright.kernels import Kernel
 from cellwright.lm import LM
 from cellwright.lm.replay import ReplayLM
-from cellwright.messages import ImagePart, Message, UserMessage
-from cellwright.notebooks import Notebook
-from cellwright.policy import Approver, Policy
-from cellwright.prompts import Parameters
-from cellwright.publishing import Listener, Publisher
-from cellwright.redaction import Redactor
-from cellwright.settings import Limits, Mode
+from cellwright.lm.sampling import usable_parameters
+from cellwright.messages import ImagePart, Message
+from cellwright.policy import Policy
+from cellwright.publishing import Publisher
+from cellwright.questions import Place, Question
+from cellwright.run_facts import said_so_far, with_run_facts
+from cellwright.settings import Mode
 from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
-from cellwright.store.runs import RunStore
-from cellwright.tool_calls import ToolCaller
+from cellwright.tool_calls import CallerParts, ToolCaller
 from cellwright.tool_offer import ToolOffer
-from cellwright.typed_answers import TypedAnswers, offered
-from cellwright.usage import Price, price_for
+from cellwright.typed_answers import offered
+from cellwright.usage import price_for
 
 __all__ = ["Conversation", "Place", "Question"]
 
@@ -54,50 +52,6 @@ READ_ONLY = (
     "the tools that read, then say step by step what you would do."
 )
 NO_LONGER_READ_ONLY = "mode: no longer plan. You may act."
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a conversation happens: the lane's kernel, notebook, record and person."""
-
-    kernel: Kernel
-    store: RunStore
-    redactor: Redactor
-    lane: str
-    """``magic``, ``panel``, ``cli``, ``replay`` or ``bench``."""
-    approver: Approver | None = None
-    """None: nobody can be asked."""
-    notebook: Notebook | None = None
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    listener: Listener | None = None
-    """Told of every event right after it was recorded."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked, of which model, within which limits."""
-
-    prompt: str
-    parameters: Parameters
-    base_url: str = ""
-    files: tuple[str, ...] = ()
-    mode: Mode = "ask"
-    limits: Limits = field(default_factory=Limits)
-    source_run: str = ""
-    message: UserMessage | None = None
-    """The question as it was once sent, for a run that is done again; nothing is added to it."""
-    cell_ids: tuple[str, ...] = ()
-    """Ids for the cells the run adds, in order, so that recorded edits find their cells again."""
-    context: tuple[Quoted, ...] = ()
-    """Cells, selections and errors that the person put beside the prompt."""
-    variables: tuple[str, ...] = ()
-    """Names that are summed up for the model, as if the prompt said ``@name``."""
-    notice: str = ""
-    """Shown at the start, such as that the demo model answers."""
-    adapter: str = "native"
-    """How the model is talked with at first: ``native``, ``chat``, ``json`` or ``xml``."""
-    typed: TypedAnswers | None = None
-    """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
 
 
 class Conversation:
@@ -122,6 +76,8 @@ class Conversation:
         self._packages: Mapping[str, str] | None = None
         self._adapters: dict[tuple[str, str], AdapterChain] = {}
         self.last_run_id = ""
+        self._first_run_id = ""
+        self._folder = Path()
 
     @property
     def place(self) -> Place:
@@ -159,7 +115,8 @@ class Conversation:
         """Answer a question; what is yielded has been recorded before.
 
         Raises:
-            SetupError: A named file cannot be read; nothing was recorded then.
+            SetupError: A named file cannot be read, or a name is set that is the system's own;
+                nothing was recorded then.
             KernelError: The kernel does not answer.
         """
         kernel, stop = self._place.kernel, stop or Stop()
@@ -172,8 +129,9 @@ class Conversation:
             )
             return
         folder = kernel.describe().cwd
-        attachments = attach(question.files, Path(folder))
-        question = self._with_inputs(question)
+        self._folder = Path(folder)
+        attachments = attach(question.files, self._folder)
+        question = self._with_inputs(_usable(question))
         continues, publisher = self.last_run_id, self._begin()
         state = self._turn_state(folder, question.mode)
         begun = publisher.publish(
@@ -185,7 +143,7 @@ class Conversation:
             if question.notice:
                 yield from publisher.publish(Notice("info", question.notice, code="service"))
             sees = lm.capabilities(question.parameters.model).vision
-            pictures = pictures_of(question.files, Path(folder)) if sees else ()
+            pictures = pictures_of(question.files, self._folder) if sees else ()
             self._append_question(question, attachments, state, pictures)
             for left_out in self._tools.renew(kernel, self._place.notebook):
                 yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
@@ -208,6 +166,7 @@ class Conversation:
         place = self._place
         journal = place.store.start()
         self.last_run_id = journal.run_id
+        self._first_run_id = self._first_run_id or journal.run_id
         return Publisher(journal, place.redactor, place.notebook, place.listener)
 
     def _started(
@@ -225,6 +184,10 @@ class Conversation:
             continues=continues,
             earlier_messages=len(self._history.messages),
             version=__version__,
+            adapter=self._adapter(question).name,
+            assistant=question.assistant.name,
+            file_names=question.file_names,
+            given=question.given,
         )
 
     def _append_question(
@@ -239,15 +202,43 @@ class Conversation:
             messages.append(system_message(self._place.kernel.describe().language))
         message = question.message
         if message is None:
+            instructions = self._place.redactor.text(question.assistant.instructions)
+            messages[0] = with_instructions(messages[0], instructions)
             mentioned = self._mentioned((*mentioned_names(question.prompt), *question.variables))
             message = user_message(question.prompt, attachments, mentioned, state, question.context)
-            message = replace(message, parts=(*message.parts, *pictures))
+            examples = question.typed.examples(messages) if question.typed is not None else ()
+            message = replace(message, parts=(*examples, *message.parts, *pictures))
         messages.append(self._place.redactor.value(message))
 
     def _parts(
         self, question: Question, lm: LM, publisher: Publisher, stop: Stop
     ) -> agent.AgentParts:
         place, model = self._place, question.parameters.model
+        policy = Policy(question.mode, place.approver, self._trusted)
+        allowed = question.assistant.allowed(self._tools.registry)
+        offer = offered(question.typed, allowed, policy, question.tools)
+        budget = Budget(question.limits, price_for(model, place.prices), prices=place.prices)
+        shared = CallerParts(
+            publisher,
+            budget,
+            history=lambda: said_so_far(self._history.messages),
+            on_progress=place.on_progress,
+        )
+        context = self._context(question, lm, publisher, stop)
+        return agent.AgentParts(
+            lm=lm,
+            adapter=RecordedAdapter() if isinstance(lm, ReplayLM) else self._adapter(question),
+            parameters=question.parameters,
+            tools=ToolCaller(offer.registry, offer.policy, context, shared),
+            publisher=publisher,
+            budget=budget,
+            stop=stop,
+            owed=offer.owed,
+        )
+
+    def _context(self, question: Question, lm: LM, publisher: Publisher, stop: Stop) -> ToolContext:
+        """What tools of this run may use."""
+        place = self._place
         context = ToolContext(
             kernel=place.kernel,
             notebook=place.notebook,
@@ -256,27 +247,19 @@ class Conversation:
             on_output=publisher.output,
             new_cell_id=_cell_ids(question.cell_ids).__next__,
             limits=ToolLimits(cell_timeout_seconds=question.limits.cell_timeout_seconds),
-            sees_images=lm.capabilities(model).vision,
-            prompt=question.prompt,
+            sees_images=lm.capabilities(question.parameters.model).vision,
             kernel_session=place.kernel.session,
+            run_id=publisher.run_id,
+            chat_id=place.chat_id or self._first_run_id,
+            user_id=place.user_id,
         )
-        policy = Policy(question.mode, place.approver, self._trusted)
-        offer = offered(question.typed, self._tools.registry, policy)
-        return agent.AgentParts(
-            lm=lm,
-            adapter=RecordedAdapter() if isinstance(lm, ReplayLM) else self._adapter(question),
-            parameters=question.parameters,
-            tools=ToolCaller(offer.registry, offer.policy, context, publisher),
-            publisher=publisher,
-            budget=Budget(question.limits, price_for(model, place.prices)),
-            stop=stop,
-            owed=offer.owed,
-        )
+        return with_run_facts(context, question, self._folder)
 
     def _with_inputs(self, question: Question) -> Question:
         """The question with its typed inputs bound to variables."""
+        self._adapter(question)  # a wrong name is told before anything is recorded
         typed = question.typed
-        if typed is None:
+        if typed is None or question.message is not None:
             return question
         known = self._variables(limit=VARIABLE_LIMIT)
         names = (*question.variables, *typed.variables(known))
@@ -296,7 +279,7 @@ class Conversation:
         changed = tuple(v for name, v in now.items() if self._known.get(name) != v)
         removed = tuple(name for name in self._known if name not in now)
         executed: list[str] = self._probe("executed_cells", {}) or []
-        seen = _seen_before(executed, self._log) if self._is_resumed else self._executed_seen
+        seen = seen_before(executed, self._log) if self._is_resumed else self._executed_seen
         new = without_own_magics(executed[seen:])
         self._executed_seen, self._is_resumed = len(executed), False
         self._log.extend(new)
@@ -377,21 +360,30 @@ class Conversation:
         self._known = self._variables()
 
 
+def _usable(question: Question) -> Question:
+    """The question as it can be asked; what had to be changed is said in its notice.
+
+    Raises:
+        SetupError: The person set what only the system sets.
+    """
+    settable_values(question.given)
+    wanted, parameters = question.parameters.temperature, usable_parameters(question.parameters)
+    if parameters is question.parameters:
+        return question
+    said = f"The temperature {wanted} cannot be sent; {_in_its_place(parameters.temperature)}."
+    notice = f"{question.notice} {said}".strip()
+    return replace(question, parameters=parameters, notice=notice)
+
+
+def _in_its_place(temperature: float | None) -> str:
+    return f"{temperature:g} is sent" if temperature is not None else "the provider's own counts"
+
+
 def _ended_early(error: BaseException) -> RunFinished:
     if isinstance(error, Exception):
         reason = f"cellwright failed: {error!r}"
         return RunFinished("task error", reason=reason, cause="internal")
     return RunFinished("cancelled", reason="Run stopped by the user.", cause="stopped")
-
-
-def _seen_before(executed: list[str], log: list[str]) -> int:
-    """How many of the person's first cells are in the log already, in the same order."""
-    logged = iter(log)
-
-    def is_logged(source: str) -> bool:
-        return not without_own_magics([source]) or source in logged
-
-    return sum(1 for _ in itertools.takewhile(is_logged, executed))
 
 
 def _cell_ids(given: tuple[str, ...]) -> Iterator[str]:

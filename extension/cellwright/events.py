@@ -30,6 +30,7 @@ __all__ = [
     "CellRemoved",
     "CellStarted",
     "Event",
+    "HistoryCompacted",
     "ModelAsked",
     "ModelReplied",
     "ModelRetrying",
@@ -83,6 +84,14 @@ class RunStarted:
     """How many messages had been said before this run's own question."""
     version: str = ""
     """cellwright's version."""
+    assistant: str = ""
+    """Name of the assistant that was chosen; empty: none was."""
+    file_names: tuple[str, ...] = ()
+    """What the person calls ``files``, in their order; empty: as they are named there."""
+    adapter: str = ""
+    """How the model is talked with at first, such as ``native``; empty: an older record."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What the person set for tools, by name."""
     kind: Literal["run_started"] = field(default="run_started", init=False)
 
 
@@ -316,6 +325,19 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class HistoryCompacted:
+    """The person had the conversation made shorter between two of its answers."""
+
+    messages: tuple[Message, ...]
+    """What is left of it: the next request begins with these."""
+    tokens_before: int
+    """Of the last request."""
+    tokens_after: int
+    """About what is left of them."""
+    kind: Literal["history_compacted"] = field(default="history_compacted", init=False)
+
+
+@dataclass(frozen=True)
 class RunFinished:
     """The run is over."""
 
@@ -357,6 +379,7 @@ Event = (
     | ToolFinished
     | ToolProgress
     | Notice
+    | HistoryCompacted
     | RunFinished
 )
 

@@ -28,12 +28,12 @@ WIDGET_CHARACTERS = 120
 
 def bundle_text(data: Mapping[str, Any]) -> str:
     """The bundle in words; never HTML, JavaScript, widget state or picture data."""
+    if CONTEXT in data:
+        return clean(_string(data[CONTEXT]))
     for mime in data:
         if VEGA.match(mime):
             return "[Vega chart] " + _compact(vega_brief(data[mime]))
     plain = clean(_string(data.get("text/plain", "")))
-    if CONTEXT in data:
-        return clean(_string(data[CONTEXT]))
     if PLOTLY in data:
         return "[Plotly chart] " + _compact(plotly_brief(data[PLOTLY]))
     if WIDGET in data:

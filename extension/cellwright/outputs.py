@@ -27,6 +27,7 @@ __all__ = [
     "from_nbformat",
     "safe_json",
     "safe_text",
+    "size_of",
     "to_nbformat",
 ]
 
@@ -125,6 +126,17 @@ def fold(messages: Iterable[OutputMessage]) -> tuple[Output, ...]:
     for message in messages:
         screen.show(message)
     return screen.outputs()
+
+
+def size_of(message: OutputMessage) -> int:
+    """How many characters a message shows, about."""
+    if isinstance(message, StreamOutput):
+        return len(message.text)
+    if isinstance(message, ErrorOutput):
+        return sum(map(len, message.traceback)) + len(message.evalue)
+    if isinstance(message, ClearOutput):
+        return 0
+    return _bundle_size(message.data)
 
 
 def to_nbformat(output: Output) -> dict[str, Any]:
@@ -322,3 +334,10 @@ def _foreign(value: Any, depth: int) -> Any:
     except Exception:
         # Somebody else's code, which may raise anything at all.
         return f"<{type(value).__name__} object>"
+
+
+def _bundle_size(data: Mapping[str, Any]) -> int:
+    return sum(
+        len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
+        for value in data.values()
+    )

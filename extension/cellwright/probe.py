@@ -122,6 +122,14 @@ def live_tools(shell: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def hand_over(_shell: Any, facts: dict[str, Any]) -> bool:
+    """Keep for the next call of a tool what it is told of the run; False: none can be called."""
+    module = sys.modules.get("cellwright.components.handed_over")
+    if module is not None:
+        module.hand_over(facts)
+    return module is not None
+
+
 # Cells
 
 
@@ -215,6 +223,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "describe_kernel": describe_kernel,
     "executed_cells": executed_cells,
     "file_digest": file_digest,
+    "hand_over": hand_over,
     "inspect_variable": inspect_variable,
     "last_error": last_error,
     "list_variables": list_variables,

@@ -17,6 +17,7 @@ from cellwright.events import (
     CellRemoved,
     CellStarted,
     Event,
+    HistoryCompacted,
     ModelAsked,
     ModelReplied,
     ModelRetrying,
@@ -34,7 +35,7 @@ from cellwright.messages import Message
 from cellwright.prompts import Manifest, Parameters
 from cellwright.recorded_cells import CellLog, RecordedCell, RecordedExecution
 from cellwright.transcripts import Transcript
-from cellwright.usage import Usage
+from cellwright.usage import ModelUsage, Usage
 
 __all__ = [
     "Journal",
@@ -44,6 +45,7 @@ __all__ = [
     "RecordedExecution",
     "RecordedStep",
     "RunRecord",
+    "Runs",
     "fold",
 ]
 
@@ -83,6 +85,22 @@ class Journal(Protocol):
         ...
 
 
+class Runs(Protocol):
+    """Where runs are recorded, and read again."""
+
+    def start(self, *events: Event) -> Journal:
+        """A journal for a new run, with its first events written."""
+        ...
+
+    def record(self, run_id: str) -> RunRecord:
+        """The record of a run.
+
+        Raises:
+            SetupError: There is no such run.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class RecordedCall:
     """A tool call with its decision and its one result."""
@@ -95,6 +113,10 @@ class RecordedCall:
     decision: str = ""
     """Who allowed or refused it, and why."""
     duration_seconds: float = 0.0
+    started_at: float = 0.0
+    """Seconds since the epoch."""
+    usage: tuple[ModelUsage, ...] = ()
+    """Tokens of models that the tool itself asked."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +131,8 @@ class RecordedStep:
     duration_seconds: float
     attempts: int = 1
     first_delta_seconds: float | None = None
+    ended_at: float = 0.0
+    """Seconds since the epoch."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +179,11 @@ class RunRecord:
     earlier_messages: int = 0
     """How many of ``messages`` had been said before this run's own question."""
     version: str = ""
+    assistant: str = ""
+    adapter: str = ""
+    """How the model was talked with at first."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What the person had set for tools, by name."""
     schema: str = SCHEMA
 
 
@@ -182,6 +211,7 @@ class _Folding:
         self.calls: list[RecordedCall] = []
         self.steps: list[RecordedStep] = []
         self.notices: list[str] = []
+        self.usage_of_tools = Usage()
         self.step = 0
 
     def add(self, recorded: RecordedEvent) -> None:
@@ -193,7 +223,7 @@ class _Folding:
             take(self, recorded.event)
 
     def record(self) -> RunRecord:
-        usage = sum((step.usage for step in self.steps), Usage())
+        usage = sum((step.usage for step in self.steps), self.usage_of_tools)
         costs = [step.cost_dollars for step in self.steps if step.cost_dollars is not None]
         record = replace(
             self.head,
@@ -224,6 +254,9 @@ class _Folding:
             continues=event.continues,
             earlier_messages=event.earlier_messages,
             version=event.version,
+            adapter=event.adapter,
+            assistant=event.assistant,
+            given=event.given,
         )
 
     def state_captured(self, event: StateCaptured) -> None:
@@ -266,12 +299,14 @@ class _Folding:
                 duration_seconds=event.duration_seconds,
                 attempts=event.attempts,
                 first_delta_seconds=event.first_delta_seconds,
+                ended_at=self.last_time,
             )
         )
 
     def tool_started(self, event: ToolStarted) -> None:
         self.cells.call_id = event.call_id
-        self.calls.append(RecordedCall(event.call_id, event.name, event.arguments, "running"))
+        call = RecordedCall(event.call_id, event.name, event.arguments, "running")
+        self.calls.append(replace(call, started_at=self.last_time))
 
     def approval_asked(self, event: ApprovalAsked) -> None:
         self._change_call(event.call_id, decision=f"asked: {event.reason}")
@@ -284,12 +319,19 @@ class _Folding:
     def tool_finished(self, event: ToolFinished) -> None:
         self.cells.call_id = ""
         self.transcript.said(event.message)
+        self.usage_of_tools = sum((item.usage for item in event.usage), self.usage_of_tools)
         self._change_call(
-            event.call_id, status=event.status, duration_seconds=event.duration_seconds
+            event.call_id,
+            status=event.status,
+            duration_seconds=event.duration_seconds,
+            usage=event.usage,
         )
 
     def notice(self, event: Notice) -> None:
         self.notices.append(f"{event.text} {event.action}".strip())
+
+    def history_compacted(self, event: HistoryCompacted) -> None:
+        self.transcript.asked(event.messages, replaces_history=True)
 
     def run_finished(self, event: RunFinished) -> None:
         self.finished = event
@@ -328,7 +370,8 @@ def _ended(record: RunRecord, event: RunFinished) -> RunRecord:
         cause=event.cause,
         duration_seconds=event.duration_seconds or record.duration_seconds,
         usage=record.usage if record.steps else event.usage,
-        cost_dollars=event.cost_dollars if record.cost_dollars is None else record.cost_dollars,
+        # The run's own end knows what tools cost, too.
+        cost_dollars=record.cost_dollars if event.cost_dollars is None else event.cost_dollars,
     )
 
 
@@ -351,5 +394,6 @@ _METHODS: dict[type, Callable[[_Folding, Any], None]] = {
     CellFinished: _Folding.cell_finished,
     ToolFinished: _Folding.tool_finished,
     Notice: _Folding.notice,
+    HistoryCompacted: _Folding.history_compacted,
     RunFinished: _Folding.run_finished,
 }

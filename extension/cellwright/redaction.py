@@ -47,6 +47,7 @@ NOT_SECRET_VALUES = frozenset(
 )
 SHORTEST_SECRET = 8
 PASSES = 3
+REMEMBERED, REMEMBERED_CHARACTERS = 2_000, 2_000
 HELD_BACK_CHARACTERS = 512
 PRIVATE_KEY_CHARACTERS = 16_384
 BINARY_MIMES = ("image/", "audio/", "video/")
@@ -74,6 +75,8 @@ class Redactor:
         placeholders = " ".join(placeholder for _, placeholder in known)
         usable = [item for item in known if item[0] not in placeholders]
         self._known = sorted(usable, key=lambda item: len(item[0]), reverse=True)
+        self._clean: set[str] = set()
+        # Texts without secrets: what the tools are for is said again in every run.
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str], key: str = "") -> Redactor:
@@ -89,6 +92,17 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """``text`` without its secrets; the same object when it has none."""
+        is_short = len(text) <= REMEMBERED_CHARACTERS
+        if is_short and text in self._clean:
+            return text
+        redacted = self._redacted(text)
+        if is_short and redacted is text:
+            if len(self._clean) >= REMEMBERED:
+                self._clean.clear()
+            self._clean.add(text)
+        return redacted
+
+    def _redacted(self, text: str) -> str:
         for form, placeholder in self._known:
             if form in text:
                 text = text.replace(form, placeholder)

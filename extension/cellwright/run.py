@@ -96,6 +96,8 @@ class Run:
         ]
         if record.cost_dollars is not None:
             parts.append(f"${record.cost_dollars:.4f}")
+        if record.adapter not in ("", "native"):
+            parts.append(f"adapter {record.adapter}")
         return " · ".join([*parts, f"{record.duration_seconds:.1f} s"])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:

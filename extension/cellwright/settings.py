@@ -19,6 +19,7 @@ ADAPTERS = ("native", "chat", "json", "xml")
 OLLAMA_URL = "http://127.0.0.1:11434"
 OFFICIAL_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.6"
+USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ class Limits:
     token_limit: int | None = None
     cost_limit_dollars: float | None = None
     cell_timeout_seconds: float = 120.0
+    cell_limit: int | None = None
+    """So many cells may run."""
+    output_limit_bytes: int | None = None
+    """Of all cells together."""
+    memory_limit_bytes: int | None = None
+    """Address space of a kernel that is started for the run; of no other kernel."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,8 @@ class Settings:
     """Where a local Ollama is looked for when nothing is set; empty: it is not looked for."""
     vision_models: tuple[str, ...] = ("gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4")
     """Name starts of models that are sent pictures."""
+    user: str = ""
+    """Who works here, as the hub or the system calls them; tools are told."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Which of key, endpoint and model came from where; shown by doctor."""
 
@@ -78,7 +87,7 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
         SetupError: A variable has a value that cannot be used.
     """
     env = os.environ if environ is None else environ
-    settings = Settings(service=_service(env), source=_sources(env))
+    settings = Settings(service=_service(env), user=_user(env), source=_sources(env))
     changes: dict[str, Any] = {"ollama_url": _ollama_url(env)}
     if env.get("CELLWRIGHT_HOME"):
         changes["home"] = Path(env["CELLWRIGHT_HOME"]).expanduser()
@@ -147,6 +156,10 @@ def _service(env: Mapping[str, str]) -> ServiceSettings:
         api_key=key,
         model=model or (DEFAULT_MODEL if url.startswith(OFFICIAL_URL) else ""),
     )
+
+
+def _user(env: Mapping[str, str]) -> str:
+    return next((env[name] for name in USER_NAMES if env.get(name)), "")
 
 
 def _sources(env: Mapping[str, str]) -> dict[str, str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 import traceback
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from cellwright.adapters import ParsedCall
-from cellwright.budget import STOP_AT, WARN_AT, RepeatDetector
+from cellwright.budget import STOP_AT, WARN_AT, Budget, RepeatDetector
+from cellwright.call_progress import CallProgress
 from cellwright.components import Component, ToolContext
 from cellwright.components.registry import Registry
 from cellwright.components.system_names import reserved_names
@@ -34,7 +35,7 @@ from cellwright.prompts import Manifest
 from cellwright.publishing import Publisher
 from cellwright.usage import ModelUsage, sum_by_model
 
-__all__ = ["CallOutcome", "ToolCaller"]
+__all__ = ["CallOutcome", "CallerParts", "ToolCaller"]
 
 ResultStatus = Literal["ok", "error", "refused", "cancelled"]
 NOT_RUN = "Not run: the run had ended."
@@ -72,23 +73,38 @@ class _Result:
     usage: tuple[ModelUsage, ...] = ()
 
 
+@dataclass(frozen=True)
+class CallerParts:
+    """What the calls of a run share with the run."""
+
+    publisher: Publisher
+    """Where events go."""
+    budget: Budget
+    """What tools spend on models is counted here."""
+    history: Callable[[], tuple[Message, ...]] = tuple
+    """What was said before the reply whose calls are made."""
+    on_progress: Callable[[ToolProgress], None] | None = None
+    """Shows at once what a tool says while it works."""
+
+
 class ToolCaller:
     """Runs calls and owes each exactly one result.
 
     Args:
         registry: The tools there are.
         policy: Decides and asks.
-        context: What tools may use; the call's id is filled in for each call.
-        publisher: Where events go.
+        context: What tools may use; what differs from call to call is filled in for each.
+        parts: What they share with the run.
     """
 
     def __init__(
-        self, registry: Registry, policy: Policy, context: ToolContext, publisher: Publisher
+        self, registry: Registry, policy: Policy, context: ToolContext, parts: CallerParts
     ) -> None:
         self._registry = registry
         self._policy = policy
         self._context = context
-        self._publisher = publisher
+        self._parts = parts
+        self._publisher = parts.publisher
         self._repeats = RepeatDetector()
         self._open: dict[str, ToolCall] = {}
         self._results: list[Message] = []
@@ -185,12 +201,13 @@ class ToolCaller:
         self, parsed: ParsedCall, component: Component
     ) -> Generator[Event, None, _Result]:
         yield from self._tell_spoofed(parsed.call)
-        progress = _Progress(parsed.call.id, self._publisher)
+        progress = CallProgress(parsed.call.id, self._publisher, self._parts.on_progress)
         context = replace(
             self._context,
             call_id=parsed.call.id,
             tool_name=parsed.call.name,
             run_id=self._publisher.run_id,
+            history=self._parts.history(),
             used_tools=tuple(self._used),
             on_progress=progress.note,
         )
@@ -222,7 +239,7 @@ class ToolCaller:
         component: Component,
         context: ToolContext,
         outputs: list[ComponentOutput],
-        progress: _Progress,
+        progress: CallProgress,
     ) -> Generator[Event, None, None]:
         # What runs is what the record and the notebook show.
         arguments = self._publisher.clean(parsed.arguments)
@@ -263,6 +280,7 @@ class ToolCaller:
         )
         published, *notices = self._publisher.publish(event)
         assert isinstance(published, ToolFinished)
+        self._parts.budget.add_of_tools(published.usage)
         # What the model reads is what was recorded, secrets taken out.
         self._results.append(published.message)
         yield published
@@ -335,26 +353,3 @@ def _recorded(contents: tuple[Content, ...]) -> tuple[Content, ...]:
 def _is_plain(item: Content) -> bool:
     text_only = item.type == "text" and set(item.text) == {"info"} and not item.raw_data
     return text_only and item.visible_scope == "all" and not item.name
-
-
-class _Progress:
-    """What a tool says while it works: published at once, handed on at the next occasion."""
-
-    def __init__(self, call_id: str, publisher: Publisher) -> None:
-        self._call_id = call_id
-        self._publisher = publisher
-        self._waiting: list[Event] = []
-        self._is_open = True
-
-    def note(self, text: str, fraction: float | None) -> None:
-        if self._is_open:
-            event = ToolProgress(self._call_id, text, fraction)
-            self._waiting.extend(self._publisher.publish(event))
-
-    def take(self) -> Generator[Event, None, None]:
-        waiting, self._waiting = self._waiting, []
-        yield from waiting
-
-    def close(self) -> None:
-        """What is said after the end is not heard."""
-        self._is_open = False

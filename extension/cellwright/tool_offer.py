@@ -22,17 +22,20 @@ class ToolOffer:
         self._notebook_kind: tuple[bool, bool] | None = None
         self._standard: tuple[Component, ...] = ()
         self._live: tuple[LiveRow, ...] = ()
+        self._problems: tuple[str, ...] = ()
 
     def renew(self, kernel: Kernel, notebook: Notebook | None) -> tuple[str, ...]:
         """Look at what there is now; what the person should know of tools that were left out."""
         kind = (notebook is not None, notebook is not None and notebook.is_editable)
         live = discovered(kernel)
+        new = tuple(problem for problem in live.problems if problem not in self._problems)
+        self._problems = live.problems
         if kind != self._notebook_kind:
             self._standard = standard_tools(notebook)
         elif live.rows == self._live:
-            return ()
+            return new
         standard = ToolSource("standard", self._standard, is_standard=True)
         offer = within_caps([standard, live.source])
         self._notebook_kind, self._live = kind, live.rows
         self.registry = Registry(offer.components)
-        return (*live.problems, *offer.reports)
+        return (*new, *offer.reports, *filter(None, [self.registry.warning]))

@@ -17,6 +17,7 @@ from cellwright_magics.calling_cell import CallingCell, calling_cell
 from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
 from cellwright_magics.command_running import Commands
 from cellwright_magics.commands import command_of, commands_help
+from cellwright_magics.demos import is_demos_command
 from cellwright_magics.display import NotebookTranscript, QuietTranscript, Transcript
 from cellwright_magics.easels import Easels
 from cellwright_magics.failures import RunFailedError
@@ -96,6 +97,9 @@ class Answering:
         words = split_words(asked.prompt) if cell is None else []
         if is_tool_command(words):
             return tool_command(words, self._shell.user_ns)
+        self._session.demos.configured = self._configured.demos
+        if is_demos_command(words):
+            return self._session.demos.run(words)
         command = command_of(asked.prompt) if cell is None else None
         nothing_asked = not asked.prompt.strip("? ") and not asked.options.files
         if asked.options.help or nothing_asked or (command and command.name == "help"):

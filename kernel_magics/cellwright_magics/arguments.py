@@ -67,6 +67,8 @@ class Options:
     budget: float | None = None
     timeout: float | None = None
     temperature: float | None = None
+    var: tuple[tuple[str, str], ...] = ()
+    """Names and values that tools are told."""
     out: str | None = None
     quiet: bool = False
     inline: bool = False
@@ -92,6 +94,13 @@ def _above_zero(kind: Callable[[str], Any]) -> Callable[[str], Any]:
 
     convert.__name__ = kind.__name__
     return convert
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not written NAME=VALUE")
+    return name, value
 
 
 def _variable_name(text: str) -> str:
@@ -127,6 +136,14 @@ OPTIONS = (
     _option("--budget", type=_above_zero(float), metavar="USD", help="Dollars for the run."),
     _option("--timeout", type=_above_zero(float), metavar="S", help="Seconds for each cell."),
     _option("--temperature", type=float, metavar="T", help="How freely the model chooses words."),
+    _option(
+        "--var",
+        type=_named_value,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="What tools are told under this name; may be given several times.",
+    ),
     _option("-o", "--out", type=_variable_name, metavar="NAME", help="Variable for the run."),
     _option("-q", "--quiet", action="store_true", help="Show no transcript, only return the run."),
     _option("--inline", action="store_true", help="Show code here, paint no cells below."),
@@ -151,7 +168,8 @@ def parse(line: str, body: str | None = None) -> Asked:
     split = _split(line)
     values = vars(_parser().parse_args(split.words))
     files = [name.strip() for item in values.pop("files") for name in item.split(",")]
-    options = Options(files=tuple(name for name in files if name), **values)
+    given = tuple(values.pop("var"))
+    options = Options(files=tuple(name for name in files if name), var=given, **values)
     prompt = "\n".join(part for part in (split.rest.strip(), body) if part).strip()
     silent = prompt.endswith(";")
     return Asked(options, prompt.rstrip(";").rstrip() if silent else prompt, silent)

@@ -10,7 +10,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import CellwrightError
@@ -33,6 +33,7 @@ from cellwright_magics.chat_outputs import ChatOutputs
 from cellwright_magics.chat_view import ChatView
 from cellwright_magics.display import NotebookTranscript
 from cellwright_magics.run_view import as_html
+from cellwright_magics.shown_at_once import ShownAtOnce
 
 __all__ = ["Asking", "Chat", "ChatParts"]
 
@@ -136,10 +137,12 @@ class Chat:
 
     def _run(self, prompt: str, stop: Stop, transcript: NotebookTranscript) -> RunRecord:
         outputs = ChatOutputs(self._view)
+        showing = ShownAtOnce(lambda event: self._show(event, transcript, outputs))
         with self._parts.asking(prompt, stop) as asking:
-            conversation = self._conversation_at(asking.place)
+            place = replace(asking.place, on_progress=showing.at_once)
+            conversation = self._conversation_at(place)
             for event in conversation.ask(asking.question, asking.service.lm, stop):
-                self._show(event, transcript, outputs)
+                showing.show(event)
         return asking.place.store.record(conversation.last_run_id)
 
     def _conversation_at(self, place: Place) -> Conversation:

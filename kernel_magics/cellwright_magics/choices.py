@@ -31,6 +31,8 @@ class Configured:
     short_errors: bool = True
     paint: bool = True
     """Whether code becomes cells under the calling cell, where the front end can do that."""
+    demos: str = ""
+    """The folder of results whose good runs are examples for typed questions."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Choices:
     mode: Mode = "ask"
     limits: Limits = field(default_factory=Limits)
     temperature: float | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What tools are told, by name."""
 
 
 READERS: dict[str, Callable[[Any], bool]] = {
@@ -106,6 +110,7 @@ def choose(
         mode=checked_mode(mode, "The mode"),
         limits=limits,
         temperature=options.temperature,
+        given=dict(options.var),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from cellwright.content_drawing import drawn_contents
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -21,6 +22,7 @@ from cellwright.events import (
     ReasoningDelta,
     TextDelta,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 from cellwright.run import Run
@@ -84,6 +86,7 @@ class NotebookTranscript(Narrator):
             "model_retrying": self._model_retrying,
             "model_replied": self._model_replied,
             "tool_finished": self._tool_finished,
+            "tool_progress": self._tool_progress,
             "approval_asked": self._approval_asked,
             "approval_answered": self._approval_answered,
             "cell_started": self._cell_started,
@@ -135,9 +138,26 @@ class NotebookTranscript(Narrator):
         code_is_shown = event.call_id in self._shown_code
         if event.call_id in self._lines or (event.status != "ok" and not code_is_shown):
             self._line(call, event)
-        if event.shown.strip() and event.status == "ok":
+        if event.contents:
+            self._draw_contents(event, code_is_shown=code_is_shown)
+        elif event.shown.strip() and event.status == "ok":
             shown = plain_text(event.shown)[:SHOWN_CHARACTERS]
             self._draw(shown, "block")
+
+    def _draw_contents(self, event: ToolFinished, *, code_is_shown: bool) -> None:
+        """What the tool says to the person; what a cell showed, the kernel has drawn already."""
+        contents = [item for item in event.contents if not item.is_error]
+        if code_is_shown:
+            contents = [item for item in contents if item.visible_scope == "user"]
+        for drawn in drawn_contents(contents):
+            self._put(Bundle(drawn.markdown, drawn.plain, drawn.rich))
+
+    def _tool_progress(self, event: ToolProgress) -> None:
+        call = self._calls.get(event.call_id)
+        line = wording.progress_line(call, event) if call is not None else ""
+        if line and self._lines.get(event.call_id) != line:
+            self._lines[event.call_id] = line
+            self._draw_lines()
 
     def _line(self, call: ToolStarted, finished: ToolFinished | None) -> None:
         """Calls that show no cell share one display for as long as nothing else is shown."""

@@ -46,6 +46,9 @@ class AgentMagics(Magics):
     paint = Bool(
         True, help="Put code into cells under the calling cell, where the front end can do that."
     ).tag(config=True)
+    demos = Unicode(
+        "", help="Folder of benchmark results whose good runs are examples for typed questions."
+    ).tag(config=True)
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -96,4 +99,5 @@ class AgentMagics(Magics):
             self.show_code,
             self.errors == "short",
             self.paint,
+            self.demos,
         )

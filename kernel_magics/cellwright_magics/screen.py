@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -22,9 +23,13 @@ class Bundle:
 
     markdown: str
     plain: str
+    rich: Mapping[str, Any] = field(default_factory=dict)
+    """What stands in place of the Markdown, by MIME type: a picture, a table, a chart."""
 
-    def data(self) -> dict[str, str]:
+    def data(self) -> dict[str, Any]:
         """As a display message carries it."""
+        if self.rich:
+            return {**self.rich, "text/plain": self.plain or NOTHING}
         return {
             "text/markdown": self.markdown or NOTHING,
             "text/plain": self.plain or NOTHING,

@@ -33,10 +33,12 @@ from cellwright_magics.approval import StdinApprover
 from cellwright_magics.arguments import Asked
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.choices import Choices
+from cellwright_magics.demos import Demos
 from cellwright_magics.display import Transcript
 from cellwright_magics.driving import drive
 from cellwright_magics.easels import Easel, Easels
 from cellwright_magics.painted import PaintedNotebook
+from cellwright_magics.shown_at_once import ShownAtOnce
 from cellwright_magics.typed_prompts import typed_question
 
 if TYPE_CHECKING:
@@ -84,6 +86,7 @@ class Session:
         self._shell = shell
         self._easels = easels
         self.gate = OutputGate()
+        self.demos = Demos()
         self._kernel: ShellKernel | None = None
         self._approver = StdinApprover()
         self._services: dict[tuple[str, str, str], Service] = {}
@@ -154,13 +157,15 @@ class Session:
             service = self.service(settings, choices.model)
             conversation = self._conversation_for(settings, cell)
             question = self.question(asked.prompt, choices, service, asked.options.files)
-            question = typed_question(replace(question, adapter=settings.adapter))
+            question = replace(question, adapter=settings.adapter)
+            question = typed_question(question, self.demos.chosen)
             notebook = self._notebook(cell.easel, conversation)
-            conversation.move(replace(conversation.place, notebook=notebook))
             cell_watch.STATE.own_counts |= self._easels.skipped_counts
-            events = conversation.ask(question, service.lm, Stop())
             with self._painting(cell.easel, conversation, transcript) as show:
-                drive(events, show)
+                showing = ShownAtOnce(show)
+                place = replace(conversation.place, notebook=notebook, on_progress=showing.at_once)
+                conversation.move(place)
+                drive(conversation.ask(question, service.lm, Stop()), showing.show)
         return conversation.place.store.record(conversation.last_run_id)
 
     def _notebook(self, easel: Easel | None, conversation: Conversation) -> Notebook | None:
@@ -203,6 +208,7 @@ class Session:
             mode=choices.mode,
             limits=choices.limits,
             notice=notice,
+            given=choices.given,
         )
 
     def place_with(self, settings: Settings, kernel: Kernel, approver: Approver | None) -> Place:
@@ -215,6 +221,7 @@ class Session:
             approver=approver,
             notebook=saved_notebook(self._shell.user_ns, os.environ),
             prices=settings.prices,
+            user_id=settings.user,
         )
 
     @property

@@ -12,6 +12,7 @@ from cellwright.events import (
     ModelRetrying,
     ModelSilent,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 from cellwright.run import Run
@@ -48,6 +49,7 @@ class TerminalTranscript(Narrator):
             "model_retrying": self._model_retrying,
             "model_replied": self._model_replied,
             "tool_finished": self._tool_finished,
+            "tool_progress": self._tool_progress,
             "approval_asked": self._approval_asked,
             "approval_answered": self._approval_answered,
         }
@@ -76,6 +78,11 @@ class TerminalTranscript(Narrator):
         self._write(wording.tool_line(call, event))
         if event.shown.strip() and event.status == "ok":
             self._write(_indented(plain_text(event.shown)))
+
+    def _tool_progress(self, event: ToolProgress) -> None:
+        call = self._calls.get(event.call_id)
+        if call is not None:
+            self._write(wording.progress_line(call, event))
 
     def _approval_asked(self, event: ApprovalAsked) -> None:
         call = self._calls[event.call_id]

@@ -12,6 +12,7 @@ from cellwright.events import (
     Notice,
     RunFinished,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 from cellwright.messages import text_of
@@ -26,6 +27,7 @@ __all__ = [
     "label_of",
     "notice",
     "one_line",
+    "progress_line",
     "question",
     "retrying",
     "status_line",
@@ -83,6 +85,13 @@ def tool_line(call: ToolStarted, finished: ToolFinished | None) -> str:
         return f"▸ {label}"
     reason = one_line(text_of(finished.message))
     return f"✗ {label}: {reason}"
+
+
+def progress_line(call: ToolStarted, event: ToolProgress) -> str:
+    """How far a call is."""
+    said = one_line(event.text)
+    share = f" {event.fraction:.0%}" if event.fraction is not None else ""
+    return f"▸ {label_of(call)}: {said}{share}"
 
 
 def question(call: ToolStarted, event: ApprovalAsked) -> str:

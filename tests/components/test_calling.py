@@ -10,6 +10,7 @@ import pytest
 from component_samples import component, context_with
 
 from cellwright.adapters.native import NativeAdapter
+from cellwright.budget import Budget
 from cellwright.components import Component, ToolContext
 from cellwright.components.functions import tool
 from cellwright.components.registry import Registry
@@ -17,14 +18,15 @@ from cellwright.content import ComponentOutput
 from cellwright.errors import SetupError, ToolError
 from cellwright.events import Event, Notice, ToolFinished, ToolProgress
 from cellwright.lm.openai_format import messages_to_openai
-from cellwright.messages import AssistantMessage, ToolCall, UserMessage, text_of
+from cellwright.messages import AssistantMessage, Message, ToolCall, UserMessage, text_of
 from cellwright.policy import Policy
 from cellwright.prompts import Reply
 from cellwright.publishing import Publisher
 from cellwright.recording import RecordedEvent
 from cellwright.redaction import Redactor
-from cellwright.tool_calls import ToolCaller
-from cellwright.usage import ModelUsage, Usage
+from cellwright.settings import Limits
+from cellwright.tool_calls import CallerParts, ToolCaller
+from cellwright.usage import ModelUsage, Price, Usage
 from cellwright.values import from_dict, to_dict
 
 
@@ -54,7 +56,11 @@ class Calls:
         publisher = Publisher(self.journal, Redactor({}), None)
         self.context = context_with(sees_images=sees_images)
         registry = Registry(tools)
-        self.caller = ToolCaller(registry, Policy("auto"), self.context, publisher)
+        self.budget = Budget(Limits(token_limit=10), prices={"dear": Price(1.0, 2.0)})
+        self.shown: list[ToolProgress] = []
+        self.history: tuple[Message, ...] = ()
+        parts = CallerParts(publisher, self.budget, lambda: self.history, self.shown.append)
+        self.caller = ToolCaller(registry, Policy("auto"), self.context, parts)
         self.events: list[Event] = []
 
     def __call__(self, name: str, written: str = "", **arguments: Any) -> ToolFinished:
@@ -111,6 +117,14 @@ def test_000_26_what_is_for_the_model_is_not_drawn() -> None:
     assert "only drawn" in finished.shown
 
 
+def test_x_07_what_is_for_the_model_can_be_looked_at_in_the_transcript() -> None:
+    calls = Calls(scoped())
+    calls("report")
+    (said,) = calls.caller.take_results()
+    assert "only read" in text_of(said)
+    assert "only drawn" not in text_of(said)
+
+
 def test_000_27_raw_data_is_in_the_record_alone() -> None:
     finished = Calls(scoped())("report")
     assert finished.contents[-1].raw_data == {"origin_response": "raw words"}
@@ -162,6 +176,36 @@ def test_000_28_and_29_usage_and_metrics_are_with_the_result() -> None:
     assert finished.metrics.end >= finished.metrics.begin > 0
 
 
+def test_000_14_what_a_tool_spends_on_models_counts_in_the_budget_even_if_it_fails() -> None:
+    @tool
+    def asks() -> Iterator[ComponentOutput]:
+        """Ask models."""
+        for name in ("dear", "unknown"):
+            usage = {"model": name, "prompt_tokens": 4, "completion_tokens": 2}
+            yield Component().create_output(text="x", usage=usage)
+        raise ToolError("No more.")
+
+    calls = Calls(asks)
+    assert calls("asks").status == "error"
+    assert calls.budget.usage == Usage(8, 4)
+    assert calls.budget.cost_dollars == pytest.approx(8e-6)
+    reached = calls.budget.exceeded()
+    assert reached is not None
+    assert reached.cause == "token_limit"
+
+
+@pytest.mark.parametrize("role", ["tool", "user", "assistant"])
+def test_000_21_what_a_tool_says_in_any_role_is_the_result_of_its_call(role: Any) -> None:
+    @tool
+    def speaks() -> ComponentOutput:
+        """Speak."""
+        return Component().create_output(text="said", role=role)
+
+    finished = Calls(speaks)("speaks")
+    assert (finished.message.role, text_of(finished.message)) == ("tool", "said")
+    assert finished.shown == "said"
+
+
 def test_000_16_partial_output_stays_beside_the_error() -> None:
     @tool
     def fails() -> Iterator[str]:
@@ -210,6 +254,23 @@ def test_000_11_nothing_is_told_of_arguments_that_cannot_be_read() -> None:
     assert calls.of(Notice) == []
 
 
+def test_000_11_a_manifest_by_hand_may_not_have_a_system_name_either() -> None:
+    schema = {"type": "object", "properties": {"_sys_uid": {"type": "string"}}}
+    manifest = {"name": "sample", "description": "S.", "parameters": schema}
+    with pytest.raises(SetupError, match="'_sys_uid' is reserved"):
+        Registry([component(lambda _sys_uid: None, manifests=[manifest])])
+
+
+def test_000_13_the_history_at_the_time_of_the_call_is_handed_over() -> None:
+    def looks(ctx: ToolContext) -> str:
+        """Look."""
+        return str(len(ctx.history))
+
+    calls = Calls(tool(looks))
+    calls.history = (UserMessage(()), AssistantMessage("Hi."))
+    assert text_of(calls("looks").message) == "2"
+
+
 def test_000_11_a_parameter_may_not_have_a_system_name() -> None:
     def takes(_sys_traceid: str) -> None:
         """Take it."""
@@ -232,6 +293,7 @@ def test_000_34_progress_is_told_in_order_and_not_after_the_end() -> None:
     calls = Calls(loads)
     finished = calls("loads")
     kept[0].notify("too late")
+    assert calls.shown == calls.of(ToolProgress)
     told = [(event.text, event.fraction) for event in calls.of(ToolProgress)]
     assert told == [("loading 3 GB…", 0.5), ("closing", 1.0)]
     assert calls.journal.events[-1] is finished
@@ -255,8 +317,8 @@ def test_000_13_every_system_name_is_found_in_the_context() -> None:
     calls("looks")
     assert len([name for name in seen if name.startswith("_sys_")]) == 20
     assert seen["_sys_name"] == "looks"
-    assert seen["_sys_used_tool"] == ("looks",)
+    assert seen["_sys_used_tool"] == ["looks"]
     assert seen["_sys_span_id"] == "call_1"
-    assert seen["_sys_file_names"] == ()
+    assert seen["_sys_file_names"] == []
     assert seen["_sys_current_time"].startswith("20")
     assert not {"_sys_appbuiler_token", "_sys_gateway_endpoint"} & set(seen)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pydantic
 import pytest
 from component_samples import OnlyRun, component, context_with
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
+from cellwright.adapters.arguments import BadArgumentsError, read_arguments
 from cellwright.components import Component
-from cellwright.components.declared import flattened, manifest_complaints, manifest_of
+from cellwright.components.declared import manifest_complaints, manifest_of
 from cellwright.components.registry import Registry
 from cellwright.content import ComponentOutput
 from cellwright.errors import SetupError
-from cellwright.signatures import Signature
+from cellwright.messages import ToolCall
+from cellwright.signatures import Field, Signature
 
 IMAGE = {"type": "string", "description": "A picture."}
 
@@ -85,6 +89,38 @@ def test_000_43_a_manifest_fits_tool_eval_both_ways() -> None:
     assert "'a' is not required" in refused(component(lambda a: a, manifests=[optional]))
 
 
+def typed(
+    word: str, count: int = 3, share: float = 0.5, tags: list[str] | None = None, odd: Any = None
+) -> None:
+    """Say it."""
+
+
+class Odd:
+    """No type for JSON."""
+
+
+def for_python(a: Odd) -> None:
+    """Take it."""
+
+
+def test_000_43_types_and_defaults_are_those_of_tool_eval() -> None:
+    properties = {
+        "word": {"type": "string", "description": "W."},
+        "count": {"type": "integer", "default": 3, "description": "C."},
+        "share": {"type": "integer", "description": "S."},
+        "tags": {"type": "array", "description": "T."},
+        "odd": {"type": "object", "description": "O."},
+    }
+    fits = written(properties=properties, required=["word"])
+    assert component(typed, manifests=[fits]).tool_manifests()
+    other = {**properties, "word": {"type": "integer", "description": "W."}}
+    other["count"] = {"type": "integer", "default": 4, "description": "C."}
+    complaint = refused(component(typed, manifests=[written(properties=other, required=["word"])]))
+    assert "the type of 'word' is 'integer', and 'string' in tool_eval" in complaint
+    assert "the default of 'count' is 4, and 3 in tool_eval" in complaint
+    assert component(for_python, manifests=[written("a")]).tool_manifests()
+
+
 def test_000_40_overriding_with_wrong_parameters_fails_at_registration() -> None:
     with pytest.raises(SetupError, match="'sample' cannot be offered .*no parameter 'renamed'"):
         Registry([component(lambda a: a, manifests=[written("renamed")])])
@@ -115,15 +151,15 @@ def test_000_41_two_manifests_of_one_name_are_refused() -> None:
 class Query(BaseModel):
     """What to look for."""
 
-    words: str = Field(description="Words.", json_schema_extra={"variable_name": "query"})
-    limit: int = Field(5, description="How many.")
+    words: str = pydantic.Field(description="Words.", json_schema_extra={"variable_name": "query"})
+    limit: int = pydantic.Field(5, description="How many.")
 
 
 class Clash(BaseModel):
     """Two of one name."""
 
-    query: str = Field(description="Q.")
-    words: str = Field(description="W.", json_schema_extra={"variable_name": "query"})
+    query: str = pydantic.Field(description="Q.")
+    words: str = pydantic.Field(description="W.", json_schema_extra={"variable_name": "query"})
 
 
 def test_000_04_a_pydantic_class_is_the_meta_and_names_its_variables() -> None:
@@ -161,24 +197,45 @@ def test_000_04_a_field_without_a_description_is_named() -> None:
     assert "'a' has no description" in refused(component(lambda a: a, meta=Bare))
 
 
-def test_x_08_a_choice_of_required_arguments_is_kept_and_flattened_for_providers() -> None:
+def test_x_08_a_choice_of_required_arguments_is_what_a_call_is_held_to() -> None:
     choice = {"anyOf": [{"required": ["img_name"]}, {"required": ["img_url"]}]}
     manifest = written("img_name", "img_url", required=None, **choice)
     made = component(lambda img_name="", img_url="": img_name or img_url, manifests=[manifest])
-    schema = made.tool_manifests()[0].parameters
-    validator = Draft202012Validator(dict(schema))
-    assert validator.is_valid({"img_url": "u"})
-    assert not validator.is_valid({})
-    flat = flattened(schema)
-    assert "anyOf" not in flat
-    assert "required" not in flat
-    assert list(flat["properties"]) == ["img_name", "img_url"]
+    (told,) = made.tool_manifests()
+    assert read_arguments(ToolCall("c", "sample", '{"img_url": "u"}'), told.parameters)
+    with pytest.raises(BadArgumentsError):
+        read_arguments(ToolCall("c", "sample", "{}"), told.parameters)
 
 
-def test_x_08_what_every_branch_requires_stays_required() -> None:
-    branches = [{"required": ["a"], "properties": {"b": IMAGE}}, {"required": ["a", "b"]}]
-    assert flattened({"type": "object", "oneOf": branches})["required"] == ["a"]
-    assert flattened({"type": "object", "allOf": branches})["required"] == ["a", "b"]
+class Place(BaseModel):
+    """Where."""
+
+    city: str
+    inner: Place | None = None
+
+
+class Trip(BaseModel):
+    """From one place to another."""
+
+    start: Place = pydantic.Field(description="Where it begins.")
+
+
+def test_000_42_references_are_resolved_wherever_a_manifest_comes_from() -> None:
+    place = {"type": "object", "properties": {"definitions": {"type": "string"}}}
+    properties = {"start": {"$ref": "#/$defs/Place", "description": "Where."}}
+    by_hand = written(properties=properties, required=["start"], **{"$defs": {"Place": place}})
+    signature = Signature.parse("-> end: str", "Go.").prepend(Field("start", "input", Place, "S."))
+    for given in ({"manifests": [by_hand]}, {"meta": Trip}, {"meta": signature}):
+        (manifest,) = component(lambda start: start, **given).tool_manifests()
+        text = json.dumps(manifest.parameters)
+        assert "$ref" not in text
+        assert "$defs" not in text
+        assert manifest.parameters["properties"]["start"]["type"] == "object"
+
+
+def test_000_42_a_reference_that_leads_nowhere_is_named() -> None:
+    lost = written(properties={"a": {"$ref": "#/$defs/Lost", "description": "A."}}, required=["a"])
+    assert "refer to '#/$defs/Lost'" in refused(component(lambda a: a, manifests=[lost]))
 
 
 def test_000_01_a_component_without_a_name_is_refused() -> None:

@@ -16,7 +16,7 @@ from cellwright.components.live_tools import kernel_tool
 from cellwright.content import ComponentOutput, for_model
 from cellwright.events import CellAdded, CellOutput
 from cellwright.kernels.client import ClientKernel
-from cellwright.messages import ToolMessage, text_of
+from cellwright.messages import AssistantMessage, TextPart, ToolMessage, UserMessage, text_of
 from cellwright.outputs import ExecuteResult
 
 pytestmark = pytest.mark.kernel
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.kernel
 CELL = '''
 import asyncio, enum
 import pandas as pd
-from cellwright.components import Component
+from cellwright.components import Component, ToolContext
 from cellwright.components.functions import tool
 from cellwright.components.live_registry import LIVE
 
@@ -66,7 +66,20 @@ class Shout(Component):
         yield word.upper() + "!"
 
 shout = Shout()
-for each in (revenue, fetch, paint, scoped, fails, shout):
+
+def told(ctx: ToolContext) -> str:
+    """Say what it was told."""
+    ctx.notify("half of it", 0.5)
+    return f"{ctx.prompt}/{ctx.run_id}/{ctx.tool_name}/{[m.role for m in ctx.history]}"
+
+class Faithful(Component):
+    name = "faithful"
+    def tool_eval(self, **kwargs):
+        """Say what it was told."""
+        return f"{kwargs['_sys_origin_query']} {kwargs['model_configs']}"
+
+faithful = Faithful()
+for each in (revenue, fetch, paint, scoped, fails, shout, told, faithful):
     LIVE.add(getattr(each, "__name__", "") or each.name, each)
 '''
 ROWS = "__import__('json').dumps(LIVE.rows(globals()))"
@@ -81,8 +94,11 @@ from cellwright.kernels.shell import ShellKernel
 from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
 _numbers = itertools.count(1)
+from cellwright.messages import AssistantMessage, TextPart, UserMessage
 _context = ToolContext(ShellKernel(get_ipython()), None, Shelf(), Stop(), lambda o: o,
-                       lambda: f"c{next(_numbers)}")
+                       lambda: f"c{next(_numbers)}", prompt="how many?", run_id="run1",
+                       tool_name="told", model_configs={"model": "m"},
+                       history=(UserMessage((TextPart("Hi"),)), AssistantMessage("Hello.")))
 def _call(name, arguments):
     rows = {row["name"]: LiveRow(**row) for row in LIVE.rows(globals())}
     said = list(kernel_tool(rows[name]).evaluate(_context, **arguments))
@@ -96,6 +112,8 @@ READ: dict[str, tuple[dict[str, Any], str]] = {
     "scoped": ({}, "only read"),
     "fails": ({"number": 0}, "ZeroDivisionError: division by zero"),
     "shout": ({"word": "hi"}, "HI!"),
+    "told": ({}, "how many?/run1/told/['user', 'assistant']"),
+    "faithful": ({}, "how many? {'model': 'm'}"),
 }
 
 
@@ -122,7 +140,14 @@ class Lanes:
 
     def connected(self, name: str, arguments: dict[str, Any]) -> str:
         """As the panel calls it: over a connection of its own."""
-        context = context_with(kernel=ClientKernel(self._client))
+        context = context_with(
+            kernel=ClientKernel(self._client),
+            prompt="how many?",
+            run_id="run1",
+            tool_name="told",
+            model_configs={"model": "m"},
+            history=(UserMessage((TextPart("Hi"),)), AssistantMessage("Hello.")),
+        )
         self.events = list(kernel_tool(self.rows[name]).evaluate(context, **arguments))
         said = (item for item in self.events if isinstance(item, ComponentOutput))
         contents = tuple(content for output in said for content in output.content)
@@ -166,6 +191,19 @@ def test_a_table_is_drawn_in_the_calls_cell(lanes: Lanes) -> None:
     drawn = [item.message for item in lanes.events if isinstance(item, CellOutput)]
     shown = [message.data for message in drawn if isinstance(message, ExecuteResult)]
     assert ["<table" in data["text/html"] for data in shown] == [True]
+
+
+def test_000_34_progress_of_a_live_tool_is_drawn_and_the_model_is_not_told(lanes: Lanes) -> None:
+    read = lanes.connected("told", {})
+    drawn = [item.message for item in lanes.events if isinstance(item, CellOutput)]
+    assert any("half of it 50%" in str(getattr(message, "data", "")) for message in drawn)
+    assert "half of it" not in read
+
+
+def test_000_13_by_hand_in_a_kernel_a_tool_is_told_of_no_run(lanes: Lanes) -> None:
+    lanes.value("_by_hand = shout.evaluate_merged(word='hi')", "__import__('json').dumps('')")
+    code = "_by_hand = tool(told).evaluate_merged().content[0].text['info']"
+    assert lanes.value(code, "__import__('json').dumps(_by_hand)") == "//told/[]"
 
 
 def test_000_01_a_class_of_a_cell_is_offered_under_its_name(lanes: Lanes) -> None:

@@ -27,6 +27,15 @@ def test_000_03_plain_content_round_trips(content: Any) -> None:
     assert (again.content, again.origin, again.id) == (content, "cell", message.id)
 
 
+def test_000_03_a_class_of_ones_own_keeps_its_kind_and_its_fields() -> None:
+    class Note(Message[str]):
+        """A message of our own."""
+
+    again = Note.from_dict(Note("x", colour="red").to_dict())
+    assert isinstance(again, Note)
+    assert (again.content, again.colour) == ("x", "red")
+
+
 def test_000_03_an_object_becomes_its_repr_and_its_mime_bundle() -> None:
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": [1]})

@@ -94,9 +94,11 @@ def test_a_tool_without_a_manifest_is_refused_by_name() -> None:
         Registry([Bare()])
 
 
-def test_too_many_tools_are_warned_about_and_then_refused() -> None:
-    assert Registry([named("one")]).warning == ""
-    assert "65 tools" in Registry([named(f"t{n}") for n in range(65)]).warning
+def test_002_70_many_tools_are_warned_about_and_too_many_refused() -> None:
+    assert Registry([named(f"t{n}") for n in range(40)]).warning == ""
+    assert "41 tools are offered" in Registry([named(f"t{n}") for n in range(41)]).warning
+    for count in (127, 128):
+        assert len(Registry([named(f"t{n}") for n in range(count)]).manifests) == count
     with pytest.raises(SetupError, match="There are 129 tools; at most 128"):
         Registry([named(f"t{n}") for n in range(129)])
 

@@ -45,3 +45,16 @@ def test_x_13_a_request_has_at_most_128() -> None:
     assert "a request may have 128" in offer.reports[0]
     late = within_caps([*sources, ToolSource("c", tools(1, "c"))])
     assert late.reports[1].startswith("1 tool of 'c'")
+
+
+def test_x_13_a_component_that_is_several_tools_counts_as_many() -> None:
+    manifests = [{"name": f"m{n}", "description": "A tool.", "parameters": {}} for n in range(40)]
+    both = tuple(component(lambda name: None, name=f"c{n}", manifests=manifests) for n in (1, 2))
+    offer = within_caps([ToolSource("kernel", (*both, *tools(3)))])
+    assert offer.components == both[:1]
+    assert "4 tools of 'kernel' not offered, a source may have 64: 'c2'" in offer.reports[0]
+
+
+def test_x_13_what_has_no_manifest_counts_as_one() -> None:
+    broken = component(lambda wrong: None, name="broken")
+    assert within_caps([ToolSource("kernel", (broken,))]).components == (broken,)

@@ -60,6 +60,16 @@ def test_options_are_typed() -> None:
     )
 
 
+def test_000_12_values_for_tools_are_named() -> None:
+    asked = parse("--var region=north --var 'note=a = b' --var empty= look")
+    assert asked.options.var == (("region", "north"), ("note", "a = b"), ("empty", ""))
+    assert asked.prompt == "look"
+    assert parse("look").options.var == ()
+    for wrong in ("region", "=x", "a-b=c"):
+        with pytest.raises(UsageError, match=f"'{wrong}' is not written NAME=VALUE"):
+            parse(f"--var {wrong} look")
+
+
 def test_a_value_may_follow_an_equals_sign() -> None:
     asked = parse("--model=x --files=a.csv look")
     assert (asked.options.model, asked.options.files, asked.prompt) == ("x", ("a.csv",), "look")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from magics.shown_events import ERROR, PaperScreen, call, done, finished, replied
 
+from cellwright.content import Content, content
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -18,6 +21,8 @@ from cellwright.events import (
     ReasoningDelta,
     RunFinished,
     TextDelta,
+    ToolFinished,
+    ToolProgress,
 )
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
@@ -177,6 +182,45 @@ def test_a_result_for_the_person_is_shown() -> None:
     screen = drawn(call("look", "read"), done("look", shown="\x1b[31ma table"))
     assert screen.plain == ["▸ do look", "a table"]
     assert screen.markdown[1] == "```text\na table\n```"
+
+
+def told(*contents: Content, status: str = "ok") -> ToolFinished:
+    return replace(done("look", status), contents=contents)
+
+
+def test_000_26_what_a_tool_draws_for_the_person_is_drawn_and_the_rest_is_not() -> None:
+    picture = content("image", {"base64": "AAAA", "filename": "plot"}, scope="user")
+    hidden = content("text", "hidden", scope="llm")
+    screen = drawn(call("look", "read"), told(picture, hidden, content("text", "**seen**")))
+    assert screen.plain == ["▸ do look", "plot", "**seen**"]
+    assert list(screen.shown.values())[1].data()["image/png"] == "AAAA"
+
+
+def test_what_a_tool_had_drawn_before_it_failed_is_drawn() -> None:
+    failed = Content("text", {"info": "No more."}, is_error=True)
+    screen = drawn(call("look", "read"), told(content("text", "half"), failed, status="error"))
+    assert screen.plain == ["✗ do look: fine", "half"]
+
+
+def test_what_a_cell_showed_to_all_is_not_drawn_twice() -> None:
+    both = (content("text", "in the cell"), content("text", "only here", scope="user"))
+    screen = drawn(call(code="x"), CellAdded("a", "x", call_id="c1"), told(*both))
+    assert screen.plain == ["x", "only here"]
+
+
+def test_000_34_progress_changes_the_line_of_its_call_and_is_no_answer() -> None:
+    looked = call("load", "execute")
+    half, most = ToolProgress("c1", "loading\n3 GB…", 0.5), ToolProgress("c1", "indexing")
+    screen = drawn(looked, half)
+    assert screen.plain == ["▸ do load: loading 3 GB… 50%"]
+    screen = drawn(looked, half, half, most, done("load"))
+    assert screen.plain == ["▸ do load"]
+    assert [bundle.plain for bundle in screen.sent] == [
+        "▸ do load: loading 3 GB… 50%",
+        "▸ do load: indexing",
+        "▸ do load",
+    ]
+    assert drawn(half).plain == []
 
 
 def test_an_unknown_result_is_left_out() -> None:

@@ -15,6 +15,7 @@ from cellwright.events import (
     Notice,
     RunFinished,
     TextDelta,
+    ToolProgress,
 )
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
@@ -67,6 +68,12 @@ def test_calls_that_show_no_cell_have_a_line() -> None:
     assert printed(call("look", "read"), done("look", "error", "gone")) == ["✗ do look: gone"]
     assert printed(call("submit"), done("submit", shown="x")) == []
     assert printed(done("other")) == []
+
+
+def test_000_34_progress_is_a_line_of_its_own() -> None:
+    half = ToolProgress("c1", "loading", 0.5)
+    assert printed(call("load"), half, done("load")) == ["▸ do load: loading 50%", "▸ do load"]
+    assert printed(half) == []
 
 
 def test_a_question_shows_the_code_and_a_refusal_is_told() -> None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
-from cellwright.components.declared import component_manifests, python_names
+from cellwright.components.declared import component_manifests, python_names, wire_names
 from cellwright.components.evaluation import Call, bound_arguments, evaluate, merged
+from cellwright.components.handed_over import HereKernel, progress_display, taken_facts
 from cellwright.components.message import Message
+from cellwright.components.tracing import trace_headers
 from cellwright.content import ComponentOutput, Content, Metrics, metrics_of
 from cellwright.content import content as checked_content
 from cellwright.events import CellEvent
 from cellwright.kernels import Kernel, OutputSink
 from cellwright.notebooks import Notebook
 from cellwright.prompts import Manifest
+from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
 from cellwright.usage import model_usages
 
@@ -46,6 +50,10 @@ class ToolLimits:
     """What the model is given of one call at most."""
     images: int = 2
     """Pictures sent of one call at most."""
+
+
+UNLIMITED = ToolLimits(output_tokens=10**9, step_tokens=10**9)
+"""For a call within a cell: whoever runs the cell cuts what it shows."""
 
 
 class OutputShelf(Protocol):
@@ -112,6 +120,11 @@ class ToolContext:
         """Now, with the time zone."""
         return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
+    def headers(self) -> dict[str, str]:
+        """What a request to another service says of the run; empty where nothing is traced."""
+        traced = trace_headers()
+        return {**traced, "X-Request-Id": self.run_id} if traced and self.run_id else traced
+
     def notify(self, text: str, fraction: float | None = None) -> None:
         """Tell the person at once how far a long tool is; the model is told nothing.
 
@@ -172,6 +185,7 @@ class Component:
         Raises:
             ToolError: It could not do it; what it had said was yielded before.
         """
+        context = context or _context_here(self.name)
         name = (context.tool_name if context is not None else "") or self.name
         return evaluate(
             Call(
@@ -195,10 +209,11 @@ class Component:
         function: Callable[..., Any] | None = getattr(self, "tool_eval", None)
         if function is None:
             return self.run(Message(arguments)).content
+        told = wire_names(self.meta)
         arguments = python_names(self.meta, arguments)
         if len(self.manifests) > 1 and context is not None:
             arguments = {"name": context.tool_name, **arguments}
-        return function(**bound_arguments(function, context, arguments))
+        return function(**bound_arguments(function, context, arguments, told))
 
     def run(self, message: Message[Any]) -> Message[Any]:
         """Call it by hand.
@@ -246,6 +261,24 @@ class Component:
             return {}
         names = list(self.tool_manifests()[0].parameters.get("properties", {}))
         return {names[0]: content} if names else {}
+
+
+def _context_here(name: str) -> ToolContext | None:
+    """The context of a call that is a cell of this kernel; None where this is no kernel."""
+    facts = taken_facts()
+    if facts is None:
+        return None
+    return ToolContext(
+        kernel=HereKernel(),
+        notebook=None,
+        shelf=Shelf(),
+        stop=Stop(),
+        on_output=lambda output: output,
+        new_cell_id=lambda: uuid.uuid4().hex[:8],
+        limits=UNLIMITED,
+        on_progress=progress_display(),
+        **{"tool_name": name, **facts},
+    )
 
 
 def _created(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from cellwright.components.manifest import (
     RESERVED_PREFIX,
+    ManifestStyle,
     function_manifest,
     read_docstring,
     shown_parameters,
@@ -15,15 +16,24 @@ from cellwright.components.manifest import (
 )
 from cellwright.errors import SetupError
 from cellwright.prompts import Manifest
+from cellwright.tool_schemas import BRANCHES, missing_definitions, without_references
 
-__all__ = ["component_manifests", "flattened", "manifest_complaints", "manifest_of", "python_names"]
+__all__ = [
+    "component_manifests",
+    "manifest_complaints",
+    "manifest_of",
+    "python_names",
+    "wire_names",
+]
 
+LENIENT = ManifestStyle(is_lenient=True)
+ANY_NUMBER = ("number",)
+"""A float may be told as an integer."""
 RUN_SCHEMA = {
     "type": "object",
     "properties": {"message": {"type": "string", "description": "What the tool works on."}},
     "required": ["message"],
 }
-BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
 def component_manifests(component: Any) -> tuple[Manifest, ...]:
@@ -63,6 +73,8 @@ def manifest_of(given: Any) -> Manifest:
     schema.setdefault("properties", {})
     if not schema.get("required"):
         schema.pop("required", None)
+    if not missing_definitions(schema) and set(schema) & {"$defs", "definitions"}:
+        schema = without_references(schema)
     return Manifest(tool_name(str(inner["name"])), str(inner.get("description") or ""), schema)
 
 
@@ -81,6 +93,8 @@ def manifest_complaints(manifest: Manifest) -> Iterator[str]:
         return
     if manifest.parameters.get("type") != "object":
         yield "its parameters are no object"
+    for reference in missing_definitions(manifest.parameters):
+        yield f"its parameters refer to {reference!r}, which is not there"
     for name, schema in manifest.parameters.get("properties", {}).items():
         if name.startswith(RESERVED_PREFIX):
             yield f"the parameter name {name!r} is reserved"
@@ -88,25 +102,6 @@ def manifest_complaints(manifest: Manifest) -> Iterator[str]:
             yield f"the parameter {name!r} has no description"
         elif not set(schema) & {"type", "enum", "const", "$ref", *BRANCHES}:
             yield f"the parameter {name!r} has no type"
-
-
-def flattened(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema for providers that take no branches at its top (X-08).
-
-    Properties of all branches are kept and nothing is required that not all of them require; the
-    call is still checked against the whole.
-    """
-    flat = {key: value for key, value in schema.items() if key not in BRANCHES}
-    for key in BRANCHES:
-        branches = [branch for branch in schema.get(key, ()) if isinstance(branch, Mapping)]
-        for branch in branches:
-            flat["properties"] = {**branch.get("properties", {}), **flat.get("properties", {})}
-        each = [set(branch.get("required", ())) for branch in branches]
-        shared = (set.union if key == "allOf" else set.intersection)(*each) if each else set()
-        required = [*flat.get("required", ()), *sorted(shared - set(flat.get("required", ())))]
-        if required:
-            flat["required"] = required
-    return flat
 
 
 def _by_hand(component: Any) -> tuple[Manifest, ...]:
@@ -149,6 +144,20 @@ def _mismatches(component: Any, manifest: Manifest) -> Iterator[str]:
             yield f"the manifest has no {name!r}"
         elif name in told and is_required and not _requires(manifest, name):
             yield f"{name!r} is not required, but tool_eval has no default for it"
+    yield from _other_types(function, told)
+
+
+def _other_types(function: Callable[..., Any], told: Mapping[str, Any]) -> Iterator[str]:
+    """Types and defaults that the code has otherwise; what it does not say is not compared."""
+    try:
+        made = function_manifest(function, "tool", "", LENIENT).parameters["properties"]
+    except SetupError:
+        return  # its types are for Python alone
+    for name in told:
+        said, written = made.get(name, {}), told[name]
+        for key in ("type", "default"):
+            if key in said and key in written and said[key] not in (written[key], *ANY_NUMBER):
+                yield f"the {key} of {name!r} is {written[key]!r}, and {said[key]!r} in tool_eval"
 
 
 def _requires(manifest: Manifest, name: str) -> bool:
@@ -178,7 +187,7 @@ def _instructions(meta: Any) -> str:
 
 def _renamed(meta: Any) -> dict[str, Any]:
     """The schema of a pydantic class with ``variable_name`` as the name of a field."""
-    schema: dict[str, Any] = meta.model_json_schema(by_alias=False)
+    schema = without_references(meta.model_json_schema(by_alias=False))
     names = wire_names(meta)
     properties = schema.get("properties", {})
     told: dict[str, Any] = {}
@@ -222,10 +231,10 @@ def _signature_schema(meta: Any) -> dict[str, Any]:
 
     inputs: dict[str, Any] = {n: (f.annotation, f) for n, f in meta.input_fields.items()}
     made: Any = create_model("Inputs", **inputs)
-    schema: dict[str, Any] = made.model_json_schema()
+    schema = without_references(made.model_json_schema())
     properties = {}
     for name, value in schema.get("properties", {}).items():
-        kept = {key: v for key, v in value.items() if key in KEPT or key in BRANCHES}
+        kept = {key: v for key, v in value.items() if key not in NOT_TOLD}
         properties[name] = {
             **kept,
             "description": str(value.get("desc") or value.get("description") or ""),
@@ -238,4 +247,4 @@ def _signature_schema(meta: Any) -> dict[str, Any]:
     }
 
 
-KEPT = ("type", "enum", "const", "items", "additionalProperties", "default", "properties", "$ref")
+NOT_TOLD = ("title", "description", "desc", "prefix", "__dspy_field_type")

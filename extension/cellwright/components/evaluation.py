@@ -92,32 +92,67 @@ def error_content(error: Exception) -> Content:
 
 
 def bound_arguments(
-    function: Callable[..., Any], context: Any, arguments: Mapping[str, Any]
+    function: Callable[..., Any],
+    context: Any,
+    arguments: Mapping[str, Any],
+    told: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The arguments of a call with what the system hands over, as the function wants it.
 
     A function that declares a context gets it, one that takes ``**kwargs`` the ``_sys_`` names;
     any other gets neither (requirements 000-10).
 
+    Args:
+        function: What is going to be called.
+        context: What the system hands over; None: a person calls it by hand.
+        arguments: What was written, by the function's own names.
+        told: What a model calls those whose names differ.
+
     Raises:
-        ToolError: The model wrote a system name.
+        ToolError: The model wrote a system name, or arguments are missing or unknown.
     """
     spoofed = reserved_names(arguments)
     if spoofed:
         raise ToolError(f"The argument {spoofed[0]!r} is reserved.", hint="Leave it out.")
-    parameters = inspect.signature(function).parameters.values()
-    given = dict(arguments)
-    for parameter in parameters:
-        if is_context(parameter):
-            if context is None and parameter.default is inspect.Parameter.empty:
-                raise SetupError(
-                    f"{getattr(function, '__qualname__', function)!s} needs the context of a run.",
-                    hint="Let the agent call it.",
-                )
-            return given if context is None else {**given, parameter.name: context}
-    if context is not None and any(p.kind is p.VAR_KEYWORD for p in parameters):
-        given = {**system_values(context), **given}
+    parameters = inspect.signature(function).parameters
+    given = {**arguments, **_handed_over(function, parameters, context)}
+    complaints = _misfits(parameters, given, told or {})
+    if complaints:
+        raise ToolError(f"The call does not fit: {'; '.join(complaints)}.")
     return given
+
+
+def _handed_over(
+    function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter], context: Any
+) -> dict[str, Any]:
+    for parameter in filter(is_context, parameters.values()):
+        if context is not None:
+            return {parameter.name: context}
+        if parameter.default is inspect.Parameter.empty:
+            raise SetupError(
+                f"{getattr(function, '__qualname__', function)!s} needs the context of a run.",
+                hint="Let the agent call it.",
+            )
+        return {}
+    takes_more = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return system_values(context) if context is not None and takes_more else {}
+
+
+def _misfits(
+    parameters: Mapping[str, inspect.Parameter],
+    given: Mapping[str, Any],
+    told: Mapping[str, str],
+) -> list[str]:
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [
+        name
+        for name, parameter in parameters.items()
+        if parameter.default is inspect.Parameter.empty and parameter.kind not in variadic
+    ]
+    missing = [f"{told.get(name, name)!r} is missing" for name in needed if name not in given]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return missing
+    return missing + [f"there is no {name!r}" for name in given if name not in parameters]
 
 
 def values_of(value: Any, stop: Any = None) -> Iterator[Any]:
@@ -152,6 +187,7 @@ class _Running:
             call.arguments,
             getattr(context, "call_id", ""),
             getattr(context, "run_id", ""),
+            getattr(context, "chat_id", ""),
         )
         self._span: Span = start_span(traced)
 
@@ -226,9 +262,11 @@ def _fitting(output: ComponentOutput, context: Any, *, is_given: bool) -> Compon
 def _cut(item: Content, words: str, context: Any, limit: int) -> list[Content]:
     name = f"{context.call_id or 'tool'}{'-' + item.name if item.name else ''}"
     context.shelf.keep(name, words)
-    short = Content("text", {"info": shorten(words, limit, name).text}, item.name, "llm")
-    short = replace(short, is_error=item.is_error)
-    return [short] if item.visible_scope == "llm" else [replace(item, visible_scope="user"), short]
+    told = {"info": shorten(words, limit, name).text}
+    if item.visible_scope == "llm":
+        return [replace(item, type="text", text=told)]
+    short = Content("text", told, item.name, "llm", item.is_error)
+    return [replace(item, visible_scope="user"), short]
 
 
 def _with(output: ComponentOutput, contents: list[Content]) -> ComponentOutput:

@@ -82,7 +82,9 @@ class HandIn(Component):
             told = f"{failed.ename}: {failed.evalue}" if failed is not None else "the cell failed"
             raise self._refusal(told)
         self._is_done = True
-        yield ComponentOutput((Content("text", {"info": self._answer(values)}),), final=True)
+        # It is the run's answer, which is shown by itself.
+        answer = Content("text", {"info": self._answer(values)}, visible_scope="llm")
+        yield ComponentOutput((answer,), final=True)
 
     def _refusal(self, why: str) -> ToolError:
         text = f"The results were not taken, and nothing was assigned: {why}"

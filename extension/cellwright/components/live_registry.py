@@ -6,6 +6,7 @@ the manifest is made anew whenever the model is told of it.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 import typing
@@ -19,7 +20,15 @@ from cellwright.components.manifest import annotations_of, is_context
 from cellwright.components.system_names import RESERVED_PREFIX
 from cellwright.errors import SetupError
 
-__all__ = ["LIVE", "RESERVED_TOOLS", "LiveForm", "LiveOptions", "LiveRegistry", "LiveRow"]
+__all__ = [
+    "LIVE",
+    "RESERVED_TOOLS",
+    "LiveForm",
+    "LiveOptions",
+    "LiveRegistry",
+    "LiveRow",
+    "offer_again",
+]
 
 RESERVED_TOOLS = frozenset(
     {
@@ -113,6 +122,19 @@ class LiveRegistry:
 
 LIVE = LiveRegistry()
 """That of this process."""
+
+
+def offer_again(namespace: Mapping[str, Any], tools: Mapping[str, str]) -> None:
+    """Offer the functions of these names again, as far as they are here.
+
+    Args:
+        namespace: Where they are looked for.
+        tools: Names, with what the model was told of each.
+    """
+    for name, description in tools.items():
+        if name in namespace:
+            with contextlib.suppress(SetupError):
+                LIVE.add(name, namespace[name], LiveOptions(description=description))
 
 
 def found(namespace: Mapping[str, Any], expression: str) -> Any:

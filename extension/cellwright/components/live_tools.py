@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from cellwright.components import Component, Risk, ToolContext, ToolYield
 from cellwright.components.cell_running import CellRun, SeenCells, run_cell
+from cellwright.components.handed_over import facts_of
 from cellwright.components.live_registry import LiveRow
 from cellwright.components.sources import ToolSource
 from cellwright.content import OUTPUT_MIME, ComponentOutput, Content
@@ -24,9 +25,11 @@ from cellwright.prompts import Manifest
 from cellwright.usage import sum_by_model
 from cellwright.values import from_dict
 
-__all__ = ["Discovery", "KernelTool", "call_code", "discovered", "kernel_tool"]
+__all__ = ["Discovery", "KernelTool", "call_code", "discovered", "kernel_tool", "run_call"]
 
 SOURCE = "kernel"
+TELLING = ("output", "made")
+"""Forms of calls in which a tool can take what the run hands over."""
 CONVERTED = "from cellwright.components.functions import converted as _converted\n"
 MADE = "from cellwright.components.functions import tool as _tool\n"
 
@@ -60,15 +63,24 @@ class KernelTool(Component):
         """Run the call's cell."""
         if context is None:
             raise ToolError(f"{self.name!r} runs in a kernel.", hint="Let the agent call it.")
-        return self._run(context, arguments)
+        return self._called(context, call_code(self.live, arguments))
 
-    def _run(self, context: ToolContext, arguments: Mapping[str, Any]) -> Iterator[ToolYield]:
-        code = call_code(self.live, arguments)
-        cell_id = context.new_cell_id()
-        yield CellAdded(cell_id, code, call_id=context.call_id)
-        self._seen.note(cell_id, code)
-        ran = yield from run_cell(context, self._seen, cell_id, code)
-        yield _read(ran, context)
+    def _called(self, context: ToolContext, code: str) -> Iterator[ToolYield]:
+        if self.live.form in TELLING:
+            context.kernel.wait_until_free(context.stop)
+            with contextlib.suppress(KernelError, ToolError):
+                # A kernel that cannot be told runs the call all the same.
+                context.kernel.probe("hand_over", {"facts": facts_of(context)})
+        yield from run_call(context, self._seen, code)
+
+
+def run_call(context: ToolContext, seen: SeenCells, code: str) -> Iterator[ToolYield]:
+    """Run the cell that a call is, and read what tools in it said of themselves."""
+    cell_id = context.new_cell_id()
+    yield CellAdded(cell_id, code, call_id=context.call_id)
+    seen.note(cell_id, code)
+    ran = yield from run_cell(context, seen, cell_id, code)
+    yield _read(ran, context)
 
 
 def kernel_tool(live: LiveRow, seen: SeenCells | None = None) -> KernelTool:

@@ -19,6 +19,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.prompts import Manifest
+from cellwright.tool_schemas import without_references
 
 __all__ = [
     "Docstring",
@@ -247,32 +248,24 @@ def _type_schema(annotation: Any) -> dict[str, Any]:
         schema = TypeAdapter(annotation).json_schema()
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         raise ValueError(str(error).split("\n", 1)[0]) from error
-    definitions = schema.pop("$defs", {})
-    plain: dict[str, Any] = _inlined(schema, definitions, ())
+    plain: dict[str, Any] = _untitled(without_references(schema))
     return plain
 
 
-def _inlined(schema: Any, definitions: Mapping[str, Any], open_names: tuple[str, ...]) -> Any:
-    """The schema without references and titles; a type within itself becomes any object."""
+def _untitled(schema: Any) -> Any:
+    """The schema without the titles that pydantic gives to everything."""
     if isinstance(schema, list):
-        return [_inlined(item, definitions, open_names) for item in schema]
+        return [_untitled(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    if "$ref" in schema:
-        name = str(schema["$ref"]).rpartition("/")[2]
-        if name in open_names:
-            return {"type": "object"}
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
-        target = _inlined(definitions[name], definitions, (*open_names, name))
-        return target | _inlined(rest, definitions, open_names)
     plain: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
-            plain[key] = {n: _inlined(v, definitions, open_names) for n, v in value.items()}
+            plain[key] = {n: _untitled(v) for n, v in value.items()}
         elif key in ("enum", "const", "default", "examples", "required"):
             plain[key] = value
         elif key != "title":
-            plain[key] = _inlined(value, definitions, open_names)
+            plain[key] = _untitled(value)
     return plain
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ class Stopwatch:
     begin: float = field(default_factory=time.time)
     _started: float = field(default_factory=time.monotonic)
     _memory: int | None = field(default_factory=lambda: resident_bytes())
+    _cpu: float = field(default_factory=time.process_time)
     _first: float | None = None
 
     def note_output(self) -> None:
@@ -39,7 +41,15 @@ class Stopwatch:
             duration_seconds=seconds,
             first_output_seconds=self._first,
             memory_delta_megabytes=None if grown is None else grown / MEGABYTE,
+            kernel_cpu_seconds=time.process_time() - self._cpu if is_kernel() else None,
         )
+
+
+def is_kernel() -> bool:
+    """Whether this process is the one where cells run."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
 
 
 def resident_bytes(file: str = MEMORY_FILE) -> int | None:

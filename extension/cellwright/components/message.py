@@ -77,8 +77,7 @@ class Message(Generic[T]):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Message[Any]:
         """The message that ``to_dict`` described; of an object, its text."""
-        known = {key: value for key, value in data.items() if key != "mtype"}
-        return Message(**known)
+        return cls(**{key: value for key, value in data.items() if key != "mtype"})
 
 
 def _is_json(value: Any) -> bool:

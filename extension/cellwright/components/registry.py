@@ -6,15 +6,14 @@ import difflib
 from collections.abc import Iterable
 
 from cellwright.components import Component
+from cellwright.components.sources import REQUEST_LIMIT
 from cellwright.errors import SetupError
 from cellwright.prompts import Manifest
 
 __all__ = ["Registry"]
 
-TOOL_LIMIT = 128
-"""What providers take in one request."""
-ADVISED_LIMIT = 64
-"""Past this models choose badly; reported, not refused."""
+ADVISED_LIMIT = 40
+"""Past this models choose badly; reported, not refused (requirements 002-70)."""
 
 
 class Registry:
@@ -50,9 +49,9 @@ class Registry:
                 else:
                     both = f"{_origin(taken)} and {_origin(component)}"
                     complaints.append(f"{both} are both named {manifest.name!r}.")
-        if len(manifests) > TOOL_LIMIT:
+        if len(manifests) > REQUEST_LIMIT:
             complaints.append(
-                f"There are {len(manifests)} tools; at most {TOOL_LIMIT} can be sent."
+                f"There are {len(manifests)} tools; at most {REQUEST_LIMIT} can be sent."
             )
         if complaints:
             raise SetupError(" ".join(complaints), hint="Rename or leave out some of the tools.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cellwright.components import Component
+from cellwright.errors import SetupError
 
 __all__ = ["ASSISTANT_LIMIT", "REQUEST_LIMIT", "SOURCE_LIMIT", "Offer", "ToolSource", "within_caps"]
 
@@ -36,26 +38,55 @@ class Offer:
 
 
 def within_caps(sources: Iterable[ToolSource]) -> Offer:
-    """The tools of all sources within the caps, standard ones first; nothing goes in silence."""
+    """The tools of all sources within the caps, standard ones first; nothing goes in silence.
+
+    A component that is several tools counts as many, and is offered whole or not at all.
+    """
     ordered = sorted(sources, key=lambda source: not source.is_standard)
     chosen: list[Component] = []
-    added = 0
+    count = added = 0
     reports: list[str] = []
     for source in ordered:
         room = {
             f"a source may have {SOURCE_LIMIT}": SOURCE_LIMIT,
             f"an assistant may have {ASSISTANT_LIMIT}": ASSISTANT_LIMIT - added,
-            f"a request may have {REQUEST_LIMIT}": REQUEST_LIMIT - len(chosen),
+            f"a request may have {REQUEST_LIMIT}": REQUEST_LIMIT - count,
         }
         if source.is_standard:
-            room = {}
-        reason, limit = min(room.items(), key=lambda item: item[1], default=("", REQUEST_LIMIT))
-        kept, dropped = source.components[: max(0, limit)], source.components[max(0, limit) :]
-        chosen += kept
-        added += 0 if source.is_standard else len(kept)
+            room = {"": sys.maxsize}
+        reason, limit = min(room.items(), key=lambda item: item[1])
+        taken = _within(source.components, limit)
+        chosen += taken.components
+        count += taken.tools
+        added += 0 if source.is_standard else taken.tools
+        dropped = source.components[len(taken.components) :]
         if dropped:
             reports.append(_report(source.name, dropped, reason))
     return Offer(tuple(chosen), tuple(reports))
+
+
+@dataclass(frozen=True)
+class _Taken:
+    components: tuple[Component, ...]
+    tools: int
+
+
+def _within(components: tuple[Component, ...], limit: int) -> _Taken:
+    """The first components that are not more tools than the limit."""
+    count = 0
+    for index, component in enumerate(components):
+        tools = _tools_of(component)
+        if count + tools > limit:
+            return _Taken(components[:index], count)
+        count += tools
+    return _Taken(components, count)
+
+
+def _tools_of(component: Component) -> int:
+    try:
+        return len(component.tool_manifests())
+    except SetupError:
+        return 1  # whoever binds it says what is wrong with it
 
 
 def _report(source: str, dropped: tuple[Component, ...], reason: str) -> str:

@@ -6,12 +6,25 @@ The gateway and its token are left out: a tool never receives the model's key.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from cellwright.errors import SetupError
+from cellwright.messages import text_of
 
-__all__ = ["RESERVED_PREFIX", "SYSTEM_NAMES", "check_settable", "reserved_names", "system_values"]
+__all__ = [
+    "RESERVED_PREFIX",
+    "SYSTEM_NAMES",
+    "Settable",
+    "check_settable",
+    "reserved_names",
+    "settable_values",
+    "system_values",
+]
+
+K = TypeVar("K", list[Any], dict[Any, Any])
 
 RESERVED_PREFIX = "_sys_"
 SYSTEM_NAMES: Mapping[str, str] = {
@@ -38,16 +51,34 @@ SYSTEM_NAMES: Mapping[str, str] = {
 }
 """Which attribute of the context each name is."""
 LEFT_OUT = ("_sys_gateway_endpoint", "_sys_appbuiler_token")
-SETTABLE = frozenset(
-    {"_sys_user_instruction", "_sys_file_names", "_sys_file_urls", "_sys_custom_variables"}
-)
+INSTRUCTIONS = "_sys_user_instruction"
+FILE_NAMES = "_sys_file_names"
+FILE_URLS = "_sys_file_urls"
+CUSTOM_VARIABLES = "_sys_custom_variables"
+SETTABLE = frozenset({INSTRUCTIONS, FILE_NAMES, FILE_URLS, CUSTOM_VARIABLES})
 """What a person may set for a run."""
+EXAMPLES = {
+    FILE_NAMES: '["a.csv"]',
+    FILE_URLS: '{"a.csv": "data/a.csv"}',
+    CUSTOM_VARIABLES: '{"name": "value"}',
+}
+
+
+@dataclass(frozen=True)
+class Settable:
+    """What a person may set for the tools of a run."""
+
+    instructions: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=dict)
 
 
 def system_values(context: Any) -> dict[str, Any]:
-    """What a tool with ``**kwargs`` is given."""
+    """What a tool with ``**kwargs`` is given: plain values, as the contract has them."""
     values = {name: getattr(context, attribute) for name, attribute in SYSTEM_NAMES.items()}
-    return {**values, "model_configs": context.model_configs}
+    plain = {name: _plain(value) for name, value in values.items()}
+    plain["_sys_chat_history"] = [_turn(message) for message in context.history]
+    return {**plain, "model_configs": dict(context.model_configs)}
 
 
 def reserved_names(names: Any) -> list[str]:
@@ -66,3 +97,45 @@ def check_settable(name: str) -> None:
             f"The variable {name!r} is set by the system.",
             hint=f"Use another name, or one of {', '.join(sorted(SETTABLE))}.",
         )
+
+
+def settable_values(given: Mapping[str, str]) -> Settable:
+    """What a person set, each under what it is; other names are variables of their own.
+
+    Raises:
+        SetupError: A name is the system's own, or a value that has to be JSON is none.
+    """
+    for name in given:
+        check_settable(name)
+    own = {name: value for name, value in given.items() if name not in SETTABLE}
+    names = _json(given, FILE_NAMES, list)
+    paths = {str(k): str(v) for k, v in _json(given, FILE_URLS, dict).items()}
+    return Settable(
+        given.get(INSTRUCTIONS, ""),
+        {**{str(name): str(name) for name in names}, **paths},
+        {**_json(given, CUSTOM_VARIABLES, dict), **own},
+    )
+
+
+def _json(given: Mapping[str, str], name: str, kind: type[K]) -> K:
+    if name not in given:
+        return kind()
+    try:
+        value = json.loads(given[name])
+    except ValueError:
+        value = None
+    if isinstance(value, kind):
+        return value
+    raise SetupError(
+        f"The variable {name!r} is {given[name]!r}.", hint=f"It is JSON: {EXAMPLES[name]}."
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _turn(message: Any) -> dict[str, str]:
+    return {"role": message.role, "content": text_of(message)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ from cellwright.messages import TextPart
 from cellwright.redaction import Redactor
 from cellwright.usage import ModelUsage
 
-__all__ = ["CONVENTIONS_VERSION", "Span", "TracedCall", "start_span"]
+__all__ = ["CONVENTIONS_VERSION", "Span", "TracedCall", "start_span", "trace_headers"]
 
-CONVENTIONS_VERSION = "1.37"
+CONVENTIONS_VERSION = "1.41"
 """Of OpenTelemetry's semantic conventions for generative AI, which the table below follows."""
 ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     "operation": ("gen_ai.operation.name",),
@@ -30,12 +31,14 @@ ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     "type": ("gen_ai.tool.type",),
     "version": ("cellwright.tool.version",),
     "call_id": ("gen_ai.tool.call.id",),
-    "run_id": ("gen_ai.conversation.id",),
+    "run_id": ("cellwright.run.id",),
+    "chat_id": ("gen_ai.conversation.id", "session.id"),
     "arguments": ("gen_ai.tool.call.arguments", "input.value"),
     "result": ("gen_ai.tool.call.result", "output.value"),
     "prompt_tokens": ("gen_ai.usage.input_tokens", "llm.token_count.prompt"),
     "completion_tokens": ("gen_ai.usage.output_tokens", "llm.token_count.completion"),
     "total_tokens": ("llm.token_count.total",),
+    "first_output": ("cellwright.tool.first_output_seconds",),
     "error": ("error.type",),
     "status": ("cellwright.tool.status",),
 }
@@ -52,6 +55,7 @@ class TracedCall:
     arguments: Mapping[str, Any]
     call_id: str = ""
     run_id: str = ""
+    chat_id: str = ""
 
 
 class Span:
@@ -59,12 +63,13 @@ class Span:
 
     Args:
         span: OpenTelemetry's span, or None.
+        redactor: Takes secrets out of what it tells.
     """
 
-    def __init__(self, span: Any = None) -> None:
+    def __init__(self, span: Any = None, redactor: Redactor | None = None) -> None:
         self._span = span
         self._said: list[str] = []
-        self._redactor = Redactor({})
+        self._redactor = redactor or Redactor({})
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
@@ -97,8 +102,12 @@ class Span:
         if usage:
             total = prompt + completion
             self._set(prompt_tokens=prompt, completion_tokens=completion, total_tokens=total)
+        if metrics.first_output_seconds is not None:
+            self._set(first_output=metrics.first_output_seconds)
         if error:
+            trace = sys.modules["opentelemetry.trace"]
             self._set(error=error)
+            self._span.set_status(trace.StatusCode.ERROR, error)
         self._span.end()
 
     def begin(self, call: TracedCall) -> None:
@@ -112,6 +121,7 @@ class Span:
             version=call.version,
             call_id=call.call_id,
             run_id=call.run_id,
+            chat_id=call.chat_id,
             arguments=self._clean(arguments),
         )
 
@@ -124,13 +134,27 @@ class Span:
         return self._redactor.text(text)[:VALUE_CHARACTERS]
 
 
+def trace_headers() -> dict[str, str]:
+    """The current span as W3C's ``traceparent``; empty where there is none.
+
+    A tool that asks another service hands it on (requirements 000-15).
+    """
+    trace = sys.modules.get("opentelemetry.trace")
+    context = trace.get_current_span().get_span_context() if trace is not None else None
+    if context is None or not context.is_valid:
+        return {}
+    ids = f"{context.trace_id:032x}-{context.span_id:016x}"
+    return {"traceparent": f"00-{ids}-{int(context.trace_flags):02x}"}
+
+
 def start_span(call: TracedCall) -> Span:
     """A span for a call, under the one that is current here."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return Span()
     tracer = trace.get_tracer("cellwright", schema_url=_schema_url())
-    span = Span(tracer.start_span(f"execute_tool {call.name}"))
+    redactor = Redactor.from_environment(os.environ)
+    span = Span(tracer.start_span(f"execute_tool {call.name}"), redactor)
     span.begin(call)
     return span
 

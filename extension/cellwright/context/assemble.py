@@ -11,10 +11,17 @@ from dataclasses import dataclass
 
 from cellwright.attachments import Attachment, human_size
 from cellwright.cells import VariableSummary
-from cellwright.messages import SystemMessage, TextPart, UserMessage
+from cellwright.messages import Message, SystemMessage, TextPart, UserMessage
 from cellwright.truncation import shorten
 
-__all__ = ["Quoted", "TurnState", "mentioned_names", "system_message", "user_message"]
+__all__ = [
+    "Quoted",
+    "TurnState",
+    "mentioned_names",
+    "system_message",
+    "user_message",
+    "with_instructions",
+]
 
 SYSTEM = """\
 You are cellwright, an analyst working in a person's Jupyter notebook. You act through tools; \
@@ -32,6 +39,8 @@ person's variables or files unless asked.
 - Cut outputs can be read with read_output.
 When you are done, answer in short Markdown: what you found, with the numbers you read, and the \
 names of variables you left. No code in the answer unless asked."""
+
+INSTRUCTIONS = "\n\nWhat the person wants of you in this conversation:\n"
 
 MENTION = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 STATE_LINES = 40
@@ -67,6 +76,18 @@ class TurnState:
 def system_message(language: str = "Python") -> SystemMessage:
     """The instructions; the same text for every turn of a conversation."""
     return SystemMessage(SYSTEM.format(language=language))
+
+
+def with_instructions(message: Message, instructions: str) -> Message:
+    """The first message of a conversation with an assistant's instructions at its end.
+
+    Those of another assistant are taken out; without any the message stays as it is.
+    """
+    if not isinstance(message, SystemMessage):
+        return message
+    head = message.text.partition(INSTRUCTIONS)[0]
+    text = head + INSTRUCTIONS + instructions.strip() if instructions.strip() else head
+    return message if text == message.text else SystemMessage(text)
 
 
 def mentioned_names(prompt: str) -> tuple[str, ...]:

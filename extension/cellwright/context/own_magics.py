@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 
-__all__ = ["without_own_magics"]
+__all__ = ["seen_before", "without_own_magics"]
 
 OWN_CELL = re.compile(r"\s*%%agent\b")
 OWN_LINE = re.compile(
@@ -21,3 +22,13 @@ def without_own_magics(sources: Iterable[str]) -> list[str]:
     """
     kept = (OWN_LINE.sub("", source) for source in sources if not OWN_CELL.match(source))
     return [source for source in kept if source.strip()]
+
+
+def seen_before(executed: list[str], log: list[str]) -> int:
+    """How many of the person's first cells are in the log already, in the same order."""
+    logged = iter(log)
+
+    def is_logged(source: str) -> bool:
+        return not without_own_magics([source]) or source in logged
+
+    return sum(1 for _ in itertools.takewhile(is_logged, executed))

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from cellwright.lm.sampling import usable_temperature
 from cellwright.messages import (
     AssistantMessage,
     ImagePart,
@@ -25,6 +26,7 @@ from cellwright.messages import (
 )
 from cellwright.prompts import Manifest, Prompt
 from cellwright.text_cleaning import without_lone_surrogates
+from cellwright.tool_schemas import accepted_schema, choice_in_words
 
 __all__ = [
     "body_bytes",
@@ -63,7 +65,7 @@ def parameters_of(
     body["messages"] = messages_to_openai(prompt.messages, vision=vision)
     parameters = prompt.parameters
     options: JSON = {
-        "temperature": parameters.temperature,
+        "temperature": usable_temperature(parameters.temperature),
         length_parameter: parameters.max_output_tokens,
         **parameters.extra,
         "stream": True,
@@ -83,13 +85,14 @@ def body_bytes(parameters: Mapping[str, Any]) -> bytes:
 
 
 def tool_to_openai(tool: Manifest) -> JSON:
-    """A tool as a function the model may call."""
+    """A tool as a function the model may call, its schema as every provider takes it."""
+    words = (tool.description, choice_in_words(tool.parameters))
     return {
         "type": "function",
         "function": {
             "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters,
+            "description": " ".join(filter(None, words)),
+            "parameters": accepted_schema(tool.parameters),
         },
     }
 

@@ -7,7 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cellwright.events import Event, ModelReplied, RunFinished, RunStarted, RunStatus
+from cellwright.events import (
+    Event,
+    ModelReplied,
+    RunFinished,
+    RunStarted,
+    RunStatus,
+    ToolFinished,
+)
 from cellwright.store.owners import is_alive
 from cellwright.usage import Usage
 from cellwright.values import from_dict, to_dict
@@ -77,9 +84,14 @@ def summed(summary: RunSummary, event: Event, now: float) -> RunSummary:
         if event.cost_dollars is not None:
             cost = (cost or 0.0) + event.cost_dollars
         return replace(summary, usage=summary.usage + event.usage, cost_dollars=cost)
+    if isinstance(event, ToolFinished):
+        spent = sum((item.usage for item in event.usage), summary.usage)
+        return replace(summary, usage=spent)
     if isinstance(event, RunFinished):
+        cost = summary.cost_dollars if event.cost_dollars is None else event.cost_dollars
         return replace(
             summary,
+            cost_dollars=cost,
             status=event.status,
             cause=_storable(event.cause),
             reason=_storable(event.reason),

@@ -29,12 +29,17 @@ from cellwright.store.run_summaries import (
     summed,
 )
 
-__all__ = ["RunJournal", "RunStore", "RunSummary"]
+__all__ = ["RunJournal", "RunStore", "RunSummary", "new_run_id"]
 
 INSERT_EVENT = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_BLOB_USE = "INSERT OR IGNORE INTO blob_uses VALUES (?, ?)"
 INSERT_RUN = f"INSERT OR REPLACE INTO runs VALUES ({', '.join('?' * len(RUN_COLUMNS))})"
 SELECT_RUNS = f"SELECT {', '.join(RUN_COLUMNS)} FROM runs"
+
+
+def new_run_id(moment: float) -> str:
+    """An id for a run that starts at this moment."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(moment))}-{secrets.token_hex(3)}"
 
 
 class RunJournal:
@@ -133,8 +138,7 @@ class RunStore:
 
     def start(self, *events: Event) -> RunJournal:
         """A journal for a new run, with its first events written."""
-        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(self._clock()))
-        journal = RunJournal(f"{stamp}-{secrets.token_hex(3)}", self._database, self._blobs)
+        journal = RunJournal(new_run_id(self._clock()), self._database, self._blobs)
         journal.record(*events)
         self.last_started = journal.run_id
         return journal

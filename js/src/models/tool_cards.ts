@@ -1,11 +1,13 @@
 import type {
   ApprovalAnswered,
   CellEvent,
+  Content,
   JsonObject,
   Part,
   RunEvent,
   ToolCall,
   ToolFinished,
+  ToolProgress,
   ToolStarted
 } from '../events';
 import type { Block, ToolCard } from './types';
@@ -15,6 +17,7 @@ const CALL_KINDS = [
   'approval_asked',
   'approval_answered',
   'tool_finished',
+  'tool_progress',
   'cell_added',
   'cell_edited',
   'cell_removed',
@@ -68,6 +71,9 @@ export class ToolCards {
       case 'tool_finished':
         this._finish(event);
         break;
+      case 'tool_progress':
+        this._progress(event);
+        break;
       default:
         event satisfies never;
     }
@@ -78,7 +84,7 @@ export class ToolCards {
     for (const [callId, index] of this._indexes) {
       const card = this._blocks[index];
       if (card?.kind === 'tool' && IS_OPEN.has(card.status)) {
-        this._update(callId, { status: 'cancelled' });
+        this._update(callId, { status: 'cancelled', progress: null });
       }
     }
   }
@@ -104,15 +110,23 @@ export class ToolCards {
   }
 
   private _finish(event: ToolFinished): void {
-    const { label, name } = this._card(event.call_id);
+    const { cellIds, label, name } = this._card(event.call_id);
     this._update(event.call_id, {
       name: name || event.name,
       label: label || event.name,
       status: event.status,
       result: textOf(event.message.parts),
       shown: event.shown,
+      contents: event.contents.filter(item => isDrawn(item, cellIds.length > 0)),
+      progress: null,
       durationSeconds: event.duration_seconds
     });
+  }
+
+  private _progress({ call_id, text, fraction }: ToolProgress): void {
+    if (IS_OPEN.has(this._card(call_id).status)) {
+      this._update(call_id, { progress: { text, fraction } });
+    }
   }
 
   private _takeCellEvent(event: CellEvent): void {
@@ -191,9 +205,16 @@ const EMPTY_CARD: ToolCard = {
   execution: null,
   result: '',
   shown: '',
+  contents: [],
+  progress: null,
   startedAt: null,
   durationSeconds: 0
 };
+
+/** Whether the panel draws a piece; what a cell showed to all stands in the notebook already. */
+function isDrawn({ is_error, visible_scope }: Content, hasCell: boolean): boolean {
+  return !is_error && (visible_scope === 'user' || (visible_scope === 'all' && !hasCell));
+}
 
 /** What a card says of a call before it runs. */
 function described(name: string, given: JsonObject): Partial<ToolCard> {

@@ -18,7 +18,9 @@ interface ToolBodyProps {
 /** What a call was given and what came of it. */
 export function ToolBody({ card, runId }: ToolBodyProps) {
   const trans = useTrans();
-  const result = card.shown === '' ? card.result : card.shown;
+  // What is drawn above is not said twice; then only what the model read is left.
+  const isDrawn = card.contents.length > 0;
+  const result = card.shown === '' || isDrawn ? card.result : card.shown;
   return (
     <>
       {card.code !== '' && (
@@ -34,7 +36,9 @@ export function ToolBody({ card, runId }: ToolBodyProps) {
       {card.reason !== '' && card.status !== 'asking' && <p className="cw-muted">{card.reason}</p>}
       {result !== '' && (
         <>
-          <h4 className="cw-card-heading">{trans.__('Result')}</h4>
+          <h4 className="cw-card-heading">
+            {isDrawn ? trans.__('What the model read') : trans.__('Result')}
+          </h4>
           <CodeBlock text={result} label={trans.__('Result of this call')} />
         </>
       )}

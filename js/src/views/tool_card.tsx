@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import { formatSeconds } from '../models/figures';
-import type { ToolCard } from '../models/types';
+import type { Progress, ToolCard } from '../models/types';
 import { Approval } from './approval';
 import { useSeconds } from './clock';
 import { formatElapsed } from './figures';
@@ -9,6 +9,7 @@ import { Icon } from './icon';
 import type { IconName } from './icon_paths';
 import { useTrans } from './scope';
 import { ToolBody } from './tool_body';
+import { ToolContents } from './tool_contents';
 import { cardTitle, cardWords } from './words';
 
 const TOOL_ICONS: Partial<Record<string, IconName>> = {
@@ -73,6 +74,8 @@ export const ToolCardView = React.memo(function ToolCardView({ card, runId }: To
         <Status status={card.status} words={cardWords(card.status, trans)} />
         <Icon name="chevron_right" className="cw-chevron" />
       </button>
+      {card.progress !== null && <CallProgress progress={card.progress} />}
+      <ToolContents card={card} />
       <div id={body} className="cw-card-body" hidden={!isOpen}>
         {isOpen && <ToolBody card={card} runId={runId} />}
       </div>
@@ -80,6 +83,20 @@ export const ToolCardView = React.memo(function ToolCardView({ card, runId }: To
     </div>
   );
 });
+
+/** What the call says of itself while it runs. */
+function CallProgress({ progress }: { progress: Progress }) {
+  const trans = useTrans();
+  const { text, fraction } = progress;
+  return (
+    <p className="cw-card-progress">
+      <span>{text}</span>
+      {fraction !== null && (
+        <progress value={fraction} max={1} aria-label={text || trans.__('Progress')} />
+      )}
+    </p>
+  );
+}
 
 function Status({ status, words }: { status: ToolCard['status']; words: string }) {
   const icon = STATUS_ICONS[status];

@@ -1,0 +1,82 @@
+"""What is asked and where: the values a conversation starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cellwright.assistants import NO_ASSISTANT, Assistant
+from cellwright.components import Component
+from cellwright.context.assemble import Quoted
+from cellwright.events import ToolProgress
+from cellwright.kernels import Kernel
+from cellwright.messages import UserMessage
+from cellwright.notebooks import Notebook
+from cellwright.policy import Approver
+from cellwright.prompts import Parameters
+from cellwright.publishing import Listener
+from cellwright.recording import Runs
+from cellwright.redaction import Redactor
+from cellwright.settings import Limits, Mode
+from cellwright.typed_answers import TypedAnswers
+from cellwright.usage import Price
+
+__all__ = ["Place", "Question"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a conversation happens: the lane's kernel, notebook, record and person."""
+
+    kernel: Kernel
+    store: Runs
+    redactor: Redactor
+    lane: str
+    """``magic``, ``panel``, ``cli``, ``replay`` or ``bench``."""
+    approver: Approver | None = None
+    """None: nobody can be asked."""
+    notebook: Notebook | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    listener: Listener | None = None
+    """Told of every event right after it was recorded."""
+    on_progress: Callable[[ToolProgress], None] | None = None
+    """Shows at once what a tool says while it works, where no listener does."""
+    chat_id: str = ""
+    """The chat it belongs to; empty: the conversation's first run stands for it."""
+    user_id: str = ""
+    """Who asks, as the system knows them."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, of which model, within which limits."""
+
+    prompt: str
+    parameters: Parameters
+    base_url: str = ""
+    files: tuple[str, ...] = ()
+    mode: Mode = "ask"
+    limits: Limits = field(default_factory=Limits)
+    source_run: str = ""
+    message: UserMessage | None = None
+    """The question as it was once sent, for a run that is done again; nothing is added to it."""
+    cell_ids: tuple[str, ...] = ()
+    """Ids for the cells the run adds, in order, so that recorded edits find their cells again."""
+    context: tuple[Quoted, ...] = ()
+    """Cells, selections and errors that the person put beside the prompt."""
+    variables: tuple[str, ...] = ()
+    """Names that are summed up for the model, as if the prompt said ``@name``."""
+    notice: str = ""
+    """Shown at the start, such as that the demo model answers."""
+    adapter: str = "native"
+    """How the model is talked with at first: ``native``, ``chat``, ``json`` or ``xml``."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What the person set for tools, by name (``--var name=value``)."""
+    assistant: Assistant = NO_ASSISTANT
+    """Whose instructions and tools are used; whoever asks takes over its model and adapter."""
+    file_names: tuple[str, ...] = ()
+    """What the person calls the files; empty: as they are named in ``files``."""
+    typed: TypedAnswers | None = None
+    """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
+    tools: tuple[Component, ...] = ()
+    """Stand in for tools of these names that are not here, for a run that is done again."""

@@ -1,0 +1,65 @@
+"""What a tool is told of the run it works in (requirements 000-12 to 000-14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cellwright.components import ToolContext
+from cellwright.components.system_names import settable_values
+from cellwright.context.normalise import normalise
+from cellwright.messages import AssistantMessage, Message, SystemMessage
+from cellwright.prompts import Parameters
+from cellwright.questions import Question
+
+__all__ = ["model_configs", "said_so_far", "with_run_facts"]
+
+
+def with_run_facts(context: ToolContext, question: Question, folder: Path) -> ToolContext:
+    """The context with what the person gave and set, and with the settings of the model.
+
+    Args:
+        context: What the run itself hands to tools.
+        question: What is asked.
+        folder: Where the named files are looked for.
+
+    Raises:
+        SetupError: The person set what only the system sets.
+    """
+    settable = settable_values(question.given)
+    names = question.file_names or question.files
+    paths = [str(folder / Path(path).expanduser()) for path in question.files]
+    named = dict(zip(names, paths, strict=False))
+    return replace(
+        context,
+        prompt=question.prompt,
+        instructions=settable.instructions or question.assistant.instructions,
+        files={**named, **settable.files},
+        variables=settable.variables,
+        model_configs=model_configs(question.parameters, question.base_url),
+    )
+
+
+def model_configs(parameters: Parameters, base_url: str = "") -> dict[str, Any]:
+    """Settings of the model that runs, by their usual names; what is not set is left out.
+
+    There is no key among them: a tool that asks a model brings its own.
+    """
+    settings = {
+        "model": parameters.model,
+        "base_url": base_url,
+        "temperature": parameters.temperature,
+        "max_tokens": parameters.max_output_tokens,
+    }
+    known = {name: value for name, value in settings.items() if value not in (None, "")}
+    return {**parameters.extra, **known}
+
+
+def said_so_far(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """What was said before the reply whose calls are being made, without our instructions."""
+    said = list(messages)
+    if said and isinstance(said[-1], AssistantMessage):
+        said.pop()
+    return normalise(message for message in said if not isinstance(message, SystemMessage))
