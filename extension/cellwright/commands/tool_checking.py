@@ -11,7 +11,7 @@ from typing import Any
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.components import Component
 from cellwright.components.checking import CheckInfo, check_outputs, check_tool, checks_table
-from cellwright.components.functions import tool
+from cellwright.components.loading import as_component
 from cellwright.errors import SetupError
 
 __all__ = ["as_component", "check", "found_component"]
@@ -51,26 +51,6 @@ def found_component(target: str) -> Component:
             f"{target!r} cannot be found: {error}.", hint="Write module:name."
         ) from error
     return as_component(found)
-
-
-def as_component(found: Any) -> Component:
-    """The component that a class, a component or a function is.
-
-    Raises:
-        SetupError: It is none of them.
-    """
-    if isinstance(found, Component):
-        return found
-    if not isinstance(found, type):
-        return tool(found)
-    if not issubclass(found, Component):
-        raise SetupError(f"{found!r} is no component.", hint="Let it inherit from Component.")
-    try:
-        return found()
-    except TypeError as error:
-        raise SetupError(
-            f"{found.__name__} cannot be made: {error}.", hint="Give its arguments defaults."
-        ) from error
 
 
 def _called(made: Component, arguments: str) -> CheckInfo:

@@ -1,0 +1,215 @@
+"""What the route of components says: one envelope after another, or all of it in one.
+
+Source: requirements 000-31 and 000-35. A content is in the answer when it is for whom the caller
+asks: unless told otherwise for the person, so what is for the model alone is left out. Raw data
+is for nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from cellwright.content import ComponentOutput, Content, Metrics, Role, Scope
+from cellwright.content_types import ContentType
+from cellwright.merging import merge
+from cellwright.outputs import safe_json
+from cellwright.redaction import Redactor
+from cellwright.usage import ModelUsage
+from cellwright.values import to_dict
+
+__all__ = [
+    "VIEWS",
+    "ContentEvent",
+    "Ending",
+    "Envelope",
+    "Envelopes",
+    "RunIds",
+    "SaidContent",
+    "Status",
+    "View",
+    "seen_by",
+    "server_sent",
+]
+
+View = Literal["user", "llm", "all"]
+"""Whose contents are in the answer: the person's, the model's, or everybody's."""
+VIEWS: Mapping[str, frozenset[Scope]] = {
+    "user": frozenset({"all", "user"}),
+    "llm": frozenset({"all", "llm"}),
+    "all": frozenset({"all", "user", "llm"}),
+}
+Status = Literal["running", "done", "error", "interrupt"]
+
+
+@dataclass(frozen=True)
+class ContentEvent:
+    """Where in its making a content is."""
+
+    id: str
+    """The same for all pieces of one stream, so that text can be put together."""
+    status: Literal["preparing", "running", "done", "error"]
+    name: str
+    """The tool that says it."""
+    created_time: str
+    """ISO 8601, UTC."""
+    error_code: str = ""
+    error_message: str = ""
+
+
+@dataclass(frozen=True)
+class SaidContent:
+    """One typed piece of what a component said."""
+
+    type: ContentType
+    text: Mapping[str, Any]
+    event: ContentEvent
+    name: str = ""
+    visible_scope: Scope = "all"
+    is_error: bool = False
+    usage: tuple[ModelUsage, ...] = ()
+    metrics: Metrics | None = None
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """What is sent at once."""
+
+    run_id: str
+    chat_id: str
+    message_id: str
+    """The same for all that one role says in a run."""
+    trace_id: str
+    """Of OpenTelemetry where that is set up, else the run's own id."""
+    seq: int
+    """1, 2, 3 … within the run."""
+    status: Status
+    is_completion: bool
+    """Nothing comes after this one."""
+    role: Role = "tool"
+    content: tuple[SaidContent, ...] = ()
+    usage: tuple[ModelUsage, ...] = ()
+    """Tokens that the whole call took; in the last envelope alone."""
+    metrics: Metrics | None = None
+    """What the whole call took; in the last envelope alone."""
+
+
+@dataclass(frozen=True)
+class RunIds:
+    """What all envelopes of a run carry."""
+
+    run_id: str
+    chat_id: str
+    trace_id: str
+    tool: str
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a call ended."""
+
+    status: Status = "done"
+    code: str = ""
+    message: str = ""
+    """Why, in words, told as a content of its own; empty: the component has said it."""
+    usage: tuple[ModelUsage, ...] = ()
+    metrics: Metrics | None = None
+
+
+def seen_by(output: ComponentOutput, view: View) -> ComponentOutput:
+    """The part of an output that is for them, without raw data."""
+    kept = [item for item in output.content if item.visible_scope in VIEWS[view]]
+    return replace(output, content=tuple(replace(item, raw_data={}) for item in kept))
+
+
+def server_sent(envelope: Envelope) -> str:
+    """An envelope as a server-sent event; its id is its number."""
+    data = json.dumps(to_dict(envelope), ensure_ascii=False)
+    return f"id: {envelope.seq}\ndata: {data}\n\n"
+
+
+@dataclass
+class Envelopes:
+    """Makes the envelopes of one run, from any thread."""
+
+    ids: RunIds
+    view: View
+    redactor: Redactor
+    keeps: bool = False
+    """What is said is kept for one answer at the end."""
+    _count: int = 0
+    _kept: list[ComponentOutput] = field(default_factory=list)
+    _streams: dict[tuple[str, ...], str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begun(self) -> Envelope:
+        """The first one: the run is recorded from here on."""
+        return self._envelope(ComponentOutput(()), "running")
+
+    def said(self, output: ComponentOutput) -> Envelope | None:
+        """Something was said; None: nothing of it is for them, or it is told at the end."""
+        seen = seen_by(output, self.view)
+        if self.keeps and seen.content:
+            self._kept.append(seen)
+        if self.keeps or not seen.content:
+            return None
+        return self._envelope(seen, "running")
+
+    def ended(self, ending: Ending) -> Envelope:
+        """The last one."""
+        outputs = list(self._kept)
+        if ending.message:
+            words = Content("text", {"info": ending.message}, is_error=True)
+            outputs.append(ComponentOutput((words,)))
+        whole = merge(outputs)
+        contents = tuple(item for output in whole for item in output.content)
+        role = whole[0].role if whole else "tool"
+        envelope = self._envelope(ComponentOutput(contents, role), ending.status, ending)
+        return replace(envelope, is_completion=True, usage=ending.usage, metrics=ending.metrics)
+
+    def _envelope(
+        self, output: ComponentOutput, status: Status, ending: Ending | None = None
+    ) -> Envelope:
+        with self._lock:
+            self._count += 1
+            said = tuple(self._content(item, output.role, ending) for item in output.content)
+            return Envelope(
+                self.ids.run_id,
+                self.ids.chat_id,
+                f"{self.ids.run_id}:{output.role}",
+                self.ids.trace_id,
+                self._count,
+                status,
+                is_completion=False,
+                role=output.role,
+                content=said,
+            )
+
+    def _content(self, item: Content, role: str, ending: Ending | None) -> SaidContent:
+        key = (role, item.type, item.name, item.visible_scope, str(item.is_error))
+        stream = self._streams.setdefault(key, f"{self.ids.run_id}:{len(self._streams) + 1}")
+        event = ContentEvent(
+            stream,
+            "running" if ending is None else "done",
+            self.ids.tool,
+            datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        clean = self.redactor.value
+        if item.is_error:
+            code = ending.code if ending is not None and ending.code else "tool_error"
+            message = str(item.text.get("info", ""))
+            event = replace(event, status="error", error_code=code, error_message=clean(message))
+        return SaidContent(
+            item.type,
+            clean(safe_json(item.text)),
+            event,
+            clean(item.name),
+            item.visible_scope,
+            item.is_error,
+            item.usage,
+            item.metrics,
+        )

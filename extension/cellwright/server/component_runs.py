@@ -1,0 +1,253 @@
+"""A component called by hand: recorded like a call of the agent, told envelope by envelope.
+
+What this does not protect against: a component is code of the server and runs with its rights.
+One that neither yields nor looks at ``context.stop`` cannot be stopped before it returns.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from cellwright._version import __version__
+from cellwright.adapters import ParsedCall
+from cellwright.budget import Budget
+from cellwright.components import Component, ToolContext, ToolLimits
+from cellwright.components.registry import Registry
+from cellwright.content import ComponentOutput
+from cellwright.errors import (
+    ActionRefusedError,
+    CellwrightError,
+    KernelDiedError,
+    KernelError,
+    RunCancelled,
+    ToolError,
+)
+from cellwright.events import (
+    CellOutput,
+    RunFinished,
+    RunStarted,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+)
+from cellwright.kernels import Kernel
+from cellwright.messages import TextPart, ToolCall
+from cellwright.policy import Answer, Policy
+from cellwright.prompts import Parameters
+from cellwright.publishing import Publisher
+from cellwright.recording import RecordedEvent
+from cellwright.redaction import Redactor
+from cellwright.run_facts import model_configs
+from cellwright.server.component_envelopes import (
+    Ending,
+    Envelope,
+    Envelopes,
+    RunIds,
+    Status,
+    View,
+    seen_by,
+)
+from cellwright.server.incoming_trace import joined_trace, trace_id
+from cellwright.server.service_choice import shown_url
+from cellwright.server.spoken_events import cell_output, progress_output
+from cellwright.server.watched_component import watched
+from cellwright.settings import Mode, Settings
+from cellwright.shelf import Shelf
+from cellwright.stopping import Stop
+from cellwright.store.runs import RunStore
+from cellwright.tool_calls import CallerParts, ToolCaller
+from cellwright.usage import Usage
+
+__all__ = ["HandCall", "HandRun", "Surroundings"]
+
+LANE = "hand"
+SAYS_ERROR = "The component reports an error."
+CODES: tuple[tuple[type[Exception], str], ...] = (
+    (ActionRefusedError, "refused"),
+    (KernelDiedError, "kernel_died"),
+    (KernelError, "kernel"),
+    (ToolError, "tool_error"),
+    (CellwrightError, "setup"),
+)
+"""What programs are told of an error; any other is a bug of the component, ``internal``."""
+Tell = Callable[[Envelope], None]
+
+
+@dataclass(frozen=True)
+class HandCall:
+    """What is called, and for whom it is told."""
+
+    component: Component
+    tool: str
+    """The name of its manifest; a component may be several tools."""
+    arguments: Mapping[str, Any]
+    mode: Mode
+    view: View = "user"
+    is_streamed: bool = False
+    chat_id: str = ""
+    trace: str = ""
+    """The caller's ``traceparent``."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What it works with."""
+
+    kernel: Kernel
+    store: RunStore
+    redactor: Redactor
+    settings: Settings
+    user: str = ""
+
+
+class Confirmed:
+    """``policy.Approver``: the person has said yes in the request itself."""
+
+    def ask(self, call: ToolStarted, reason: str) -> Answer:
+        """Yes."""
+        return Answer(True, "person", "called by hand")
+
+
+class HandRun:
+    """One call.
+
+    Args:
+        call: What is called.
+        surroundings: What it works with.
+        tell: Told of each envelope, from whichever thread it comes.
+    """
+
+    def __init__(self, call: HandCall, surroundings: Surroundings, tell: Tell) -> None:
+        self._call, self._surroundings, self._tell = call, surroundings, tell
+        self.stop = Stop()
+        self._component = watched(call.component, self._heard_output, self.stop)
+        self._envelopes: Envelopes | None = None
+        self._finished: ToolFinished | None = None
+        self._has_told_error = False
+        self._started_at = time.monotonic()
+
+    def run(self) -> None:
+        """Do it, in a thread of its own; the last envelope is told whatever happens."""
+        call, redactor = self._call, self._surroundings.redactor
+        with joined_trace(f"component {call.component.name}", call.trace):
+            journal = self._surroundings.store.start()
+            ids = RunIds(journal.run_id, call.chat_id, trace_id() or journal.run_id, call.tool)
+            envelopes = Envelopes(ids, call.view, redactor, keeps=not call.is_streamed)
+            self._envelopes = envelopes
+            publisher = Publisher(journal, redactor, None, self._heard_events)
+            publisher.publish(self._begin())
+            if call.is_streamed:
+                self._tell(envelopes.begun())
+            ending = self._ending(publisher)
+            publisher.publish(self._end(ending))
+            self._tell(envelopes.ended(ending))
+
+    def abandoned(self) -> Envelope | None:
+        """The last envelope of a call that was stopped and does not return; None: none began."""
+        message = f"Stopped: {self.stop.reason}; the component has not returned yet."
+        ending = Ending("interrupt", "stopped", message)
+        return self._envelopes.ended(ending) if self._envelopes is not None else None
+
+    def _ending(self, publisher: Publisher) -> Ending:
+        """Call it, and say how that ended."""
+        caller = self._caller(publisher)
+        call = ToolCall("call_1", self._call.tool, json.dumps(dict(self._call.arguments)))
+        try:
+            with closing(caller.call_all((ParsedCall(call, self._call.arguments),))) as events:
+                for _ in events:
+                    self.stop.check()
+        except RunCancelled as stopped:
+            for _ in caller.close_open_calls(stopped.reason):
+                pass
+            return self._ended("interrupt", "stopped", f"Stopped: {stopped.reason}.")
+        except KernelDiedError as error:
+            return self._ended("error", "kernel_died", str(error))
+        failure = self._component.failure
+        if failure is not None:
+            return self._ended("error", _code(failure), self._words())
+        if self._finished is None or self._finished.status == "ok":
+            return self._ended("done")
+        return self._ended("error", "tool_error", "" if self._has_told_error else SAYS_ERROR)
+
+    def _ended(self, status: Status, code: str = "", message: str = "") -> Ending:
+        done = self._finished
+        if done is None:
+            return Ending(status, code, message)
+        return Ending(status, code, message, done.usage, done.metrics)
+
+    def _caller(self, publisher: Publisher) -> ToolCaller:
+        settings = self._surroundings.settings
+        parts = CallerParts(publisher, Budget(settings.limits))
+        policy = Policy(self._call.mode, Confirmed())
+        return ToolCaller(Registry([self._component]), policy, self._context(publisher), parts)
+
+    def _context(self, publisher: Publisher) -> ToolContext:
+        place, service = self._surroundings, self._surroundings.settings.service
+        return ToolContext(
+            kernel=place.kernel,
+            notebook=None,
+            shelf=Shelf(),
+            stop=self.stop,
+            on_output=publisher.output,
+            new_cell_id=lambda: uuid.uuid4().hex[:8],
+            limits=ToolLimits(cell_timeout_seconds=place.settings.limits.cell_timeout_seconds),
+            kernel_session=place.kernel.session,
+            chat_id=self._call.chat_id,
+            user_id=place.user,
+            model_configs=model_configs(Parameters(service.model), shown_url(service.base_url)),
+        )
+
+    def _begin(self) -> RunStarted:
+        component = self._call.component
+        return RunStarted(
+            prompt=f"{self._call.tool} {component.version}",
+            lane=LANE,
+            mode=self._call.mode,
+            parameters=Parameters(""),
+            version=__version__,
+        )
+
+    def _end(self, ending: Ending) -> RunFinished:
+        spent = sum((item.usage for item in ending.usage), Usage())
+        seconds = time.monotonic() - self._started_at
+        details: dict[str, Any] = {"usage": spent, "duration_seconds": seconds}
+        if ending.status == "done":
+            return RunFinished("completed", **details)
+        if ending.status == "interrupt":
+            return RunFinished("cancelled", reason=ending.message, cause="stopped", **details)
+        reason = ending.message or SAYS_ERROR
+        return RunFinished("task error", reason=reason, cause=ending.code, **details)
+
+    def _words(self) -> str:
+        """The error, as the call's result says it: secrets are out of it."""
+        parts = self._finished.message.parts if self._finished is not None else ()
+        words = [part.text for part in parts if isinstance(part, TextPart)]
+        return words[-1] if words else SAYS_ERROR
+
+    def _heard_output(self, output: ComponentOutput) -> None:
+        seen = seen_by(output, self._call.view)
+        self._has_told_error |= any(item.is_error for item in seen.content)
+        envelope = self._envelopes.said(seen) if self._envelopes is not None else None
+        if envelope is not None:
+            self._tell(envelope)
+
+    def _heard_events(self, recorded: tuple[RecordedEvent, ...]) -> None:
+        """What a component says by other means than its outputs."""
+        for item in recorded:
+            match item.event:
+                case ToolFinished():
+                    self._finished = item.event
+                case ToolProgress(text=text, fraction=fraction) if self._call.is_streamed:
+                    self._heard_output(progress_output(text, fraction))
+                case CellOutput(message=message):
+                    self._heard_output(cell_output(message))
+
+
+def _code(error: Exception) -> str:
+    return next((code for kind, code in CODES if isinstance(error, kind)), "internal")

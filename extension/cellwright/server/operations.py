@@ -1,0 +1,112 @@
+"""What each operation of the routes takes and answers, by its method and route.
+
+A route without a row here is described by its address, its words and its refusals alone; the tests
+say so. They also hold every row against what its route really takes and answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cellwright.cells import VariableSummary
+from cellwright.server import rest_types as types
+from cellwright.server.component_envelopes import Envelope
+from cellwright.server.uploads import StoredFile
+
+__all__ = ["OPERATIONS", "Operation"]
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+FILE = "application/octet-stream"
+Document = Mapping[str, Any]
+"""An answer that is described elsewhere."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a method of a route takes and answers."""
+
+    answer: Any = Document
+    status: int = 200
+    body: type | None = None
+    """Type of the JSON body; all of its fields may be missing, and no others are taken."""
+    query: tuple[str, ...] = ()
+    refusals: tuple[int, ...] = ()
+    """Beside 403, which everything may be answered with."""
+    media: tuple[str, ...] = (JSON,)
+    """What the answer may be."""
+    takes_file: bool = False
+
+
+def _result(*query: str, answer: Any = Document) -> Operation:
+    return Operation(answer, query=query, refusals=(400, 404))
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "GET health": Operation(types.Health),
+    "GET service": Operation(types.ServiceState, refusals=(400, 409)),
+    "PUT service": Operation(
+        types.ServiceState, body=types.WantedService, refusals=(400, 409, 413)
+    ),
+    "POST service/test": Operation(
+        tuple[types.Check, ...], body=types.ServiceTest, refusals=(400, 409, 413)
+    ),
+    "GET models": Operation(types.Models, refusals=(400, 409)),
+    "GET chats": Operation(
+        tuple[types.ChatSummary, ...], query=("notebook", "query"), refusals=(400, 409)
+    ),
+    "POST chats": Operation(types.ChatSummary, 201, types.ChatBeginning, refusals=(400, 409, 413)),
+    "PATCH chats/{chat_id}": Operation(
+        types.ChatSummary, body=types.ChatChange, refusals=(400, 404, 409, 413)
+    ),
+    "DELETE chats/{chat_id}": Operation(types.Nothing, refusals=(404, 409)),
+    "GET chats/{chat_id}/export": Operation(
+        query=("to",),
+        refusals=(400, 404, 409),
+        media=("text/markdown", "application/x-ipynb+json", "text/html"),
+    ),
+    "GET assistants": Operation(query=("notebook",), refusals=(400, 409)),
+    "POST files": Operation(
+        StoredFile, 201, query=("name",), refusals=(400, 409, 413), takes_file=True
+    ),
+    "GET kernels/{kernel_id}/variables": Operation(
+        tuple[VariableSummary, ...], refusals=(404, 409)
+    ),
+    "GET kernels/{kernel_id}/variables/{name}": Operation(
+        types.OneVariable, refusals=(400, 404, 409)
+    ),
+    "GET runs/{run_id}/cells": Operation(tuple[types.RunCell, ...], refusals=(400, 404, 409)),
+    "POST runs/{run_id}/fates": Operation(
+        types.CellFates, body=types.CellFates, refusals=(400, 404, 409, 413)
+    ),
+    "GET runs": Operation(
+        query=("query", "status", "model", "lane", "after", "since"), refusals=(400, 409)
+    ),
+    "GET runs/{run_id}/sample": Operation(refusals=(400, 404, 409)),
+    "GET results": _result("folder", "since"),
+    "GET results/summary": _result("result"),
+    "GET results/samples": _result(
+        "result", "status", "outcome", "group", "query", "start", "count"
+    ),
+    "GET results/sample": _result("result", "id"),
+    "GET results/compare": _result("first", "second", "start", "count"),
+    "GET notebooks/missing": Operation(
+        tuple[types.MissingCells, ...], query=("path", "tab"), refusals=(400, 409)
+    ),
+    "GET /v2/components": Operation(
+        types.ComponentList, query=("kernel",), refusals=(400, 404, 409)
+    ),
+    "GET /v2/components/{name}/version/{version}": Operation(
+        types.ComponentSummary, query=("kernel",), refusals=(400, 404, 409)
+    ),
+    "POST /v2/components/{name}/version/{version}": Operation(
+        Envelope,
+        body=types.Evaluation,
+        query=("action", "kernel", "chat"),
+        refusals=(400, 404, 409, 413),
+        media=(JSON, EVENTS),
+    ),
+    "GET /openapi.json": Operation(),
+}

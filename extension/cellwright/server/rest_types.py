@@ -1,0 +1,224 @@
+"""What the routes take and answer, as frozen types: the OpenAPI description is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cellwright.server.component_arguments import ArgumentError
+from cellwright.server.component_envelopes import View
+from cellwright.settings import Mode
+from cellwright.store.cell_fates import Fate
+
+__all__ = [
+    "CellFates",
+    "ChatBeginning",
+    "ChatChange",
+    "ChatSummary",
+    "Check",
+    "ComponentList",
+    "ComponentSummary",
+    "Evaluation",
+    "Health",
+    "ManifestSummary",
+    "MissingCells",
+    "Models",
+    "Nothing",
+    "OneVariable",
+    "Problem",
+    "RunCell",
+    "ServiceState",
+    "ServiceTest",
+    "WantedService",
+]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An answer that is an error."""
+
+    message: str
+    hint: str
+    code: str = ""
+    risk: str = ""
+    errors: tuple[ArgumentError, ...] = ()
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """There is nothing to say."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """That cellwright is there."""
+
+    version: str
+    enabled: bool
+
+
+@dataclass(frozen=True)
+class ServiceState:
+    """The model service that runs use, and what an administrator allows."""
+
+    model: str
+    base_url: str
+    has_key: bool
+    key_source: str
+    is_demo: bool
+    notice: str
+    mode: Mode
+    modes: tuple[Mode, ...]
+    models_allowed: tuple[str, ...]
+    endpoints_locked: bool
+    recording: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WantedService:
+    """Another model, endpoint or key; what is missing stays."""
+
+    model: str = ""
+    base_url: str = ""
+    api_key: str = ""
+
+
+@dataclass(frozen=True)
+class ServiceTest:
+    """How the service is tried."""
+
+    send: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    status: Literal["ok", "warn", "blocked"]
+    text: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Models:
+    """Names of models."""
+
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ChatSummary:
+    """A chat in one line."""
+
+    id: str
+    title: str
+    notebook_path: str
+    updated_at: float
+    runs: int
+    run: str
+
+
+@dataclass(frozen=True)
+class ChatBeginning:
+    """A chat to begin."""
+
+    notebook_path: str = ""
+
+
+@dataclass(frozen=True)
+class ChatChange:
+    """What is to change of a chat."""
+
+    title: str = ""
+    notebook_path: str = ""
+
+
+@dataclass(frozen=True)
+class OneVariable:
+    """What a model would be told of a variable."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class _MadeCell:
+    cell_id: str
+    source: str
+    cell_type: str
+    after: str
+    outputs: tuple[Mapping[str, Any], ...]
+    execution_count: int | None
+
+
+@dataclass(frozen=True)
+class RunCell(_MadeCell):
+    """A cell that a run made or changed."""
+
+    fate: str
+
+
+@dataclass(frozen=True)
+class MissingCell(_MadeCell):
+    """A cell of which nothing is known."""
+
+
+@dataclass(frozen=True)
+class MissingCells:
+    """Cells of one run."""
+
+    run: str
+    chat: str
+    cells: tuple[MissingCell, ...]
+
+
+@dataclass(frozen=True)
+class CellFates:
+    """What became of cells, by their ids."""
+
+    fates: Mapping[str, Fate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ManifestSummary:
+    """One tool that a component is."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """JSON Schema (draft 2020-12) of an object."""
+
+
+@dataclass(frozen=True)
+class ComponentSummary:
+    """One component."""
+
+    name: str
+    version: str
+    source: str
+    """The package it is of; ``cellwright``, ``settings`` or ``kernel``."""
+    risk: str
+    spec: int
+    manifests: tuple[ManifestSummary, ...]
+
+
+@dataclass(frozen=True)
+class ComponentList:
+    """All components, and why others are not among them."""
+
+    components: tuple[ComponentSummary, ...]
+    reports: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A call of a component; all may be missing."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tool: str = ""
+    confirm: bool = False
+    mode: Mode = "ask"
+    scope: View = "user"
+    stream: bool = False
