@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from fake_answers import Request, Wire
 from fake_service import Answer, FakeService, error, text, tool_call, tool_calls
+from kernels.lanes import process_of
 
 from cellwright.context.assemble import Quoted
 from cellwright.conversation import Conversation, Place, Question
@@ -69,6 +70,11 @@ def place(kernel: FreshKernel, store: RunStore) -> Place:
 
 
 QUESTION = Question("Do it.", Parameters("scripted"), mode="auto")
+
+
+def last_record(place: Place) -> RunRecord:
+    assert isinstance(place.store, RunStore)
+    return place.store.record(place.store.resolve("last"))
 
 
 def ask(
@@ -151,6 +157,7 @@ def test_what_the_person_ran_meanwhile_is_told(place: Place, kernel: FreshKernel
 def test_a_missing_file_is_an_error_and_nothing_is_recorded(place: Place) -> None:
     with pytest.raises(SetupError, match=r"'nope\.csv'"):
         ask(place, [], replace(QUESTION, files=("nope.csv",)))
+    assert isinstance(place.store, RunStore)
     assert place.store.list() == ()
 
 
@@ -322,7 +329,7 @@ class TestAnotherKernel:
             [tool_call("run_cell", {"code": "kept = 1"}), text("Done.")],
             conversation=conversation,
         )
-        breakable.process.restart()
+        process_of(breakable).restart()
         record = ask(here, [text("Gone.")], conversation=conversation)
         newest = text_of(record.messages[-2])
         assert "new kernel: names from earlier turns no longer exist" in newest
@@ -370,7 +377,7 @@ class TestAnotherKernel:
         here = replace(place, kernel=breakable)
         conversation = Conversation(here)
         ask(here, [text("Hello.")], conversation=conversation)
-        timer = threading.Timer(1.0, breakable.process.restart)
+        timer = threading.Timer(1.0, process_of(breakable).restart)
         timer.start()
         code = "import time; print('begun', flush=True); time.sleep(60)"
         record = ask(
@@ -398,7 +405,7 @@ class TestAnotherKernel:
         here = replace(place, kernel=breakable)
 
         def thinks(request: Request) -> Wire:
-            breakable.process.restart()
+            process_of(breakable).restart()
             return tool_call("run_cell", {"code": "print('ran')"})(request)
 
         record = ask(here, [thinks, text("never")])
@@ -468,7 +475,7 @@ def test_a_replay_needs_no_model_and_finds_no_difference(place: Place, folder: P
         fresh.close()
     assert isinstance(events[-1], RunFinished)
     assert events[-1].answer == "The value is 42."
-    replayed = place.store.record(place.store.resolve("last"))
+    replayed = last_record(place)
     assert replayed.source_run == recorded.run_id
     assert compare(recorded, replayed) == ()
 
@@ -481,7 +488,7 @@ def test_a_replay_of_changed_data_reports_the_difference(place: Place, folder: P
     )
     path.write_text("after")
     list(replay(recorded, replace(place, lane="replay")))
-    replayed = place.store.record(place.store.resolve("last"))
+    replayed = last_record(place)
     (found,) = compare(recorded, replayed)
     assert (found.recorded, found.replayed) == ("before", "after")
 
@@ -503,7 +510,7 @@ def test_a_replay_starts_from_the_cells_the_run_started_from(place: Place, folde
         list(replay(recorded, replace(place, kernel=fresh, lane="replay")))
     finally:
         fresh.close()
-    replayed = place.store.record(place.store.resolve("last"))
+    replayed = last_record(place)
     assert compare(recorded, replayed) == ()
     assert replayed.messages == recorded.messages
 
@@ -521,6 +528,6 @@ def test_a_rerun_asks_another_model_the_same_question(place: Place) -> None:
         other = OtherModel(OpenAILM(service.settings()), Parameters("other"), service.base_url)
         list(rerun(recorded, place, other))
         assert service.requests[0].body["model"] == "other"
-    again = place.store.record(place.store.resolve("last"))
+    again = last_record(place)
     assert (again.answer, again.parameters.model, again.prompt) == ("second", "other", "Do it.")
     assert again.source_run == recorded.run_id

@@ -7,22 +7,29 @@ with the recorded ones. A rerun starts from the same state and lets another mode
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 
+from cellwright.components.hand_in import HandIn
+from cellwright.components.live_records import PastCall, RecordedTool, recorded_tool
+from cellwright.components.live_registry import RESERVED_TOOLS
+from cellwright.components.live_tools import discovered
+from cellwright.components.standard import standard_tools
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.events import Event
+from cellwright.events import Event, ToolStarted
 from cellwright.kernels import CellRequest
 from cellwright.lm import LM
 from cellwright.lm.replay import ReplayLM
-from cellwright.messages import AssistantMessage, Message, UserMessage
+from cellwright.messages import AssistantMessage, Message, ToolMessage, UserMessage, text_of
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import Output
-from cellwright.prompts import Parameters, Reply
+from cellwright.policy import Answer, Approver
+from cellwright.prompts import Manifest, Parameters, Reply
 from cellwright.recording import RecordedExecution, RunRecord
-from cellwright.settings import Limits, checked_mode
+from cellwright.settings import MODES, Limits, checked_mode
 from cellwright.stopping import Stop
+from cellwright.typed_answers import typed_answers_in
 from cellwright.usage import Usage
 from cellwright.values import from_dict
 
@@ -32,6 +39,12 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 CELL_NAME = re.compile(r"(Cell In|Input In|In)\s*\[?\d*\]?|ipykernel_\d+|<ipython-input-[^>]*>")
 SHOWN_CHARACTERS = 300
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")
+OFFER = """\
+__import__("cellwright.components.live_registry", fromlist=["LIVE"]).offer_again(
+    globals(), {tools!r}
+)"""
+GONE = "Tools of that run that are not here, whose recorded results are used: {names}."
+NOT_OFFERED = "Tools of that run that are not here, so the model is not offered them: {names}."
 
 
 @dataclass(frozen=True)
@@ -39,9 +52,9 @@ class Difference:
     """One place where a replay did not do what the record says."""
 
     cell_number: int
-    """1 for the first time the run ran a cell."""
+    """1 for the first time the run ran a cell; 0 for a call that ran none."""
     what: str
-    """``status``, ``output``, ``error``, ``missing cell`` or ``extra cell``."""
+    """``status``, ``output``, ``missing cell``, ``extra cell`` or ``call of`` a tool."""
     recorded: str
     replayed: str
 
@@ -69,8 +82,29 @@ def replay(record: RunRecord, place: Place, stop: Stop | None = None) -> Iterato
         raise SetupError(
             f"The run {record.run_id!r} has no recorded answers.", hint="Run it again instead."
         )
-    question = _question(record, record.parameters, "auto")
+    # Where nothing was refused nothing has to be asked.
+    refused = any(call.status == "refused" for call in record.calls)
+    mode = record.mode if refused and record.mode in MODES else "auto"
+    question = _question(record, record.parameters, mode)
+    place = replace(place, approver=RecordedApprover(record))
     return _again(record, place, question, ReplayLM(replies), stop)
+
+
+class RecordedApprover(Approver):
+    """Answers as the person did: what they refused is not run by a replay.
+
+    Args:
+        record: The run with their answers.
+    """
+
+    def __init__(self, record: RunRecord) -> None:
+        self._refused = {call.call_id for call in record.calls if call.status == "refused"}
+
+    def ask(self, call: ToolStarted, reason: str) -> Answer:
+        """Whether the call ran."""
+        if call.call_id in self._refused:
+            return Answer(False, "record", "It was refused in the recorded run.")
+        return Answer(True, "record")
 
 
 @dataclass(frozen=True)
@@ -97,12 +131,20 @@ def _again(
     stop = stop or Stop()
     place = replace(place, notebook=place.notebook or _notebook(record))
     _prepare(record, place, stop)
+    gone = _offer_again(record, place, stop)
+    if isinstance(lm, ReplayLM):
+        spare = tuple(_past_tool(record, manifest) for manifest in gone)
+        without_cells = {tool.name for tool in spare if not tool.has_cells}
+        question = replace(question, tools=spare, notice=_notice(GONE, without_cells))
+    else:
+        question = replace(question, notice=_notice(NOT_OFFERED, {m.name for m in gone}))
     conversation = Conversation(place)
     conversation.resume(_earlier(record), record.start_executed)
     yield from conversation.ask(question, lm, stop)
 
 
 def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
+    names = {manifest.name for manifest in record.tools}
     return Question(
         prompt=record.prompt,
         parameters=parameters,
@@ -112,6 +154,9 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
         source_run=record.run_id,
         message=_asked_message(record),
         cell_ids=tuple(cell.cell.id for cell in record.cells if cell.origin == "agent"),
+        adapter=record.adapter or "native",
+        given=record.given,
+        typed=typed_answers_in(record.prompt) if HandIn.name in names else None,
     )
 
 
@@ -121,6 +166,42 @@ def _prepare(record: RunRecord, place: Place, stop: Stop) -> None:
         request = CellRequest(f"setup-{number}", source)
         for _ in place.kernel.execute(request, stop, lambda output: output):
             pass
+
+
+def _offer_again(record: RunRecord, place: Place, stop: Stop) -> tuple[Manifest, ...]:
+    """Offer the person's tools again, those that are functions here; the ones that are not.
+
+    Cells with ``@agent_tool`` have offered theirs by now; a magic's line has not been run again.
+    """
+    own = {*RESERVED_TOOLS, HandIn.name, *(tool.name for tool in standard_tools(place.notebook))}
+    live = {manifest.name: manifest for manifest in record.tools if manifest.name not in own}
+    missing = {name: live[name].description for name in live if name not in _here(place)}
+    if missing:
+        request = CellRequest("setup-tools", OFFER.format(tools=missing))
+        for _ in place.kernel.execute(request, stop, lambda output: output):
+            pass
+    here = _here(place)
+    return tuple(manifest for name, manifest in live.items() if name not in here)
+
+
+def _here(place: Place) -> frozenset[str]:
+    return frozenset(row.name for row in discovered(place.kernel).rows)
+
+
+def _past_tool(record: RunRecord, manifest: Manifest) -> RecordedTool:
+    """The tool as the record knows it."""
+    cells = {ran.call_id: ran.source for ran in record.executions if ran.call_id}
+    told = {said.call_id: said for said in record.messages if isinstance(said, ToolMessage)}
+    calls = {
+        call_id: PastCall(cells.get(call_id, ""), text_of(said), said.is_error)
+        for call_id, said in told.items()
+        if said.name == manifest.name
+    }
+    return recorded_tool(manifest, calls)
+
+
+def _notice(words: str, names: Set[str]) -> str:
+    return words.format(names=", ".join(sorted(names))) if names else ""
 
 
 def _notebook(record: RunRecord) -> MemoryNotebook | None:
@@ -157,7 +238,7 @@ def compare(recorded: RunRecord, replayed: RunRecord) -> tuple[Difference, ...]:
     Memory addresses, execution counts and the bytes of pictures are not compared: they differ
     between two runs of the same code.
     """
-    found: list[Difference] = []
+    found = _call_differences(recorded, replayed)
     before, after = recorded.executions, replayed.executions
     for number, (old, new) in enumerate(zip(before, after, strict=False), start=1):
         found += _cell_differences(number, old, new)
@@ -168,6 +249,17 @@ def compare(recorded: RunRecord, replayed: RunRecord) -> tuple[Difference, ...]:
         source = after[number - 1].source
         found.append(Difference(number, "extra cell", "", _short(source)))
     return tuple(found)
+
+
+def _call_differences(recorded: RunRecord, replayed: RunRecord) -> list[Difference]:
+    """Calls that ended in another way and were no cell: those are compared as cells."""
+    ran = {cell.call_id for run in (recorded, replayed) for cell in run.executions}
+    after = {call.call_id: call.status for call in replayed.calls}
+    return [
+        Difference(0, f"call of {call.name}", call.status, after[call.call_id])
+        for call in recorded.calls
+        if call.call_id not in ran and after.get(call.call_id, call.status) != call.status
+    ]
 
 
 def _cell_differences(

@@ -7,9 +7,10 @@ known to fit; until then the model's code may not touch their names.
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +19,20 @@ from cellwright.components import Component
 from cellwright.components.hand_in import HandIn
 from cellwright.components.registry import Registry
 from cellwright.errors import SetupError
+from cellwright.few_shot import DemoSet
+from cellwright.messages import Message, TextPart, text_of
 from cellwright.policy import Decision, Policy
 from cellwright.signatures import Field, Signature
 
-__all__ = ["Offer", "OutputPolicy", "TypedAnswers", "assigned_names", "offered"]
+__all__ = [
+    "Offer",
+    "OutputPolicy",
+    "TypedAnswers",
+    "assigned_names",
+    "offered",
+    "typed_answers_in",
+    "words_of",
+]
 
 ASSIGNED = re.compile(
     r"^[ \t]*(?P<names>[A-Za-z_][\w, \t]*?)[ \t]*(?:=(?!=)|:[^=\n]*=(?!=)|[-+*/|&]=)", re.MULTILINE
@@ -33,6 +44,13 @@ Inputs: {inputs}
 Results to hand in with the tool hand_in, and in no other way:
 {outputs}
 Compute under other names: these are assigned when you hand them in."""
+INPUTS = "\n\nInputs: "
+HELD = " (the name of the variable that holds it)"
+WANTED = re.compile(
+    re.escape("\nResults to hand in with the tool hand_in, and in no other way:\n")
+    + r"(?P<lines>(?:- .*\n)+)Compute under other names: .*\Z"
+)
+WANTED_LINE = re.compile(r"- (?P<name>\w+): (?P<type>.*)")
 
 
 @dataclass(frozen=True)
@@ -42,6 +60,8 @@ class TypedAnswers:
     signature: Signature
     body: str = ""
     """What the person wrote below the signature."""
+    demos: DemoSet = DemoSet()
+    """Good runs, shown to the model before its first question of this kind."""
 
     @property
     def outputs(self) -> tuple[Field, ...]:
@@ -81,6 +101,12 @@ class TypedAnswers:
         outputs = "\n".join(f"- {_described(field)}" for field in self.outputs)
         body = self.body.strip() or self.signature.instructions
         return RESULTS.format(body=body, inputs=", ".join(inputs) or "none", outputs=outputs)
+
+    def examples(self, history: Iterable[Message]) -> tuple[TextPart, ...]:
+        """The demos as the model is shown them; nothing where it has seen them already."""
+        text = self.demos.text_for(self.signature)
+        is_known = any(text in text_of(message) for message in history)
+        return (TextPart(text),) if text and not is_known else ()
 
     def notice(self, known: Mapping[str, VariableSummary]) -> str:
         """For the person: the results that replace a variable; empty where none does."""
@@ -123,15 +149,70 @@ class Offer:
     owed: HandIn | None = None
 
 
-def offered(typed: TypedAnswers | None, registry: Registry, policy: Policy) -> Offer:
-    """The tools for a question: with typed results ``hand_in`` stands in for ``submit``."""
+def typed_answers_in(prompt: str) -> TypedAnswers | None:
+    """What a recorded prompt says of results; None where it asks for none.
+
+    The inputs are not told: they are in the message that was sent.
+    """
+    found = WANTED.search(prompt)
+    if found is None:
+        return None
+    lines = [WANTED_LINE.fullmatch(line) for line in found["lines"].splitlines()]
+    outputs = [_output(line["name"], line["type"]) for line in lines if line is not None]
+    known = tuple(output for output in outputs if output is not None)
+    return TypedAnswers(Signature(known), words_of(prompt)) if len(known) == len(lines) else None
+
+
+def words_of(prompt: str) -> str:
+    """What the person asked, without what a typed question adds to it."""
+    found = WANTED.search(prompt)
+    if found is None:
+        return prompt.strip()
+    return prompt[: prompt.rfind(INPUTS, 0, found.start() + 1)].strip()
+
+
+def _output(name: str, described: str) -> Field | None:
+    """The output that a line describes; its description, if there is one, follows the type."""
+    text = described.partition(HELD)[0]
+    while text:
+        with contextlib.suppress(SetupError):
+            outputs = Signature.parse(f"-> {name}: {text}").outputs
+            if len(outputs) == 1:
+                return outputs[0]
+        text = text.rpartition(", ")[0]
+    return None
+
+
+def offered(
+    typed: TypedAnswers | None,
+    registry: Registry,
+    policy: Policy,
+    spare: Iterable[Component] = (),
+) -> Offer:
+    """The tools for a question: with typed results ``hand_in`` stands in for ``submit``.
+
+    Args:
+        typed: The results that are wanted.
+        registry: The tools there are.
+        policy: Who decides about calls.
+        spare: Tools for names that the registry does not have.
+    """
+    more = [tool for tool in spare if registry.find(tool.name) is None]
+    if more:
+        registry = Registry([*_all_of(registry), *more])
     if typed is None:
         return Offer(registry, policy)
     owed = HandIn(typed.outputs)
-    kept = [registry.find(name) for name in registry.names() if name != "submit"]
+    kept = [tool for tool in _all_of(registry) if tool.name != "submit"]
     names = tuple(field.name for field in typed.outputs)
     strict = OutputPolicy(policy.mode, policy.approver, policy.trusted, names)
-    return Offer(Registry([*filter(None, kept), owed]), strict, owed)
+    return Offer(Registry([*kept, owed]), strict, owed)
+
+
+def _all_of(registry: Registry) -> list[Component]:
+    """Its tools, each once: one may have several names."""
+    found = [registry.find(name) for name in registry.names()]
+    return list({id(tool): tool for tool in found if tool is not None}.values())
 
 
 def assigned_names(code: str) -> frozenset[str]:
@@ -176,5 +257,5 @@ def _undefined(field: Field, known: Mapping[str, VariableSummary]) -> str:
 def _described(field: Field) -> str:
     what = f"{field.name}: {field.type_name}"
     if field.is_live:
-        what += " (the name of the variable that holds it)"
+        what += HELD
     return f"{what}, {field.description}" if field.description else what

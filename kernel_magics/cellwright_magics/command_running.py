@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cellwright.bench.saving import save_sample
 from cellwright.doctor import checks
 from cellwright.errors import SetupError
-from cellwright.exports import Export, agentbench, html, notebook
+from cellwright.exports.formats import FORMAT_TABLE, write_run
 from cellwright.recording import RunRecord
 from cellwright.run import Run
 from cellwright.services import Service
@@ -33,13 +34,6 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 __all__ = ["Commands"]
-
-EXPORTS: Mapping[str, Export[RunRecord]] = {
-    "ipynb": notebook.export,
-    "html": html.export,
-    "agentbench": agentbench.export,
-}
-ENDINGS = {"ipynb": ".ipynb", "html": ".html", "agentbench": ".agentbench.json"}
 
 
 @dataclass(frozen=True)
@@ -90,6 +84,7 @@ class Commands:
             "replay": self._replay,
             "rerun": self._rerun,
             "export": self._export,
+            "save-sample": self._save_sample,
         }
 
     def run(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
@@ -161,13 +156,19 @@ class Commands:
 
     def _export(self, order: _Order) -> object:
         record, arguments = order.store.record(order.run_id), order.line.arguments
-        path = Path(arguments.out or f"{record.run_id}{ENDINGS[arguments.to]}").expanduser()
+        ending = FORMAT_TABLE[arguments.to].ending
+        path = Path(arguments.out or f"{record.run_id}{ending}").expanduser()
         redactor = self._session.place(order.settings, order.calling).redactor
-        try:
-            path.write_text(EXPORTS[arguments.to](record, redactor), encoding="utf-8")
-        except OSError as error:
-            raise SetupError(f"{str(path)!r} cannot be written: {error}.") from error
-        return Advice(f"Run {record.run_id} is in {path}.")
+        written = write_run(record, arguments.to, path, redactor)
+        return Advice(f"Run {record.run_id} is in {' and '.join(map(str, written))}.")
+
+    def _save_sample(self, order: _Order) -> object:
+        record, arguments = order.store.record(order.run_id), order.line.arguments
+        redactor = self._session.place(order.settings, order.calling).redactor
+        folder = Path(arguments.to).expanduser()
+        saved = save_sample(record, folder, arguments.check, redactor, arguments.name)
+        command = f"cellwright bench run {folder} --agent oracle"
+        return Advice(f"The sample is in {saved.path}. Try it: {command}")
 
     def _cells(self, order: _Order) -> object:
         run = Run(order.store.record(order.run_id))

@@ -12,12 +12,19 @@ from dataclasses import dataclass
 
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from cellwright.exports import FORMATS
 from cellwright.settings import MODES
 from cellwright_magics.arguments import OPTION, Option, split_words
 
-__all__ = ["COMMANDS", "FORMATS", "Command", "CommandLine", "command_of", "commands_help"]
+__all__ = [
+    "COMMANDS",
+    "DEMOS_OPTIONS",
+    "Command",
+    "CommandLine",
+    "command_of",
+    "commands_help",
+]
 
-FORMATS = ("ipynb", "html", "agentbench")
 RUN_NAME = re.compile(r"last|\d{8}(?:-\d{0,6}(?:-[0-9a-f]{0,6})?)?|(?=[a-f]*\d)[0-9a-f]{6}")
 NUMBER = re.compile(r"\d{1,4}")
 
@@ -81,10 +88,21 @@ CHAT_OPTIONS = (
     Option(("-m", "--model"), {"default": ""}),
     Option(("--mode",), {"default": "", "choices": MODES}),
 )
+SAVE_OPTIONS = (
+    Option(("--check",), {"action": "append", "default": [], "metavar": "CODE"}),
+    Option(("--to",), {"required": True, "metavar": "FOLDER"}),
+    Option(("--name",), {"default": "", "metavar": "ID"}),
+)
 RUNS_OPTIONS = (
     Option(("--find",), {"default": ""}),
     Option(("--widget",), {"action": "store_true"}),
 )
+DEMOS_OPTIONS = (
+    Option(("--score",), {"default": ">=1", "metavar": "RULE", "help": "Scores that are good."}),
+    Option(("--limit",), {"type": int, "default": 4, "metavar": "N"}),
+    Option(("--tokens",), {"type": int, "default": 2_000, "metavar": "N"}),
+)
+DEMOS_USAGE = "demos | from FOLDER [--score RULE] [--limit N] [--tokens N] | clear"
 TOOL_USAGE = "tool add NAME… | check NAME… | remove NAME… | list"
 COMMANDS: dict[str, Command] = {
     command.name: command
@@ -101,10 +119,14 @@ COMMANDS: dict[str, Command] = {
         Command("undo", "undo [ID]", "How to get back to before a run.", RUN_NAME, "last"),
         Command("export", "export [ID] --to FORMAT [-o PATH]", f"Write a run to a file: "
                 f"{', '.join(FORMATS)}.", RUN_NAME, "last", EXPORT_OPTIONS),
+        Command("save-sample", "save-sample [ID] --check CODE --to FOLDER [--name ID]", "Make a "
+                "run a sample of a benchmark.", RUN_NAME, "last", SAVE_OPTIONS),
         Command("cells", "cells [ID]", "Put a run's code into the next cell.", RUN_NAME, "last"),
         Command("doctor", "doctor [--send]", "Check key, endpoint, model, kernel and record.", None,
                 "", (Option(("--send",), {"action": "store_true"}),)),
         Command("tool", TOOL_USAGE, "Functions of yours that the agent may call."),
+        Command("demos", DEMOS_USAGE, "Good runs of a benchmark as examples for typed questions.",
+                None, "", DEMOS_OPTIONS),
         Command("reset", "reset", "Forget the conversation; variables stay."),
         Command("help", "help", "Show this text."),
     )

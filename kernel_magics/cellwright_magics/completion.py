@@ -14,9 +14,10 @@ from IPython.core.completer import (
     context_matcher,
 )
 
+from cellwright.exports import FORMATS
 from cellwright.settings import MODES
 from cellwright_magics.arguments import OPTIONS
-from cellwright_magics.commands import COMMANDS, FORMATS
+from cellwright_magics.commands import COMMANDS
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -25,6 +26,8 @@ __all__ = ["Offers", "install", "uninstall"]
 
 LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent[ \t]+(?P<before>.*?)(?P<word>\S*)")
 NAME = "cellwright_agent"
+ACTIONS = {"demos": ("clear", "from"), "tool": ("add", "check", "list", "remove")}
+"""What the sub-commands that have some can do."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,12 @@ class Offers:
         if previous in ("-m", "--model"):
             return list(self._models())
         if previous == "--to":
-            return list(FORMATS)
+            return list(FORMATS) if command is None or command.name == "export" else []
         if command is not None:
             named = command.takes is not None and command.default == "last" and len(words) == 1
-            return [*(["last", *self._runs()] if named else []), *command.option_names()]
+            actions = ACTIONS.get(command.name, ()) if len(words) == 1 else ()
+            runs = ["last", *self._runs()] if named else []
+            return [*actions, *runs, *command.option_names()]
         names = [name for option in OPTIONS for name in option.names]
         return [*names, *(COMMANDS if line and not words else ())]
 

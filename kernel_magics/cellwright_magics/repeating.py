@@ -37,7 +37,7 @@ class ReplayedRun(Table):
     def rows(self) -> list[tuple[str, ...]]:
         """One row a difference."""
         return [
-            (str(d.cell_number), d.what, one_line(d.recorded), one_line(d.replayed))
+            (str(d.cell_number or "–"), d.what, one_line(d.recorded), one_line(d.replayed))
             for d in self.differences
         ]
 

@@ -64,7 +64,9 @@ def agent_tool(
 
 def is_tool_command(words: list[str]) -> bool:
     """Whether the words after ``%agent`` are a command on tools, and no prompt."""
-    if words[:1] != ["tool"] or len(words) < 2 or words[1] not in ACTIONS:
+    if words == ["tool"]:
+        return True
+    if words[:1] != ["tool"] or words[1] not in ACTIONS:
         return False
     names = words[2:]
     if words[1] == "list":
@@ -82,7 +84,7 @@ def tool_command(words: list[str], namespace: Mapping[str, Any]) -> Advice:
     Raises:
         SetupError: A name is no tool, or cannot be one.
     """
-    asked = _parser().parse_args(words[1:])
+    asked = _parser().parse_args(words[1:] or ["list"])
     lines = ACTIONS_OF[asked.action](asked.names, namespace)
     return Advice("\n".join(lines))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from cellwright.conversation import Question
 from cellwright.errors import SetupError
+from cellwright.few_shot import DemoSet
 from cellwright.signatures import Signature
 from cellwright.typed_answers import TypedAnswers
 
@@ -17,13 +19,22 @@ OUTPUTS = re.compile(r"\s*[^\W\d]\w*\s*(?:[,:].*)?")
 """A name, then a type or another name: how either side of the arrow begins."""
 
 
-def typed_question(question: Question) -> Question:
+def typed_question(
+    question: Question, demos: Callable[[], DemoSet] = lambda: DemoSet()
+) -> Question:
     """The question with its types, where its first line has some; any other as it is.
+
+    Args:
+        question: As it was asked.
+        demos: The examples there are; asked for where the question is a typed one.
 
     Raises:
         SetupError: The line has types, and one of them is not known.
     """
-    return replace(question, typed=typed_answers_of(question.prompt))
+    typed = typed_answers_of(question.prompt)
+    if typed is not None:
+        typed = replace(typed, demos=demos())
+    return replace(question, typed=typed)
 
 
 def typed_answers_of(prompt: str) -> TypedAnswers | None:

@@ -70,6 +70,7 @@ def test_004_23_a_run_in_words_is_replayed_without_them(place: Place) -> None:
     assert [step.finish_reason for step in record.steps] == ["unreadable", "stop", "stop", "stop"]
     replayed = Conversation(place)
     list(replay(record, replace(place, lane="replay")))
+    assert isinstance(place.store, RunStore)
     newest = place.store.list()[0].run_id
     again = place.store.record(newest)
     assert again.source_run == record.run_id

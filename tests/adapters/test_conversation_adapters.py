@@ -9,16 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cellwright.adapters import ParsedReply, ShownText
-from cellwright.adapters.chain import ADAPTERS, AdapterChain
+from cellwright.adapters import ParsedReply
 from cellwright.adapters.chat import ChatAdapter
 from cellwright.adapters.json import JsonAdapter
-from cellwright.adapters.json_stream import StringField
-from cellwright.adapters.native import NativeAdapter
-from cellwright.adapters.section_stream import SectionText
 from cellwright.adapters.text_adapter import TextAdapter
 from cellwright.adapters.xml import XmlAdapter
-from cellwright.errors import SetupError
 from cellwright.messages import (
     AssistantMessage,
     ImagePart,
@@ -46,9 +41,13 @@ RUN = Manifest(
         "required": ["code"],
     },
 )
+
 ANY = Manifest("anything", "Takes anything.", {"type": "object"})
+
 TOOLS = (RUN, ANY)
+
 TEXT_ADAPTERS: tuple[type[TextAdapter], ...] = (ChatAdapter, JsonAdapter, XmlAdapter)
+
 NASTY = [
     "",
     "\n",
@@ -63,8 +62,11 @@ NASTY = [
     "x\r\ny\u2028z\x0b",
     'é 漢 😀 \\ "q"',
 ]
+
 PIECES = st.sampled_from([*NASTY, "```", "[[ ## say ## ]]", "]]>", "</call>", "\n", " "])
+
 CODE = st.lists(PIECES | st.text(st.characters(exclude_categories=["Cs"]), max_size=9), max_size=5)
+
 each_text = pytest.mark.parametrize("kind", TEXT_ADAPTERS)
 
 
@@ -341,113 +343,3 @@ def test_004_24_the_service_is_asked_for_the_schema_unless_told_otherwise() -> N
     assert made["json_schema"]["name"] == "reply"
     assert JsonAdapter().format((), TOOLS, own).parameters == own
     assert JsonAdapter().format((), (), Parameters("m")).parameters == Parameters("m")
-
-
-def streamed(stream: ShownText, text: str, size: int) -> str:
-    pieces = [stream.feed(text[n : n + size]) for n in range(0, len(text), size)]
-    return "".join([*pieces, stream.finish()])
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 50, 10_000])
-@pytest.mark.parametrize(
-    "say",
-    [
-        "I look at `df[0]`.",
-        "a < b & c]] > d",
-        "<![CDATA[",
-        "A [link](x) and [[1]]\n\n- a\n- b",
-        "[",
-        "é",
-    ],
-)
-def test_004_30_only_the_words_are_shown_however_the_reply_is_cut(size: int, say: str) -> None:
-    code = json.dumps({"code": "hidden = '[[ ## say ## ]]'"})
-    for adapter in (ChatAdapter(), JsonAdapter(), XmlAdapter()):
-        text = adapter.write_reply(say, [ToolCall("c", "run_cell", code)])
-        stream = adapter.shown(TOOLS)
-        assert stream is not None
-        assert streamed(stream, text, size) == say
-
-
-@pytest.mark.parametrize("size", [1, 4, 100])
-def test_004_30_a_header_split_across_pieces_is_never_shown(size: int) -> None:
-    text = (
-        "[[ ## say ## ]]\nOne.\n\n[[ ## call x ## ]]\n[[ ## say ## ]]\n two [[ ## completed ## ]]"
-    )
-    assert streamed(SectionText(ChatNames, "say"), text, size) == "One.two"
-
-
-def ChatNames(name: str) -> bool:  # noqa: N802 (stands for a predicate)
-    return name in ("say", "completed") or name.startswith("call ")
-
-
-@given(st.text(), st.integers(1, 9))
-def test_004_30_a_json_text_is_shown_piece_by_piece(say: str, size: int) -> None:
-    for ascii_only in (True, False):
-        text = json.dumps({"say": say, "calls": []}, ensure_ascii=ascii_only)
-        assert streamed(StringField("say"), text, size) == say
-
-
-def test_a_field_that_is_not_there_shows_nothing() -> None:
-    assert streamed(StringField("say"), '{"calls": []}', 3) == ""
-    assert streamed(StringField("say"), '{"say": "bad \\x escape"}', 40) == ""
-
-
-def test_004_23_the_chain_is_repair_then_chat_then_json_then_nothing() -> None:
-    chain = AdapterChain()
-    bad = ParsedReply("x", (), "unreadable", "Why.")
-    steps = []
-    while (recovery := chain.recover(bad)) is not None:
-        assert "Why." in recovery.text
-        steps.append((recovery.notice.code, recovery.changes_adapter, chain.name))
-    assert steps == [
-        ("adapter_repair", False, "native"),
-        ("adapter_fallback", True, "chat"),
-        ("adapter_fallback", True, "json"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("name", "then"), [("chat", ["json"]), ("json", []), ("xml", ["chat", "json"])]
-)
-def test_004_23_a_chain_may_begin_further_on(name: str, then: list[str]) -> None:
-    chain = AdapterChain(name)
-    bad = ParsedReply("x", (), "unreadable")
-    assert chain.recover(bad) is not None
-    after = []
-    while chain.recover(bad) is not None:
-        after.append(chain.name)
-    assert after == then
-
-
-def test_004_23_a_good_reply_earns_the_next_bad_one_its_repair_turn() -> None:
-    chain = AdapterChain("chat")
-    bad = ParsedReply("x", (), "unreadable", "Why.")
-    good = ChatAdapter().write_reply("Fine.", [])
-    for _ in range(5):
-        recovery = chain.recover(bad)
-        assert recovery is not None
-        assert not recovery.changes_adapter
-        assert chain.parse(chain.read(reply_of(good), TOOLS), TOOLS).text == "Fine."
-    assert chain.name == "chat"
-
-
-def test_004_28_a_service_without_tools_gets_words() -> None:
-    chain = AdapterChain()
-    recovery = chain.without_functions()
-    assert recovery is not None
-    assert (chain.name, recovery.notice.level) == ("chat", "warning")
-    assert chain.without_functions() is None
-
-
-def test_an_adapter_by_itself_tries_nothing_else() -> None:
-    adapter = NativeAdapter()
-    assert adapter.recover(ParsedReply("x", (), "unreadable")) is None
-    assert adapter.without_functions() is None
-    assert adapter.shown(TOOLS) is None
-
-
-def test_an_unknown_adapter_is_told_with_those_there_are() -> None:
-    with pytest.raises(SetupError, match="native, chat, json, xml"):
-        AdapterChain("yaml")
-    assert list(ADAPTERS) == ["native", "chat", "json", "xml"]

@@ -13,6 +13,8 @@ from cellwright.adapters.completion import Completion
 from cellwright.adapters.field_adapter import FieldAdapter
 from cellwright.adapters.json_fields import JsonFields, response_format
 from cellwright.adapters.signature_adapter import INCOMPLETE
+from cellwright.adapters.two_step import TwoStepFields
+from cellwright.few_shot import Demo, dspy_examples
 from cellwright.lm import Capabilities
 from cellwright.messages import AssistantMessage, ToolCall
 from cellwright.prompts import Parameters, Prompt, Reply
@@ -153,3 +155,20 @@ def test_004_14_their_callbacks_are_told() -> None:
     written = ChatFields().format_assistant_message_content(OURS, VALUES)
     ChatFields([watcher])(lambda messages: [written], {}, OURS, [], INPUTS)
     assert watcher.told == ["format", "parse"]
+
+
+def test_004_42_good_runs_are_handed_over_as_its_examples() -> None:
+    demos = (Demo("s", "Do it.", "Done.", ("x = 1",)),)
+    (made,) = dspy_examples(demos, Signature.parse("question -> answer, code: Code"))
+    assert isinstance(made, dspy.Example)
+    assert (made.answer, made.code) == ("Done.", "x = 1")
+    assert made.inputs().toDict() == {"question": "Do it."}
+    assert dspy.ChatAdapter().format(Theirs, [made], {"question": "?", "kind": "short"})
+
+
+def test_004_26_their_signature_goes_through_two_steps() -> None:
+    values = {"answer": "yes", "code": dspy.Code(code="x = 1"), "score": 3}
+    lm = OneReplyLM(ChatFields().format_assistant_message_content(Theirs, values))
+    small = Completion(lm, Parameters("small"))
+    found = TwoStepFields(small).parse(Theirs, "Yes: x = 1. I would give it 3.")
+    assert (found["answer"], found["code"].code, found["score"]) == ("yes", "x = 1", 3)

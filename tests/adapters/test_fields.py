@@ -2,67 +2,25 @@
 
 from __future__ import annotations
 
-import enum
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from field_adapters import ADAPTERS, CODE, QA
+from field_adapters import ADAPTERS, CODE, CODE_TEXT, NASTY, QA, Colour, Point, one
 from hypothesis import example, given
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
-from pydantic import BaseModel
 
 from cellwright.adapters.chat_fields import ChatFields
 from cellwright.adapters.fences import fenced, fences, only_fence
 from cellwright.adapters.field_adapter import FieldAdapter
-from cellwright.adapters.field_values import validated
 from cellwright.adapters.json_fields import JsonFields, response_format
 from cellwright.adapters.parse_errors import AdapterParseError
 from cellwright.adapters.sections import quoted, read_sections, unquoted, write_sections
 from cellwright.adapters.tags import cdata, read_body
 from cellwright.adapters.xml_fields import XmlFields
-from cellwright.signatures import MISSING, Code, Field, Signature
+from cellwright.signatures import Code, Field, Signature
 
-NASTY = [
-    "",
-    "\n",
-    "    indented = 1\n    b = 2",
-    "x = 1\r\n\ty = 2\x0b\u2028z",
-    "print('[[ ## answer ## ]]')\n[[ ## completed ## ]]\n",
-    "```python\nx\n```",
-    "text\n````\nnever closed",
-    "~~~\n[[ ## code ## ]]",
-    "```verbatim\ninside\n```",
-    "a<b and c & d",
-    "</code><answer>&lt;",
-    "<![CDATA[ x ]]> ]]>",
-    '{"code": "x"}',
-    "\\n \\u0041 'q' \"d\"",
-]
-PIECES = st.sampled_from(
-    [*NASTY, "[[ ## code ## ]]", "```", "~~~", "</answer>", "]]>", "&amp;", " ", "\n", "\t"]
-)
-CHARACTERS = st.characters(exclude_categories=["Cs"])
-CODE_TEXT = st.lists(PIECES | st.text(CHARACTERS, max_size=12), max_size=6).map("".join)
 INSTANCES = [cls() for cls in ADAPTERS]
-
-
-class Colour(enum.Enum):
-    RED = "r"
-    BLUE = "b"
-
-
-class Point(BaseModel):
-    x: int
-    y: int = 0
-
-
-def one(kind: Any, default: Any = MISSING) -> Signature:
-    return Signature((Field("value", "output", kind, default=default),), "Do.")
-
-
-def read(adapter: FieldAdapter, kind: Any, text: str) -> Any:
-    return adapter.parse(one(kind), adapter.write_outputs({"value": text}, one(kind)))["value"]
 
 
 @pytest.mark.parametrize("adapter", INSTANCES)
@@ -152,119 +110,6 @@ def test_004_20_all_complaints_are_told_at_once(adapter: FieldAdapter) -> None:
 def test_004_20_a_reply_without_any_field_says_what_is_wanted(adapter: FieldAdapter) -> None:
     with pytest.raises(AdapterParseError, match="Reply with"):
         adapter.parse(QA, "I do not know.")
-
-
-@pytest.mark.parametrize("adapter", INSTANCES)
-@pytest.mark.parametrize(
-    ("field", "expected"),
-    [
-        (Field("value", "output", str, default="d"), "d"),
-        (Field("value", "output", str | None), None),
-        (Field("value", "output", int, default=0), 0),
-    ],
-)
-def test_004_21_a_missing_output_has_its_default(
-    adapter: FieldAdapter, field: Field, expected: Any
-) -> None:
-    signature = Signature((field, Field("other", "output")))
-    written = adapter.write_outputs({"other": "x"}, signature)
-    assert adapter.parse(signature, written) == {"value": expected, "other": "x"}
-
-
-def test_004_21_a_default_factory_is_called() -> None:
-    from pydantic.fields import FieldInfo
-
-    class Other:
-        instructions = ""
-        input_fields: dict[str, Any] = {}
-        output_fields = {
-            "a": FieldInfo(annotation=str),
-            "b": FieldInfo(annotation=list[int], default_factory=list),
-        }
-
-    assert ChatFields().parse(Other(), "[[ ## a ## ]]\nx") == {"a": "x", "b": []}
-
-
-@pytest.mark.parametrize("adapter", INSTANCES)
-def test_004_21_no_text_at_all_may_leave_optional_outputs_out(adapter: FieldAdapter) -> None:
-    if not isinstance(adapter, JsonFields):
-        assert adapter.parse(one(str, "d"), "Nothing.") == {"value": "d"}
-
-
-CASTS: list[tuple[Any, str, Any]] = [
-    (str, "5", "5"),
-    (int, "5", 5),
-    (int, " 5 ", 5),
-    (float, "1e3", 1000.0),
-    (bool, "true", True),
-    (bool, "False", False),
-    (list[int], "[1, 2]", [1, 2]),
-    (list[str], "['a', 'b']", ["a", "b"]),
-    (dict[str, int], '```json\n{"a": 1}\n```', {"a": 1}),
-    (Literal["low", "high"], '"low"', "low"),
-    (Literal["low", "high"], "Literal['high']", "high"),
-    (Literal[1, 2], "2", 2),
-    (Colour, "b", Colour.BLUE),
-    (Colour, "RED", Colour.RED),
-    (Colour, "Colour.RED", Colour.RED),
-    (Point, '{"x": 1}', Point(x=1)),
-    (list[Point], '[{"x": 1, "y": 2}]', [Point(x=1, y=2)]),
-    (int | None, "null", None),
-    (int | None, "3", 3),
-    (str | None, "5", "5"),
-    (str | None, "None", None),
-    (tuple[int, str], '[1, "a"]', (1, "a")),
-    (Any, "free", "free"),
-]
-
-
-@pytest.mark.parametrize("adapter", [ChatFields(), XmlFields()])
-@pytest.mark.parametrize(("kind", "text", "expected"), CASTS)
-def test_004_22_text_becomes_what_the_field_says(
-    adapter: FieldAdapter, kind: Any, text: str, expected: Any
-) -> None:
-    assert read(adapter, kind, text) == expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "culprit"),
-    [
-        (int, "three", "'value' must be int, not 'three'"),
-        (int, "", "'value' must be int"),
-        (list[int], "[1, 2", "'value' must be list[int]"),
-        (list[int], "[1, 'x']", "1: Input should be a valid integer"),
-        (Literal["low"], "middle", "'value' must be one of 'low', not 'middle'"),
-        (Colour, "GREEN", "must be one of 'r', 'b'"),
-        (Point, '{"y": 1}', "x: Field required"),
-        (list[int], "[" * 3_000, "must be list[int]"),
-    ],
-)
-def test_004_22_what_does_not_fit_names_its_field(kind: Any, text: str, culprit: str) -> None:
-    with pytest.raises(AdapterParseError) as caught:
-        read(ChatFields(), kind, text)
-    assert culprit in str(caught.value)
-
-
-@pytest.mark.parametrize("adapter", INSTANCES)
-@pytest.mark.parametrize("value", [Colour.RED, Point(x=1, y=2), ["a"], 1.5, True, None, {"k": [1]}])
-def test_004_22_values_are_written_so_that_they_are_read_back(
-    adapter: FieldAdapter, value: Any
-) -> None:
-    kind = type(value) if value is not None else int | None
-    signature = one(kind)
-    written = adapter.format_assistant_message_content(signature, {"value": value})
-    assert adapter.parse(signature, written) == {"value": value}
-
-
-def test_004_22_sets_and_live_objects_are_written_as_what_json_knows() -> None:
-    import pandas
-
-    signature = Signature.parse("s: set[int], df: DataFrame -> a")
-    table = pandas.DataFrame({"price": [1.0, 2.0]})
-    written = ChatFields().format_user_message_content(signature, {"s": {1}, "df": table})
-    assert "[1]" in written
-    assert "price" in written
-    assert "DataFrame" in written
 
 
 def test_004_24_an_object_is_found_alone_in_a_fence_and_among_words() -> None:
@@ -399,47 +244,6 @@ def test_text_without_headers_is_one_section() -> None:
     assert (section.name, section.text) == ("", "hello")
 
 
-class Own:
-    """A class pydantic knows nothing of."""
-
-    def __repr__(self) -> str:
-        return "<own>"
-
-
-def test_004_22_rules_say_what_a_value_must_look_like() -> None:
-    signature = Signature.parse(
-        "-> a: bool, b: int, c: float, d: list[int], e: Literal['x'], f: DataFrame, g: Code, h"
-    )
-    shown = ChatFields().format_field_structure(signature)
-    for rule in (
-        "{a}   (must be true or false)",
-        "{b}   (must be one whole number and nothing else)",
-        "{c}   (must be one number and nothing else)",
-        '{d}   (must be JSON that fits {"items": {"type": "integer"}, "type": "array"})',
-        "{e}   (must be one of: x)",
-        "{f}   (must be the name of a variable that holds a DataFrame)",
-        "{g}\n",
-        "{h}\n",
-    ):
-        assert rule in shown
-
-
-def test_004_22_a_class_of_the_persons_own_is_written_as_a_summary() -> None:
-    signature = Signature((Field("own", "input", Own), Field("a", "output", Own)))
-    assert "<own>" in ChatFields().format_user_message_content(signature, {"own": Own()})
-    assert "(must" not in ChatFields().format_field_structure(signature)
-    properties = response_format(signature)["json_schema"]["schema"]["properties"]
-    assert properties == {"a": {"type": "string"}}
-    with pytest.raises(AdapterParseError, match="'a' must be Own, which text cannot say"):
-        ChatFields().parse(signature, "[[ ## a ## ]]\nx")
-
-
-def test_004_22_descriptions_are_shown_and_placeholders_are_not() -> None:
-    signature = Signature((Field("a", "output", str, "What is left."), Field("b", "output")))
-    shown = ChatFields().format_field_description(signature)
-    assert "1. `a` (str): What is left.\n2. `b` (str)" in shown
-
-
 def test_004_24_json_in_which_an_enum_stands() -> None:
     signature = one(Colour)
     assert JsonFields().parse(signature, '{"value": "b"}') == {"value": Colour.BLUE}
@@ -449,22 +253,3 @@ def test_004_24_json_in_which_an_enum_stands() -> None:
 def test_004_24_python_spelling_of_another_object_is_no_reply() -> None:
     with pytest.raises(AdapterParseError, match="no JSON object"):
         JsonFields().parse(QA, "{'other': 1}")
-
-
-def test_004_22_values_with_a_form_of_their_own_are_written_in_it() -> None:
-    class Program:
-        def format(self) -> str:
-            return "x = 1"
-
-    signature = Signature.parse("p, l: list, e -> a")
-    written = ChatFields().format_user_message_content(
-        signature, {"p": Program(), "l": [Program(), Colour.RED, Point(x=1)], "e": Colour.BLUE}
-    )
-    assert "[[ ## p ## ]]\nx = 1" in written
-    assert '["x = 1", "r", {"x": 1, "y": 0}]' in written
-    assert "[[ ## e ## ]]\nb" in written
-
-
-def test_004_22_a_value_that_is_an_enum_already_is_taken() -> None:
-    assert validated(Colour.RED, "value", Colour) is Colour.RED
-    assert validated("RED", "value", Colour) is Colour.RED

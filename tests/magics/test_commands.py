@@ -29,6 +29,11 @@ RUN = "20261121-093015-ab12cd"
         ("undo", "undo", {"target": "last"}),
         ("export", "export", {"target": "last", "to": "ipynb", "out": ""}),
         (f"export {RUN} --to html -o a.html", "export", {"to": "html", "out": "a.html"}),
+        (
+            'save-sample --check "x.shape == (12, 3)" --to "my tasks"',
+            "save-sample",
+            {"check": ["x.shape == (12, 3)"], "to": "my tasks", "target": "last"},
+        ),
         ("cells", "cells", {"target": "last"}),
         ("doctor --send", "doctor", {"send": True}),
         ("doctor", "doctor", {"send": False}),

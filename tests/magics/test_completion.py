@@ -32,6 +32,7 @@ def offered(kernel: LiveKernel, code: str) -> list[str]:
         ("%agent runs --w", ["%agent runs --widget"]),
         ("%agent export last --to h", ["%agent export last --to html"]),
         ("%agent export last --t", ["%agent export last --to"]),
+        ("%agent save-sample last --ch", ["%agent save-sample last --check"]),
         ("%agent show la", ["%agent show last"]),
         ("%agent -m cellwright-d", ["%agent -m cellwright-demo"]),
         ("%agent -m fake", ["%agent -m fake-model"]),

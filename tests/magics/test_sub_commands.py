@@ -9,6 +9,8 @@ import pytest
 from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel
 
+from cellwright.bench.suites.folder import read_item
+
 pytestmark = pytest.mark.kernel
 FAILS = tool_call("run_cell", {"code": "print('first')\nint('x')", "title": "Try"}, id="call_1")
 WORKS = tool_call("run_cell", {"code": "total = start + 1\ntotal"}, text="Again.", id="call_2")
@@ -115,6 +117,7 @@ def test_cells_hands_over_the_code_that_worked(recorded: LiveKernel) -> None:
         ("--to ipynb", ".ipynb", "total = start + 1"),
         ("--to html", ".html", "<html"),
         ("--to agentbench", ".agentbench.json", "completed"),
+        ("--to openai", ".jsonl", "add one to @start"),
     ],
 )
 def test_export_writes_a_file_and_names_it(
@@ -132,6 +135,17 @@ def test_export_writes_a_file_and_names_it(
 def test_export_to_a_place_that_cannot_be_written_names_it(recorded: LiveKernel) -> None:
     shown = recorded.run("%agent export last -o nowhere/x.ipynb", answers=[])
     assert shown.stderr.startswith("UsageError: 'nowhere/x.ipynb' cannot be written")
+
+
+def test_a_run_is_saved_as_a_sample_of_a_suite(recorded: LiveKernel) -> None:
+    folder = Path(recorded.value("__import__('os').getcwd()").strip("'")) / "tasks"
+    shown = recorded.run('%agent save-sample last --check "total == 6" --to tasks --name one')
+    assert "cellwright bench run tasks --agent oracle" in shown.results[0]
+    item = read_item(folder / "one.yaml")
+    assert "start = 5" in item.setup
+    assert item.reference == ("total = start + 1\ntotal",)
+    refused = recorded.run("%agent save-sample --to tasks", answers=[])
+    assert "A sample needs a check" in refused.stderr
 
 
 def test_doctor_checks_everything_and_sends_nothing(recorded: LiveKernel) -> None:

@@ -118,7 +118,6 @@ def test_000_54_what_cannot_be_done_is_named(line: str, told: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "tool",
         "tool add",
         "tool list all of them",
         "tool time is over, what now",
@@ -128,6 +127,10 @@ def test_000_54_what_cannot_be_done_is_named(line: str, told: str) -> None:
 )
 def test_a_prompt_that_begins_like_a_command_is_a_prompt(line: str) -> None:
     assert not is_tool_command(split_words(line))
+
+
+def test_the_word_alone_lists_what_is_offered() -> None:
+    assert answer("tool") == answer("tool list")
 
 
 def test_a_decorated_function_stays_a_function() -> None:

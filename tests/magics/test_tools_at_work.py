@@ -41,3 +41,51 @@ def test_tools_are_offered_listed_and_taken_back_by_the_magic(fresh: LiveKernel)
     assert "double" not in fresh.run("%agent tool list").results[0]
     fresh.run("%agent hello", [text("hi")], answers=[])
     assert "double" not in str(fresh.service.requests[0].body["tools"])
+
+
+TOLD = '''
+from cellwright.components import Component, ToolContext
+from cellwright_magics.tools import agent_tool
+
+@agent_tool(risk="read")
+def told(ctx: ToolContext) -> object:
+    """Say what it was told."""
+    ctx.notify("looking it up", 0.5)
+    words = f"{ctx.prompt} {ctx.variables} {ctx.model_configs['temperature']}"
+    usage = {"model": "other", "prompt_tokens": 90_000, "completion_tokens": 1}
+    return Component().create_output(text=words, usage=usage)
+'''
+
+
+def test_000_12_to_14_a_tool_of_a_cell_is_told_of_the_run_and_its_tokens_count(
+    fresh: LiveKernel,
+) -> None:
+    fresh.run(TOLD)
+    script = [tool_call("told", {}), text("Done.")]
+    line = "%agent --mode auto --temperature 0 --var region=north How much?"
+    shown = fresh.run(line, script, answers=[])
+    read = str(fresh.service.requests[1].messages[-1]["content"])
+    assert "How much? {'region': 'north'} 0.0" in read
+    assert "looking it up" not in read
+    assert any("looking it up 50%" in str(data) for data in shown.displays)
+    assert fresh.last_run.usage.prompt_tokens > 90_000
+    assert fresh.last_run.calls[0].usage[0].model == "other"
+
+
+def test_000_12_a_name_of_the_system_cannot_be_set(fresh: LiveKernel) -> None:
+    shown = fresh.run("%agent --var _sys_traceid=x hello", [], answers=[])
+    assert "'_sys_traceid' is set by the system" in shown.stdout + str(shown.messages)
+
+
+def test_a_run_with_a_tool_of_the_magic_is_replayed_without_a_difference(
+    fresh: LiveKernel,
+) -> None:
+    fresh.run("def treble(n: int) -> int:\n    'Three times.'\n    return 3 * n", answers=[])
+    fresh.run("%agent tool add treble", answers=[])
+    script = [tool_call("treble", {"n": 2}), text("It is 6.")]
+    fresh.run("%%agent --mode auto\nTreble 2.", script, answers=[])
+    run_id = fresh.last_run.run_id
+    shown = fresh.run("%agent replay last", answers=[])
+    assert f"Replay of {run_id}: 1 cell, no differences." in shown.results
+    again = fresh.last_run
+    assert (again.source_run, again.executions[0].source) == (run_id, "treble(n=2)")

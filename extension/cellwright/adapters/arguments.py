@@ -21,6 +21,7 @@ __all__ = ["BadArgumentsError", "UnreadableArgumentsError", "read_arguments"]
 
 LOG = logging.getLogger(__name__)
 SHOWN_CHARACTERS = 40
+SCALARS = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
 
 
 class BadArgumentsError(Exception):
@@ -98,6 +99,7 @@ def _checked(
         if extra:
             LOG.info("arguments of %r dropped that it does not have: %s", call.name, extra)
         arguments = {name: value for name, value in arguments.items() if name in known}
+    arguments = {name: _scalar(value, known.get(name)) for name, value in arguments.items()}
     if plainly_fits(arguments, schema):
         return arguments
     problems = [_complaint(problem) for problem in _problems(arguments, schema)]
@@ -106,6 +108,22 @@ def _checked(
             f"The arguments of {call.name!r} do not fit: {'; '.join(problems)}."
         )
     return arguments
+
+
+def _scalar(value: Any, schema: Any) -> Any:
+    """A number or a truth that was put between quotes, where nothing else will do (004-32).
+
+    Nothing is guessed: the text is exactly the JSON of what is wanted. Text that may stay text,
+    such as code, is not touched.
+    """
+    kinds = SCALARS.get(str(schema.get("type"))) if isinstance(schema, Mapping) else None
+    if kinds is None or not isinstance(value, str) or len(value) > SHOWN_CHARACTERS:
+        return value
+    try:
+        read = json.loads(value, parse_constant=_no_constant)
+    except (ValueError, BadArgumentsError):
+        return value
+    return read if type(read) in kinds else value
 
 
 def _takes_others(schema: Mapping[str, Any]) -> bool:

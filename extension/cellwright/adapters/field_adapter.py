@@ -18,7 +18,7 @@ from cellwright.adapters.field_values import (
     validated,
 )
 from cellwright.adapters.parse_errors import AdapterParseError
-from cellwright.adapters.parts import Chunk, content_of, media_of
+from cellwright.adapters.parts import Chunk, media_of, paragraphs
 from cellwright.adapters.signature_adapter import Content, SignatureAdapter
 from cellwright.adapters.tool_fields import function_of
 from cellwright.signatures import type_name
@@ -92,10 +92,7 @@ class FieldAdapter(SignatureAdapter):
             blocks.append([self.reminder(signature)])
         if suffix:
             blocks.append([suffix])
-        chunks: list[Chunk] = []
-        for place, block in enumerate(blocks):
-            chunks += ["\n\n", *block] if place else block
-        return content_of(chunks)
+        return paragraphs(blocks)
 
     def format_assistant_message_content(
         self,

@@ -11,7 +11,7 @@ from typing import Any
 
 from cellwright.messages import ImagePart
 
-__all__ = ["Chunk", "content_of", "media_of"]
+__all__ = ["Chunk", "content_of", "media_of", "paragraphs"]
 
 Chunk = str | Sequence[dict[str, Any]]
 """Text, or parts in OpenAI's shape."""
@@ -49,3 +49,11 @@ def content_of(chunks: Iterable[Chunk]) -> str | list[dict[str, Any]]:
     if all(part["type"] == "text" for part in content):
         return "".join(part["text"] for part in content)
     return content
+
+
+def paragraphs(blocks: Iterable[Sequence[Chunk]]) -> str | list[dict[str, Any]]:
+    """Blocks with an empty line between them, as one message's content."""
+    chunks: list[Chunk] = []
+    for place, block in enumerate(blocks):
+        chunks += ["\n\n", *block] if place else block
+    return content_of(chunks)

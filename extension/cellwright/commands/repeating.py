@@ -126,7 +126,9 @@ def difference_lines(old: RunRecord, differences: tuple[Difference, ...]) -> lis
     lines = [f"{_count(len(differences), 'difference')} in {cells}:"]
     for difference in differences:
         lines += [
-            f"cell {difference.cell_number}: {difference.what}",
+            f"cell {difference.cell_number}: {difference.what}"
+            if difference.cell_number
+            else difference.what,
             f"  recorded: {one_line(difference.recorded)}",
             f"  replayed: {one_line(difference.replayed)}",
         ]

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.demo.columns import Column, Frame
 from cellwright.demo.loading import convert, load
 from cellwright.demo.matching import left_over, read_query
+from cellwright.demo.own_tools import asked_call
 from cellwright.demo.plans.cleaning import clean_missing
 from cellwright.demo.plans.fixing import fix_last_cell, run_snippet
 from cellwright.demo.plans.plots import draw_plot
 from cellwright.demo.plans.profile import describe
 from cellwright.demo.plans.questions import answer_question
 from cellwright.demo.plans.talk import ABILITIES, GREETING, NO_TOOL, NOTICE
+from cellwright.demo.reading import without_footer
 from cellwright.demo.sources import find_source
 from cellwright.demo.steps import Call, CannotGoOnError, Steps
 from cellwright.demo.transcript import Conversation, read_conversation
+from cellwright.demo.typed import results_in
 from cellwright.demo.vocabulary import Task
 from cellwright.demo.wishes import Wish, read_wish
 from cellwright.demo.work import Work
+from cellwright.typed_answers import TypedAnswers, typed_answers_in
 
 __all__ = ["Answer", "next_answer"]
 
 STEP_LIMIT = 10
-TOOL_NAMED = re.compile(
-    r"\b(?:call|use|invoke|run)\s+(?:the\s+)?(?:tool\s+|function\s+)?[`'\"]?(\w+)", re.I
-)
+HAND_IN = "hand_in"
+ONLY_RULES = "I have rules for text, numbers, tables and plots only."
 FRAME_TASKS: Mapping[Task, Callable[[Work], Steps[str]]] = {
     "clean": clean_missing,
     "profile": describe,
@@ -46,13 +48,13 @@ class Answer:
 
 
 def next_answer(
-    messages: Sequence[Mapping[str, Any]], tools: frozenset[str], forced_tool: str = ""
+    messages: Sequence[Mapping[str, Any]], tools: Collection[str], forced_tool: str = ""
 ) -> Answer:
     """What the demo model says next.
 
     Args:
         messages: The conversation, in OpenAI's shape.
-        tools: Names of the tools the request offers.
+        tools: Names of the tools the request offers, or their schemas by name.
         forced_tool: A tool the request wants called, whatever the words.
     """
     conversation = read_conversation(messages, can_call=bool(tools))
@@ -62,10 +64,14 @@ def next_answer(
     return Answer(f"{NOTICE}\n\n{answer.text}".strip(), answer.call)
 
 
-def _answer(conversation: Conversation, tools: frozenset[str], forced_tool: str) -> Answer:
+def _answer(conversation: Conversation, tools: Collection[str], forced_tool: str) -> Answer:
     if forced_tool:
         return Answer("", Call("", forced_tool, {}))
-    plan = _plan(conversation, tools)
+    wanted = typed_answers_in(conversation.prompt) if HAND_IN in tools else None
+    if wanted is None:
+        plan = _plan(conversation, tools)
+    else:
+        plan = _typed(replace(conversation, prompt=wanted.body), tools, wanted)
     try:
         call = next(plan)
         for exchange in conversation.exchanges:
@@ -89,12 +95,31 @@ def _unfinished(conversation: Conversation, call: Call) -> str:
     return f"I had to stop after {many}. Next I would have done this: {call.text}"
 
 
-def _plan(conversation: Conversation, tools: frozenset[str]) -> Steps[str]:
-    wish = read_wish(conversation.prompt)
-    named = [name for name in TOOL_NAMED.findall(conversation.prompt) if name in tools]
-    if named:
-        result = yield Call(f"I call `{named[0]}`.", named[0], {})
-        return f"`{named[0]}` answered:\n\n{result}"
+def _typed(conversation: Conversation, tools: Collection[str], wanted: TypedAnswers) -> Steps[str]:
+    """The same work, and what came of it as typed results."""
+    answer = yield from _plan(conversation, tools)
+    results = results_in(answer, wanted.outputs, [each.result for each in conversation.exchanges])
+    if results.missing:
+        names = ", ".join(f"`{field.name}: {field.type_name}`" for field in results.missing)
+        return (
+            f"{answer}\n\nI have rules for text, numbers, tables and plots, and none for {names}."
+        )
+    refused = yield Call("I hand in the results.", HAND_IN, {"values": results.values})
+    return f"My results were not taken: {refused}"
+
+
+def _plan(conversation: Conversation, offered: Collection[str]) -> Steps[str]:
+    wish, tools = read_wish(conversation.prompt), frozenset(offered)
+    asked = asked_call(conversation.prompt, offered)
+    if asked is not None and asked.name == HAND_IN:
+        return ONLY_RULES  # reminded of what it said it cannot fill
+    if asked is not None:
+        if asked.missing:
+            names = ", ".join(f"`{name}`" for name in asked.missing)
+            written = f"`{asked.name}({asked.missing[0]}=…)`"
+            return f"`{asked.name}` needs {names}. Write it like {written}."
+        result = yield Call(f"I call `{asked.name}`.", asked.name, asked.arguments)
+        return f"`{asked.name}` answered:\n\n{without_footer(result)}"
     if wish.tasks == ("fix",):
         return (yield from fix_last_cell(tools))
     if wish.tasks == ("run",):

@@ -24,6 +24,7 @@ __all__ = [
     "overview_lines",
     "row_count",
     "table",
+    "without_footer",
 ]
 
 FAILURE = re.compile(
@@ -93,6 +94,14 @@ def listed(text: str, label: str) -> list[str]:
     except (ValueError, SyntaxError):
         return []
     return [str(item) for item in found] if isinstance(found, list) else []
+
+
+def without_footer(text: str) -> str:
+    """The text without what a tool adds below the output of a cell."""
+    lines = text.rstrip().splitlines()
+    while lines and FOOTER.match(lines[-1]):
+        lines.pop()
+    return "\n".join(lines)
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

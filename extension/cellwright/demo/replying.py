@@ -40,7 +40,7 @@ def reply_to(request: ChatRequest, cached_characters: int) -> WireReply:
     words = in_words(request)
     if words is not None:
         return words.reply(reply_to(words.request, cached_characters))
-    answer = next_answer(request.messages, frozenset(request.tools), request.forced_tool)
+    answer = next_answer(request.messages, request.tools, request.forced_tool)
     if request.must_call and answer.call is None and request.tools:
         answer = _as_call(answer, request.tools)
     call = answer.call

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cellwright.demo.mending import Surroundings, mend
 from cellwright.demo.reading import Failure, failure
@@ -28,7 +28,7 @@ class Call:
 
     text: str
     tool: str
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, Any]
 
 
 Steps = Generator[Call, str, Result]

@@ -10,7 +10,9 @@ from typing import Any
 
 __all__ = ["Conversation", "Exchange", "read_conversation"]
 
-BLOCK = re.compile(r"<(?P<tag>files|variables|notebook-state)>\n(?P<body>.*?)\n</(?P=tag)>", re.S)
+BLOCK = re.compile(
+    r"<(?P<tag>examples|files|variables|notebook-state)>\n(?P<body>.*?)\n</(?P=tag)>", re.S
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""Typed results, as far as an answer in words holds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cellwright.demo.work import number
+from cellwright.signatures import Field
+
+__all__ = ["Results", "results_in"]
+
+LEFT_IN = re.compile(r"\b(?:is|are) in `(\w+)`")
+BOLD = re.compile(r"\*\*(.+?)\*\*")
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+EXACT = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+TABLES = ("DataFrame",)
+PLOTTED = "The plot shows "
+
+
+@dataclass(frozen=True)
+class Results:
+    """What an answer gives of the results that are wanted."""
+
+    values: Mapping[str, Any]
+    missing: tuple[Field, ...] = ()
+
+
+def results_in(answer: str, wanted: tuple[Field, ...], told: Sequence[str] = ()) -> Results:
+    """The wanted results that the answer holds.
+
+    A text is the answer's first sentence, a number the first one that it stresses, or its last
+    line; a table is the variable that the answer names.
+
+    Args:
+        answer: In words.
+        wanted: The results.
+        told: What the kernel said, in which numbers are not rounded.
+    """
+    values: dict[str, Any] = {}
+    missing = []
+    for field in wanted:
+        value = _value(answer, field, told)
+        if value is None:
+            missing.append(field)
+        else:
+            values[field.name] = value
+    return Results(values, tuple(missing))
+
+
+def _value(answer: str, field: Field, told: Sequence[str]) -> Any:
+    if field.type_name == "Figure" and PLOTTED in answer:
+        return "figure"  # as every plot of ours is called
+    if field.is_live:
+        named = LEFT_IN.findall(answer) if field.type_name in TABLES else []
+        return named[-1] if named else None
+    if field.annotation is str:
+        first = next((line for line in answer.splitlines() if line.strip()), "")
+        return first.replace("**", "").replace("`", "").strip() or None
+    if field.annotation in (int, float):
+        return _number(answer, field.annotation, told)
+    return None
+
+
+def _number(answer: str, kind: type, told: Sequence[str]) -> Any:
+    stressed = [text for bold in BOLD.findall(answer) for text in NUMBER.findall(bold)]
+    plain = NUMBER.findall(answer.strip().rpartition("\n")[2]) if not stressed else []
+    found = next(iter([*stressed, *plain]), "")
+    exact = [text for text in EXACT.findall("\n".join(told)) if number(text) == found]
+    try:
+        return kind((exact[-1] if exact else found).replace(",", ""))
+    except ValueError:
+        return None

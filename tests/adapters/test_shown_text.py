@@ -1,0 +1,70 @@
+"""What a person sees of a reply while it comes: the words, and nothing of the form."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cellwright.adapters import ShownText
+from cellwright.adapters.chat import ChatAdapter
+from cellwright.adapters.json import JsonAdapter
+from cellwright.adapters.json_stream import StringField
+from cellwright.adapters.section_stream import SectionText
+from cellwright.adapters.xml import XmlAdapter
+from cellwright.messages import ToolCall
+from cellwright.prompts import Manifest
+
+TOOLS = (Manifest("anything", "Takes anything.", {"type": "object"}),)
+
+
+def streamed(stream: ShownText, text: str, size: int) -> str:
+    pieces = [stream.feed(text[n : n + size]) for n in range(0, len(text), size)]
+    return "".join([*pieces, stream.finish()])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50, 10_000])
+@pytest.mark.parametrize(
+    "say",
+    [
+        "I look at `df[0]`.",
+        "a < b & c]] > d",
+        "<![CDATA[",
+        "A [link](x) and [[1]]\n\n- a\n- b",
+        "[",
+        "é",
+    ],
+)
+def test_004_30_only_the_words_are_shown_however_the_reply_is_cut(size: int, say: str) -> None:
+    code = json.dumps({"code": "hidden = '[[ ## say ## ]]'"})
+    for adapter in (ChatAdapter(), JsonAdapter(), XmlAdapter()):
+        text = adapter.write_reply(say, [ToolCall("c", "run_cell", code)])
+        stream = adapter.shown(TOOLS)
+        assert stream is not None
+        assert streamed(stream, text, size) == say
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+def test_004_30_a_header_split_across_pieces_is_never_shown(size: int) -> None:
+    text = (
+        "[[ ## say ## ]]\nOne.\n\n[[ ## call x ## ]]\n[[ ## say ## ]]\n two [[ ## completed ## ]]"
+    )
+    assert streamed(SectionText(ChatNames, "say"), text, size) == "One.two"
+
+
+def ChatNames(name: str) -> bool:  # noqa: N802 (stands for a predicate)
+    return name in ("say", "completed") or name.startswith("call ")
+
+
+@given(st.text(), st.integers(1, 9))
+def test_004_30_a_json_text_is_shown_piece_by_piece(say: str, size: int) -> None:
+    for ascii_only in (True, False):
+        text = json.dumps({"say": say, "calls": []}, ensure_ascii=ascii_only)
+        assert streamed(StringField("say"), text, size) == say
+
+
+def test_a_field_that_is_not_there_shows_nothing() -> None:
+    assert streamed(StringField("say"), '{"calls": []}', 3) == ""
+    assert streamed(StringField("say"), '{"say": "bad \\x escape"}', 40) == ""

@@ -1,0 +1,66 @@
+"""The example notebooks run, and show what they say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+pytestmark = pytest.mark.kernel
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+class Executed:
+    """A notebook after its execution: what each cell shows, by a part of its source."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.notebook: Any = nbformat.read(EXAMPLES / name, as_version=4)
+        assert all(not cell.get("outputs") for cell in self.notebook.cells), "keep it without"
+        (folder / "work").mkdir()
+        where = {"metadata": {"path": str(folder / "work")}}
+        client = NotebookClient(self.notebook, timeout=120, resources=where)
+        client.execute(env={**os.environ, "CELLWRIGHT_HOME": str(folder / "home")})
+
+    def after(self, source: str) -> str:
+        """All that the one cell with this source shows, as text."""
+        (cell,) = [c for c in self.notebook.cells if c.cell_type == "code" and source in c.source]
+        return "\n".join(map(_text, cell.outputs))
+
+
+def _text(output: Any) -> str:
+    assert output.output_type != "error", output
+    if output.output_type == "stream":
+        return str(output.text)
+    return str(output.data.get("text/markdown") or output.data.get("text/plain", ""))
+
+
+def test_a_tool_of_a_cell_is_called_and_what_is_for_the_person_stays_with_them(
+    tmp_path: Path,
+) -> None:
+    shown = Executed("tools.ipynb", tmp_path)
+    assert "The agent can call margin(item)" in shown.after("%agent tool add margin")
+    called = shown.after("%agent call margin")
+    assert "margin(item='pear')" in called
+    assert "24.5" in called
+    assert "stock(item='plum', shop=2)" in shown.after("%agent use the tool stock")
+    assert "'left': 80" in shown.after("%agent use the tool stock")
+    assert "555 0100" in shown.after("run = %agent call supplier")
+    sent = shown.after("print(sent[-1])")
+    assert sent == "apple: delivered by Miller\n"
+    assert "supplier: Look up who delivers an item." in shown.after("%agent tool list")
+
+
+def test_typed_results_are_variables_also_of_a_model_without_functions(tmp_path: Path) -> None:
+    shown = Executed("signatures.ipynb", tmp_path)
+    assert "pear is the item with the highest sum of revenue: 230." in shown.after("print(answer)")
+    assert "230.0" in shown.after("print(answer)")
+    assert shown.after("average * 1.19") == "96.19 with tax\n"
+    assert "average = 80.83333333333333" in shown.after("-> average: float")
+    assert "adapter chat" in shown.after("run.summary()")
+    assert "north" in shown.after("run.summary()")
+    assert "[[ ## code ## ]]" in shown.after("adapter.format")
+    assert "'lines': 2" in shown.after("adapter.parse")
