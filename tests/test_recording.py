@@ -123,7 +123,7 @@ def test_a_call_has_its_decision_and_its_result() -> None:
     record = record_of(analysis_run())
     assert [call.call_id for call in record.calls] == ["c1", "c2", "c3"]
     assert record.calls[0] == RecordedCall(
-        "c1", "run_cell", {"code": LOAD}, "ok", "allowed by mode", 0.3
+        "c1", "run_cell", {"code": LOAD}, "ok", "allowed by mode", 0.3, START + 6
     )
 
 

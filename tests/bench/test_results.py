@@ -17,15 +17,18 @@ from cellwright.bench.results import (
     Failure,
     ResultFiles,
     folder_name,
-    line_of,
     overall_of,
     read_lines,
+    samples_in,
     summed_by,
 )
-from cellwright.bench.sample import SampleRecord, SampleTask, sample_of
+from cellwright.bench.sample import SampleRecord, SampleTask
+from cellwright.bench.sampling import sample_of
+from cellwright.bench.shared_values import SharedValues
 from cellwright.bench.task import SampleStatus, TaskOutput
 from cellwright.bench.virtual_task import VirtualTask
 from cellwright.errors import SetupError
+from cellwright.exports.agentbench import line_of
 
 
 def sample(index: int | str = 0, **changes: Any) -> SampleRecord:
@@ -54,6 +57,37 @@ def test_a_line_reads_as_agentbench_writes_it(tmp_path: Path) -> None:
     read_as_agentbench(line)
     assert line["output"]["history"][0]["role"] == "user"
     assert next(files.samples()) == SampleRecord.from_dict(sample().to_dict())
+
+
+def test_what_samples_share_is_said_once(tmp_path: Path) -> None:
+    files, words = ResultFiles(tmp_path, "a", "t"), "You work in a notebook. " * 20
+    long = [{"role": "system", "content": words}, {"role": "user", "content": "go"}]
+    both = [sample(n, messages=tuple(long), run={"limits": {"a": "x" * 200}}) for n in (1, 2)]
+    for one in both:
+        files.add(one)
+    assert list(files.samples()) == both
+    assert list(samples_in(files.runs)) == both
+    text = files.runs.read_text()
+    assert words not in text
+    assert text.count('"shared"') == 4
+    shared = files.folder / "shared.jsonl"
+    assert len(shared.read_text().splitlines()) == 2
+    with shared.open("a") as file:
+        file.write('{"id": "torn')
+    files.rewrite(iter(both))
+    assert list(ResultFiles(tmp_path, "a", "t").samples()) == both
+    shared.unlink()
+    with pytest.raises(SetupError, match="Keep the files of a results folder together"):
+        list(ResultFiles(tmp_path, "a", "t").samples())
+
+
+def test_what_another_process_has_shared_is_found(tmp_path: Path) -> None:
+    ours, theirs = SharedValues(tmp_path), SharedValues(tmp_path)
+    first = ours.keep(["a"])
+    second = theirs.keep({"b": 1})
+    assert (ours.take(first), ours.take(second)) == (["a"], {"b": 1})
+    assert theirs.keep(["a"]) == first
+    assert len((tmp_path / "shared.jsonl").read_text().splitlines()) == 2
 
 
 def test_cancelled_is_told_as_unknown_with_its_reason() -> None:

@@ -18,7 +18,13 @@ def run_id(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize(
     ("name", "ending"),
-    [("ipynb", ".ipynb"), ("html", ".html"), ("agentbench", ".agentbench.json")],
+    [
+        ("ipynb", ".ipynb"),
+        ("html", ".html"),
+        ("agentbench", ".agentbench.json"),
+        ("otel", ".otlp.jsonl"),
+        ("csv", ".csv"),
+    ],
 )
 def test_a_run_is_written_under_its_id(
     run_id: str, name: str, ending: str, shell: Shell, capsys: pytest.CaptureFixture[str]
@@ -44,6 +50,20 @@ def test_a_dash_is_stdout(run_id: str, capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(text)
     assert main(["export", run_id, "--to", "agentbench", "-o", "-", "--json"]) == 0
     assert json.loads(json.loads(capsys.readouterr().out)["text"]) == json.loads(text)
+
+
+def test_a_format_of_two_files_names_both_and_cannot_be_printed(
+    run_id: str, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", run_id, "--to", "openai", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["path"], found["more"]) == (f"{run_id}.jsonl", [f"{run_id}.rest.jsonl"])
+    assert main(["export", run_id, "--to", "openai", "-o", "-"]) == 2
+    assert "cannot be printed" in capsys.readouterr().err
+    assert main(["export", run_id, "--to", "inspect", "-o", "-"]) == 2
+    assert "cannot be printed" in capsys.readouterr().err
+    assert main(["export", run_id, "--to", "inspect"]) == 0
+    assert (shell.folder / f"{run_id}.eval").exists()
 
 
 def test_a_folder_that_is_not_there_is_named(

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from recorded_runs import RUN_ID, SYSTEM, analysis_run, record_of, replied, result, started, user
 
+from cellwright.bench.sample_runs import run_of
+from cellwright.errors import SetupError
 from cellwright.events import ModelAsked, RunFinished, RunStatus
-from cellwright.exports.agentbench import export, history
+from cellwright.exports.agentbench import export, history, sample_of_line
 from cellwright.messages import (
     AssistantMessage,
     ImagePart,
@@ -20,7 +22,6 @@ from cellwright.messages import (
 )
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
-from cellwright.values import from_dict
 
 V02_STATUSES = {
     "running",
@@ -47,7 +48,7 @@ def test_a_line_has_the_layout_of_runs_jsonl() -> None:
     assert set(line) == {"index", "error", "info", "output", "time"}
     assert line["index"] == line["output"]["index"] == RUN_ID
     assert line["output"]["status"] == "completed"
-    assert line["output"]["result"]["answer"] == "North sold **most**."
+    assert line["output"]["result"] == "North sold **most**."
     assert line["time"] == {"timestamp": 1_795_253_427_500, "str": "2026-11-21 09:30:27"}
 
 
@@ -74,8 +75,8 @@ def test_a_status_that_agentbench_does_not_know_is_told_as_unknown(
     output = line_of(run)["output"]
     assert output["status"] == told
     assert output["status"] in V02_STATUSES
-    reason = "cancelled" if status == "cancelled" else "Run stopped by the user."
-    assert output["result"]["reason"] == reason
+    assert output["result"] == ({"reason": status, "result": ""} if status != told else "")
+    assert output["cellwright"]["error"] == "Run stopped by the user."
 
 
 def test_parallel_calls_pictures_and_empty_replies_are_flattened() -> None:
@@ -101,9 +102,11 @@ def test_parallel_calls_pictures_and_empty_replies_are_flattened() -> None:
     assert history([]) == []
 
 
-def test_the_whole_record_can_be_read_back_from_the_line() -> None:
+def test_the_whole_run_can_be_read_back_from_the_line() -> None:
     record = record_of(analysis_run())
-    assert from_dict(RunRecord, line_of(record)["output"]["cellwright"]) == record
+    assert run_of(sample_of_line(line_of(record))) == record
+    with pytest.raises(SetupError, match="not recorded by cellwright"):
+        sample_of_line({"index": 1, "output": {"status": "completed"}})
 
 
 def test_numbers_that_json_lacks_and_lone_surrogates_do_not_break_the_line() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,20 +16,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellwright.bench.appending import append_line
 from cellwright.bench.sample import SampleRecord
+from cellwright.bench.sample_messages import parse_messages
+from cellwright.bench.sample_packing import pack, unpack
+from cellwright.bench.shared_values import SharedValues
 from cellwright.bench.task import SampleIndex, SampleStatus, Task, TaskOutput
-from cellwright.errors import SetupError
-from cellwright.exports.agentbench import history
-from cellwright.lm.openai_format import messages_from_openai
+from cellwright.exports.agentbench import history, line_with, stamp, stored_in, text_of_line
+from cellwright.messages import SystemMessage
 from cellwright.outputs import safe_json
 
 __all__ = [
     "Failure",
     "ResultFiles",
     "folder_name",
-    "line_of",
     "overall_of",
     "read_lines",
+    "samples_in",
     "summed_by",
     "validation",
 ]
@@ -62,7 +64,7 @@ class ResultFiles:
 
     def __init__(self, root: Path, agent: str, task: str) -> None:
         self.folder = root / folder_name(agent) / folder_name(task)
-        self._lock = threading.Lock()
+        self._shared = SharedValues(self.folder)
 
     @property
     def runs(self) -> Path:
@@ -81,7 +83,7 @@ class ResultFiles:
 
     def add(self, record: SampleRecord) -> None:
         """Append a sample."""
-        self._append(self.runs, line_of(record))
+        append_line(self.runs, self._line(record))
 
     def add_failure(self, failure: Failure) -> None:
         """Append a sample that could not be run."""
@@ -90,20 +92,14 @@ class ResultFiles:
             "error": failure.error,
             "info": failure.info,
             "output": None,
-            "time": _stamp(time.time()),
+            "time": stamp(time.time()),
             "cellwright": {"epoch": failure.epoch, "attempts": failure.attempts},
         }
-        self._append(self.errors, line)
+        append_line(self.errors, text_of_line(line))
 
     def samples(self) -> Iterator[SampleRecord]:
         """The samples so far, one at a time; of one that is there twice the last counts."""
-        places: dict[str, int] = {}
-        for number, line in enumerate(read_lines(self.runs)):
-            places[_full(line)["id"]] = number
-        wanted = set(places.values())
-        for number, line in enumerate(read_lines(self.runs)):
-            if number in wanted:
-                yield SampleRecord.from_dict(_full(line))
+        return samples_in(self.runs)
 
     def rewrite(self, samples: Iterable[SampleRecord]) -> None:
         """Put these samples in the place of those so far, which are kept as ``runs.old.jsonl``.
@@ -113,13 +109,13 @@ class ResultFiles:
         draft = self.runs.with_suffix(".part")
         with draft.open("w", encoding="utf-8", errors="replace") as file:
             for sample in samples:
-                file.write(_as_line(line_of(sample)))
+                file.write(self._line(sample))
         self.runs.replace(self.folder / "runs.old.jsonl")
         draft.replace(self.runs)
 
     def finished(self) -> set[str]:
         """The ids of the samples so far."""
-        return {_full(line)["id"] for line in read_lines(self.runs)}
+        return {stored_in(line)["id"] for line in read_lines(self.runs)}
 
     def sum_up(self, custom: Mapping[str, Any]) -> None:
         """Write ``overall.json``, whole or not at all."""
@@ -130,34 +126,31 @@ class ResultFiles:
         draft.write_text(json.dumps(safe_json(document), indent=2), encoding="utf-8")
         draft.replace(self.overall)
 
-    def _append(self, path: Path, line: Mapping[str, Any]) -> None:
-        text = _as_line(line)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock, path.open("ab+") as file, _only_writer(file):
-            if _is_torn(file):
-                text = "\n" + text
-            file.write(text.encode("utf-8", "replace"))
+    def _line(self, record: SampleRecord) -> str:
+        # The instructions are the same in all samples, and told once, in the shared values.
+        said = [m for m in parse_messages(record.messages) if not isinstance(m, SystemMessage)]
+        stored = pack(record, self._shared.keep)
+        return text_of_line(line_with(record, stored, history(said)))
+
+
+def samples_in(runs: Path) -> Iterator[SampleRecord]:
+    """The samples of a ``runs.jsonl``, one at a time; of one that is there twice the last counts.
+
+    Raises:
+        SetupError: A line was not written by cellwright, or what it shares with others is missing.
+    """
+    places: dict[str, int] = {}
+    for number, line in enumerate(read_lines(runs)):
+        places[stored_in(line)["id"]] = number
+    wanted, shared = set(places.values()), SharedValues(runs.parent)
+    for number, line in enumerate(read_lines(runs)):
+        if number in wanted:
+            yield SampleRecord.from_dict(unpack(stored_in(line), shared.take))
 
 
 def folder_name(name: str) -> str:
     """A name that is safe as a folder's."""
     return UNSAFE.sub("_", name).strip(".") or "_"
-
-
-def line_of(record: SampleRecord) -> dict[str, Any]:
-    """A sample as a line of ``runs.jsonl``: what a reader of AgentBench knows, then the rest."""
-    status, result = record.status, record.result
-    if status not in KNOWN:
-        status, result = "unknown", {"reason": record.status, "result": record.result}
-    turns = history(messages_from_openai(record.messages))
-    output = {"index": record.task.index, "status": status, "result": result, "history": turns}
-    return {
-        "index": record.task.index,
-        "error": None,
-        "info": None,
-        "output": {**output, "cellwright": record.to_dict()},
-        "time": _stamp(record.time.started_at + record.time.seconds),
-    }
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -202,55 +195,12 @@ def summed_by(task: Task, outputs: Sequence[TaskOutput]) -> dict[str, Any]:
     return given if isinstance(given, dict) else {"result": given}
 
 
-def _as_line(line: Mapping[str, Any]) -> str:
-    return json.dumps(safe_json(line), ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
 def _name(line: Mapping[str, Any], number: int) -> Any:
     """What tells a line from others: its sample's id, or its place where there is none."""
     return ((line.get("output") or {}).get("cellwright") or {}).get("id", number)
-
-
-def _full(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = (line.get("output") or {}).get("cellwright")
-    if not isinstance(found, Mapping) or "id" not in found:
-        raise SetupError(
-            f"The sample {line.get('index')!r} was not recorded by cellwright.",
-            hint="Its full record is missing, so it can be read but not scored or compared.",
-        )
-    return found
 
 
 def _known(line: Mapping[str, Any]) -> dict[str, Any]:
     """Of a line what is summed up; the rest is let go of at once, it may be large."""
     output = line.get("output") or {}
     return {"status": output.get("status"), "history": [None] * len(output.get("history") or ())}
-
-
-def _stamp(moment: float) -> dict[str, Any]:
-    text = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(moment))
-    return {"timestamp": int(moment * 1000), "str": text}
-
-
-def _is_torn(file: Any) -> bool:
-    """Whether the last line has no end: its writer was killed."""
-    if file.seek(0, 2) == 0:
-        return False
-    file.seek(-1, 2)
-    return bool(file.read(1) != b"\n")
-
-
-@contextlib.contextmanager
-def _only_writer(file: Any) -> Iterator[None]:
-    """Keep other processes from writing meanwhile, where the system can."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: appending one line in one write has to do
-        yield
-        return
-    fcntl.flock(file, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        file.flush()
-        fcntl.flock(file, fcntl.LOCK_UN)

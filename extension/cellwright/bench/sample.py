@@ -1,17 +1,32 @@
-"""``cellwright.sample/1``: a run seen as a benchmark item, as one JSON object."""
+"""``cellwright.sample/1``: a run seen as a benchmark item, as one JSON object.
+
+What a run says is in it once: ``messages`` and ``cells`` hold the texts, and ``events`` say when
+each of them came, what it took and what was decided, and point to them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from cellwright.lm.openai_format import messages_to_openai
-from cellwright.outputs import safe_json, to_nbformat
-from cellwright.recording import RecordedExecution, RunRecord
+from cellwright.outputs import safe_json
+from cellwright.usage import ModelUsage
 from cellwright.values import from_dict, to_dict
 
-__all__ = ["SampleCell", "SampleRecord", "SampleTask", "SampleTime", "Score", "sample_of"]
+__all__ = [
+    "SCHEMA",
+    "NoticeGiven",
+    "ReplyGiven",
+    "SampleCell",
+    "SampleEvent",
+    "SampleRecord",
+    "SampleTask",
+    "SampleTime",
+    "Score",
+    "ToolCalled",
+    "WrittenCell",
+]
 
 SCHEMA = "cellwright.sample/1"
 
@@ -23,7 +38,9 @@ class SampleTask:
     name: str = ""
     index: int | str = ""
     session: str = ""
+    """What several samples that share one kernel belong to."""
     step: int = 0
+    """Its place in that session."""
     epoch: int = 1
     """1 for the first time the sample was run."""
     group: str = ""
@@ -52,6 +69,81 @@ class SampleCell:
     removed: tuple[str, ...] = ()
     is_kept: bool = True
     """Whether the cell is in the notebook in the end."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files it made, changed or removed: ``created``, ``modified`` or ``deleted``."""
+    note: str = ""
+    """What else is to be known, such as ``stopped after 120 s``."""
+    call_id: str = ""
+    """The tool call that ran it."""
+    at: float = 0.0
+    """When it began, in seconds since the run did."""
+    cpu_seconds: float | None = None
+    """None: it was not measured."""
+    rss_bytes: int | None = None
+    """Memory of the kernel after it; None: it was not measured."""
+
+
+@dataclass(frozen=True)
+class WrittenCell:
+    """A cell that was written and never ran."""
+
+    id: str
+    cell_type: str
+    source: str
+    origin: str = "agent"
+    call_id: str = ""
+    is_kept: bool = True
+
+
+@dataclass(frozen=True)
+class ReplyGiven:
+    """The model replied; what it said is in ``messages``."""
+
+    at: float
+    """When it was whole, in seconds since the run began."""
+    message: int | None = None
+    """Its place in ``messages``; None: it was not kept there."""
+    number: int = 0
+    model: str = ""
+    """As the service named it; empty: as it was asked for."""
+    finish_reason: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers that are not zero."""
+    cost_dollars: float | None = None
+    seconds: float = 0.0
+    first_delta_seconds: float | None = None
+    attempts: int = 1
+    kind: Literal["reply"] = field(default="reply", init=False)
+
+
+@dataclass(frozen=True)
+class ToolCalled:
+    """A tool was called; its arguments and its result are in ``messages``, by the call's id."""
+
+    at: float
+    """When it was looked at, in seconds since the run began."""
+    call_id: str
+    name: str
+    status: str = "ok"
+    decision: str = ""
+    """Who allowed or refused it, and why."""
+    seconds: float = 0.0
+    arguments: Mapping[str, Any] | None = None
+    """Where they are not what the message says."""
+    usage: tuple[ModelUsage, ...] = ()
+    """Tokens of models that the tool itself asked."""
+    kind: Literal["tool"] = field(default="tool", init=False)
+
+
+@dataclass(frozen=True)
+class NoticeGiven:
+    """Something the person was told."""
+
+    text: str
+    kind: Literal["notice"] = field(default="notice", init=False)
+
+
+SampleEvent = ReplyGiven | ToolCalled | NoticeGiven
 
 
 @dataclass(frozen=True)
@@ -87,16 +179,20 @@ class SampleRecord:
     task: SampleTask = field(default_factory=SampleTask)
     agent: str = ""
     model: Mapping[str, Any] = field(default_factory=dict)
-    """Its name and the parameters of the request."""
+    """Its name, where it was asked, and the parameters of the request."""
     input: str = ""
     target: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     """Names and SHA-256."""
     setup: tuple[str, ...] = ()
     tools: tuple[Mapping[str, Any], ...] = ()
+    """Name, description and parameters of each."""
     messages: tuple[Mapping[str, Any], ...] = ()
-    """In the shape of OpenAI's chat format."""
+    """In the shape of OpenAI's chat format (``bench.sample_messages``)."""
     cells: tuple[SampleCell, ...] = ()
+    written: tuple[WrittenCell, ...] = ()
+    events: tuple[SampleEvent, ...] = ()
+    """In order of time, the notices last."""
     status: str = "running"
     cause: str = ""
     error: str = ""
@@ -113,6 +209,10 @@ class SampleRecord:
     time: SampleTime = field(default_factory=SampleTime)
     env: Mapping[str, Any] = field(default_factory=dict)
     """Kernel, packages and our own version."""
+    notebook: Mapping[str, Any] = field(default_factory=dict)
+    """Its path and the SHA-256 of its cells ``before`` and ``after``."""
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """How it was run: lane, mode, limits, and what it goes on from."""
     schema: str = SCHEMA
 
     @property
@@ -136,56 +236,3 @@ class SampleRecord:
         if not record.schema.startswith("cellwright.sample/"):
             raise ValueError(f"schema is {record.schema!r}; it must be {SCHEMA!r}")
         return record
-
-
-def sample_of(record: RunRecord, name: str, *, packages: bool = False) -> SampleRecord:
-    """The sample that a run is, before anything was scored.
-
-    Args:
-        record: The run.
-        name: The sample's id.
-        packages: Keep the list of installed packages, which is long.
-    """
-    kernel = {key: value for key, value in record.kernel.items() if key != "process_id"}
-    env = {"kernel": kernel, "version": record.version}
-    gone = {made.cell.id for made in record.cells if made.is_removed}
-    return SampleRecord(
-        id=name,
-        run_id=record.run_id,
-        model={key: value for key, value in to_dict(record.parameters).items() if value},
-        input=record.prompt,
-        files=dict(record.files),
-        setup=record.start_executed,
-        tools=tuple({"name": tool.name} for tool in record.tools),
-        messages=tuple(messages_to_openai(record.messages, vision=True)),
-        cells=tuple(_cell(ran, is_kept=ran.cell_id not in gone) for ran in record.executions),
-        status=record.status,
-        cause=record.cause,
-        error=record.reason if record.status != "completed" else "",
-        limit=record.cause if record.status == "task limit reached" else "",
-        result=record.answer,
-        usage={key: value for key, value in to_dict(record.usage).items() if value},
-        cost_dollars=record.cost_dollars,
-        time=SampleTime(record.started_at, record.duration_seconds),
-        env={**env, "packages": dict(record.packages)} if packages else env,
-    )
-
-
-def _cell(ran: RecordedExecution, *, is_kept: bool) -> SampleCell:
-    cell = SampleCell(ran.cell_id, ran.origin, ran.source, is_kept=is_kept)
-    ended = ran.execution
-    if ended is None:
-        return cell
-    return SampleCell(
-        ran.cell_id,
-        ran.origin,
-        ran.source,
-        ended.status,
-        ended.execution_count,
-        tuple(to_nbformat(output) for output in ran.outputs),
-        f"{ended.error.ename}: {ended.error.evalue}" if ended.error is not None else "",
-        ended.duration_seconds,
-        tuple(variable.name for variable in ended.changed),
-        ended.removed,
-        is_kept,
-    )

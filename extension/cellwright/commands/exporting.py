@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+from pathlib import Path
 
 from cellwright.commands import COMPLETED, Invocation
-from cellwright.commands.notebook_files import check_target, write_text
+from cellwright.commands.notebook_files import check_target
 from cellwright.commands.records import make_redactor, open_store
-from cellwright.exports import Export, agentbench, html, notebook
+from cellwright.errors import SetupError
+from cellwright.exports.formats import FORMAT_TABLE, write_run
 from cellwright.recording import RunRecord
+from cellwright.redaction import Redactor
 
-__all__ = ["ENDINGS", "EXPORTS", "export"]
-
-EXPORTS: Mapping[str, Export[RunRecord]] = {
-    "ipynb": notebook.export,
-    "html": html.export,
-    "agentbench": agentbench.export,
-}
-ENDINGS = {"ipynb": ".ipynb", "html": ".html", "agentbench": ".agentbench.json"}
+__all__ = ["export"]
 
 
 def export(invocation: Invocation) -> int:
@@ -26,11 +22,27 @@ def export(invocation: Invocation) -> int:
     with open_store(invocation) as store:
         record = store.record(store.resolve(options.id))
     document = {"id": record.run_id, "format": options.to}
+    redactor = make_redactor(invocation.settings)
     if options.output == "-":
-        text = EXPORTS[options.to](record, make_redactor(invocation.settings))
+        text = _text(record, options.to, redactor)
         console.result({**document, "text": text}, text.rstrip("\n"))
         return COMPLETED
-    path = check_target(options.output or record.run_id + ENDINGS[options.to])
-    write_text(path, EXPORTS[options.to](record, make_redactor(invocation.settings)))
-    console.result({**document, "path": str(path)}, str(path))
+    path = check_target(options.output or record.run_id + FORMAT_TABLE[options.to].ending)
+    written = [str(file) for file in write_run(record, options.to, path, redactor)]
+    more = {"more": written[1:]} if len(written) > 1 else {}
+    console.result({**document, "path": written[0], **more}, "\n".join(written))
     return COMPLETED
+
+
+def _text(record: RunRecord, name: str, redactor: Redactor) -> str:
+    """What the file would hold.
+
+    Raises:
+        SetupError: It is not one file of text.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_run(record, name, Path(folder) / "run", redactor)
+        data = files[0].read_bytes()
+        if len(files) == 1 and b"\0" not in data:
+            return data.decode("utf-8")
+    raise SetupError(f"The format {name!r} cannot be printed.", hint="Name a file: -o FILE.")

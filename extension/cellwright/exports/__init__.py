@@ -1,4 +1,4 @@
-"""What a recorded run is turned into: one sibling file a format, each with an ``export``.
+"""What recorded runs and samples are turned into: one sibling file a format.
 
 Exports hold what is in the record, run once more through the redactor they are given.
 """
@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-__all__ = ["Export", "SecretsFilter"]
+__all__ = ["FORMATS", "SecretsFilter"]
+
+FORMATS = ("ipynb", "html", "agentbench", "inspect", "openai", "otel", "csv", "parquet")
+"""Names of all formats, for who only asks for them; ``exports.formats`` writes them."""
 
 T = TypeVar("T")
-Record_contra = TypeVar("Record_contra", contravariant=True)
 
 
 class SecretsFilter(Protocol):
@@ -18,12 +20,4 @@ class SecretsFilter(Protocol):
 
     def event(self, event: T) -> T:
         """The same value without its secrets."""
-        ...
-
-
-class Export(Protocol[Record_contra]):
-    """A format: a run's record as the text of a file."""
-
-    def __call__(self, record: Record_contra, redactor: SecretsFilter | None = None) -> str:
-        """The file's text; ``redactor`` takes out what is known as secret by now."""
         ...

@@ -1,4 +1,4 @@
-"""A run as one line of AgentBench's ``runs.jsonl`` (layout of its version 0.2).
+"""A sample as one line of AgentBench's ``runs.jsonl`` (layout of its version 0.2).
 
 A plain AgentBench reader finds what it knows; everything else is under ``output.cellwright``.
 Statuses it does not know are told as ``unknown``, with the word in ``result.reason``. The
@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from cellwright.bench.sample import SampleRecord
+from cellwright.bench.sample_messages import parse_messages
+from cellwright.bench.sample_packing import trimmed
+from cellwright.bench.sampling import sample_of
+from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter
 from cellwright.messages import (
     AssistantMessage,
@@ -23,9 +28,17 @@ from cellwright.messages import (
 )
 from cellwright.outputs import safe_json
 from cellwright.recording import RunRecord
-from cellwright.values import to_dict
 
-__all__ = ["export", "history"]
+__all__ = [
+    "export",
+    "history",
+    "line_of",
+    "line_with",
+    "sample_of_line",
+    "stamp",
+    "stored_in",
+    "text_of_line",
+]
 
 STATUSES = frozenset(
     {"running", "completed", "agent context limit", "agent validation failed"}
@@ -37,7 +50,64 @@ def export(record: RunRecord, redactor: SecretsFilter | None = None) -> str:
     """The run as one line of JSON, with its line break."""
     if redactor is not None:
         record = redactor.event(record)
-    return json.dumps(safe_json(_line(record)), ensure_ascii=False) + "\n"
+    return text_of_line(line_of(sample_of(record, record.run_id, whole=True)))
+
+
+def line_of(sample: SampleRecord) -> dict[str, Any]:
+    """A sample as a line of ``runs.jsonl``: what a reader of AgentBench knows, then the rest."""
+    return line_with(sample, trimmed(sample), history(parse_messages(sample.messages)))
+
+
+def line_with(
+    sample: SampleRecord, stored: Mapping[str, Any], turns: list[dict[str, str]]
+) -> dict[str, Any]:
+    """A line with the record as it is stored in that file, and what AgentBench calls history."""
+    status, result = sample.status, sample.result
+    if status not in STATUSES:
+        status, result = "unknown", {"reason": sample.status, "result": sample.result}
+    output = {"index": sample.task.index, "status": status, "result": result, "history": turns}
+    return {
+        "index": sample.task.index,
+        "error": None,
+        "info": None,
+        "output": {**output, "cellwright": stored},
+        "time": stamp(sample.time.started_at + sample.time.seconds),
+    }
+
+
+def sample_of_line(line: Mapping[str, Any]) -> SampleRecord:
+    """The sample of a line that ``line_of`` made.
+
+    Raises:
+        SetupError: The line is of another writer.
+    """
+    return SampleRecord.from_dict(stored_in(line))
+
+
+def stored_in(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record in a line, as it is stored there.
+
+    Raises:
+        SetupError: The line is of another writer.
+    """
+    found = (line.get("output") or {}).get("cellwright")
+    if not isinstance(found, Mapping) or "id" not in found:
+        raise SetupError(
+            f"The sample {line.get('index')!r} was not recorded by cellwright.",
+            hint="Its full record is missing, so it can be read but not scored or compared.",
+        )
+    return found
+
+
+def text_of_line(line: Mapping[str, Any]) -> str:
+    """A line as it stands in the file."""
+    return json.dumps(safe_json(line), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def stamp(moment: float) -> dict[str, Any]:
+    """A time as AgentBench writes it."""
+    text = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(moment))
+    return {"timestamp": int(moment * 1000), "str": text}
 
 
 def history(messages: Iterable[Message]) -> list[dict[str, str]]:
@@ -53,33 +123,6 @@ def history(messages: Iterable[Message]) -> list[dict[str, str]]:
     if turns and turns[0]["role"] == "agent":
         turns.insert(0, {"role": "user", "content": ""})
     return turns
-
-
-def _line(record: RunRecord) -> dict[str, Any]:
-    ended = record.started_at + record.duration_seconds
-    return {
-        "index": record.run_id,
-        "error": None,
-        "info": None,
-        "output": {
-            "index": record.run_id,
-            "status": record.status if record.status in STATUSES else "unknown",
-            "result": _result(record),
-            "history": history(record.messages),
-            "cellwright": to_dict(record),
-        },
-        "time": {
-            "timestamp": int(ended * 1000),
-            "str": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(ended)),
-        },
-    }
-
-
-def _result(record: RunRecord) -> dict[str, Any]:
-    result = {"answer": record.answer, "reason": record.reason, "cause": record.cause}
-    if record.status not in STATUSES:
-        return {**result, "reason": record.status, "detail": record.reason}
-    return result
 
 
 def _pieces(message: Message) -> Iterator[str]:

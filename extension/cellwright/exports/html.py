@@ -9,25 +9,28 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from html import escape
 
+from cellwright.bench.sample import SampleRecord, Score
+from cellwright.bench.sample_runs import run_of
 from cellwright.cells import Execution
 from cellwright.exports import SecretsFilter
-from cellwright.exports.ansi import visible
 from cellwright.exports.html_code import highlighted
 from cellwright.exports.html_markdown import markdown_html
 from cellwright.exports.html_outputs import output_html
-from cellwright.exports.html_style import STYLE
+from cellwright.exports.html_parts import (
+    cell_html,
+    duration_text,
+    fact_html,
+    page_start,
+    shown_text,
+)
+from cellwright.exports.html_scores import scores_html
 from cellwright.exports.timeline import Called, Item, Ran, Said, Wrote, timeline
 from cellwright.outputs import safe_text
 from cellwright.recording import RecordedCall, RunRecord
 
-__all__ = ["export"]
+__all__ = ["export", "sample_page"]
 
-POLICY = (
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
-    "form-action 'none'"
-)
 LONG_PROMPT_CHARACTERS = 180
 TONES = {"completed": "good", "running": "wait", "cancelled": "wait", "task limit reached": "wait"}
 CAPTIONS = {"ok": "run", "error": "failed"}
@@ -38,70 +41,62 @@ def export(record: RunRecord, redactor: SecretsFilter | None = None) -> str:
     """The run as the text of an ``.html`` file."""
     if redactor is not None:
         record = redactor.event(record)
-    return safe_text("\n".join(_page(record)) + "\n")
+    return _file(record, ())
 
 
-def _page(record: RunRecord) -> Iterator[str]:
-    title = " ".join(record.prompt.split())[:80]
-    yield "<!DOCTYPE html>"
-    yield '<html lang="en">'
-    yield '<head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield '<meta name="referrer" content="no-referrer">'
-    yield f"<title>{_text(title)} · cellwright</title>"
-    yield f"<style>{STYLE}</style></head>"
-    yield "<body><main>"
+def sample_page(sample: SampleRecord) -> str:
+    """A sample as the text of an ``.html`` file: the run that it was, with its scores."""
+    return _file(run_of(sample), sample.scores)
+
+
+def _file(record: RunRecord, scores: tuple[Score, ...]) -> str:
+    return safe_text("\n".join(_page(record, scores)) + "\n")
+
+
+def _page(record: RunRecord, scores: tuple[Score, ...]) -> Iterator[str]:
+    yield from page_start(" ".join(record.prompt.split())[:80])
     yield from _head(record)
+    if scores:
+        yield scores_html(scores)
     yield from _steps(record)
     yield from _background(record)
-    yield f"<footer>Recorded by cellwright {_text(record.version)}</footer>"
+    yield f"<footer>Recorded by cellwright {shown_text(record.version)}</footer>"
     yield "</main></body></html>"
 
 
 def _head(record: RunRecord) -> Iterator[str]:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(record.started_at))
     size = ' class="long"' if len(record.prompt) > LONG_PROMPT_CHARACTERS else ""
-    yield f'<div class="mark"><span>cellwright run <code>{_text(record.run_id)}</code></span>'
+    yield f'<div class="mark"><span>cellwright run <code>{shown_text(record.run_id)}</code></span>'
     yield f"<span>{when}</span></div>"
-    yield f"<h1{size}>{_text(record.prompt)}</h1>"
+    yield f"<h1{size}>{shown_text(record.prompt)}</h1>"
     yield f'<dl class="facts">{"".join(_facts(record))}</dl>'
     if record.reason:
-        yield f'<p class="reason">{_text(record.reason)}</p>'
+        yield f'<p class="reason">{shown_text(record.reason)}</p>'
 
 
 def _facts(record: RunRecord) -> Iterator[str]:
     usage, about = record.usage, "~" if record.usage.estimated else ""
     tone = TONES.get(record.status, "bad")
-    yield _fact("Status", f'<span class="status {tone}">{_text(record.status)}</span>')
+    yield fact_html("Status", f'<span class="status {tone}">{shown_text(record.status)}</span>')
     model = record.steps[-1].model if record.steps else ""
     other = model if model != record.parameters.model else ""
-    yield _fact("Model", _text(record.parameters.model), other)
+    yield fact_html("Model", shown_text(record.parameters.model), other)
     runs = len(record.executions)
-    yield _fact("Steps", str(len(record.steps)), f"{runs} cell {'run' if runs == 1 else 'runs'}")
+    yield fact_html(
+        "Steps", str(len(record.steps)), f"{runs} cell {'run' if runs == 1 else 'runs'}"
+    )
     cached = f"{usage.cached_tokens:,} cached" if usage.cached_tokens else ""
-    yield _fact("Tokens", f"{about}{usage.total_tokens:,}", cached)
+    yield fact_html("Tokens", f"{about}{usage.total_tokens:,}", cached)
     if record.cost_dollars is not None:
-        yield _fact("Cost", f"${record.cost_dollars:.4f}")
-    yield _fact(
-        "Duration", _duration(record.duration_seconds), _text(record.mode and _mode(record))
+        yield fact_html("Cost", f"${record.cost_dollars:.4f}")
+    yield fact_html(
+        "Duration", duration_text(record.duration_seconds), record.mode and _mode(record)
     )
 
 
 def _mode(record: RunRecord) -> str:
     return f"{record.lane}, mode {record.mode}"
-
-
-def _fact(name: str, value: str, more: str = "") -> str:
-    small = f"<small>{_text(more)}</small>" if more else ""
-    return f"<div><dt>{name}</dt><dd>{value}{small}</dd></div>"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
 
 
 def _steps(record: RunRecord) -> Iterator[str]:
@@ -136,7 +131,7 @@ def _item(item: Item) -> str:
 def _reasoning(item: Said) -> str:
     if not item.reasoning.strip():
         return ""
-    text = _text(item.reasoning)
+    text = shown_text(item.reasoning)
     return f'<details class="more"><summary>Thinking</summary><pre>{text}</pre></details>'
 
 
@@ -144,10 +139,10 @@ def _call(call: RecordedCall) -> str:
     arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
     shown = arguments[:SHOWN_ARGUMENTS_CHARACTERS]
     more = "…" if len(arguments) > len(shown) else ""
-    status = "" if call.status == "ok" else f" · {_text(call.status)}"
-    decision = f" · {_text(call.decision)}" if call.status == "refused" else ""
-    text = "" if arguments == "{}" else f" <code>{_text(shown)}{more}</code>"
-    return f'<div class="call"><b>{_text(call.name)}</b>{text}{status}{decision}</div>'
+    status = "" if call.status == "ok" else f" · {shown_text(call.status)}"
+    decision = f" · {shown_text(call.decision)}" if call.status == "refused" else ""
+    text = "" if arguments == "{}" else f" <code>{shown_text(shown)}{more}</code>"
+    return f'<div class="call"><b>{shown_text(call.name)}</b>{text}{status}{decision}</div>'
 
 
 def _ran(item: Ran) -> str:
@@ -163,18 +158,13 @@ def _cell(
     caption: str, source: str, outputs: Iterable[str], execution: Execution | None = None
 ) -> str:
     took = f"{execution.duration_seconds:.2f} s" if execution is not None else ""
-    note = f" · {_text(execution.note)}" if execution is not None and execution.note else ""
-    drawn = "".join(outputs)
-    shown = f'<div class="outputs">{drawn}</div>' if drawn else ""
-    return (
-        f'<div class="cell"><header><span>{_text(caption)}{note}</span><span>{took}</span></header>'
-        f'<pre class="code">{highlighted(source)}</pre>{shown}</div>'
-    )
+    note = f" · {execution.note}" if execution is not None and execution.note else ""
+    return cell_html(caption + note, took, source, outputs)
 
 
 def _background(record: RunRecord) -> Iterator[str]:
     if record.notices:
-        items = "".join(f"<li>{_text(notice)}</li>" for notice in record.notices)
+        items = "".join(f"<li>{shown_text(notice)}</li>" for notice in record.notices)
         yield f'<h2>Notices</h2><ul class="notices">{items}</ul>'
     parts = [
         _table("Files", {name: sha[:16] or "not read" for name, sha in record.files.items()}),
@@ -192,7 +182,7 @@ def _table(title: str, rows: Mapping[str, object]) -> str:
     if not shown:
         return ""
     body = "".join(
-        f"<tr><th>{_text(str(name))}</th><td>{_text(str(value))}</td></tr>"
+        f"<tr><th>{shown_text(str(name))}</th><td>{shown_text(str(value))}</td></tr>"
         for name, value in shown.items()
     )
     summary = f"<summary>{title} ({len(shown)})</summary>"
@@ -204,7 +194,3 @@ def _sources(title: str, sources: tuple[str, ...]) -> str:
         return ""
     drawn = "".join(f'<pre class="code">{highlighted(source)}</pre>' for source in sources)
     return f'<details class="more"><summary>{title} ({len(sources)})</summary>{drawn}</details>'
-
-
-def _text(text: str) -> str:
-    return escape(visible(text))

@@ -11,14 +11,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cellwright.bench.sample import SampleRecord
+from cellwright.bench.sample_packing import trimmed
+from cellwright.bench.sample_runs import run_of
+from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter
+from cellwright.exports.reply_costs import reply_of_calls
 from cellwright.exports.timeline import Item, Ran, Said, Wrote, timeline
 from cellwright.outputs import Output, safe_json, to_nbformat
 from cellwright.recording import RunRecord
 from cellwright.safe_markdown import safe_markdown
 from cellwright.values import to_dict
 
-__all__ = ["export", "notebook"]
+__all__ = ["export", "notebook", "sample_notebook", "sample_of_notebook"]
 
 WIDGET_MIMES = (
     "application/vnd.jupyter.widget-view+json",
@@ -43,12 +48,47 @@ def notebook(record: RunRecord, redactor: SecretsFilter | None = None) -> dict[s
     cells = [_prompt_cell(record, names), *_setup_cells(record, names)]
     for item in timeline(record):
         cells += _item_cells(item, names)
+    _add_costs(cells, record)
     return {
         "cells": [safe_json(cell) for cell in cells],
         "metadata": safe_json(_notebook_metadata(record)),
         "nbformat": 4,
         "nbformat_minor": 5,
     }
+
+
+def sample_notebook(sample: SampleRecord) -> dict[str, Any]:
+    """A sample as a notebook: its run to be read and run again, and the whole record in it."""
+    document = notebook(run_of(sample))
+    facts = {**document["metadata"]["cellwright"], "sample": trimmed(sample)}
+    return {**document, "metadata": {**document["metadata"], "cellwright": safe_json(facts)}}
+
+
+def sample_of_notebook(document: Mapping[str, Any]) -> SampleRecord:
+    """The sample in a notebook that ``sample_notebook`` made.
+
+    Raises:
+        SetupError: The notebook was made by something else.
+    """
+    found = (document.get("metadata") or {}).get("cellwright") or {}
+    if "sample" not in found:
+        raise SetupError(
+            "The notebook holds no sample of cellwright.",
+            hint="Export one: cellwright bench export FOLDER --to notebooks.",
+        )
+    return SampleRecord.from_dict(found["sample"])
+
+
+def _add_costs(cells: list[dict[str, Any]], record: RunRecord) -> None:
+    """Say at the first cell of each reply what the reply took."""
+    replies = reply_of_calls(record)
+    for cell in cells:
+        facts = cell["metadata"]["cellwright"]
+        reply = replies.pop(facts.get("call_id", ""), None)
+        if reply is not None:
+            facts["usage"] = to_dict(reply.usage)
+            facts["reply_seconds"] = reply.duration_seconds
+            facts["cost_dollars"] = reply.cost_dollars
 
 
 class _Names:

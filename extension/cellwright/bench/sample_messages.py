@@ -1,0 +1,149 @@
+"""Messages of a sample: OpenAI's chat format, and beside it what that format has no place for.
+
+Readers that know the format alone find what they know: ``role``, ``content``, ``tool_calls``,
+``tool_call_id``. Ours are ``reasoning_content``, ``refusal``, ``is_error``, the ``name`` of a tool
+message's tool and a picture's ``caption``; a tool message may hold pictures.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cellwright.messages import (
+    AssistantMessage,
+    ImagePart,
+    Message,
+    Part,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+
+__all__ = ["arguments_said", "format_messages", "parse_messages"]
+
+JSON = dict[str, Any]
+
+
+def format_messages(messages: Iterable[Message]) -> tuple[JSON, ...]:
+    """Messages as a sample holds them; nothing of them is lost."""
+    return tuple(_format(message) for message in messages)
+
+
+def parse_messages(messages: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Messages of a sample as values.
+
+    Raises:
+        ValueError: A message has a role that is not known.
+    """
+    return tuple(_parse(message) for message in messages)
+
+
+def arguments_said(messages: Iterable[Message]) -> dict[str, Any]:
+    """What each call's message says its arguments are; None where that is no JSON."""
+    found: dict[str, Any] = {}
+    for message in messages:
+        for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
+            try:
+                found[call.id] = json.loads(call.arguments)
+            except ValueError:
+                found[call.id] = None
+    return found
+
+
+def _format(message: Message) -> JSON:
+    match message:
+        case SystemMessage():
+            return {"role": "system", "content": message.text}
+        case UserMessage():
+            return {"role": "user", "content": _content(message.parts)}
+        case ToolMessage():
+            told: JSON = {"role": "tool", "tool_call_id": message.call_id, "name": message.name}
+            told["content"] = _content(message.parts)
+            return told | ({"is_error": True} if message.is_error else {})
+        case AssistantMessage():
+            return _said(message)
+
+
+def _said(message: AssistantMessage) -> JSON:
+    calls = [
+        {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+        for c in message.tool_calls
+    ]
+    said: JSON = {"role": "assistant", "content": message.text or (None if calls else "")}
+    more = {
+        "tool_calls": calls,
+        "reasoning_content": message.reasoning,
+        "refusal": message.refusal,
+    }
+    return said | {name: value for name, value in more.items() if value}
+
+
+def _content(parts: tuple[Part, ...]) -> Any:
+    if len(parts) == 1 and isinstance(parts[0], TextPart):
+        return parts[0].text
+    return [_format_part(part) for part in parts]
+
+
+def _format_part(part: Part) -> JSON:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    url = {"url": f"data:{part.mime};base64,{part.data}"}
+    caption = {"caption": part.caption} if part.caption else {}
+    return {"type": "image_url", "image_url": url, **caption}
+
+
+def _parse(message: Mapping[str, Any]) -> Message:
+    role, content = message.get("role"), message.get("content")
+    if role in ("system", "developer"):
+        return SystemMessage(_text(content))
+    if role == "user":
+        return UserMessage(_parts(content))
+    if role == "tool":
+        return ToolMessage(
+            str(message.get("tool_call_id", "")),
+            str(message.get("name", "")),
+            _parts(content),
+            bool(message.get("is_error", False)),
+        )
+    if role != "assistant":
+        raise ValueError(f"A message has the role {role!r}.")
+    return AssistantMessage(
+        _text(content),
+        tuple(_call(call) for call in message.get("tool_calls") or ()),
+        str(message.get("reasoning_content") or ""),
+        str(message.get("refusal") or ""),
+    )
+
+
+def _text(content: Any) -> str:
+    parts = _parts(content)
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def _parts(content: Any) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return (TextPart(content),)
+    return tuple(_parse_part(part) for part in content or () if isinstance(part, Mapping))
+
+
+def _parse_part(part: Mapping[str, Any]) -> Part:
+    if part.get("type") != "image_url":
+        return TextPart(str(part.get("text") or ""))
+    url = str((part.get("image_url") or {}).get("url", ""))
+    head, marker, data = url.partition(";base64,")
+    if not marker or not head.startswith("data:"):
+        return TextPart(f"[image: {url}]")
+    return ImagePart(head.removeprefix("data:"), data, str(part.get("caption") or ""))
+
+
+def _call(call: Mapping[str, Any]) -> ToolCall:
+    function = call.get("function") or {}
+    return ToolCall(
+        str(call.get("id") or ""),
+        str(function.get("name") or ""),
+        str(function.get("arguments") or ""),
+    )
