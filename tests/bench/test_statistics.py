@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cellwright.bench.statistics import (
     Observation,
     bootstrap,
+    clustered,
     compare_paired,
     estimate,
     mean,
@@ -100,3 +101,27 @@ def test_a_clear_difference_has_a_small_p_value() -> None:
     assert found.p_value == pytest.approx(2 / 1024)
     assert (found.difference.low, found.difference.high) == (1.0, 1.0)
     assert compare_paired({}, {}).p_value == 1.0
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_of_many_families_the_two_intervals_agree(size: int) -> None:
+    values = [float(number % 10 < 6) for number in range(450)]
+    seen = [
+        Observation((family, member), family, value)
+        for family, value in enumerate(values)
+        for member in range(size)
+    ]
+    quick, slow = clustered(seen), bootstrap(seen)
+    assert (quick.method, slow.method) == ("clustered normal", "clustered bootstrap")
+    assert quick.value == slow.value
+    assert quick.low == pytest.approx(slow.low, abs=0.01)
+    assert quick.high == pytest.approx(slow.high, abs=0.01)
+
+
+def test_a_share_of_many_families_stays_between_nothing_and_all() -> None:
+    seen = [
+        Observation((family, member), family, float(family > 0))
+        for family in range(450)
+        for member in range(2)
+    ]
+    assert estimate(seen).high == 1.0

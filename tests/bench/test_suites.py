@@ -148,9 +148,9 @@ def test_a_suite_is_not_empty_and_has_each_index_once(write_sample: Write, tmp_p
 
 
 def test_a_suite_that_is_not_there_is_told_with_those_that_are() -> None:
-    with pytest.raises(SetupError, match="ds1000, humaneval"):
+    with pytest.raises(SetupError, match="ds1000, dseval, dseval-errors, humaneval"):
         open_suite("nothing")
-    with pytest.raises(SetupError, match="--data FILE"):
+    with pytest.raises(SetupError, match="--data PATH"):
         open_suite("humaneval")
 
 

@@ -63,7 +63,15 @@ def test_epochs_give_pass_at_k_and_a_clustered_interval(tmp_path: Path) -> None:
     tries = [sample(i, float(i == 0 or e == 1), epoch=e) for i in range(3) for e in (1, 2)]
     found = summary_of(results(tmp_path, *tries), "a", "t")
     assert found.epochs == 2
-    assert found.at_k == {"pass@2": 1.0, "pass^2": pytest.approx(1 / 3)}
+    assert {name: number.value for name, number in found.at_k.items()} == {
+        "mean": pytest.approx(2 / 3),
+        "mode": pytest.approx(1 / 3),
+        "pass@2": 1.0,
+        "pass^2": pytest.approx(1 / 3),
+        "at_least_2": pytest.approx(1 / 3),
+    }
+    assert all(number.low <= number.value <= number.high for number in found.at_k.values())
+    assert found.document()["at_k"]["pass@2"]["method"] == "wilson"
     assert found.share.method == "clustered bootstrap"
 
 

@@ -19,6 +19,7 @@ from cellwright.bench.task import (
     TaskSampleExecutionResult,
     checked_indices,
     run_sample,
+    sample_result,
 )
 from cellwright.bench.virtual_task import VirtualTask
 from cellwright.errors import SetupError
@@ -121,6 +122,13 @@ def test_an_index_that_is_there_twice_is_refused() -> None:
 def test_a_number_and_its_text_are_two_indices_and_none_is_fine() -> None:
     assert checked_indices(Indexed(1, "1")) == [1, "1"]
     assert checked_indices(Indexed()) == []
+
+
+def test_x_11_our_helper_asks_for_the_status() -> None:
+    made = sample_result(SampleStatus.TASK_ERROR, {"reason": "no"})
+    assert made == TaskSampleExecutionResult(SampleStatus.TASK_ERROR, {"reason": "no"})
+    with pytest.raises(TypeError, match="status"):
+        sample_result()  # type: ignore[call-arg]
 
 
 def test_the_smallest_task_has_ten_samples_and_its_score() -> None:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.answer_text import cut_recorded, fenced
-from cellwright.bench.results import read_lines
+from cellwright.bench.results import samples_in
+from cellwright.bench.sample_messages import parse_messages
 from cellwright.bench.suites import Item
 from cellwright.bench.suites.json_lines import read_json_lines
 from cellwright.errors import SetupError
 from cellwright.lm import LM
-from cellwright.lm.openai_format import messages_from_openai
 from cellwright.lm.replay import ReplayLM
 from cellwright.messages import AssistantMessage, ToolCall
 from cellwright.prompts import Parameters, Reply
@@ -144,6 +144,8 @@ def _answers(path: Path) -> Agent:
 
 
 def _index_of(row: Mapping[str, Any]) -> str:
+    if "problemset" in row:  # as DSEval records its results
+        return f"{str(row.get('benchmark')).lower()}/{row['problemset']}/{row.get('index')}"
     for key in ("index", "id", "task_id", "problem_id"):
         if key in row:
             return str(row[key])
@@ -164,13 +166,11 @@ def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
 def _replay(path: Path) -> Agent:
     """Recorded samples again; of several epochs each has its own."""
     recorded: dict[tuple[str, int], tuple[Reply, ...]] = {}
-    for line in read_lines(path):
-        full = (line.get("output") or {}).get("cellwright") or {}
-        said = messages_from_openai(full.get("messages") or ())
+    for sample in samples_in(path):
+        said = parse_messages(sample.messages)
         own = [message for message in said if isinstance(message, AssistantMessage)]
-        task = full.get("task") or {}
-        key = (str(task.get("index")), int(task.get("epoch", 1)))
-        recorded[key] = _as_replies(own, str((full.get("model") or {}).get("model", "")))
+        key = (str(sample.task.index), sample.task.epoch)
+        recorded[key] = _as_replies(own, str(sample.model.get("model", "")))
     if not recorded:
         raise SetupError(
             f"There are no recorded samples in {str(path)!r}.", hint="Name a runs.jsonl."

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from cellwright.bench.reducers import reduce_epochs
 from cellwright.bench.results import ResultFiles, read_lines
 from cellwright.bench.sample import SampleRecord
 from cellwright.bench.statistics import (
@@ -16,12 +17,10 @@ from cellwright.bench.statistics import (
     compare_paired,
     estimate,
     mean,
-    pass_at_k,
-    pass_hat_k,
 )
 from cellwright.values import to_dict
 
-__all__ = ["Outcome", "Summary", "compared", "outcomes", "summarise", "summary_of"]
+__all__ = ["Outcome", "Summary", "compared", "outcome_of", "outcomes", "summarise", "summary_of"]
 
 LISTED = 50
 
@@ -60,7 +59,8 @@ class Summary:
     failures: dict[str, int]
     """Samples that could not be run, by AgentBench's word for why."""
     epochs: int = 1
-    at_k: dict[str, float] = field(default_factory=dict)
+    at_k: dict[str, Estimate] = field(default_factory=dict)
+    """The epochs of each sample as one number, by the names of ``reducers``."""
     cost_dollars: float | None = None
     seconds: float = 0.0
     not_passed: tuple[str, ...] = ()
@@ -74,10 +74,11 @@ class Summary:
 
 def outcomes(files: ResultFiles) -> list[Outcome]:
     """The samples so far."""
-    return [_outcome(record) for record in files.samples()]
+    return [outcome_of(record) for record in files.samples()]
 
 
-def _outcome(record: SampleRecord) -> Outcome:
+def outcome_of(record: SampleRecord) -> Outcome:
+    """What sums need of a sample."""
     failed = next((score for score in record.scores if not score.passed), None)
     return Outcome(
         record.task.index,
@@ -153,18 +154,11 @@ def _observations(found: Iterable[Outcome]) -> list[Observation]:
     ]
 
 
-def _at_k(found: list[Outcome]) -> dict[str, float]:
-    """pass@k and pass^k over the epochs that every sample has."""
-    tries: dict[Hashable, list[bool]] = {}
-    for outcome in found:
-        tries.setdefault(repr(outcome.index), []).append(outcome.passed)
-    k = min((len(passed) for passed in tries.values()), default=1)
-    if k < 2:
-        return {}
-    return {
-        f"pass@{k}": mean(pass_at_k(len(p), sum(p), k) for p in tries.values()),
-        f"pass^{k}": mean(pass_hat_k(len(p), sum(p), k) for p in tries.values()),
-    }
+def _at_k(found: list[Outcome]) -> dict[str, Estimate]:
+    tries: dict[Hashable, list[Observation]] = {}
+    for outcome, seen in zip(found, _observations(found), strict=True):
+        tries.setdefault(repr(outcome.index), []).append(seen)
+    return reduce_epochs(tries)
 
 
 def compared(first: list[Outcome], second: list[Outcome]) -> dict[str, Any]:

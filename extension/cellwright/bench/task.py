@@ -27,6 +27,7 @@ __all__ = [
     "TaskSampleExecutionResult",
     "checked_indices",
     "run_sample",
+    "sample_result",
 ]
 
 JSONSerializable: TypeAlias = (
@@ -93,6 +94,13 @@ class TaskSampleExecutionResult:
 
     status: SampleStatus = SampleStatus.COMPLETED
     result: JSONSerializable = None
+
+
+def sample_result(
+    status: SampleStatus, result: JSONSerializable = None
+) -> TaskSampleExecutionResult:
+    """What ``start_sample`` returns, with the status that has to be thought of (X-11)."""
+    return TaskSampleExecutionResult(status, result)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,18 @@ from cellwright.bench.task import SampleIndex
 from cellwright.errors import SetupError
 from cellwright.settings import Limits
 
-__all__ = ["Item", "Suite", "checked_suite"]
+__all__ = ["Item", "Suite", "Turn", "checked_suite", "shown_prompt"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A cell that was there before the question."""
+
+    code: str
+    question: str = ""
+    """What it answers; empty: it only leads up to a question."""
+    step: int = 0
+    """Of the session; 0 for a cell that answers nothing."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,8 @@ class Item:
     files: Mapping[str, Path] = field(default_factory=dict)
     """Name in the sample's folder, and the file that is copied there."""
     limits: Limits = field(default_factory=Limits)
+    tools: tuple[str, ...] | None = None
+    """Names or patterns of the tools that may be used; None: all."""
     checks: tuple[Check, ...] = ()
     reference: tuple[str, ...] = ()
     """Cells that solve it."""
@@ -38,6 +51,12 @@ class Item:
     """The answer is the code, and the checks run it: no cell has to."""
     prefix: str = ""
     """Put before a recorded answer where that goes on from the prompt's code."""
+    session: str = ""
+    """Samples of one session go on from one another; empty: it stands alone."""
+    step: int = 0
+    """Its place in the session, from 1 on."""
+    history: tuple[Turn, ...] = ()
+    """The session's cells before it, as the reference has them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +71,27 @@ class Suite:
     """For its kernels."""
     source: str = ""
     """What it was read from."""
+    is_in_order: bool = False
+    """The samples of a session run one after the other, and the agent is shown what it did itself
+    in those before."""
+
+
+def shown_prompt(item: Item, own: Mapping[int, str] | None = None) -> str:
+    """What the agent is asked, with the session's cells before it.
+
+    Args:
+        item: The sample.
+        own: By step the code the agent gave itself, shown in the place of the reference's.
+    """
+    if not item.history:
+        return item.prompt
+    cells = [_turn(turn, (own or {}).get(turn.step, turn.code)) for turn in item.history]
+    return "\n\n".join(["The notebook so far:", *cells, "Now:", item.prompt])
+
+
+def _turn(turn: Turn, code: str) -> str:
+    asked = f"Asked: {turn.question}\n" if turn.question else ""
+    return f"{asked}```python\n{code}\n```"
 
 
 def checked_suite(suite: Suite) -> Suite:

@@ -1,24 +1,18 @@
-"""A folder of one's own samples, one YAML file each."""
+"""A folder of one's own samples, one YAML file or notebook each."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.checks import (
-    Answer,
-    Assertion,
-    Check,
-    File,
-    NamespaceIntact,
-    RestartAndRunAll,
-    Stdout,
-    Variable,
-)
+from cellwright.bench.checks import Check, Figure, Judge
+from cellwright.bench.figure_check import figure_cell
 from cellwright.bench.suites import Item, Suite, checked_suite
+from cellwright.bench.suites.sample_checks import check_of, listed
+from cellwright.bench.suites.sample_notebook import notebook_data
 from cellwright.errors import SetupError
 from cellwright.settings import Limits
 from cellwright.values import from_dict
@@ -26,11 +20,22 @@ from cellwright.values import from_dict
 __all__ = ["load", "read_item"]
 
 KEYS = frozenset(
-    {"id", "prompt", "group", "family", "setup", "files", "limits", "checks", "reference", "answer"}
+    {
+        "id",
+        "prompt",
+        "group",
+        "family",
+        "setup",
+        "files",
+        "tools",
+        "limits",
+        "checks",
+        "reference",
+        "answer",
+    }
 )
-VARIABLE_OPTIONS = frozenset(
-    {"tolerance", "check_dtype", "ignore_row_order", "ignore_column_order", "ignore_index"}
-)
+NOTEBOOK = ".ipynb"
+ENDINGS = (".yaml", ".yml", NOTEBOOK)
 
 
 def load(folder: Path) -> Suite:
@@ -39,7 +44,7 @@ def load(folder: Path) -> Suite:
     Raises:
         SetupError: A file is wrong; the message tells all that is wrong with it.
     """
-    paths = sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
+    paths = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS and path.is_file())
     items = tuple(read_item(path) for path in paths)
     return checked_suite(Suite(folder.resolve().name, items, source=str(folder)))
 
@@ -51,10 +56,15 @@ def read_item(path: Path) -> Item:
         SetupError: It is wrong; the message tells all that is.
     """
     yaml: Any = importlib.import_module("yaml")
+    is_notebook = path.suffix == NOTEBOOK
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = "" if is_notebook else path.read_text(encoding="utf-8")
+        data = notebook_data(path) if is_notebook else yaml.safe_load(text)
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise SetupError(f"{str(path)!r} cannot be read: {error}.", hint="It is YAML.") from error
+        raise SetupError(
+            f"{str(path)!r} cannot be read: {error}.",
+            hint="It is a notebook." if is_notebook else "It is YAML.",
+        ) from error
     if not isinstance(data, Mapping):
         raise SetupError(f"{str(path)!r} holds {data!r}.", hint="It needs prompt and checks.")
     wrong: list[str] = []
@@ -68,30 +78,51 @@ def _item(data: Mapping[str, Any], path: Path, wrong: list[str]) -> Item:
     wrong += [f"{key!r} is no key" for key in data if key not in KEYS]
     if not str(data.get("prompt") or "").strip():
         wrong.append("it has no prompt")
-    checks = tuple(_check(given, wrong) for given in _listed(data.get("checks")))
-    if not checks:
+    found = [check_of(given, wrong) for given in listed(data.get("checks"))]
+    if not found:
         wrong.append("it has no checks")
+    checks = tuple(_completed(check, data) for check in found if check is not None)
     return Item(
         index=data.get("id", path.stem),
         prompt=str(data.get("prompt", "")).strip(),
         group=str(data.get("group") or ""),
         family=str(data.get("family") or ""),
-        setup=tuple(str(cell) for cell in _listed(data.get("setup"))),
+        setup=(*_cells(data.get("setup")), *_prepared(checks)),
         files=_files(data.get("files"), path.parent, wrong),
+        tools=_tools(data),
         limits=_limits(data.get("limits") or {}, wrong),
-        checks=tuple(check for check in checks if check is not None),
-        reference=tuple(str(cell) for cell in _listed(data.get("reference"))),
+        checks=checks,
+        reference=_cells(data.get("reference")),
         reference_answer=str(data.get("answer") or ""),
     )
 
 
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list) else [] if given is None else [given]
+def _cells(given: Any) -> tuple[str, ...]:
+    return tuple(str(cell) for cell in listed(given))
+
+
+def _tools(data: Mapping[str, Any]) -> tuple[str, ...] | None:
+    return _cells(data["tools"]) if data.get("tools") is not None else None
+
+
+def _completed(check: Check, data: Mapping[str, Any]) -> Check:
+    """A judge is told what was asked and what is a good answer."""
+    if not isinstance(check, Judge):
+        return check
+    target = [*_cells(data.get("reference")), *_cells(data.get("answer"))]
+    question = check.question or str(data.get("prompt", "")).strip()
+    return replace(check, question=question, target=check.target or "\n\n".join(target))
+
+
+def _prepared(checks: tuple[Check, ...]) -> tuple[str, ...]:
+    """What has to run in the setup for the checks to see what they look at."""
+    is_needed = any(isinstance(check, Figure) and not check.name for check in checks)
+    return (figure_cell(),) if is_needed else ()
 
 
 def _files(given: Any, folder: Path, wrong: list[str]) -> dict[str, Path]:
     found = {}
-    for name in _listed(given):
+    for name in listed(given):
         path = folder / str(name)
         if not path.resolve().is_relative_to(folder.resolve()):
             wrong.append(f"the file {name!r} is outside the suite's folder")
@@ -113,54 +144,3 @@ def _limits(given: Any, wrong: list[str]) -> Limits:
             wrong.append(f"the limit {name!r} is {value!r}, not a number above zero")
     limits: Limits = from_dict(Limits, given)
     return limits
-
-
-def _check(given: Any, wrong: list[str]) -> Check | None:
-    if isinstance(given, str):
-        given = {given: True}
-    if isinstance(given, Mapping):
-        for name, make in MAKERS.items():
-            if name in given:
-                try:
-                    return make(given)
-                except (TypeError, ValueError) as error:
-                    wrong.append(f"the check {name!r} is wrong: {error}")
-                    return None
-    wrong.append(f"{given!r} is no check; there are {', '.join(MAKERS)}")
-    return None
-
-
-def _variable(given: Mapping[str, Any]) -> Variable:
-    rest = {key: value for key, value in given.items() if key != "variable"}
-    options = {key: rest.pop(key) for key in list(rest) if key in VARIABLE_OPTIONS}
-    if ("equals" in rest) == ("expression" in rest):
-        raise ValueError("it needs either equals or expression")
-    return Variable(str(given["variable"]), options=options, **rest)
-
-
-def _answer(given: Mapping[str, Any]) -> Answer:
-    wanted = given["answer"]
-    answer = Answer(**wanted) if isinstance(wanted, Mapping) else Answer(exact=str(wanted))
-    if not answer.name and answer.exact is None and answer.regex is None:
-        raise ValueError("it needs exact, regex or name")
-    return answer
-
-
-def _file(given: Mapping[str, Any]) -> File:
-    rest = {key: value for key, value in given.items() if key != "file"}
-    return File(str(given["file"]), **rest)
-
-
-def _namespace(given: Mapping[str, Any]) -> NamespaceIntact:
-    return NamespaceIntact(tuple(str(name) for name in _listed(given.get("but"))))
-
-
-MAKERS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
-    "variable": _variable,
-    "answer": _answer,
-    "file": _file,
-    "stdout": lambda given: Stdout(str(given["stdout"])),
-    "assert": lambda given: Assertion(str(given["assert"])),
-    "namespace_intact": _namespace,
-    "restart_and_run_all": lambda given: RestartAndRunAll(),
-}

@@ -1,0 +1,140 @@
+"""DSEval: questions that build on each other in one notebook. The data is a person's own checkout.
+
+A problem set is a session. Before each question the variables are what the reference's answers to
+those before it left, so that one wrong answer does not spoil the rest; the agent is shown the
+cells so far. In the mode of error propagation it is shown its own instead, mistakes included.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cellwright.bench.checks import DsevalQuestion
+from cellwright.bench.dseval_check import state_cell
+from cellwright.bench.suites import Item, Suite, Turn, checked_suite
+from cellwright.bench.suites.dseal_files import Block, read_blocks
+from cellwright.errors import SetupError
+from cellwright.settings import Limits
+
+__all__ = ["load", "load_with_errors"]
+
+MANIFEST = "_manifest.yaml"
+INPUTS = "_inputs"
+REQUEST = (
+    "{question}\n\nAnswer it in one cell that goes on from the variables that are there; where a "
+    "value is asked for, it is the cell's last line. Change no other variables. Files are in the "
+    "folder inputs."
+)
+MISSING = "raise FileNotFoundError({text!r})"
+NAMED = re.compile(r"""["']inputs/([^"'\n]+)["']""")
+BRACES = re.compile(r"{[^}]*}")
+TIME_FACTOR = 10.0
+"""The suite's limits are for a machine that does nothing else."""
+ENVIRON = {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def load(data: Path) -> Suite:
+    """The suite of a checkout, of one benchmark's folder in it, or of one DSEAL file.
+
+    Raises:
+        SetupError: There is none, or a file is wrong.
+    """
+    items = tuple(item for benchmark, path in _files(data) for item in _items(benchmark, path))
+    return checked_suite(Suite("dseval", items, environ=ENVIRON, source=str(data)))
+
+
+def load_with_errors(data: Path) -> Suite:
+    """The same in the mode of error propagation.
+
+    Raises:
+        SetupError: There is none, or a file is wrong.
+    """
+    return replace(load(data), name="dseval-errors", is_in_order=True)
+
+
+def _files(data: Path) -> Iterator[tuple[str, Path]]:
+    """DSEAL files, each with the name of its benchmark."""
+    if data.is_file():
+        yield data.parent.name, data
+    for manifest in sorted(data.glob(f"**/{MANIFEST}")):
+        name = _name(manifest)
+        for path in sorted(manifest.parent.glob("*.py")):
+            if not path.name.startswith("_"):
+                yield name, path
+
+
+def _name(manifest: Path) -> str:
+    yaml: Any = importlib.import_module("yaml")
+    try:
+        return str(yaml.safe_load(manifest.read_text(encoding="utf-8"))["name"]).lower()
+    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
+        raise SetupError(
+            f"{str(manifest)!r} cannot be read: {error!r}.", hint="It is YAML with a name."
+        ) from error
+
+
+def _items(benchmark: str, path: Path) -> Iterator[Item]:
+    blocks, session = read_blocks(path), f"{benchmark}/{path.stem}"
+    files = _inputs(path)
+    setup: list[str] = [MISSING.format(text=text) for text in _missing(path, files)]
+    history: list[Turn] = []
+    step = 0
+    for block in blocks:
+        if block.question:
+            step += 1
+            item = _item(f"{session}/{step}", block, benchmark)
+            yield replace(
+                item,
+                family=session,
+                session=session,
+                step=step,
+                files=files,
+                history=tuple(history),
+                setup=(*setup, *item.setup),
+            )
+        setup.append(block.code)
+        history.append(Turn(block.code, block.question, step if block.question else 0))
+
+
+def _item(index: str, block: Block, benchmark: str) -> Item:
+    limit = block.limit_seconds * TIME_FACTOR
+    check = DsevalQuestion(block.code, block.validator, block.forbidden, limit)
+    usual = Limits().cell_timeout_seconds
+    return Item(
+        index=index,
+        prompt=REQUEST.format(question=block.question),
+        group=benchmark,
+        setup=(state_cell(block.forbidden),),
+        limits=Limits(cell_timeout_seconds=max(usual, limit)),
+        checks=(check,),
+        reference=(block.code,),
+    )
+
+
+def _inputs(path: Path) -> dict[str, Path]:
+    """The files that a problem set names, from its own folder or from that of all of them."""
+    shared = path.parent / INPUTS
+    folder = shared / path.stem if (shared / path.stem).is_dir() else shared
+    patterns = [BRACES.sub("*", name) for name in _named(path)]
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        if file.is_file() and any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            found[f"inputs/{name}"] = file
+    return found
+
+
+def _missing(path: Path, files: dict[str, Path]) -> list[str]:
+    """Files that a problem set reads and that this checkout does not have."""
+    names = [name for name in _named(path) if not BRACES.search(name)]
+    return [f"The data has no file {n}." for n in names if f"inputs/{n}" not in files]
+
+
+def _named(path: Path) -> list[str]:
+    return sorted(set(NAMED.findall(path.read_text(encoding="utf-8"))))
