@@ -2,9 +2,10 @@
 
     python benchmarks/forked_kernels.py [--repeats 20] [--python PATH] [--json]
 
-Starts kernels of both kinds in turn with cellwright's own client, and prints medians of this
-machine: milliseconds until the kernel answers, until a cell with ``import pandas`` has ended, and
-until the kernel is gone again; the time of ten small cells; and the kernel's processor time and
+Starts kernels of three kinds in turn with cellwright's own client: as usual, forked by way of
+jupyter_client's manager, and forked without one, as samples of a benchmark are. Prints medians of
+this machine: milliseconds until the kernel answers, until a cell with ``import pandas`` has
+ended, and until it is gone again; the time of ten small cells; its processor time and its
 own memory. The goal is a kernel with pandas in 120 ms. Other work on the machine spoils all but
 the processor time and the memory; the fastest of all starts is given too.
 """
@@ -27,11 +28,13 @@ import psutil
 
 from cellwright.cells import Execution
 from cellwright.kernels import CellRequest
+from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.kernels.provisioner import warm_up
 from cellwright.stopping import Stop
 
-KINDS = {"normal": "local-provisioner", "forked": "cellwright-fork"}
+PROVISIONERS = {"normal": "local-provisioner", "forked": "cellwright-fork"}
+KINDS = (*PROVISIONERS, "bench")
 WARM_CELL = "import pandas as pd; pd.DataFrame({'a': [1, 2]}).sum();"
 SMALL_CELLS = tuple(f"x = {number}" for number in range(10))
 
@@ -53,9 +56,9 @@ class Start:
 
 @contextmanager
 def kernelspecs(python: str) -> Iterator[None]:
-    """Kernelspecs of both kinds, for as long as they are needed."""
+    """Kernelspecs for as long as they are needed."""
     with tempfile.TemporaryDirectory() as folder:
-        for kind, provisioner in KINDS.items():
+        for kind, provisioner in PROVISIONERS.items():
             spec = Path(folder, "kernels", kind)
             spec.mkdir(parents=True)
             content = {
@@ -82,10 +85,17 @@ def run(kernel: FreshKernel, code: str) -> None:
         raise SystemExit(f"{code!r} failed: {ended.error}")
 
 
-def measure(kind: str) -> Start:
+def start(kind: str, python: str) -> FreshKernel:
+    """A kernel of this kind."""
+    if kind in PROVISIONERS:
+        return start_kernel(tempfile.gettempdir(), kernel_name=kind)
+    return Forks((python,)).start(tempfile.gettempdir(), os.environ)
+
+
+def measure(kind: str, python: str) -> Start:
     """Start a kernel, use it, end it."""
     marks = [time.perf_counter()]
-    with start_kernel(tempfile.gettempdir(), kernel_name=kind) as kernel:
+    with start(kind, python) as kernel:
         marks.append(time.perf_counter())
         run(kernel, WARM_CELL)
         marks.append(time.perf_counter())
@@ -126,10 +136,10 @@ def main() -> None:
         warming = 1000 * (time.perf_counter() - began)
         starts: dict[str, list[Start]] = {kind: [] for kind in KINDS}
         for kind in KINDS:
-            measure(kind)  # reads every file once
+            measure(kind, options.python)  # reads every file once
         for _ in range(options.repeats):
             for kind, found in starts.items():
-                found.append(measure(kind))
+                found.append(measure(kind, options.python))
     report = {kind: summary(found) for kind, found in starts.items()}
     if options.json:
         print(json.dumps({"warming": warming, "load": os.getloadavg()[0], **report}))

@@ -15,6 +15,7 @@ from cellwright.commands import INTERRUPTED, NOT_COMPLETED, SERVICE_FAILED, WRON
 from cellwright.commands.bench_options import add_actions
 from cellwright.commands.terminal import Console, one_line
 from cellwright.errors import CellwrightError, LMError, RunCancelled
+from cellwright.exports import FORMATS
 from cellwright.settings import MODES, from_env
 
 __all__ = ["main", "make_parser"]
@@ -30,7 +31,6 @@ exit codes:
 One line on stderr says what went wrong; CELLWRIGHT_DEBUG=1 shows where.
 """
 ADDRESS = "127.0.0.1"
-FORMATS = ("ipynb", "html", "agentbench")
 
 
 class Parser(argparse.ArgumentParser):
@@ -106,6 +106,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_replay(commands)
     _add_rerun(commands)
     _add_export(commands)
+    _add_save_sample(commands)
     _add_doctor(commands)
     _add_check(commands)
     _add_demo(commands)
@@ -196,6 +197,21 @@ def _add_export(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="where to (ID with the format's ending); - is stdout"
     )
+
+
+def _add_save_sample(commands: Any) -> None:
+    text = "Make a sample of a suite of a recorded run, with its code as the reference."
+    parser = _command(commands, "save-sample", "saving", text)
+    _add_id(parser)
+    parser.add_argument(
+        "--check",
+        metavar="CODE",
+        action="append",
+        default=[],
+        help="what is true when it is solved, such as 'best.shape == (12, 3)'; repeatable",
+    )
+    parser.add_argument("--to", metavar="FOLDER", required=True, help="the suite's folder")
+    parser.add_argument("--name", metavar="ID", default="", help="the sample's id (the run's)")
 
 
 def _add_doctor(commands: Any) -> None:

@@ -11,7 +11,6 @@ from scripted_model import ScriptedLM, calls, says
 from cellwright.bench.agents import Agent, model_agent, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt, rescored
 from cellwright.bench.checks import Assertion, Variable
-from cellwright.bench.results import line_of
 from cellwright.bench.rooms import Rooms
 from cellwright.bench.sample import SampleRecord
 from cellwright.bench.suites import Item, Suite
@@ -24,6 +23,7 @@ from cellwright.errors import (
     LMServerError,
     RunCancelled,
 )
+from cellwright.exports.agentbench import line_of
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 

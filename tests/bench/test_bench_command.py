@@ -89,7 +89,10 @@ def test_a_benchmark_that_was_killed_goes_on_where_it_was(shell: Shell) -> None:
     assert (done.document["passed"], done.document["total"]) == (6, 6)
     lines = [json.loads(line) for line in runs.read_text().splitlines()]
     assert len(lines) == len({line["output"]["cellwright"]["id"] for line in lines}) == 6
-    assert done.document["agents"][0]["at_k"] == {"pass@2": 1.0, "pass^2": 1.0}
+    at_k = done.document["agents"][0]["at_k"]
+    assert {name: number["value"] for name, number in at_k.items()} == dict.fromkeys(
+        ("mean", "mode", "pass@2", "pass^2", "at_least_2"), 1.0
+    )
 
 
 def test_ctrl_c_says_how_to_go_on(shell: Shell) -> None:
@@ -125,6 +128,7 @@ def test_a_sample_that_cannot_be_run_is_shown_and_not_counted(shell: Shell) -> N
         (("run", "tasks", "--only", "none"), "has no sample 'none'"),
         (("run", "tasks", "--python", "none"), "cannot start a kernel"),
         (("run", "tasks", "--epochs", "0"), "invalid positive number"),
+        (("run", "tasks", "--scheduler", "tcp://127.0.0.1:1"), "Add --executor dask."),
         (("resume", "none"), "is no folder of a benchmark"),
         (("compare", "none", "none"), "There are 0 results"),
     ],
@@ -141,3 +145,22 @@ def test_the_demo_model_can_be_benchmarked(shell: Shell) -> None:
     done = shell.run("bench", "run", "tasks", "--only", "growth", "--json", "-o", "out")
     assert done.document["total"] == 1, done.err
     assert done.document["agents"][0]["agent"] == "cellwright-demo"
+
+
+def test_limits_rates_and_kernels_are_options_and_a_resume_knows_them(shell: Shell) -> None:
+    done = shell.run(
+        *("bench", "run", "tasks", "--only", "growth", "-o", "out", "--json"),
+        *("--agent", "oracle", "--kernels", "fresh", "--max-cells", "1", "--max-memory", "8e9"),
+    )
+    assert done.code == 2
+    assert "invalid" in done.err
+    done = shell.run(
+        *("bench", "run", "tasks", "--only", "growth", "-o", "out", "--json", "--warm", "json"),
+        *("--agent", "oracle", "--max-cells", "9", "--max-memory", "8000000000"),
+        *("--requests-per-minute", "600", "--total-budget", "1"),
+    )
+    assert done.document["passed"] == 1, done.err
+    plan = json.loads((shell.folder / "out" / "config.yaml").read_text())
+    assert plan["limits"] == {"cell_limit": 9, "memory_limit_bytes": 8_000_000_000}
+    assert (plan["kernels"], plan["warm"]) == ("fork", ["json"])
+    assert shell.run("bench", "resume", "out", "--json").document["total"] == 1

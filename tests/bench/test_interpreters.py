@@ -8,25 +8,45 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.bench.interpreters import kernel_of
-from cellwright.bench.rooms import Rooms
+from cellwright.bench.interpreters import KernelChoice, absolute_interpreter, kernels_of
+from cellwright.bench.rooms import Rooms, kernel_environment
 from cellwright.bench.suites import Item
 from cellwright.errors import SetupError
 from cellwright.stopping import Stop
 
+MODULES = ("json",)
+
 
 @pytest.mark.kernel
-def test_the_kernels_run_in_the_interpreter_that_was_named() -> None:
-    before = os.environ.get("JUPYTER_PATH", "")
-    with kernel_of(sys.executable) as name, Rooms({}, name).open(Item(1, "x"), Stop()) as room:
+@pytest.mark.parametrize("is_forked", [True, False])
+def test_the_kernels_run_in_the_interpreter_that_was_named(is_forked: bool) -> None:
+    before = os.environ.get("JUPYTER_PATH")
+    choice = KernelChoice(sys.executable, is_forked, MODULES)
+    with (
+        kernels_of(choice, kernel_environment({})) as kernels,
+        Rooms({}, kernels.start).open(Item(1, "x"), Stop()) as room,
+    ):
         cell = room.run("import sys; print(sys.executable)", 60)
         assert cell.outputs[0]["text"].strip() == sys.executable
-    assert os.environ["JUPYTER_PATH"] == before
+        assert room.kernel.way == ("forked" if is_forked else "started")
+    assert os.environ.get("JUPYTER_PATH") == before
 
 
 def test_without_one_it_is_the_usual_kernel() -> None:
-    with kernel_of("") as name:
-        assert name == "python3"
+    with kernels_of(KernelChoice(is_forked=False), {}) as kernels:
+        assert (kernels.name, kernels.forks, kernels.notice) == ("python3", None, "")
+
+
+def test_an_interpreter_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "mine"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert absolute_interpreter("./mine") == absolute_interpreter("mine") == str(program)
+    assert absolute_interpreter("") == ""
 
 
 def test_an_interpreter_that_cannot_start_a_kernel_is_refused(tmp_path: Path) -> None:
@@ -35,8 +55,24 @@ def test_an_interpreter_that_cannot_start_a_kernel_is_refused(tmp_path: Path) ->
     bare.chmod(0o755)
     with (
         pytest.raises(SetupError, match="No module named ipykernel. Install"),
-        kernel_of(str(bare)),
+        kernels_of(KernelChoice(str(bare)), {}),
     ):
         pass
-    with pytest.raises(SetupError, match="No such file"), kernel_of(str(tmp_path / "none")):
+    with (
+        pytest.raises(SetupError, match="No such file"),
+        kernels_of(KernelChoice(str(tmp_path / "none")), {}),
+    ):
         pass
+
+
+def test_a_usual_kernel_that_is_no_ipykernel_is_not_forked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = tmp_path / "kernels" / "python3"
+    spec.mkdir(parents=True)
+    (spec / "kernel.json").write_text('{"argv": ["python3", "other.py"], "display_name": "x"}')
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    with kernels_of(KernelChoice(), {}) as kernels:
+        assert kernels.forks is None
+        assert "does not start ipykernel" in kernels.notice

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import _thread
+import gc
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scripted_model import ScriptedLM, says
 
-from cellwright.bench.agents import Agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright.bench.agents import Agent, Answerer, open_agent
+from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
+from cellwright.bench.checks import Answer
 from cellwright.bench.results import ResultFiles, read_lines
+from cellwright.bench.rooms import Rooms
 from cellwright.bench.runner import Options, Progress, Runner, pending
 from cellwright.bench.sample import SampleRecord, SampleTask, Score
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import RunCancelled
+from cellwright.prompts import Parameters
 from cellwright.stopping import Stop
 
 ORACLE = open_agent("oracle")
@@ -177,6 +183,61 @@ def test_an_interrupt_stops_the_workers_and_goes_on(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         Interrupting(tmp_path, Counting(), Options(2), interrupt).run(jobs(500), stop)
     assert stop.is_set()
+
+
+def test_no_sample_is_begun_once_the_money_is_spent(tmp_path: Path) -> None:
+    options = Options(workers=1, cost_limit_dollars=1.2)
+    progress = Runner(tmp_path, Counting(), options).run(jobs(9))
+    assert (progress.total, progress.done, progress.cost_dollars) == (9, 3, 1.5)
+    assert len(pending(tmp_path, jobs(9))) == 6
+
+
+def test_a_full_suite_keeps_no_other_waiting(tmp_path: Path) -> None:
+    begun: list[str] = []
+    lock = threading.Lock()
+
+    def note(job: Job, stop: Stop) -> SampleRecord:
+        with lock:
+            begun.append(job.suite.name)
+        stop.wait(0.05)
+        return done(job)
+
+    narrow = jobs(3, concurrency=1)
+    wide = [replace(job, suite=replace(job.suite, name="w", concurrency=16)) for job in jobs(3)]
+    Runner(tmp_path, note, Options(workers=3)).run([*narrow, *wide])
+    assert begun[:3] == ["s", "w", "w"]
+
+
+def test_jobs_run_in_their_order(tmp_path: Path) -> None:
+    order: list[object] = []
+
+    def note(job: Job, stop: Stop) -> SampleRecord:
+        order.append((job.agent.name, job.item.index))
+        return done(job)
+
+    other = replace(ORACLE, name="other")
+    both = [job for pair in zip(jobs(3), jobs(3, agent=other), strict=True) for job in pair]
+    Runner(tmp_path, note, Options(workers=1)).run(both)
+    assert order == [(job.agent.name, job.item.index) for job in both]
+
+
+def test_what_a_sample_took_is_given_back_when_it_has_ended(tmp_path: Path) -> None:
+    item_count = 300
+    counts: list[int] = []
+    item = Item(0, "Say 42.", checks=(Answer(exact="42"),))
+    suite = Suite("s", tuple(replace(item, index=number) for number in range(item_count)))
+    agent = Agent("mock", lambda item, epoch: Answerer(ScriptedLM([says("42")]), Parameters("m")))
+    laboratory = Laboratory(Rooms({}))
+
+    def note(progress: Progress) -> None:
+        if progress.done in (100, item_count):
+            gc.collect()
+            counts.append(len(gc.get_objects()))
+
+    runner = Runner(tmp_path, lambda job, stop: attempt(job, laboratory, stop), Options(1), note)
+    ended = runner.run(Job(suite, item, agent) for item in suite.items)
+    assert ended.passed == item_count
+    assert counts[1] - counts[0] < 500
 
 
 def test_no_jobs_are_no_work(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def test_the_commands_are_those_of_the_issue() -> None:
         "replay",
         "rerun",
         "export",
+        "save-sample",
         "doctor",
         "check",
         "demo",
@@ -49,7 +50,9 @@ def test_the_commands_are_those_of_the_issue() -> None:
     ]
 
 
-BENCH_ACTIONS = ("bench run", "bench resume", "bench rescore", "bench compare")
+BENCH_ACTIONS = tuple(
+    f"bench {name}" for name in ("run", "resume", "rescore", "compare", "thumb", "export")
+)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from cellwright.events import (
     ModelSilent,
     Notice,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 from cellwright.outputs import StreamOutput
@@ -52,6 +53,13 @@ def test_waiting_is_told() -> None:
     assert shown(ModelRetrying(2, 4.0, "429"), ModelSilent(15.0)) == [
         "! Asking again in 4 s: 429",
         "… nothing from the model for 15 s",
+    ]
+
+
+def test_000_34_a_tool_says_how_far_it_is() -> None:
+    assert shown(ToolProgress("c1", "loading", 0.5), ToolProgress("c1", "indexing")) == [
+        "  … loading 50%",
+        "  … indexing",
     ]
 
 

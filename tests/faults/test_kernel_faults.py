@@ -13,6 +13,7 @@ import pytest
 from kernels.lanes import (
     Ran,
     RemoteShellKernel,
+    process_of,
     read,
     run,
     start_client_lane,
@@ -148,8 +149,9 @@ def test_without_a_manager_the_kernel_is_interrupted_by_message(kernel: FreshKer
 
 def restarted(kernel: FreshKernel, how: str) -> None:
     """As a person restarts it from a menu, politely, or as it is forced."""
-    manager = kernel.process._manager
-    kernel.process._wait_for(manager.restart_kernel, now=how == "forced")
+    process = process_of(kernel)
+    manager = process._manager
+    process._wait_for(manager.restart_kernel, now=how == "forced")
 
 
 @pytest.mark.parametrize("how", ["polite", "forced"])
@@ -243,7 +245,7 @@ def test_a_kernel_that_is_restarted_in_a_loop_is_not_waited_for(
 def test_after_a_restart_the_kernel_is_used_as_a_new_one(kernel: FreshKernel) -> None:
     """K15."""
     run(kernel, "lost = 1")
-    kernel.process.restart()
+    process_of(kernel).restart()
     for _ in range(50):
         try:
             ran = run(kernel, "kept = 2")
@@ -468,7 +470,7 @@ def test_memory_stays_bounded_at_two_hundred_megabytes_of_output(kernel: FreshKe
 def test_closing_a_kernel_leaves_no_process(tmp_path: Path) -> None:
     kernel = start_client_lane(tmp_path)
     process_id = kernel.describe().process_id
-    folder = kernel.process._folder
+    folder = process_of(kernel)._folder
     assert process_id is not None
     kernel.close()
     kernel.close()

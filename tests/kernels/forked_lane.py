@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kernels.lanes import kernel_environment
+from kernels.lanes import kernel_environment, process_of
 
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 
@@ -38,7 +38,7 @@ def start_forked(
 
 def provisioner_of(kernel: FreshKernel) -> Any:
     """Whoever started its process."""
-    return kernel.process._manager.provisioner
+    return process_of(kernel)._manager.provisioner
 
 
 def children_of(process_id: int) -> list[int]:

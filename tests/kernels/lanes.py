@@ -18,6 +18,7 @@ from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
+from cellwright.kernels.kernel_process import KernelProcess
 from cellwright.outputs import (
     DisplayData,
     ErrorOutput,
@@ -154,6 +155,12 @@ class RemoteShellKernel:
     def shown(self, kind: str) -> list[dict[str, Any]]:
         """Contents of one type that the last calling cell sent."""
         return [message["content"] for message in self.wire if message["type"] == kind]
+
+
+def process_of(kernel: FreshKernel) -> KernelProcess:
+    """The process that this machine runs for a kernel of our own."""
+    assert isinstance(kernel.process, KernelProcess)
+    return kernel.process
 
 
 def start_client_lane(folder: Path) -> FreshKernel:

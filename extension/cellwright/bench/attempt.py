@@ -7,19 +7,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from cellwright import errors
+from cellwright.assistants import Assistant
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
-from cellwright.bench.checks import score_all
+from cellwright.bench.checks import needs_run, score_all
 from cellwright.bench.rooms import Room, Rooms, RoomScene, SetupFailedError
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score, sample_of
-from cellwright.bench.suites import Item, Suite
+from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score
+from cellwright.bench.sampling import sample_of
+from cellwright.bench.scenes import BrokenSampleError
+from cellwright.bench.session_memory import SessionMemory
+from cellwright.bench.suites import Item, Suite, shown_prompt
+from cellwright.bench.thumb_check import keep_thumbs
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import KernelError, LMError, RunCancelled
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
 from cellwright.stopping import Stop
-from cellwright.store.database import open_database
-from cellwright.store.runs import RunStore
+from cellwright.store.run_memory import RunMemory
 from cellwright.usage import Price
 
 __all__ = ["InfrastructureError", "Job", "Laboratory", "attempt", "rescored"]
@@ -65,6 +69,8 @@ class Laboratory:
     rooms: Rooms
     redactor: Redactor = field(default_factory=lambda: Redactor({}))
     prices: Mapping[str, Price] = field(default_factory=dict)
+    memory: SessionMemory = field(default_factory=SessionMemory)
+    """For suites whose samples go on from one another."""
 
     def rooms_of(self, suite: Suite) -> Rooms:
         """Rooms with what the suite wants in the kernels' environment."""
@@ -82,12 +88,18 @@ def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
     with _starting(), contextlib.ExitStack() as stack:
         answerer = job.agent.answerer(job.item, job.epoch)
         room = stack.enter_context(rooms.open(job.item, stop))
-        record = _run(job.item, answerer, room, laboratory, stop)
+        record = _run(job, answerer, room, laboratory, stop)
         stop.check()
+        if room.kernel.failure:
+            raise InfrastructureError("START_FAILED", room.kernel.failure)
         _check_infrastructure(record)
         sample = _described(sample_of(record, job.id), job)
         scene = RoomScene(room, rooms, job.item, str(sample.result), sample.cells)
-        return replace(sample, scores=_scores(job.item, scene, room))
+        if job.suite.is_in_order:
+            laboratory.memory.note(sample)
+        scores = _scores(job.item, scene, room)
+        # A check may be the first to need a kernel.
+        return replace(sample, scores=scores, env={**sample.env, **_kernel_facts(room.kernel.way)})
 
 
 @contextlib.contextmanager
@@ -95,37 +107,31 @@ def _starting() -> Iterator[None]:
     """Whatever keeps a sample from being run, as one kind of error."""
     try:
         yield
-    except (SetupFailedError, NoAnswerError) as error:
+    except (BrokenSampleError, NoAnswerError, SetupFailedError) as error:
         raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
     except (KernelError, OSError) as error:
         text = f"{type(error).__name__}: {error}"
         raise InfrastructureError("START_FAILED", text) from error
 
 
-def _run(
-    item: Item, answerer: Answerer, room: Room, laboratory: Laboratory, stop: Stop
-) -> RunRecord:
-    database = open_database(None)
-    try:
-        store = RunStore(database)
-        notebook = MemoryNotebook()
-        place = Place(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
-        place = replace(place, prices=laboratory.prices)
-        question = Question(
-            item.prompt,
-            answerer.parameters,
-            answerer.base_url,
-            files=tuple(item.files),
-            mode="auto",
-            limits=replace(
-                item.limits, step_limit=max(item.limits.step_limit, answerer.replies + 1)
-            ),
-        )
-        for _ in Conversation(place).ask(question, answerer.lm, stop):
-            pass
-        return store.record(store.last_started)
-    finally:
-        database.close()
+def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop: Stop) -> RunRecord:
+    item = job.item
+    own = laboratory.memory.before(job.agent.name, job.epoch, item.session)
+    store, notebook = RunMemory(), MemoryNotebook()
+    place = Place(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
+    place = replace(place, prices=laboratory.prices)
+    question = Question(
+        shown_prompt(item, own if job.suite.is_in_order else None),
+        answerer.parameters,
+        answerer.base_url,
+        files=tuple(item.files),
+        mode="auto",
+        assistant=Assistant("", tools=item.tools),
+        limits=replace(item.limits, step_limit=max(item.limits.step_limit, answerer.replies + 1)),
+    )
+    for _ in Conversation(place).ask(question, answerer.lm, stop):
+        pass
+    return store.record(store.last_started)
 
 
 def _check_infrastructure(record: RunRecord) -> None:
@@ -147,7 +153,7 @@ def _check_infrastructure(record: RunRecord) -> None:
 def _described(sample: SampleRecord, job: Job) -> SampleRecord:
     item = job.item
     task = SampleTask(
-        job.suite.name, item.index, epoch=job.epoch, group=item.group, family=item.family
+        job.suite.name, item.index, item.session, item.step, job.epoch, item.group, item.family
     )
     target = item.reference_answer or "\n\n".join(item.reference)
     return replace(
@@ -157,8 +163,12 @@ def _described(sample: SampleRecord, job: Job) -> SampleRecord:
         agent=job.agent.name,
         target=target,
         setup=item.setup,
-        env={**sample.env, "hash_seed": "0"},
     )
+
+
+def _kernel_facts(way: str) -> dict[str, str]:
+    """How the kernel was started; behind a gateway nobody sets the seed of its hashes."""
+    return {"hash_seed": "" if way == "gateway" else "0", "kernel_way": way}
 
 
 def _scores(item: Item, scene: RoomScene, room: Room) -> tuple[Score, ...]:
@@ -169,7 +179,9 @@ def _scores(item: Item, scene: RoomScene, room: Room) -> tuple[Score, ...]:
 
 
 def rescored(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> SampleRecord:
-    """A recorded sample with its checks made again: its cells run anew, no model is asked.
+    """A recorded sample with its checks made again; the agent is not asked.
+
+    Its cells run anew where a check needs a kernel; what a person said of it is kept.
 
     Raises:
         KernelError: A kernel did not start.
@@ -177,10 +189,13 @@ def rescored(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> Samp
     """
     if any(cell.status == "died" for cell in sample.cells):
         return sample  # there is nothing left of it to look at
-    with rooms.open(item, stop) as room:
-        cells: list[SampleCell] = []
-        for cell in sample.cells:
-            again = room.run(cell.source, CELL_SECONDS, cell.id)
-            cells.append(replace(again, origin=cell.origin, is_kept=cell.is_kept))
-        scene = RoomScene(room, rooms, item, str(sample.result), tuple(cells))
-        return replace(sample, scores=score_all(item.checks, scene))
+    is_run = needs_run(item.checks)
+    with rooms.open(item if is_run else replace(item, setup=(), files={}), stop) as room:
+        cells = tuple(_again(cell, room) for cell in sample.cells) if is_run else sample.cells
+        scene = RoomScene(room, rooms, item, str(sample.result), cells)
+        return replace(sample, scores=keep_thumbs(sample.scores, score_all(item.checks, scene)))
+
+
+def _again(cell: SampleCell, room: Room) -> SampleCell:
+    ran = room.run(cell.source, CELL_SECONDS, cell.id)
+    return replace(ran, origin=cell.origin, is_kept=cell.is_kept)

@@ -1,4 +1,7 @@
-"""Where a sample runs: a folder of its own, a fresh kernel in it, its setup done."""
+"""Where a sample runs: a folder of its own, a fresh kernel in it, its setup done.
+
+A kernel behind a gateway has a folder of its own where it runs; the files go there and come back.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cellwright.bench.checks import CellFailedError
+from cellwright.bench.late_kernel import LateKernel
 from cellwright.bench.sample import SampleCell
+from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply
 from cellwright.bench.suites import Item
 from cellwright.cells import Execution
 from cellwright.errors import KernelError
@@ -21,9 +25,13 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.outputs import OutputMessage, fold, to_nbformat
 from cellwright.stopping import Stop
 
-__all__ = ["Room", "Rooms", "RoomScene", "SetupFailedError"]
+__all__ = ["Room", "Rooms", "RoomScene", "SetupFailedError", "Start", "kernel_environment"]
 
+Start = Callable[[Path, Mapping[str, str]], FreshKernel]
+"""Starts a kernel in a folder, with an environment."""
 SECRET_NAMES = ("CELLWRIGHT_API_KEY", "OPENAI_API_KEY")
+FIXED = {"PYTHONHASHSEED": "0"}
+"""Sets have one order, and values can be compared between two kernels."""
 SETUP_SECONDS = 300.0
 CELL_SECONDS = 300.0
 
@@ -32,19 +40,27 @@ class SetupFailedError(Exception):
     """A setup cell failed: the sample cannot be run."""
 
 
+def kernel_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of task kernels: ours without the keys, then ``environ``."""
+    ours = {name: value for name, value in os.environ.items() if name not in SECRET_NAMES}
+    return {**ours, **FIXED, **environ}
+
+
 @dataclass(frozen=True)
 class Rooms:
     """How rooms are made.
 
     Args:
         environ: For the kernels, on top of ours without the keys.
-        kernel_name: Name of an installed kernel.
         start: Starts a kernel.
+        is_local: The kernels run here: they get our environment, and see the folders we make.
+        judge: A model for checks that ask one.
     """
 
     environ: Mapping[str, str]
-    kernel_name: str = "python3"
-    start: Callable[..., FreshKernel] = start_kernel
+    start: Start = start_kernel
+    is_local: bool = True
+    judge: Callable[[str], JudgeReply] | None = None
 
     @contextlib.contextmanager
     def open(self, item: Item, stop: Stop, folder: Path | None = None) -> Iterator[Room]:
@@ -58,19 +74,28 @@ class Rooms:
             for name, path in item.files.items():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place / name)
-            with self.start(place, self._environ(), self.kernel_name) as kernel:
+            kernel = LateKernel(lambda: self._begun(place, item), str(place))
+            try:
                 room = Room(kernel, place, stop)
                 for number, code in enumerate(item.setup, start=1):
                     cell = room.run(code, SETUP_SECONDS, f"setup-{number}")
                     if cell.status != "ok":
                         raise SetupFailedError(f"Setup cell {number} failed: {cell.error}")
                 yield room
+            finally:
+                kernel.end()
 
-    def _environ(self) -> dict[str, str]:
-        # Hashes that are the same each time: sets have one order, and values can be compared
-        # between two kernels.
-        ours = {name: value for name, value in os.environ.items() if name not in SECRET_NAMES}
-        return {**ours, "PYTHONHASHSEED": "0", **self.environ}
+    def _begun(self, place: Path, item: Item) -> FreshKernel:
+        given = kernel_environment(self.environ) if self.is_local else {**FIXED, **self.environ}
+        kernel = self.start(place, given)
+        limit = item.limits.memory_limit_bytes
+        if limit is not None:
+            try:
+                kernel.limit_memory(limit)
+            except BaseException:
+                kernel.close(now=True)
+                raise
+        return kernel
 
 
 @contextlib.contextmanager
@@ -85,10 +110,16 @@ def _folder(given: Path | None) -> Iterator[Path]:
 class Room:
     """A kernel in a folder."""
 
-    def __init__(self, kernel: FreshKernel, folder: Path, stop: Stop) -> None:
+    def __init__(self, kernel: LateKernel, folder: Path, stop: Stop) -> None:
         self.kernel = kernel
-        self.folder = folder
+        self._folder = folder
         self._stop = stop
+
+    @property
+    def folder(self) -> Path:
+        """The kernel's folder as it is now."""
+        self.kernel.fetch_files(self._folder)
+        return self._folder
 
     def run(self, code: str, timeout_seconds: float, cell_id: str = "check") -> SampleCell:
         """Run a cell to its end.
@@ -139,11 +170,25 @@ class RoomScene:
         self._item = item
         self.answer = answer
         self.cells = cells
-        self.folder = room.folder
+
+    @property
+    def folder(self) -> Path:
+        """The sample's folder, with what the cells left in it."""
+        return self._room.folder
 
     def run(self, code: str, timeout_seconds: float) -> SampleCell:
         """Run code in the kernel."""
         return self._room.run(code, timeout_seconds)
+
+    def judged(self, question: str) -> JudgeReply:
+        """What the model that judges says.
+
+        Raises:
+            CheckError: There is none, or it failed.
+        """
+        if self._rooms.judge is None:
+            raise CheckError("no model judges; name one with --judge MODEL")
+        return self._rooms.judge(question)
 
     @contextlib.contextmanager
     def anew(self, *, with_cells: bool) -> Iterator[RoomScene]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cellwright.bench.attempt import InfrastructureError, Job
@@ -31,6 +31,8 @@ class Options:
     """How often a sample starts again after a failure of the infrastructure."""
     backoff_seconds: float = 1.0
     """Before the first retry; twice as long before each further one."""
+    cost_limit_dollars: float | None = None
+    """No sample is begun once all of them together cost so much."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,52 @@ class Progress:
         return self.seconds / ended * (self.total - ended) if ended else None
 
 
+class _Queue:
+    """Jobs in order, those of each agent and suite for themselves: a full place hides no other."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self.busy: Counter[str] = Counter()
+        self._lines: dict[tuple[str, str, str], deque[tuple[int, Job]]] = {}
+        self._going: set[tuple[str, str, str]] = set()
+        self.total = 0
+        for job in jobs:
+            self._lines.setdefault(_line(job), deque()).append((self.total, job))
+            self.total += 1
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def take(self) -> Job | None:
+        """The first job for whose agent and suite there is room."""
+        heads = [(jobs[0], line) for line, jobs in self._lines.items() if self._fits(jobs[0][1])]
+        if not heads:
+            return None
+        (_, job), line = min(heads, key=lambda head: head[0][0])
+        self._lines[line].popleft()
+        if not self._lines[line]:
+            del self._lines[line]
+        self.busy.update(_places(job))
+        self._going.add(line)
+        return job
+
+    def leave(self, job: Job) -> None:
+        """A job has ended."""
+        self.busy.subtract(_places(job))
+        self._going.discard(_line(job))
+
+    def _fits(self, job: Job) -> bool:
+        if job.suite.is_in_order and _line(job) in self._going:
+            return False
+        agent, suite = _places(job)
+        return self.busy[agent] < job.agent.concurrency and self.busy[suite] < job.suite.concurrency
+
+
 @dataclass
 class _State:
     """What the workers share, under one lock."""
 
-    waiting: list[Job]
+    waiting: _Queue
     progress: Progress
-    busy: Counter[str] = field(default_factory=Counter)
     broken: BaseException | None = None
 
 
@@ -96,9 +137,9 @@ class Runner:
             KeyboardInterrupt: The same, by Ctrl-C.
         """
         stop, self._started = stop or Stop(), time.monotonic()
-        state = _State(list(jobs), Progress(0))
-        state.progress = Progress(len(state.waiting))
-        count = min(self._options.workers, len(state.waiting))
+        queue = _Queue(jobs)
+        state = _State(queue, Progress(queue.total))
+        count = min(self._options.workers, queue.total)
         threads = [
             threading.Thread(target=self._work, args=(state, stop), daemon=True)
             for _ in range(count)
@@ -136,23 +177,22 @@ class Runner:
                 return
             finally:
                 with self._changed:
-                    state.busy.subtract(_places(job))
+                    state.waiting.leave(job)
                     self._changed.notify_all()
 
     def _next(self, state: _State, stop: Stop) -> Job | None:
-        """The first job for whose agent and suite there is room; None when there are no more."""
+        """The next job; None when there are no more, or no more money."""
         with self._changed:
-            while state.waiting and not stop.is_set():
-                for number, job in enumerate(state.waiting):
-                    agent, suite = _places(job)
-                    if (
-                        state.busy[agent] < job.agent.concurrency
-                        and state.busy[suite] < job.suite.concurrency
-                    ):
-                        state.busy.update((agent, suite))
-                        return state.waiting.pop(number)
+            while state.waiting and not stop.is_set() and not self._is_spent(state.progress):
+                job = state.waiting.take()
+                if job is not None:
+                    return job
                 self._changed.wait(LOOK_SECONDS)
         return None
+
+    def _is_spent(self, progress: Progress) -> bool:
+        limit = self._options.cost_limit_dollars
+        return limit is not None and progress.cost_dollars >= limit
 
     def _try(self, job: Job, stop: Stop) -> SampleRecord | Failure:
         """Run a job, again where the infrastructure failed and that may pass."""
@@ -181,7 +221,7 @@ class Runner:
         old = replace(
             state.progress,
             seconds=time.monotonic() - self._started,
-            running=state.busy.total() // 2 - 1,
+            running=state.waiting.busy.total() // 2 - 1,
         )
         if isinstance(ended, Failure):
             return replace(old, failures=old.failures + 1)
@@ -193,6 +233,11 @@ class Runner:
         if key not in self._files:
             self._files[key] = ResultFiles(self._root, *key)
         return self._files[key]
+
+
+def _line(job: Job) -> tuple[str, str, str]:
+    """Jobs that wait behind one another; where there is an order, those of a session."""
+    return (*_places(job), f"{job.epoch} {job.item.session}" if job.suite.is_in_order else "")
 
 
 def _places(job: Job) -> tuple[str, str]:

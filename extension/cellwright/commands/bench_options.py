@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from cellwright.exports import FORMATS
+
 __all__ = ["add_actions"]
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
@@ -14,7 +16,7 @@ MODULE = "benchmarking"
 
 
 def add_actions(actions: Any, add: Add) -> None:
-    """Add ``run``, ``resume``, ``rescore`` and ``compare``."""
+    """Add ``run``, ``resume``, ``rescore``, ``compare``, ``thumb`` and ``export``."""
     _add_run(add(actions, "run", MODULE, "Run a suite: fresh kernels, every sample recorded."))
     resume = add(actions, "resume", MODULE, "Run what an interrupted benchmark has not run.")
     resume.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
@@ -25,11 +27,29 @@ def add_actions(actions: Any, add: Add) -> None:
     compare = add(actions, "compare", MODULE, "Hold two results together, sample by sample.")
     compare.add_argument("first", metavar="A", help="FOLDER, or FOLDER/AGENT/TASK")
     compare.add_argument("second", metavar="B", help="the one that may be better")
+    _add_thumb(add(actions, "thumb", "bench_thumbs", "Say what you think of a sample."))
+    _add_export(add(actions, "export", "bench_exporting", "Write all samples in another format."))
+
+
+def _add_thumb(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote, or FOLDER/AGENT")
+    parser.add_argument("sample", metavar="ID", help="the sample's id")
+    parser.add_argument("thumb", choices=("up", "down"), help="whether it is good")
+    parser.add_argument("--note", metavar="TEXT", help="why")
+    parser.add_argument("--epoch", metavar="N", type=_count, default=1, help="which time it ran")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    formats = ["notebooks" if name == "ipynb" else name for name in FORMATS]
+    parser.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
+    parser.add_argument("--to", choices=formats, required=True, help="the format")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where to (FOLDER-FORMAT)")
+    parser.add_argument("--passed", action="store_true", help="only samples that passed")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("suite", metavar="SUITE", help="humaneval, ds1000 or a folder of YAML")
-    parser.add_argument("--data", metavar="FILE", help="the data of a public suite")
+    parser.add_argument("suite", metavar="SUITE", help="dseval, ds1000, humaneval or a folder")
+    parser.add_argument("--data", metavar="PATH", help="the data of a public suite")
     parser.add_argument(
         "-m", "--model", metavar="MODEL", action="append", default=[], help="repeat for several"
     )
@@ -40,26 +60,81 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="oracle, noop, answers:FILE or replay:FILE, instead of a model",
     )
+    parser.add_argument("--judge", metavar="MODEL", help="the model that checks by a rubric ask")
     parser.add_argument("--epochs", metavar="N", type=_count, default=1, help="each sample N times")
     parser.add_argument("--limit", metavar="N", type=_count, help="only the first N samples")
     parser.add_argument(
         "--only", metavar="ID", action="append", default=[], help="only this sample; repeatable"
     )
-    parser.add_argument("--python", metavar="PATH", help="interpreter of the task kernels")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to (runs/TIME)")
+    _add_kernels(parser)
+    _add_limits(parser)
     _add_workers(parser)
 
 
+def _add_kernels(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("kernels")
+    group.add_argument("--python", metavar="PATH", help="interpreter of the task kernels")
+    group.add_argument(
+        "--kernels",
+        choices=("fork", "fresh"),
+        default="fork",
+        help="fork them from a process that has imported pandas (the default), or start each",
+    )
+    group.add_argument(
+        "--warm",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="what forked kernels have imported, instead of numpy, pandas and matplotlib",
+    )
+    group.add_argument("--gateway-url", metavar="URL", help="kernels behind this Jupyter gateway")
+    group.add_argument("--gateway-kernel", metavar="NAME", help="which of the gateway's kernels")
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("limits of each sample, instead of its own")
+    group.add_argument("--max-steps", metavar="N", type=_count, help="replies of the model")
+    group.add_argument("--max-cells", metavar="N", type=_count, help="cells that run")
+    group.add_argument("--max-tokens", metavar="N", type=_count, help="in and out, together")
+    group.add_argument("--budget", metavar="USD", type=_amount, help="dollars")
+    group.add_argument("--max-seconds", metavar="S", type=_amount, help="wall time")
+    group.add_argument("--max-output", metavar="BYTES", type=_count, help="output of all cells")
+    group.add_argument("--max-memory", metavar="BYTES", type=_count, help="of the kernel")
+
+
 def _add_workers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-j", "--jobs", metavar="N", type=_count, default=2, help="at a time (2)")
-    parser.add_argument(
+    group = parser.add_argument_group("how it is run")
+    group.add_argument(
+        "-j", "--jobs", metavar="N", type=_count, help="at a time (2, or what the cluster can)"
+    )
+    group.add_argument(
         "--retries",
         metavar="N",
         type=int,
         default=2,
         help="new starts of a sample whose service or kernel failed (2)",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    group.add_argument("--total-budget", metavar="USD", type=_amount, help="of all samples")
+    group.add_argument(
+        "--requests-per-minute", metavar="N", type=_amount, help="to each model, from all samples"
+    )
+    group.add_argument("--tokens-per-minute", metavar="N", type=_amount, help="the same for tokens")
+    group.add_argument(
+        "--executor", choices=("threads", "dask"), default="threads", help="where samples run"
+    )
+    group.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster, tcp://…")
+    group.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+
+
+def _amount(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError(text)
+    return number
+
+
+_amount.__name__ = "positive number"
 
 
 def _count(text: str) -> int:

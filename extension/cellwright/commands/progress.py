@@ -14,6 +14,7 @@ from cellwright.events import (
     ModelSilent,
     Notice,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 from cellwright.mime_text import bundle_text
@@ -72,6 +73,9 @@ class Progress:
                 return [f"[{self._calls}] {title}", *code_lines(_code(event))]
             case ApprovalAnswered() if not event.allowed:
                 return [f"  refused by {event.by}. {plain_text(event.reason)}".rstrip()]
+            case ToolProgress():
+                share = "" if event.fraction is None else f" {event.fraction:.0%}"
+                return [f"  … {plain_text(event.text)}{share}"]
             case ToolFinished() if event.status == "error" and not self._call_ran_cell:
                 # What a cell showed has been told; the failure of any other tool has not.
                 words = "".join(part.text for part in event.message.parts if part.kind == "text")

@@ -61,6 +61,7 @@ def make_place(
         lane="cli",
         notebook=notebook.memory,
         prices=settings.prices,
+        user_id=settings.user,
     )
 
 

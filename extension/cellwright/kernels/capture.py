@@ -6,22 +6,19 @@ at most some twenty pieces a second and never more than the request allows, head
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, OutputSink
 from cellwright.outputs import (
-    ClearOutput,
     DisplayUpdate,
     ErrorOutput,
     OutputMessage,
     StreamOutput,
+    size_of,
 )
 
 __all__ = ["Capture"]
@@ -132,7 +129,7 @@ class Capture:
             self._bound(item.joined() if isinstance(item, _Text) else item)
 
     def _bound(self, message: OutputMessage) -> None:
-        size = _size(message)
+        size = size_of(message)
         self._seen += size
         if not self._tail and size <= self._room:
             self._room -= size
@@ -183,23 +180,6 @@ def _replaces(message: OutputMessage, last: object) -> bool:
         isinstance(message, DisplayUpdate)
         and isinstance(last, DisplayUpdate)
         and message.display_id == last.display_id
-    )
-
-
-def _size(message: OutputMessage) -> int:
-    if isinstance(message, StreamOutput):
-        return len(message.text)
-    if isinstance(message, ErrorOutput):
-        return sum(map(len, message.traceback)) + len(message.evalue)
-    if isinstance(message, ClearOutput):
-        return 0
-    return _bundle_size(message.data)
-
-
-def _bundle_size(data: Mapping[str, Any]) -> int:
-    return sum(
-        len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
-        for value in data.values()
     )
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from cellwright.cells import Execution
@@ -66,6 +67,9 @@ class ClientKernel:
         on_waiting: Called with True when somebody else's cell has been waited for a second, and
             with False when that is over.
     """
+
+    _install_too: Mapping[str, str] = MappingProxyType({})
+    """Expressions that are worked out whenever the probe is installed, whatever comes of them."""
 
     def __init__(
         self,
@@ -148,7 +152,7 @@ class ClientKernel:
             found: Mapping[str, Any] = {}
             for _ in range(2):
                 self._install()
-                found = self._silently("", stop, expression)["user_expressions"]["answer"]
+                found = self._silently(stop, expression)["user_expressions"]["answer"]
                 if found.get("status") == "ok":
                     text = ast.literal_eval(found["data"]["text/plain"])
                     return answered(function, json.loads(text))
@@ -314,15 +318,18 @@ class ClientKernel:
     def _install(self) -> None:
         if self._has_probe or self._language != "python":
             return
-        reply = self._silently(install_code(), Stop())
-        self._has_probe = reply.get("status") == "ok"
+        # Not as a cell: IPython would take its many lines apart for its magics first.
+        reply = self._silently(Stop(), install_code(), **self._install_too)
+        answer = reply.get("user_expressions", {}).get("answer", {})
+        self._has_probe = answer.get("status") == "ok"
 
-    def _silently(self, code: str, stop: Stop, expression: str = "None") -> Mapping[str, Any]:
+    def _silently(self, stop: Stop, expression: str, **more: str) -> Mapping[str, Any]:
+        """The reply to expressions that are worked out where nobody sees it."""
         content = {
-            "code": code,
+            "code": "",
             "silent": True,
             "store_history": False,
-            "user_expressions": {"answer": expression},
+            "user_expressions": {"answer": expression, **more},
             "allow_stdin": False,
             "stop_on_error": False,
         }

@@ -56,6 +56,13 @@ class ForkedProcess:
         assert self.returncode is not None
         return self.returncode
 
+    def wait_to_be_ready(self, seconds: float) -> None:
+        """The same as ``wait_until_ready`` where no event loop runs."""
+        deadline = time.monotonic() + seconds
+        while self.poll() is None and not self.is_ready and self.error is None:
+            if not _has_input(self._watched(), deadline - time.monotonic()):
+                return
+
     async def wait_until_ready(self, seconds: float) -> None:
         """Return when it can be connected to, has ended, or the time is over."""
         deadline = time.monotonic() + seconds

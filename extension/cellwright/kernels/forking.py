@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ RUN_PROGRAM = (
 )
 """Our folder must not be on the path, nor the current one: their files would hide modules."""
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
-BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+WITHOUT_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+"""What keeps libraries from starting threads as they are imported: pyarrow's jemalloc."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Recipe:
     modules: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
     """What is read by imports, or by the interpreter as it starts."""
+    preparation: str = field(default="", repr=False)
+    """Code that is run when the imports are done."""
 
 
 @dataclass(frozen=True)
@@ -106,16 +109,19 @@ class WarmedProcess:
             *(*self.recipe.command, "-c", RUN_PROGRAM, str(PROGRAM), str(channel), str(owner)),
             *self.recipe.modules,
         ]
-        return subprocess.Popen(
-            command,
-            cwd="/",
-            env={**dict(self.recipe.environment), BLAS_THREADS: "1"},
-            pass_fds=(channel, owner),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,
-            start_new_session=True,
-        )
+        with tempfile.TemporaryFile() as preparation:
+            preparation.write(self.recipe.preparation.encode())
+            preparation.seek(0)
+            return subprocess.Popen(
+                command,
+                cwd="/",
+                env={**dict(self.recipe.environment), **WITHOUT_THREADS},
+                pass_fds=(channel, owner),
+                stdin=preparation,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                start_new_session=True,
+            )
 
     def wait_until_warm(self) -> None:
         """Wait for its imports; ``refusal`` then tells whether it forks."""
@@ -175,7 +181,6 @@ class WarmedProcess:
             "environment": {**self._sets, **start.environment},
             "cwd": start.cwd,
             "memory_limit_bytes": start.memory_limit_bytes,
-            "blas_threads": _blas_threads(start.environment),
         }
 
     def close(self) -> None:
@@ -263,11 +268,3 @@ def _changed_at(folder: str) -> int:
         return os.stat(folder).st_mtime_ns
     except OSError:
         return 0
-
-
-def _blas_threads(environment: Mapping[str, str]) -> int:
-    for name in (BLAS_THREADS, "OMP_NUM_THREADS"):
-        text = environment.get(name, "").partition(",")[0]
-        if text.isdigit() and int(text) > 0:
-            return int(text)
-    return len(os.sched_getaffinity(0))

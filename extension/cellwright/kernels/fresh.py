@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any, Protocol, Self
 
+from cellwright.errors import KernelError
 from cellwright.kernels import InputAsker
-from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.client import ClientKernel, ProcessManager
 from cellwright.kernels.kernel_process import KernelProcess
 from cellwright.stopping import Stop
 
-__all__ = ["Attendance", "FreshKernel", "start_kernel"]
+__all__ = ["Attendance", "FreshKernel", "OwnProcess", "start_kernel"]
 
 START_SECONDS = 60.0
 LIFT_FLOOD_LIMIT = (
@@ -21,6 +23,22 @@ LIFT_FLOOD_LIMIT = (
     "__import__('zmq').SNDHWM, 0)))(get_ipython().kernel.iopub_socket.io_thread)"
 )
 """ipykernel drops messages past a thousand that wait to be sent: a flood of prints had holes."""
+LIMIT_MEMORY = "(lambda r: r.setrlimit(r.RLIMIT_AS, ({0}, {0})))(__import__('resource'))"
+
+
+class OwnProcess(ProcessManager, Protocol):
+    """The process of a kernel of our own, wherever it runs."""
+
+    way: str
+    """How it came to be: ``started``, ``forked`` or ``gateway``."""
+
+    def client(self) -> Any:
+        """A new connection; its channels are not started."""
+        ...
+
+    def end(self, *, now: bool = False) -> None:
+        """End it, politely unless ``now``; a second call does nothing."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -34,14 +52,33 @@ class Attendance:
 class FreshKernel(ClientKernel):
     """A kernel of our own; ``close`` ends its process, and so does leaving a ``with``."""
 
+    _install_too = MappingProxyType({"flood": LIFT_FLOOD_LIMIT})
+
     def __init__(
-        self, client: Any, process: KernelProcess, attendance: Attendance | None = None
+        self, client: Any, process: OwnProcess, attendance: Attendance | None = None
     ) -> None:
         attendance = attendance or Attendance()
         super().__init__(client, process, on_input=attendance.on_input)
         self._on_waiting = attendance.on_waiting
         self.process = process
         self._own_client = client
+
+    @classmethod
+    def opened(cls, process: OwnProcess, attendance: Attendance | None = None) -> Self:
+        """The kernel of a process, once it answers.
+
+        Raises:
+            KernelError: It died, or did not answer in time.
+        """
+        client = process.client()
+        try:
+            client.start_channels(hb=False, stdin=False)
+            kernel = cls(client, process, attendance)
+            kernel.wait_until_ready(START_SECONDS)
+        except BaseException:
+            _disconnect(client)
+            raise
+        return kernel
 
     def __enter__(self) -> FreshKernel:
         return self
@@ -61,15 +98,27 @@ class FreshKernel(ClientKernel):
             KernelError: It died, or did not answer in time.
         """
         self._get_ready(Stop(), within=seconds)
-        # What comes of it is not looked at: another kind of kernel may not understand it.
-        self._silently("", Stop(), LIFT_FLOOD_LIMIT)
         # Only from here on it is somebody's cell that is waited for.
         self._waiting.tell = self._on_waiting
 
-    def close(self) -> None:
-        """End the process; a second call does nothing."""
+    def limit_memory(self, size_bytes: int) -> None:
+        """Limit its address space: a cell that wants more gets a ``MemoryError``.
+
+        Raises:
+            KernelError: Its system cannot do that.
+        """
+        reply = self._silently(Stop(), LIMIT_MEMORY.format(size_bytes))
+        answer = reply.get("user_expressions", {}).get("answer", {})
+        if answer.get("status") != "ok":
+            raise KernelError(f"The kernel's memory cannot be limited: {answer.get('evalue')!r}.")
+
+    def fetch_files(self, folder: Path) -> None:
+        """Bring the files of its folder into ours; nothing to do where they are one."""
+
+    def close(self, *, now: bool = False) -> None:
+        """End the process, politely unless ``now``; a second call does nothing."""
         _disconnect(self._own_client)
-        self.process.end()
+        self.process.end(now=now)
 
 
 def start_kernel(
@@ -89,24 +138,20 @@ def start_kernel(
     Raises:
         KernelError: There is no such kernel, or it did not start.
     """
-    process, client = KernelProcess(kernel_name), None
+    process = KernelProcess(kernel_name)
     try:
         process.start(
             os.fspath(cwd) if cwd is not None else os.getcwd(),
             env if env is not None else os.environ,
         )
-        client = process.client()
-        client.start_channels(hb=False, stdin=False)
-        kernel = FreshKernel(client, process, attendance)
-        kernel.wait_until_ready(START_SECONDS)
+        return FreshKernel.opened(process, attendance)
     except BaseException:
-        if client is not None:
-            _disconnect(client)
         process.end(now=True)
         raise
-    return kernel
 
 
 def _disconnect(client: Any) -> None:
     client.stop_channels()
-    client.context.destroy(linger=100)
+    context = getattr(client, "context", None)
+    if context is not None:  # a gateway's client has none
+        context.destroy(linger=100)

@@ -14,32 +14,45 @@ from typing import Any
 
 from cellwright import cell_watch, figures, inspection, interrupt_watch, probe
 
-__all__ = ["answer_expression", "install_code"]
+__all__ = ["answer_expression", "install_code", "prepare_code"]
 
 PACKAGE = "_cellwright"
-BOOT = """
+MAKE = """
 import sys, types
 if getattr(sys.modules.get(name), "version", "") != version:
     package = sys.modules[name] = types.ModuleType(name)
-    package.__path__, package.version = [], version
+    package.__path__, package.version, package.shell = [], version, None
     for part, source in sources.items():
         module = sys.modules[name + "." + part] = types.ModuleType(name + "." + part)
         module.__package__ = name
         exec(compile(source, "<cellwright " + part + ">", "exec"), module.__dict__)
-    shell = sys.modules["IPython.core.getipython"].get_ipython()
-    sys.modules[name + ".cell_watch"].install(shell)
 """
 """What is there already stays: it knows which of the cells that ran were ours."""
+ATTACH = """
+shell = sys.modules["IPython.core.getipython"].get_ipython()
+if sys.modules[name].shell is not shell:
+    sys.modules[name + ".cell_watch"].install(shell)
+    sys.modules[name].shell = shell
+"""
 
 
 @functools.cache
 def install_code() -> str:
     """Code that installs the probe; an expression without a value."""
+    return f"exec({MAKE + ATTACH!r}, {_given()!r})"
+
+
+@functools.cache
+def prepare_code() -> str:
+    """Code for a process from which kernels are forked: in those nothing is left but to attach."""
+    return f"exec({MAKE!r}, {_given()!r})"
+
+
+def _given() -> dict[str, Any]:
     modules = (inspection, interrupt_watch, figures, cell_watch, probe)
     sources = {m.__name__.rpartition(".")[2]: inspect.getsource(m) for m in modules}
     version = hashlib.sha256("".join(sources.values()).encode()).hexdigest()
-    given = {"name": PACKAGE, "version": version, "sources": sources}
-    return f"exec({BOOT!r}, {given!r})"
+    return {"name": PACKAGE, "version": version, "sources": sources}
 
 
 def answer_expression(function: str, arguments: Mapping[str, Any]) -> str:

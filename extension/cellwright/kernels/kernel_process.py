@@ -17,7 +17,7 @@ from typing import Any
 
 from cellwright.errors import KernelError
 
-__all__ = ["KernelProcess"]
+__all__ = ["KernelProcess", "client_of"]
 
 SOCKET_PATH_LIMIT = 90
 """Unix sockets have short names only."""
@@ -34,6 +34,8 @@ class KernelProcess:
     Args:
         kernel_name: Name of an installed kernel.
     """
+
+    way = "started"
 
     def __init__(self, kernel_name: str) -> None:
         from jupyter_client.manager import AsyncKernelManager
@@ -69,14 +71,7 @@ class KernelProcess:
 
     def client(self) -> Any:
         """A new connection, with a session of its own: a kernel tells its clients apart by that."""
-        import zmq
-        from jupyter_client.blocking.client import BlockingKernelClient
-
-        client: Any = BlockingKernelClient()
-        # By default a flood of more than a thousand messages that wait to be read loses some.
-        client.context.setsockopt(zmq.RCVHWM, 0)
-        client.load_connection_info(self._manager.get_connection_info())
-        return client
+        return client_of(self._manager.get_connection_info())
 
     def is_alive(self) -> bool:
         """Whether it is there."""
@@ -114,6 +109,18 @@ class KernelProcess:
             return asyncio.run(call())
         with ThreadPoolExecutor(1) as elsewhere:
             return elsewhere.submit(asyncio.run, call()).result()
+
+
+def client_of(connection: Mapping[str, Any]) -> Any:
+    """A client for a connection file's content; its channels are not started."""
+    import zmq
+    from jupyter_client.blocking.client import BlockingKernelClient
+
+    client: Any = BlockingKernelClient()
+    # By default a flood of more than a thousand messages that wait to be read loses some.
+    client.context.setsockopt(zmq.RCVHWM, 0)
+    client.load_connection_info(connection)
+    return client
 
 
 def _loop_runs_here() -> bool:

@@ -44,6 +44,8 @@ def execution(
         files=tuple(from_dict(FileChange, row) for row in report.get("files", ())),
         cwd=safe_text(report.get("cwd", "")),
         figures=tuple(safe_text(text) for text in report.get("figures", ())),
+        cpu_seconds=report.get("cpu_seconds"),
+        rss_bytes=report.get("rss_bytes"),
         note=" ".join(notes),
     )
 

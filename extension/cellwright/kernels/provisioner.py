@@ -24,11 +24,15 @@ from traitlets import Int, List, Unicode
 from cellwright.errors import KernelError
 from cellwright.kernels.forked_process import ForkedProcess
 from cellwright.kernels.forking import KernelStart, Recipe, WarmedProcesses
+from cellwright.kernels.installing import prepare_code
 
 __all__ = ["ForkProvisioner", "warm_up"]
 
 READY_SECONDS = 30.0
-MODULES = ("numpy", "pandas", "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg")
+MODULES = (
+    *("numpy", "pandas", "pandas.io.formats.html", "pandas.io.formats.string"),
+    *("matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg"),
+)
 LAUNCHERS = ("ipykernel_launcher", "ipykernel")
 READ_BY_IMPORTS = ("HOME", "LANG", "LANGUAGE", "PATH", "TZ", "VIRTUAL_ENV")
 READ_BY_IMPORTS_PREFIXES = (
@@ -158,7 +162,7 @@ def recipe_of(
         for name, value in environment.items()
         if name in names or name.startswith(READ_BY_IMPORTS_PREFIXES)
     }
-    return Recipe(tuple(interpreter), tuple(modules), tuple(sorted(kept.items())))
+    return Recipe(tuple(interpreter), tuple(modules), tuple(sorted(kept.items())), prepare_code())
 
 
 def check_system() -> None:

@@ -27,7 +27,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Forks", "main", "set_blas_threads", "unsafe", "warm"]
+__all__ = ["Forks", "main", "unsafe", "warm"]
 
 LAUNCHER = "ipykernel_launcher"
 INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
@@ -35,10 +35,11 @@ SHELL_MODULES = (
     *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.historyapp"),
     *("IPython.core.oinspect", "IPython.core.pylabtools", "IPython.extensions.storemagic"),
     *("faulthandler", "ipykernel.debugger", "ipykernel.displayhook", "ipykernel.iostream"),
-    *("ipykernel.ipkernel", "ipykernel.kernelapp", "ipykernel.zmqshell", "pdb"),
+    *("ipykernel.ipkernel", "ipykernel.kernelapp", "ipykernel.zmqshell", "IPython.core.logger"),
+    *("pdb", "pygments.formatters.terminal256", "pygments.styles", "stack_data"),
     *("tornado.platform.asyncio", "zmq.eventloop.zmqstream"),
 )
-"""What every kernel imports as it starts, in whatever version of ipykernel."""
+"""What every kernel imports as it starts or shows an error, in whatever version of ipykernel."""
 LOOKS_FOR_A_SHELL = ("bokeh", "ipywidgets", "matplotlib_inline", "plotly", "tqdm.autonotebook")
 """They look for the shell when they are imported, and would never look again."""
 HARMLESS_FILES = ("/dev/null", "/dev/random", "/dev/urandom")
@@ -48,20 +49,13 @@ ORPHAN_SECONDS = 0.5
 QUICK_SWITCH_SECONDS = 1e-4
 """A kernel's threads wait for one another while it starts; five milliseconds at a time is long."""
 SET_CHILD_SUBREAPER = 36
-BLAS_SETTERS = (
-    "scipy_openblas_set_num_threads64_",
-    "scipy_openblas_set_num_threads",
-    "openblas_set_num_threads64_",
-    "openblas_set_num_threads",
-)
 
 
 class Kernel(NamedTuple):
-    """A kernel that was forked."""
+    """A kernel that was forked, and the line to whoever asked for it."""
 
     process_id: int
     line: socket.socket
-    """To whoever asked for it."""
 
 
 class Birth(NamedTuple):
@@ -71,8 +65,8 @@ class Birth(NamedTuple):
     standard_streams: Sequence[int]
 
 
-def warm(modules: Sequence[str]) -> dict[str, Any]:
-    """Import what kernels need and the modules asked for; tell what came of it.
+def warm(modules: Sequence[str], preparation: str = "") -> dict[str, Any]:
+    """Import what kernels need and the modules asked for, run ``preparation``; what came of it.
 
     The answer has ``unsafe``, a reason not to fork this process, or ``names``: what a file in a
     kernel's folder must not be called, because importing it would find the warmed one.
@@ -92,6 +86,8 @@ def warm(modules: Sequence[str]) -> dict[str, Any]:
         return {"unsafe": f"Importing a module failed: {type(error).__name__}: {error}."}
     if "MPLBACKEND" not in environment:
         del os.environ["MPLBACKEND"]
+    exec(preparation, {})
+    end_idle_threads()
     gc.collect()
     gc.freeze()
     return {
@@ -137,6 +133,17 @@ def unsafe(files: set[str]) -> str:
     if mapped := sorted(_shared_memory()):
         return f"A warmed module shares memory: {mapped[0]!r}."
     return ""
+
+
+def end_idle_threads() -> None:
+    """Fork once for nothing: OpenBLAS ends its threads before that, and makes them when it has to.
+
+    Made with the kernel they would spin for a while, in each kernel, and mostly for nothing.
+    """
+    process_id = os.fork()
+    if process_id == 0:
+        os._exit(0)
+    os.waitpid(process_id, 0)
 
 
 def count_threads() -> int:
@@ -282,10 +289,7 @@ class Forks:
 
 
 class OwnerWatch(threading.Thread):
-    """Ends the kernel, and what it started, when the process that asked for it is gone.
-
-    The warmed process does so too; this is for when that one was killed.
-    """
+    """Ends the kernel, and what it started, when the process that asked for it is gone."""
 
     def __init__(self, owner: int) -> None:
         super().__init__(name="owner watch", daemon=True)
@@ -342,7 +346,6 @@ def _settle(birth: Birth, request: Mapping[str, Any]) -> None:
 
         limit = request["memory_limit_bytes"]
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    set_blas_threads(request["blas_threads"])
 
 
 def _renew_random() -> None:
@@ -351,17 +354,6 @@ def _renew_random() -> None:
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()
-
-
-def set_blas_threads(count: int) -> None:
-    """Give the loaded OpenBLAS libraries the threads that a warmed process must not have."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        paths = {line.split(None, 5)[-1].strip() for line in maps if "openblas" in line}
-    for path in paths:
-        with contextlib.suppress(OSError):
-            library = ctypes.CDLL(path)
-            for setter in filter(None, (getattr(library, name, None) for name in BLAS_SETTERS)):
-                setter(ctypes.c_int(count))
 
 
 def adopt_orphans() -> None:
@@ -385,10 +377,13 @@ def _begin(arguments: Sequence[str], owner: int) -> Any:
 def main(channel_number: int, owner: int, modules: Sequence[str]) -> int:
     """Warm this process and serve; a fork of it goes on as a kernel."""
     adopt_orphans()
+    with open(0, encoding="utf-8", closefd=False) as given, open(os.devnull, "rb") as nothing:
+        preparation = given.read()
+        os.dup2(nothing.fileno(), 0)
     for number in (channel_number, owner):
         os.set_inheritable(number, False)
     with socket.socket(fileno=channel_number) as channel:
-        found = warm(modules)
+        found = warm(modules, preparation)
         channel.send(json.dumps(found).encode())
         if found["unsafe"]:
             return 0

@@ -1,0 +1,116 @@
+"""Samples on the workers of a Dask cluster; each that ends is recorded here, once.
+
+A sample whose worker dies is run again on another one by Dask itself; what the first had done of
+it is recorded nowhere. After Ctrl-C, samples that are under way end on their workers and are not
+looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright.bench.executors import Equipment, Parcel, pack
+from cellwright.bench.sample import SampleRecord
+from cellwright.bench.session_memory import SessionMemory
+from cellwright.errors import SetupError
+from cellwright.stopping import Stop
+
+__all__ = ["Cluster", "Work"]
+
+Work = Callable[[Parcel, Equipment], Mapping[str, Any]]
+"""Runs a sample on a worker: ``{"sample": its record}``, or ``{"failure": word, ...}``."""
+LOOK_SECONDS = 0.1
+CONNECT_SECONDS = 20.0
+LOST = "NETWORK_ERROR"
+
+
+class Cluster:
+    """A connection to a scheduler.
+
+    Args:
+        address: Such as ``tcp://10.0.0.1:8786``.
+
+    Raises:
+        SetupError: dask is not installed, or there is no scheduler.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            distributed: Any = importlib.import_module("distributed")
+        except ImportError as error:
+            raise SetupError(
+                f"--executor dask needs the package distributed: {error}.",
+                hint='Install it: pip install "cellwright[dask]"',
+            ) from error
+        if not address:
+            raise SetupError(
+                "--executor dask needs a scheduler.", hint="Name one: --scheduler tcp://HOST:PORT"
+            )
+        try:
+            self._client = distributed.Client(
+                address, timeout=CONNECT_SECONDS, set_as_default=False
+            )
+        except (OSError, ValueError) as error:
+            raise SetupError(
+                f"There is no Dask scheduler at {address!r}: {error}.",
+                hint="Start one with `dask scheduler`.",
+            ) from error
+
+        self._memory = SessionMemory()
+
+    def thread_count(self) -> int:
+        """How many samples the workers can run at a time; at least one."""
+        threads: int = sum(self._client.nthreads().values())
+        return max(1, threads)
+
+    def attempts(self, work: Work, equipment: Equipment) -> Callable[[Job, Stop], SampleRecord]:
+        """Runs one sample on whichever worker is free."""
+        return lambda job, stop: self._attempt(job, stop, (work, equipment))
+
+    def close(self) -> None:
+        """Let go of the cluster; it stays."""
+        self._client.close()
+
+    def _attempt(self, job: Job, stop: Stop, how: tuple[Work, Equipment]) -> SampleRecord:
+        work, equipment = how
+        name = f"cellwright-{uuid.uuid4().hex}"
+        parcel = pack(job, self._memory)
+        future = self._client.submit(work, parcel, equipment, key=name, pure=False)
+        try:
+            found = _result(future, stop)
+        finally:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                future.cancel()
+        if "failure" in found:
+            raise InfrastructureError(
+                found["failure"], found["text"], retryable=bool(found["retryable"])
+            )
+        sample = SampleRecord.from_dict(found["sample"])
+        if job.suite.is_in_order:
+            self._memory.note(sample)
+        return sample
+
+
+def _result(future: Any, stop: Stop) -> Mapping[str, Any]:
+    """What the worker made of it.
+
+    Raises:
+        InfrastructureError: No worker could.
+        RunCancelled: ``stop`` was set.
+    """
+    ended = threading.Event()
+    future.add_done_callback(lambda done: ended.set())
+    while not ended.wait(LOOK_SECONDS):
+        stop.check()
+    try:
+        found: Mapping[str, Any] = future.result()
+    # Workers that died, a scheduler that is gone, whatever the worker's program raised.
+    except Exception as error:
+        raise InfrastructureError(LOST, f"{type(error).__name__}: {error}") from error
+    return found

@@ -1,0 +1,157 @@
+"""Samples on a Dask cluster: one worker is killed, nothing is lost and nothing is there twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_model import ScriptedLM
+
+from cellwright.bench.agents import model_agent, open_agent
+from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright.bench.checks import Variable
+from cellwright.bench.executors import Equipment, pack, unpacked
+from cellwright.bench.interpreters import KernelChoice
+from cellwright.bench.results import ResultFiles, read_lines
+from cellwright.bench.runner import Options, Progress, Runner
+from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask
+from cellwright.bench.session_memory import SessionMemory
+from cellwright.bench.suites import Item, Suite, Turn
+from cellwright.commands.bench_worker import run_parcel
+from cellwright.errors import RunCancelled, SetupError
+from cellwright.stopping import Stop
+
+distributed = pytest.importorskip("distributed")
+from cellwright.bench.dask_cluster import Cluster  # noqa: E402
+
+EQUIPMENT = Equipment(KernelChoice(modules=("json",)))
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        worker_dashboard_address=None,
+        silence_logs=50,
+    ) as cluster:
+        yield cluster
+
+
+def suite_of(folder: Path, count: int) -> Suite:
+    given = folder / "given.txt"
+    given.write_text("7")
+    code = "import time; time.sleep(0.2); x = int(open('given.txt').read())"
+    return Suite(
+        "far",
+        tuple(
+            Item(
+                number,
+                "x",
+                files={"given.txt": given},
+                checks=(Variable("x", 7),),
+                reference=(code,),
+            )
+            for number in range(count)
+        ),
+    )
+
+
+@pytest.mark.kernel
+def test_a_worker_that_is_killed_costs_no_sample(workers: Any, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, 12)
+    killed: list[int] = []
+
+    def kill(progress: Progress) -> None:
+        if progress.done == 4 and not killed:
+            killed.append(next(iter(workers.workers.values())).pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    cluster = Cluster(workers.scheduler_address)
+    try:
+        assert cluster.thread_count() == 2
+        attempt = cluster.attempts(run_parcel, EQUIPMENT)
+        jobs = [Job(suite, item, open_agent("oracle")) for item in suite.items]
+        ended = Runner(tmp_path, attempt, Options(workers=4), kill).run(jobs)
+    finally:
+        cluster.close()
+    assert killed
+    assert (ended.done, ended.passed, ended.failures) == (12, 12, 0)
+    files = ResultFiles(tmp_path, "oracle", "far")
+    assert len(list(read_lines(files.runs))) == 12
+    assert {sample.task.index for sample in files.samples()} == set(range(12))
+
+
+@pytest.mark.kernel
+def test_what_goes_wrong_on_a_worker_has_its_cause(workers: Any, tmp_path: Path) -> None:
+    item = Item(1, "x", setup=("1 / 0",), reference=("1",))
+    suite = Suite("wrong", (item,))
+    cluster = Cluster(workers.scheduler_address)
+    try:
+        attempt = cluster.attempts(run_parcel, EQUIPMENT)
+        with pytest.raises(InfrastructureError, match="ZeroDivisionError") as caught:
+            attempt(Job(suite, item, open_agent("oracle")), Stop())
+        assert (caught.value.word, caught.value.retryable) == ("START_FAILED", False)
+
+        def broken(parcel: object, equipment: object) -> Any:
+            raise ValueError("not mine")
+
+        with pytest.raises(InfrastructureError, match="ValueError: not mine") as caught:
+            cluster.attempts(broken, EQUIPMENT)(Job(suite, item, open_agent("oracle")), Stop())
+        assert (caught.value.word, caught.value.retryable) == ("NETWORK_ERROR", True)
+        stop = Stop()
+        stop.set()
+        with pytest.raises(RunCancelled):
+            attempt(Job(suite, item, open_agent("oracle")), stop)
+    finally:
+        cluster.close()
+
+
+def test_a_cluster_that_is_not_there_is_told() -> None:
+    with pytest.raises(SetupError, match="needs a scheduler"):
+        Cluster("")
+
+
+def test_what_a_model_will_say_does_not_travel_nor_does_it_itself(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, 1)
+    agent = model_agent(ScriptedLM([]), "m")
+    parcel = pack(Job(suite, suite.items[0], agent, epoch=2))
+    assert (parcel.replies, parcel.model, parcel.agent, parcel.epoch) == (None, "m", "m", 2)
+    with unpacked(parcel, agent) as job:
+        assert job.item.files["given.txt"].read_text() == "7"
+        assert (job.id, job.agent.name) == ("far:0:2", "m")
+    assert not job.item.files["given.txt"].exists()
+
+
+def test_what_the_agent_did_earlier_travels_in_the_prompt(tmp_path: Path) -> None:
+    turn = Turn("x = 1", "Set x.", step=1)
+    item = Item("b", "Add 1.", session="s", step=2, history=(turn,), reference=("x += 1",))
+    suite, memory = Suite("s", (item,), is_in_order=True), SessionMemory()
+    memory.note(
+        SampleRecord(
+            "a",
+            "",
+            "s",
+            SampleTask("s", "a", "s", 1),
+            "oracle",
+            cells=(SampleCell("1", "agent", "x = 5"),),
+        )
+    )
+    job = Job(suite, item, open_agent("oracle"))
+    assert "x = 5" in pack(job, memory).item.prompt
+    assert "x = 1" in pack(job).item.prompt
+    with unpacked(pack(job, memory)) as again:
+        assert again.item.prompt == pack(job, memory).item.prompt
+
+
+def test_a_sample_that_cannot_travel_is_not_run(tmp_path: Path) -> None:
+    item = Item(1, "x", files={"a": tmp_path / "none"}, reference=("1",))
+    with pytest.raises(InfrastructureError, match="none"):
+        pack(Job(Suite("s", (item,)), item, open_agent("oracle")))

@@ -1,0 +1,82 @@
+"""A kernel that is there from its first cell on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scripted_model import ScriptedLM, calls, says
+
+from cellwright.bench.agents import Agent, model_agent
+from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
+from cellwright.bench.checks import Answer
+from cellwright.bench.rooms import Rooms
+from cellwright.bench.suites import Item, Suite
+from cellwright.errors import KernelNotReadyError
+from cellwright.kernels.fresh import FreshKernel
+from cellwright.stopping import Stop
+
+ITEM = Item("one", "Say 42.", checks=(Answer(exact="42"),))
+
+
+class Refusing:
+    """Starts no kernel, and counts how often it was asked to."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, *given: object) -> FreshKernel:
+        self.asked += 1
+        raise KernelNotReadyError("no kernel today")
+
+
+def scripted(*script: object) -> Agent:
+    return model_agent(ScriptedLM(script), "scripted")  # type: ignore[arg-type]
+
+
+def test_a_sample_that_runs_nothing_needs_no_kernel() -> None:
+    refusing = Refusing()
+    laboratory = Laboratory(Rooms({}, start=refusing))
+    found = attempt(Job(Suite("s", (ITEM,)), ITEM, scripted(says("42"))), laboratory, Stop())
+    assert (found.passed, refusing.asked) == (True, 0)
+    assert found.env["kernel_way"] == ""
+
+
+def test_a_kernel_that_does_not_start_is_no_failure_of_the_agent() -> None:
+    refusing = Refusing()
+    agent = scripted(calls(("run_cell", {"code": "1"})), says("42"))
+    with pytest.raises(InfrastructureError, match="no kernel today") as caught:
+        attempt(
+            Job(Suite("s", (ITEM,)), ITEM, agent), Laboratory(Rooms({}, start=refusing)), Stop()
+        )
+    assert (caught.value.word, caught.value.retryable) == ("START_FAILED", True)
+    assert refusing.asked == 1
+
+
+@pytest.mark.kernel
+def test_it_is_one_kernel_from_the_first_cell_to_the_end(tmp_path: Path) -> None:
+    with Rooms({}).open(ITEM, Stop(), tmp_path) as room:
+        kernel = room.kernel
+        assert (kernel.session, kernel.way, kernel.is_alive()) == ("", "", True)
+        assert kernel.describe().cwd == str(tmp_path)
+        kernel.interrupt()
+        room.run("x = 1", 30)
+        session = kernel.session
+        assert session
+        assert (kernel.way, kernel.describe().language) == ("started", "python")
+        names = [found["name"] for found in kernel.probe("list_variables", {})]
+        assert names == ["x"]
+        assert kernel.probe("packages", {}) == {}
+        assert room.run("print(x)", 30).outputs[0]["text"] == "1\n"
+        kernel.interrupt()
+        assert kernel.session == session
+    assert not kernel.is_alive()
+
+
+@pytest.mark.kernel
+def test_memory_past_the_samples_limit_is_an_error_of_the_cell(tmp_path: Path) -> None:
+    limits = Item("big", "x").limits
+    item = Item("big", "x", limits=type(limits)(memory_limit_bytes=3_000_000_000))
+    with Rooms({}).open(item, Stop(), tmp_path) as room:
+        assert "MemoryError" in room.run("bytearray(4_000_000_000)", 30).error
+        assert room.run("print('on')", 30).status == "ok"
