@@ -2,6 +2,7 @@ import { about } from './about';
 import { cellPalette, cells, notebook } from './plugins/notebook';
 import { painting } from './plugins/painting';
 import { panel, panelHost, panelPalette } from './plugins/panel';
+import { runs, runsHost, runsLauncher, runsPalette } from './plugins/runs';
 import { settings } from './plugins/settings';
 
 export default [
@@ -13,5 +14,9 @@ export default [
   panelPalette,
   cells,
   cellPalette,
-  painting
+  painting,
+  runsHost,
+  runs,
+  runsPalette,
+  runsLauncher
 ];

@@ -6,6 +6,7 @@ import type { Draft } from './models/types';
 import type { CellwrightPanel } from './panel';
 import { addPanelCommands } from './panel_commands';
 import type { PanelHost } from './panel_host';
+import { OPEN_RUNS } from './runs_command_id';
 
 /** The panel while it is on: its model, its commands, and what keeps them in step. */
 export class PanelSession implements IDisposable {
@@ -14,7 +15,12 @@ export class PanelSession implements IDisposable {
     this._host = host;
     this._model = openPanel({ settings: app.serviceManager.serverSettings, notebooks, trans });
     const { highlight, requests } = host;
-    widget.fill({ panel: this._model, notebooks, settings, requests, trans, highlight });
+    const { commands } = app;
+    const openRuns = (): void => {
+      void commands.execute(OPEN_RUNS);
+    };
+    const onRuns = commands.hasCommand(OPEN_RUNS) ? openRuns : undefined;
+    widget.fill({ panel: this._model, notebooks, settings, requests, trans, highlight, onRuns });
     this._parts = DisposableSet.from([
       this._model,
       followMode(this._model, host),

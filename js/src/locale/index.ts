@@ -1,5 +1,6 @@
 import { type ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 
+import { RUNS_CHINESE } from './runs_zh_CN';
 import { CHINESE } from './zh_CN';
 
 /** Domain of our strings in JupyterLab's language packs. */
@@ -8,19 +9,28 @@ const DOMAIN = 'cellwright';
 /** A translation for each English text; of texts with a plural, for the singular. */
 export type Catalogue = Readonly<Record<string, string>>;
 
-/** Catalogues of our own, by language; such a language has one form for all numbers. */
-const CATALOGUES: Readonly<Record<string, Catalogue>> = { zh_CN: CHINESE };
+/** Catalogues by language; such a language has one form for all numbers. */
+export type Catalogues = Readonly<Record<string, Catalogue>>;
+
+/** What is there from the start; a page that is loaded later brings its own. */
+const CATALOGUES: Catalogues = { zh_CN: { ...CHINESE, ...RUNS_CHINESE } };
 
 /**
  * Our words in JupyterLab's language.
  *
- * A language pack comes first; what it does not know is looked up in the catalogue shipped here.
+ * A language pack comes first; what it does not know is looked up in the catalogue shipped here,
+ * and in the `more` of whoever asks.
  */
-export function bundleFor(translator: ITranslator | null): TranslationBundle {
+export function bundleFor(
+  translator: ITranslator | null,
+  more: Catalogues = {}
+): TranslationBundle {
   const known = translator ?? nullTranslator;
   const pack = known.load(DOMAIN);
-  const catalogue = CATALOGUES[known.languageCode.replace('-', '_')];
-  return catalogue === undefined ? pack : new CatalogueBundle(pack, catalogue);
+  const language = known.languageCode.replace('-', '_');
+  const catalogue = { ...CATALOGUES[language], ...more[language] };
+  const isEmpty = Object.keys(catalogue).length === 0;
+  return isEmpty ? pack : new CatalogueBundle(pack, catalogue);
 }
 
 /** A language pack with a catalogue behind it. */

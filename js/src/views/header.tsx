@@ -10,10 +10,12 @@ interface HeaderProps {
   readonly panel: Panel;
   readonly chat: Chat;
   readonly onSessions: () => void;
+  /** Left out: there is no page of runs here. */
+  readonly onRuns?: (() => void) | undefined;
 }
 
 /** Which chat this is, and the way to others. */
-export function Header({ panel, chat, onSessions }: HeaderProps) {
+export function Header({ panel, chat, onSessions, onRuns }: HeaderProps) {
   const trans = useTrans();
   const state = useSignal(chat.changed, () => chat.state);
   const notebook = state.notebook_path.split('/').at(-1) ?? '';
@@ -40,6 +42,9 @@ export function Header({ panel, chat, onSessions }: HeaderProps) {
         }}
       />
       <IconButton icon="clock" label={trans.__('Chats')} onClick={onSessions} />
+      {onRuns !== undefined && (
+        <IconButton icon="list" label={trans.__('Runs and Benchmarks')} onClick={onRuns} />
+      )}
     </div>
   );
 }

@@ -24,6 +24,8 @@ export interface PanelViewProps {
   readonly requests: PanelRequests;
   readonly trans: TranslationBundle;
   readonly highlight: Highlight | null;
+  /** Opens the page of runs; left out: there is none here. */
+  readonly onRuns?: (() => void) | undefined;
 }
 
 /** The whole panel. */
@@ -37,7 +39,7 @@ export function PanelView(props: PanelViewProps) {
   );
 }
 
-function Body({ panel, notebooks, settings, requests }: PanelViewProps) {
+function Body({ panel, notebooks, settings, requests, onRuns }: PanelViewProps) {
   const trans = useTrans();
   const chat = useSignal(panel.chatChanged, () => panel.chat);
   const isOff = useSignal(panel.problemChanged, () => panel.problem?.code === 'disabled');
@@ -83,6 +85,7 @@ function Body({ panel, notebooks, settings, requests }: PanelViewProps) {
             onSessions={() => {
               setListing(true);
             }}
+            onRuns={onRuns}
           />
           <Banners panel={panel} chat={chat} />
           <MissingBar panel={panel} />

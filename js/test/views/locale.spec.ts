@@ -2,7 +2,9 @@ import { type ITranslator, nullTranslator, type TranslationBundle } from '@jupyt
 import { expect, it } from 'vitest';
 
 import { bundleFor } from '../../src/locale';
-import { CHINESE } from '../../src/locale/zh_CN';
+import { RUNS_PAGE_CHINESE } from '../../src/locale/runs_page_zh_CN';
+import { RUNS_CHINESE } from '../../src/locale/runs_zh_CN';
+import { CHINESE as PANEL_CHINESE } from '../../src/locale/zh_CN';
 import { stringsIn } from './strings';
 
 const SOURCES: Record<string, string> = import.meta.glob('../../src/**/*.{ts,tsx}', {
@@ -10,6 +12,8 @@ const SOURCES: Record<string, string> = import.meta.glob('../../src/**/*.{ts,tsx
   import: 'default',
   eager: true
 });
+
+const CHINESE = { ...PANEL_CHINESE, ...RUNS_CHINESE, ...RUNS_PAGE_CHINESE };
 
 /** A translator of this language with a pack that knows these words. */
 function translator(languageCode: string, words: Record<string, string> = {}): ITranslator {
@@ -59,6 +63,14 @@ it('lets a language pack say it in its own words', () => {
 it('leaves other languages to their packs', () => {
   expect(bundleFor(translator('fr_FR', { Send: 'Envoyer' })).__('Send')).toBe('Envoyer');
   expect(bundleFor(null).__('Send')).toBe('Send');
+});
+
+it('speaks the words of a page that brings its own', () => {
+  const trans = bundleFor(translator('zh_CN'), { zh_CN: { 'Something new': '新的' } });
+  expect(trans.__('Something new')).toBe('新的');
+  expect(trans.__('Send')).toBe('发送');
+  const french = bundleFor(translator('fr_FR'), { zh_CN: { 'Something new': '新的' } });
+  expect(french.__('Something new')).toBe('Something new');
 });
 
 it('leaves a text that nobody translated in English', () => {

@@ -1,0 +1,160 @@
+import * as React from 'react';
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { type Highlight, HighlightContext } from '../markdown';
+import { IconButton } from '../views/button';
+import { TranslationProvider, useTrans } from '../views/scope';
+import { useSignal } from '../views/signal';
+import { CompareView } from './compare_view';
+import { type DrawOutputs, OutputsProvider } from './outputs_view';
+import { PairView } from './pair_view';
+import { PlotView } from './plot_view';
+import { RecordedView } from './recorded_view';
+import { ResultView } from './result_view';
+import { ResultsView } from './results_view';
+import type { Place, RunsPage } from './runs_page';
+import { SampleView } from './sample_view';
+import { Tabs } from './tabs';
+
+export interface PageViewProps {
+  readonly page: RunsPage;
+  readonly trans: TranslationBundle;
+  readonly highlight: Highlight | null;
+  /** Null: outputs are shown as plain text. */
+  readonly draw: DrawOutputs | null;
+}
+
+/** The whole page. */
+export function PageView({ page, trans, highlight, draw }: PageViewProps) {
+  return (
+    <TranslationProvider value={trans}>
+      <HighlightContext.Provider value={highlight}>
+        <OutputsProvider value={draw}>
+          <Body page={page} />
+        </OutputsProvider>
+      </HighlightContext.Provider>
+    </TranslationProvider>
+  );
+}
+
+function Body({ page }: { readonly page: RunsPage }) {
+  const trans = useTrans();
+  const { trail } = useSignal(page.changed, () => page.state);
+  const id = React.useId();
+  const tab = trail[0]?.kind ?? 'results';
+  const isDeep = trail.length > 1;
+  return (
+    <div
+      className="cw-runs-body"
+      onKeyDown={event => {
+        if (event.key === 'Escape' && isDeep && !(event.target instanceof HTMLInputElement)) {
+          page.back();
+        }
+      }}
+    >
+      <div className="cw-header">
+        <h2>{trans.__('Runs')}</h2>
+        <Tabs
+          label={trans.__('Parts of the page')}
+          tabs={[
+            { key: 'results', label: trans.__('Benchmarks') },
+            { key: 'plot', label: trans.__('Cost and accuracy') },
+            { key: 'runs', label: trans.__('Recorded runs') }
+          ]}
+          chosen={tab === 'plot' || tab === 'runs' ? tab : 'results'}
+          panel={id}
+          onChoose={kind => {
+            page.go({ kind });
+          }}
+        />
+      </div>
+      <div id={id} role="tabpanel" className="cw-runs-main" aria-label={titleOf(page.place, trans)}>
+        {isDeep && <Trail page={page} />}
+        <Shown page={page} />
+      </div>
+    </div>
+  );
+}
+
+/** Where in the page this is, and the way back. */
+function Trail({ page }: { readonly page: RunsPage }) {
+  const trans = useTrans();
+  const heading = React.useRef<HTMLHeadingElement>(null);
+  const { place } = page;
+  // Whoever came here with the keyboard goes on from here.
+  React.useEffect(() => {
+    heading.current?.focus();
+  }, [place]);
+  return (
+    <div className="cw-trail">
+      <IconButton
+        icon="undo"
+        label={trans.__('Back (Esc)')}
+        onClick={() => {
+          page.back();
+        }}
+      />
+      <h3 ref={heading} tabIndex={-1}>
+        {titleOf(place, trans)}
+      </h3>
+      <span className="cw-muted">{originOf(place)}</span>
+    </div>
+  );
+}
+
+function Shown({ page }: { readonly page: RunsPage }) {
+  const { place } = page;
+  const { detail } = page.state;
+  switch (detail.kind) {
+    case 'none':
+      return place.kind === 'plot' ? (
+        <PlotView page={page} />
+      ) : place.kind === 'runs' ? (
+        <RecordedView page={page} />
+      ) : (
+        <ResultsView page={page} />
+      );
+    case 'samples':
+      return <ResultView key={detail.samples.result} page={page} samples={detail.samples} />;
+    case 'sample':
+      return <SampleView model={detail.sample} />;
+    case 'comparison':
+      return <CompareView page={page} model={detail.comparison} />;
+    case 'pair':
+      return <PairView first={detail.first} second={detail.second} />;
+    default:
+      return detail satisfies never;
+  }
+}
+
+/** The results that something is of; empty: it is of none. */
+function originOf(place: Place): string {
+  if (place.kind === 'sample') {
+    return place.sample.result;
+  }
+  return place.kind === 'pair' ? `${place.first.result} · ${place.second.result}` : '';
+}
+
+function titleOf(place: Place, trans: TranslationBundle): string {
+  switch (place.kind) {
+    case 'results':
+      return trans.__('Benchmarks');
+    case 'plot':
+      return trans.__('Cost and accuracy');
+    case 'runs':
+      return trans.__('Recorded runs');
+    case 'result':
+      return place.result;
+    case 'sample':
+      return place.sample.id;
+    case 'run':
+      return trans.__('Run %1', place.run);
+    case 'comparison':
+      return trans.__('Comparison');
+    case 'pair':
+      return trans.__('Side by side: %1', place.second.id);
+    default:
+      return place satisfies never;
+  }
+}

@@ -1,0 +1,146 @@
+import * as React from 'react';
+
+import { formatCount, formatDollars, formatSeconds } from '../models/figures';
+import { Button } from '../views/button';
+import { useTrans } from '../views/scope';
+import { useSignal } from '../views/signal';
+import { formatMoment } from '../views/words';
+import type { RunRow } from './answers';
+import { choicesOf, Chooser, SearchField } from './fields';
+import { Complaint, Nothing } from './notes';
+import type { RunsPage } from './runs_page';
+import { runStatusWords } from './words';
+
+/** All recorded runs, the newest first. */
+export function RecordedView({ page }: { readonly page: RunsPage }) {
+  const trans = useTrans();
+  const list = page.runs;
+  const { runs, hasMore, isLoaded, problem } = useSignal(list.changed, () => list.state);
+  return (
+    <>
+      <Filters page={page} />
+      <Complaint text={problem} />
+      {runs.length > 0 && (
+        <div className="cw-runs-scroller" tabIndex={0} role="group" aria-label={trans.__('Runs')}>
+          <table className="cw-table">
+            <thead>
+              <tr>
+                <th scope="col">{trans.__('Prompt')}</th>
+                <th scope="col">{trans.__('Status')}</th>
+                <th scope="col">{trans.__('Model')}</th>
+                <th scope="col">{trans.__('From')}</th>
+                <th scope="col">{trans.__('Started')}</th>
+                <th scope="col" className="cw-number">
+                  {trans.__('Time')}
+                </th>
+                <th scope="col" className="cw-number">
+                  {trans.__('Tokens')}
+                </th>
+                <th scope="col" className="cw-number">
+                  {trans.__('Cost')}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {runs.map(run => (
+                <Row key={run.id} page={page} run={run} />
+              ))}
+            </tbody>
+          </table>
+          {hasMore && (
+            <Button
+              kind="quiet"
+              onClick={() => {
+                void list.more();
+              }}
+            >
+              {trans.__('Show more')}
+            </Button>
+          )}
+        </div>
+      )}
+      {runs.length === 0 && isLoaded && problem === '' && (
+        <Nothing>{trans.__('No run fits')}</Nothing>
+      )}
+    </>
+  );
+}
+
+function Filters({ page }: { readonly page: RunsPage }) {
+  const trans = useTrans();
+  const list = page.runs;
+  const { filter, statuses, models, lanes } = useSignal(list.changed, () => list.state);
+  return (
+    <div className="cw-filters" role="search" aria-label={trans.__('Filter the runs')}>
+      <SearchField
+        label={trans.__('Search runs')}
+        value={filter.query}
+        onSearch={query => {
+          void list.setFilter({ query });
+        }}
+      />
+      <Chooser
+        label={trans.__('Status')}
+        value={filter.status}
+        choices={statuses.map(value => ({ value, label: runStatusWords(value, trans) }))}
+        onChoose={status => {
+          void list.setFilter({ status });
+        }}
+      />
+      <Chooser
+        label={trans.__('Model')}
+        value={filter.model}
+        choices={choicesOf(models)}
+        onChoose={model => {
+          void list.setFilter({ model });
+        }}
+      />
+      <Chooser
+        label={trans.__('From')}
+        value={filter.lane}
+        choices={choicesOf(lanes)}
+        onChoose={lane => {
+          void list.setFilter({ lane });
+        }}
+      />
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly page: RunsPage;
+  readonly run: RunRow;
+}
+
+const Row = React.memo(function Row({ page, run }: RowProps) {
+  const trans = useTrans();
+  const mark = run.is_estimated ? '~' : '';
+  return (
+    <tr>
+      <th scope="row">
+        <button
+          type="button"
+          className="cw-row-link cw-one-line"
+          onClick={() => {
+            page.go({ kind: 'run', run: run.id });
+          }}
+        >
+          {run.prompt === '' ? run.id : run.prompt}
+        </button>
+      </th>
+      <td>
+        <span className={`cw-state ${run.status === 'running' ? 'cw-mod-going' : ''}`}>
+          {runStatusWords(run.status, trans)}
+        </span>
+      </td>
+      <td>{run.model}</td>
+      <td>{run.lane}</td>
+      <td className="cw-when">{formatMoment(run.started_at)}</td>
+      <td className="cw-number">{formatSeconds(run.seconds)}</td>
+      <td className="cw-number">{mark + formatCount(run.tokens)}</td>
+      <td className="cw-number">
+        {run.cost_dollars === null ? '–' : mark + formatDollars(run.cost_dollars)}
+      </td>
+    </tr>
+  );
+});

@@ -1,0 +1,240 @@
+import * as React from 'react';
+
+import { formatSeconds } from '../models/figures';
+import { Button } from '../views/button';
+import { useTrans } from '../views/scope';
+import { useSignal } from '../views/signal';
+import { formatMoment } from '../views/words';
+import { choicesOf, Chooser, SearchField } from './fields';
+import { FolderField } from './folder_field';
+import { Interval, Share } from './interval';
+import { Complaint, Nothing } from './notes';
+import { agentOf, filtered, modelsOf, type Result, type ResultListState } from './result_list';
+import type { RunsPage } from './runs_page';
+import { dollars, stateWords } from './words';
+
+/** All results of a folder: find some, open one, compare two. */
+export function ResultsView({ page }: { readonly page: RunsPage }) {
+  const trans = useTrans();
+  const { results } = page;
+  const state = useSignal(results.changed, () => results.state);
+  const shown = filtered(state);
+  return (
+    <>
+      <Filters page={page} state={state} />
+      <Complaint text={state.problem} />
+      {state.isCut && (
+        <p className="cw-runs-note">
+          {trans.__(
+            'There are more results in this folder than fit in a list; name a smaller one.'
+          )}
+        </p>
+      )}
+      {shown.length > 0 && (
+        <div
+          className="cw-runs-scroller"
+          tabIndex={0}
+          role="group"
+          aria-label={trans.__('Results')}
+        >
+          <table className="cw-table">
+            <Head />
+            <tbody>
+              {shown.map(result => (
+                <Row
+                  key={result.path}
+                  page={page}
+                  result={result}
+                  isChosen={state.chosen.includes(result.path)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {shown.length === 0 && state.isLoaded && state.problem === '' && (
+        <Nothing>
+          {state.results.length > 0
+            ? trans.__('No result fits')
+            : trans.__(
+                'There are no results in the folder "%1". "cellwright bench run" writes some.',
+                state.folder
+              )}
+        </Nothing>
+      )}
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly page: RunsPage;
+  readonly state: ResultListState;
+}
+
+function Filters({ page, state }: FiltersProps) {
+  const trans = useTrans();
+  const { results: all, filter, chosen, folder } = state;
+  const list = page.results;
+  const [first, second] = chosen;
+  return (
+    <div className="cw-filters" role="search" aria-label={trans.__('Filter the results')}>
+      <SearchField
+        label={trans.__('Search results')}
+        value={filter.text}
+        onSearch={text => {
+          list.setFilter({ text });
+        }}
+      />
+      <Chooser
+        label={trans.__('Suite')}
+        value={filter.suite}
+        choices={choicesOf(all.map(({ suite }) => suite))}
+        onChoose={suite => {
+          list.setFilter({ suite });
+        }}
+      />
+      <Chooser
+        label={trans.__('Agent')}
+        value={filter.agent}
+        choices={choicesOf(all.map(agentOf))}
+        onChoose={agent => {
+          list.setFilter({ agent });
+        }}
+      />
+      <Chooser
+        label={trans.__('Model')}
+        value={filter.model}
+        choices={choicesOf(all.flatMap(modelsOf))}
+        onChoose={model => {
+          list.setFilter({ model });
+        }}
+      />
+      <Chooser
+        label={trans.__('State')}
+        value={filter.state}
+        choices={(['done', 'going', 'unfinished'] as const).map(value => ({
+          value,
+          label: stateWords(value, trans)
+        }))}
+        onChoose={value => {
+          list.setFilter({ state: value });
+        }}
+      />
+      <FolderField
+        folder={folder}
+        onFolder={name => {
+          void list.setFolder(name);
+        }}
+      />
+      <Button
+        kind={chosen.length === 2 ? 'primary' : 'plain'}
+        aria-disabled={chosen.length !== 2}
+        title={trans.__('Choose two results of the list; the one chosen first is the baseline')}
+        onClick={() => {
+          if (first !== undefined && second !== undefined) {
+            page.go({ kind: 'comparison', first, second });
+          }
+        }}
+      >
+        {trans.__('Compare (%1 of 2)', chosen.length)}
+      </Button>
+    </div>
+  );
+}
+
+function Head() {
+  const trans = useTrans();
+  return (
+    <thead>
+      <tr>
+        <th scope="col">
+          <span className="cw-hidden">{trans.__('Choose')}</span>
+        </th>
+        <th scope="col">{trans.__('Agent')}</th>
+        <th scope="col">{trans.__('Suite')}</th>
+        <th scope="col">{trans.__('State')}</th>
+        <th scope="col">{trans.__('Passed')}</th>
+        <th scope="col">{trans.__('Cost of a sample')}</th>
+        <th scope="col">{trans.__('Time of a sample')}</th>
+        <th scope="col" className="cw-number">
+          {trans.__('Not run')}
+        </th>
+        <th scope="col">{trans.__('Written')}</th>
+      </tr>
+    </thead>
+  );
+}
+
+interface RowProps {
+  readonly page: RunsPage;
+  readonly result: Result;
+  readonly isChosen: boolean;
+}
+
+const Row = React.memo(function Row({ page, result, isChosen }: RowProps) {
+  const trans = useTrans();
+  const { path, numbers, state } = result;
+  const agent = agentOf(result);
+  return (
+    <tr className={isChosen ? 'cw-mod-chosen' : ''}>
+      <td>
+        <input
+          type="checkbox"
+          checked={isChosen}
+          aria-label={trans.__('Compare %1', path)}
+          onChange={() => {
+            page.results.choose(path);
+          }}
+        />
+      </td>
+      <th scope="row">
+        <button
+          type="button"
+          className="cw-row-link"
+          onClick={() => {
+            page.go({ kind: 'result', result: path });
+          }}
+        >
+          {agent}
+        </button>
+        <span className="cw-muted cw-path">{path}</span>
+      </th>
+      <td>{result.suite}</td>
+      <td>
+        <span className={`cw-state cw-mod-${state}`}>{stateWords(state, trans)}</span>
+      </td>
+      <Numbers result={result} />
+      <td className="cw-number">
+        {numbers === null ? '' : Object.values(numbers.failures).reduce((a, b) => a + b, 0)}
+      </td>
+      <td className="cw-when">{formatMoment(result.modified_at)}</td>
+    </tr>
+  );
+});
+
+function Numbers({ result: { numbers, problem } }: { readonly result: Result }) {
+  const trans = useTrans();
+  if (numbers === null) {
+    return (
+      <td colSpan={3} className="cw-muted">
+        {problem === '' ? trans.__('Counting …') : problem}
+      </td>
+    );
+  }
+  return (
+    <>
+      <td>
+        <Share estimate={numbers.share} />
+        <span className="cw-muted cw-path">
+          {trans.__('%1 of %2', numbers.passed, numbers.total)}
+        </span>
+      </td>
+      <td>
+        <Interval estimate={numbers.cost_each} format={dollars} />
+      </td>
+      <td>
+        <Interval estimate={numbers.seconds_each} format={formatSeconds} />
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,2 @@
+/** Opens the page of runs. */
+export const OPEN_RUNS = 'cellwright:runs';
