@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
+from typing import Any
 
 __all__ = ["StreamingService"]
 
@@ -15,13 +16,15 @@ __all__ = ["StreamingService"]
 class StreamingService:
     """The server, for the length of a ``with`` block; it answers every chat with the same pieces.
 
-    ``pieces`` and ``pause_seconds`` may be changed between two answers.
+    ``pieces``, ``pause_seconds`` and ``codes`` may be changed between two answers.
     """
 
     def __init__(self) -> None:
         self.pieces: Sequence[str] = ("Hello.",)
         self.pause_seconds = 0.0
         """Between two pieces."""
+        self.codes: list[str] = []
+        """Code that it wants to run first, a cell for each."""
         self.sent: list[float] = []
         """Seconds since the epoch at which each piece of the last answer left."""
         service = self
@@ -46,7 +49,7 @@ class StreamingService:
                 self.close_connection = True
                 service._answer(self)
 
-            def say(self, delta: dict[str, str], reason: str | None = None) -> None:
+            def say(self, delta: dict[str, Any], reason: str | None = None) -> None:
                 choice = {"index": 0, "delta": delta, "finish_reason": reason}
                 head = {"id": "c", "object": "chat.completion.chunk", "created": 1}
                 chunk = {**head, "model": "streamed", "choices": [choice]}
@@ -62,6 +65,11 @@ class StreamingService:
 
     def _answer(self, handler: object) -> None:
         assert isinstance(handler, self._handler)
+        if self.codes:
+            handler.say({"tool_calls": [_run(self.codes.pop(0), len(self.codes))]})
+            handler.say({}, "tool_calls")
+            handler.wfile.write(b"data: [DONE]\n\n")
+            return
         self.sent = []
         began = time.monotonic()
         for number, piece in enumerate(self.pieces):
@@ -84,3 +92,9 @@ class StreamingService:
     ) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+def _run(code: str, number: int) -> dict[str, Any]:
+    """A call that runs this code in a new cell."""
+    function = {"name": "run_cell", "arguments": json.dumps({"code": code})}
+    return {"index": 0, "id": f"call_{number}", "type": "function", "function": function}

@@ -139,6 +139,10 @@ export interface Execution {
   readonly note: string;
   /** What the figures it drew show, in words, in the order of the outputs. */
   readonly figures: readonly string[];
+  /** Older records do not have it; null where it was not measured. */
+  readonly cpu_seconds?: number | null;
+  /** Memory of the kernel after it. */
+  readonly rss_bytes?: number | null;
 }
 
 export interface RunStarted {
@@ -151,6 +155,12 @@ export interface RunStarted {
   readonly files: readonly string[];
   readonly source_run: string;
   readonly continues: string;
+  /** How the model is talked with at first, such as `native`; older records have none. */
+  readonly adapter?: string;
+  /** Name of the assistant that was chosen; empty: none was. */
+  readonly assistant?: string;
+  /** What the person calls `files`, in their order; empty: as they are named there. */
+  readonly file_names?: readonly string[];
 }
 
 /** Its cells, packages and files stay in the record; the wire carries only this. */
@@ -282,6 +292,11 @@ export interface Content {
   readonly is_error: boolean;
 }
 
+export interface ModelUsage {
+  readonly model: string;
+  readonly usage: Usage;
+}
+
 export interface ToolFinished {
   readonly kind: 'tool_finished';
   readonly call_id: string;
@@ -292,7 +307,8 @@ export interface ToolFinished {
   readonly shown: string;
   readonly contents: readonly Content[];
   readonly metrics: object | null;
-  readonly usage: readonly object[];
+  /** Tokens of models that the tool itself asked. */
+  readonly usage: readonly ModelUsage[];
 }
 
 export interface ToolProgress {
@@ -308,6 +324,13 @@ export interface Notice {
   readonly text: string;
   readonly action: string;
   readonly code: string;
+}
+
+/** The conversation was made shorter; what is left of it stays in the record. */
+export interface HistoryCompacted {
+  readonly kind: 'history_compacted';
+  readonly tokens_before: number;
+  readonly tokens_after: number;
 }
 
 export interface RunFinished {
@@ -341,6 +364,7 @@ export type RunEvent =
   | ToolFinished
   | ToolProgress
   | Notice
+  | HistoryCompacted
   | RunFinished;
 
 /** An event with what the record adds to it. */

@@ -23,10 +23,11 @@ const SCHEMA = JSON.parse(text) as Schema;
 
 /** What stays in the record: no view of the panel shows it. */
 const NOT_SENT: Partial<Readonly<Record<Kind, readonly string[]>>> = {
-  run_started: ['limits', 'earlier_messages', 'version'],
+  run_started: ['limits', 'earlier_messages', 'version', 'given'],
   state_captured: ['cells', 'executed', 'packages', 'files', 'cwd', 'kernel', 'notebook_path'],
   model_asked: ['messages', 'tools', 'replaces_history'],
-  model_replied: ['dropped_parameters']
+  model_replied: ['dropped_parameters'],
+  history_compacted: ['messages']
 };
 
 type Names<T> = Readonly<Record<keyof T, true>>;
@@ -91,7 +92,9 @@ const NESTED: Nested = {
     files: true,
     cwd: true,
     note: true,
-    figures: true
+    figures: true,
+    cpu_seconds: true,
+    rss_bytes: true
   }
 };
 

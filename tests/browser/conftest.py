@@ -1,7 +1,8 @@
-"""One JupyterLab and one Chromium for all browser tests, a fresh page for each."""
+"""One Chromium and as few JupyterLabs as can be for all browser tests."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from conftest import find_free_port
-from lab import ACTION_MILLISECONDS, LabPage, LabServer, running_lab
+from lab import ACTION_MILLISECONDS, VIEWPORT, LabPage, LabServer, running_lab
+from notebook_page import CLOSE_ALL, NotebookPage, opened_page, paint_cells
+from panel_page import Script, scripted_lab
 from playwright.sync_api import Browser, expect, sync_playwright
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -19,10 +22,56 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrom
 EXPECTED_MILLISECONDS = 20_000
 """How long what a test expects may take: other tests want the processor too."""
 
+MODEL = "gpt-5-scripted"
+"""A name that says that the model sees pictures."""
+
+PRICES = {"gpt-5": {"prompt": 1.25, "completion": 10, "cached": 0.125}}
+
+
+NOTHING_SET = dict.fromkeys(
+    (
+        *("CELLWRIGHT_API_KEY", "CELLWRIGHT_BASE_URL", "CELLWRIGHT_MODEL"),
+        *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    ),
+    "",
+)
+
 
 @pytest.fixture(scope="session")
 def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    with running_lab(tmp_path_factory.mktemp("lab"), find_free_port()) as server:
+    """A JupyterLab in which nothing is set."""
+    with running_lab(tmp_path_factory.mktemp("lab"), find_free_port(), NOTHING_SET) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def script() -> Script:
+    """What the model of the scripted JupyterLabs says; each test writes its own."""
+    return Script()
+
+
+@pytest.fixture(scope="session")
+def scripted_server(
+    tmp_path_factory: pytest.TempPathFactory, script: Script
+) -> Iterator[LabServer]:
+    """A JupyterLab whose model says what tests write."""
+    root = tmp_path_factory.mktemp("scripted")
+    prices = root / "prices.json"
+    prices.write_text(json.dumps(PRICES), "utf-8")
+    with scripted_lab(
+        root, script, CELLWRIGHT_MODEL=MODEL, CELLWRIGHT_PRICES=str(prices)
+    ) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def painting_server(
+    tmp_path_factory: pytest.TempPathFactory, script: Script
+) -> Iterator[LabServer]:
+    """The same, with cells painted under ``%%agent``."""
+    root = tmp_path_factory.mktemp("painting")
+    paint_cells(root)
+    with scripted_lab(root, script) as server:
         yield server
 
 
@@ -56,21 +105,42 @@ def lab(
         yield page
 
 
+@pytest.fixture(scope="module")
+def shared_page(
+    browser: Browser, scripted_server: LabServer, script: Script
+) -> Iterator[NotebookPage]:
+    """A page with the panel for all tests of a module: loading one takes long."""
+    with opened_page(browser, scripted_server, script) as page:
+        yield page
+
+
+@pytest.fixture
+def page(shared_page: NotebookPage, request: pytest.FixtureRequest) -> Iterator[NotebookPage]:
+    """The module's page, which has no document open and asks for none."""
+    with _pictured(shared_page.lab, request):
+        shared_page.write()
+        yield shared_page
+    shared_page.close_all()
+
+
+@pytest.fixture
+def own_page(
+    browser: Browser, scripted_server: LabServer, script: Script, request: pytest.FixtureRequest
+) -> Iterator[NotebookPage]:
+    """A page of its own, for tests that load it again, cut its line or change its settings."""
+    script.write()
+    with _page(browser, scripted_server, request) as page:
+        yield NotebookPage(page, script)
+
+
 @pytest.fixture
 def lab_without_key(
-    browser: Browser,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    browser: Browser, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[LabPage]:
-    """A page of a JupyterLab of its own, where the demo model answers."""
-    for name in ("CELLWRIGHT_BASE_URL", "CELLWRIGHT_API_KEY", "CELLWRIGHT_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("CELLWRIGHT_HOME", str(tmp_path / "home"))
-    root = tmp_path / "lab"
-    root.mkdir()
+    """A page of a JupyterLab of its own, for a key that is set in it."""
+    home = {"CELLWRIGHT_HOME": str(tmp_path / "home")}
     with (
-        running_lab(root, find_free_port()) as server,
+        running_lab(tmp_path, find_free_port(), {**NOTHING_SET, **home}) as server,
         _page(browser, server, request) as page,
     ):
         yield page
@@ -78,11 +148,20 @@ def lab_without_key(
 
 @contextmanager
 def _page(browser: Browser, server: LabServer, request: pytest.FixtureRequest) -> Iterator[LabPage]:
-    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context = browser.new_context(viewport=VIEWPORT)
     context.set_default_timeout(ACTION_MILLISECONDS)
     page = LabPage(context.new_page(), server)
+    with _pictured(page, request):
+        yield page
+    if page.page.evaluate("'jupyterapp' in window"):
+        page.page.evaluate(CLOSE_ALL)  # a kernel that nobody needs takes its share
+    context.close()
+
+
+@contextmanager
+def _pictured(page: LabPage, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Keep a picture of the page when the test fails."""
     failed_before = request.session.testsfailed
-    yield page
+    yield
     if request.session.testsfailed > failed_before:
         page.screenshot(f"failed-{request.node.name}")
-    context.close()

@@ -11,17 +11,18 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "test-output" / "screenshots"
 START_SECONDS = 60
 ACTION_MILLISECONDS = 60_000
+VIEWPORT: ViewportSize = {"width": 1400, "height": 1000}
 
 QUIET_SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {
@@ -31,6 +32,10 @@ QUIET_SETTINGS = {
     # what painting does to a notebook has tests of its own
     "cellwright:plugin": {"paintCells": False},
 }
+
+SHARING_SERVER = ("jupyter_server_ydoc", "jupyter_server_fileid")
+SHARING_PAGE = ("@jupyter/collaboration-extension", "@jupyter/docprovider-extension")
+"""Parts of jupyter-collaboration; people have a Lab without it unless they ask for it."""
 
 
 @dataclass(frozen=True)
@@ -72,20 +77,36 @@ class LabServer:
 
 
 @contextmanager
-def running_lab(root: Path, port: int) -> Iterator[LabServer]:
-    """Start JupyterLab with all its folders below ``root``; end it with everything it started."""
+def running_lab(
+    root: Path, port: int, changes: Mapping[str, str] | None = None, *, is_shared: bool = False
+) -> Iterator[LabServer]:
+    """Start JupyterLab with all its folders below ``root``; end it with everything it started.
+
+    Args:
+        root: An empty folder.
+        port: A free one.
+        changes: What the server's environment has besides, or otherwise.
+        is_shared: Whether documents are shared through jupyter-collaboration.
+    """
     server = LabServer(
         url=f"http://127.0.0.1:{port}",
         token=secrets.token_hex(16),
         folder=root / "work",
         log=root / "server.log",
-        home=Path(os.environ.get("CELLWRIGHT_HOME", root / "home")),
+        home=Path({**os.environ, **(changes or {})}.get("CELLWRIGHT_HOME", root / "home")),
     )
     server.folder.mkdir()
-    environment = _environment(root, server)
+    environment = {**_environment(root, server), **(changes or {})}
+    command = _command(server, port)
+    if not is_shared:
+        # an environment's own configuration goes before a person's, an option before both
+        switched_off = dict.fromkeys(SHARING_SERVER, False)
+        command.append(f"--ServerApp.jpserver_extensions={switched_off}")
+        page = root / "config" / "labconfig" / "page_config.json"
+        page.write_text(json.dumps({"disabledExtensions": dict.fromkeys(SHARING_PAGE, True)}))
     with server.log.open("w") as log:
         process = subprocess.Popen(
-            _command(server, port),
+            command,
             env=environment,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -164,6 +185,11 @@ class LabPage:
         address = f"{self.server.url}/lab/tree/{notebook}?token={self.server.token}&reset"
         self.page.goto(address)
         self.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+        self.wait_idle()
+
+    def show(self, notebook: str) -> None:
+        """Open a notebook beside what is open, and wait until its kernel is idle."""
+        self.execute("docmanager:open", {"path": notebook})
         self.wait_idle()
 
     def open_in_notebook7(self, notebook: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fake_service import Answer
-from lab import LabPage, LabServer
+from lab import VIEWPORT, LabPage, LabServer
 from panel_page import PanelPage, Script
 from playwright.sync_api import Browser, Locator, expect
 
@@ -147,7 +147,7 @@ class NotebookPage(PanelPage):
 def opened_page(browser: Browser, server: LabServer, script: Script) -> Iterator[NotebookPage]:
     """A page of JupyterLab with the panel open and no notebook."""
     expect.set_options(timeout=DEFAULT_MILLISECONDS)
-    with browser.new_context(viewport={"width": 1400, "height": 1000}) as context:
+    with browser.new_context(viewport=VIEWPORT) as context:
         context.set_default_timeout(DEFAULT_MILLISECONDS)
         page = NotebookPage(LabPage(context.new_page(), server), script)
         page.lab.page.goto(f"{server.url}/lab?token={server.token}&reset")

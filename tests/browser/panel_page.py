@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from conftest import find_free_port
 from fake_service import Answer, FakeService, Request, Wire, spaced, text, tool_call
 from lab import LabPage, LabServer, running_lab
@@ -59,9 +58,11 @@ def slowly(words: str, seconds: float) -> Answer:
 
 
 @contextmanager
-def scripted_lab(root: Path, script: Script, **changes: str) -> Iterator[LabServer]:
+def scripted_lab(
+    root: Path, script: Script, *, is_shared: bool = False, **changes: str
+) -> Iterator[LabServer]:
     """A JupyterLab whose model says what the script has."""
-    with FakeService(script) as service, pytest.MonkeyPatch.context() as environment:
+    with FakeService(script) as service:
         settings: Mapping[str, str] = {
             "CELLWRIGHT_BASE_URL": service.base_url,
             "CELLWRIGHT_API_KEY": "x",
@@ -69,9 +70,7 @@ def scripted_lab(root: Path, script: Script, **changes: str) -> Iterator[LabServ
             "CELLWRIGHT_HOME": str(root / "home"),
             **changes,
         }
-        for name, value in settings.items():
-            environment.setenv(name, value)
-        with running_lab(root, find_free_port()) as server:
+        with running_lab(root, find_free_port(), settings, is_shared=is_shared) as server:
             yield server
 
 

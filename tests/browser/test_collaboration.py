@@ -20,7 +20,8 @@ IS_SHARED = "window.jupyterapp.shell.currentWidget.context.model.collaborative"
 
 @pytest.fixture(scope="module")
 def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    with scripted_lab(tmp_path_factory.mktemp("collaboration"), SCRIPT) as server:
+    root = tmp_path_factory.mktemp("collaboration")
+    with scripted_lab(root, SCRIPT, is_shared=True) as server:
         yield server
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from fake_service import FakeService, after, text, tool_call
-from lab import LabPage
+from lab import VIEWPORT, LabPage, LabServer
 from nbclient import NotebookClient
+from notebook_page import NotebookPage
 
 import cellwright
 from cellwright.store.database import open_database
@@ -32,6 +33,17 @@ SCRIPT = [
     tool_call("run_cell", {"code": "value = 6 * 7\nvalue"}, id="call_2"),
     text("The value is **42**."),
 ]
+
+
+@pytest.fixture(scope="module")
+def scripted_server(lab_server: LabServer) -> LabServer:
+    """Nothing is set for the page: what the magics ask is said in the cells."""
+    return lab_server
+
+
+@pytest.fixture
+def lab(page: NotebookPage) -> LabPage:
+    return page.lab
 
 
 def service_cell(service: FakeService, home: Path) -> str:
@@ -55,7 +67,7 @@ def kinds_of_last_run(home: Path) -> list[str]:
 def test_the_demo_question_is_answered_in_the_page_in_light_and_dark(lab: LabPage) -> None:
     shutil.copy(DATA, lab.server.folder)
     cells = ["%load_ext cellwright", QUESTION, "best.head()"]
-    lab.open(lab.server.write_notebook("question.ipynb", cells))
+    lab.show(lab.server.write_notebook("question.ipynb", cells))
     for index in range(3):
         lab.run_cell(index)
     _, asked, table = lab.cells()
@@ -71,6 +83,8 @@ def test_the_demo_question_is_answered_in_the_page_in_light_and_dark(lab: LabPag
         lab.page.wait_for_timeout(500)
         lab.screenshot(f"agent-{theme.split()[1].lower()}")
     lab.execute("apputils:change-theme", {"theme": "JupyterLab Light"})
+    lab.execute("application:set-mode", {"mode": "multiple-document"})
+    lab.page.set_viewport_size(VIEWPORT)
 
 
 def test_the_same_events_are_recorded_in_the_page_and_in_a_batch(
@@ -78,7 +92,7 @@ def test_the_same_events_are_recorded_in_the_page_and_in_a_batch(
 ) -> None:
     with FakeService(SCRIPT) as service:
         sources = [service_cell(service, tmp_path / "page"), "%%agent --mode auto\nGo."]
-        lab.open(lab.server.write_notebook("same.ipynb", sources))
+        lab.show(lab.server.write_notebook("same.ipynb", sources))
         lab.run_cell(0)
         lab.run_cell(1)
         answers = [str(o.get("data", {}).get("text/markdown")) for o in lab.cells()[1]["outputs"]]
@@ -94,7 +108,7 @@ def test_the_stop_button_ends_a_run_that_waits_for_the_model(lab: LabPage, tmp_p
     """Fault K13."""
     with FakeService([after(text("too late"), 30)]) as service:
         sources = [service_cell(service, tmp_path), "%%agent --mode auto\nGo.", "'still here'"]
-        lab.open(lab.server.write_notebook("stop.ipynb", sources))
+        lab.show(lab.server.write_notebook("stop.ipynb", sources))
         lab.run_cell(0)
         lab.start_cell(1)
         while not service.requests:
@@ -113,7 +127,7 @@ def test_approval_is_asked_for_in_the_cell_and_acted_upon(lab: LabPage, tmp_path
     script = [tool_call("run_cell", {"code": "approved = True"}), text("Done.")]
     with FakeService(script) as service:
         sources = [service_cell(service, tmp_path), "%%agent --mode ask\nGo.", "approved"]
-        lab.open(lab.server.write_notebook("approve.ipynb", sources))
+        lab.show(lab.server.write_notebook("approve.ipynb", sources))
         lab.run_cell(0)
         lab.start_cell(1)
         box = lab.page.locator(".jp-Stdin-input")
@@ -170,7 +184,7 @@ def test_text_of_the_model_makes_the_browser_fetch_nothing(lab: LabPage, tmp_pat
         )
         with FakeService([text(payload)]) as service:
             sources = [service_cell(service, tmp_path), "%%agent --mode auto\nGo."]
-            lab.open(lab.server.write_notebook("sink.ipynb", sources))
+            lab.show(lab.server.write_notebook("sink.ipynb", sources))
             lab.run_cell(0)
             lab.run_cell(1)
             lab.page.get_by_text("The end of the answer.").first.wait_for()
@@ -190,7 +204,7 @@ def test_the_key_is_in_no_file_that_the_notebook_leaves(lab: LabPage, tmp_path: 
             cell,
             "%%agent --mode auto\nGo.",
         ]
-        lab.open(lab.server.write_notebook("key.ipynb", sources))
+        lab.show(lab.server.write_notebook("key.ipynb", sources))
         for index in range(3):
             lab.run_cell(index)
     for file in tmp_path.rglob("*"):

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from fake_service import text
 from lab import LabPage, LabServer
-from notebook_page import NotebookPage, paint_cells, shown
-from panel_page import Script, call, scripted_lab
+from notebook_page import NotebookPage, shown
+from panel_page import Script, call
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
-SCRIPT = Script()
-
 
 @pytest.fixture(scope="module")
-def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    root = tmp_path_factory.mktemp("notebook7")
-    paint_cells(root)
-    with scripted_lab(root, SCRIPT) as server:
-        yield server
+def lab_server(painting_server: LabServer) -> LabServer:
+    return painting_server
 
 
-def test_the_panel_makes_cells_and_the_magic_paints_them(lab: LabPage) -> None:
-    page = NotebookPage(lab, SCRIPT)
+def test_the_panel_makes_cells_and_the_magic_paints_them(lab: LabPage, script: Script) -> None:
+    page = NotebookPage(lab, script)
     page.write(
         call("run_cell", code="print('seven')"),
         text("Done."),

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import find_free_port
 from fake_service import Answer, FakeService, text, tool_call
-from lab import LabPage, LabServer, running_lab
-from notebook_page import CLOSE_ALL, NotebookPage, opened_page, paint_cells, shown
-from panel_page import Script
-from playwright.sync_api import Browser
+from lab import LabPage, LabServer
+from notebook_page import CLOSE_ALL, NotebookPage, shown, wait_for_file
 
 pytestmark = pytest.mark.browser
 
@@ -41,26 +37,13 @@ def service_cell(service: FakeService, home: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    root = tmp_path_factory.mktemp("painting")
-    paint_cells(root)
-    with running_lab(root, find_free_port()) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def shared_page(browser: Browser, lab_server: LabServer) -> Iterator[NotebookPage]:
-    with opened_page(browser, lab_server, Script()) as page:
-        yield page
+def scripted_server(painting_server: LabServer) -> LabServer:
+    return painting_server
 
 
 @pytest.fixture
-def lab(shared_page: NotebookPage, request: pytest.FixtureRequest) -> Iterator[LabPage]:
-    failed_before = request.session.testsfailed
-    yield shared_page.lab
-    if request.session.testsfailed > failed_before:
-        shared_page.lab.screenshot(f"failed-{request.node.name}")
-    shared_page.close_all()
+def lab(page: NotebookPage) -> LabPage:
+    return page.lab
 
 
 def sources(lab: LabPage) -> list[str]:
@@ -70,16 +53,14 @@ def sources(lab: LabPage) -> list[str]:
 def open_with(lab: LabPage, service: FakeService, folder: Path, *cells: str) -> None:
     name = f"{folder.name[:40]}.ipynb"
     lab.server.write_notebook(name, [service_cell(service, folder), *cells])
-    show(lab, name)
+    lab.show(name)
     lab.run_cell(0)
 
 
-def show(lab: LabPage, name: str) -> None:
-    lab.execute("docmanager:open", {"path": name})
-    lab.wait_idle()
-
-
-def test_code_stands_in_cells_of_its_own_with_what_it_shows(lab: LabPage, tmp_path: Path) -> None:
+def test_code_stands_in_cells_of_its_own_with_what_it_shows_and_each_step_is_one_undo(
+    page: NotebookPage, tmp_path: Path
+) -> None:
+    lab = page.lab
     with FakeService(SCRIPT) as service:
         open_with(lab, service, tmp_path, "%%agent --mode auto\nGo.", "print('mine')")
         lab.run_cell(1)
@@ -101,20 +82,28 @@ def test_code_stands_in_cells_of_its_own_with_what_it_shows(lab: LabPage, tmp_pa
         assert len(mark["hash"]) == 16
         assert mark["run"]
         assert mark["call"]
-    lab.screenshot("painted")
+    page.picture("painted")
+    before = sources(lab)
+    for left in (before[2:3], []):
+        lab.execute("notebook:undo-cell-action")
+        assert sources(lab) == [*before[:2], *left, before[4]]
+    lab.execute("notebook:redo-cell-action")
+    assert sources(lab) == [*before[:3], before[4]]
+    assert "ZeroDivisionError" in shown(lab.cells()[2])
 
 
 def test_a_painted_cell_runs_while_it_runs(lab: LabPage, tmp_path: Path) -> None:
-    script = [tool_call("run_cell", {"code": "import time\nprint('a')\ntime.sleep(3)\nprint('b')"})]
-    with FakeService([*script, text("Done.")]) as service:
+    script = [tool_call("run_cell", {"code": wait_for_file("painted")}), text("Done.")]
+    with FakeService(script) as service:
         open_with(lab, service, tmp_path, "%%agent --mode auto\nGo.")
         lab.start_cell(1)
         running = lab.page.locator(".jp-Notebook-cell").nth(2)
-        running.locator(".jp-OutputArea-output", has_text="a").wait_for()
+        running.locator(".jp-OutputArea-output", has_text="waiting").wait_for()
         assert "[*]" in running.locator(".jp-InputPrompt").inner_text()
         lab.screenshot("painted-running")
+        (lab.server.folder / "painted").touch()
+        running.locator(".jp-OutputArea-output", has_text="went on").wait_for()
         lab.wait_idle()
-        running.locator(".jp-OutputArea-output", has_text="b").wait_for()
         assert "[2]" in running.locator(".jp-InputPrompt").inner_text()
 
 
@@ -171,20 +160,6 @@ def test_run_all_waits_for_the_agent_and_runs_nothing_twice(lab: LabPage, tmp_pa
             assert len(lab.cells()) == 4
 
 
-def test_each_step_is_one_undo(lab: LabPage, tmp_path: Path) -> None:
-    with FakeService(SCRIPT) as service:
-        open_with(lab, service, tmp_path, "%%agent --mode auto\nGo.")
-        lab.run_cell(1)
-        before = sources(lab)
-        assert len(before) == 4
-        for left in (3, 2):
-            lab.execute("notebook:undo-cell-action")
-            assert sources(lab) == before[:left]
-        lab.execute("notebook:redo-cell-action")
-        assert sources(lab) == before[:3]
-        assert "ZeroDivisionError" in shown(lab.cells()[2])
-
-
 def test_what_is_saved_is_there_after_a_reload(lab: LabPage, tmp_path: Path) -> None:
     with FakeService([*SCRIPT, *ONE]) as service:
         open_with(lab, service, tmp_path, "%%agent --mode auto\nGo.")
@@ -196,7 +171,7 @@ def test_what_is_saved_is_there_after_a_reload(lab: LabPage, tmp_path: Path) -> 
         nbformat.validate(saved)
         assert [cell.source for cell in saved.cells] == [cell["source"] for cell in before]
         lab.page.evaluate(CLOSE_ALL)
-        show(lab, name)
+        lab.show(name)
         assert [shown(cell) for cell in lab.cells()] == [shown(cell) for cell in before]
         lab.run_cell(0)
         lab.run_cell(1)

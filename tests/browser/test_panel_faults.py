@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
 import pytest
 from fake_service import text
-from lab import LabServer
 from notebook_page import NotebookPage, count, numbers, opened_page, shown, wait_for_file
-from panel_page import Script, call, scripted_lab
+from panel_page import call
 from playwright.sync_api import Browser, expect
 
 pytestmark = pytest.mark.browser
-
-SCRIPT = Script()
-
-
-@pytest.fixture(scope="module")
-def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    with scripted_lab(tmp_path_factory.mktemp("faults"), SCRIPT) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def shared_page(browser: Browser, lab_server: LabServer) -> Iterator[NotebookPage]:
-    with opened_page(browser, lab_server, SCRIPT) as page:
-        yield page
-
-
-@pytest.fixture
-def page(shared_page: NotebookPage, request: pytest.FixtureRequest) -> Iterator[NotebookPage]:
-    failed_before = request.session.testsfailed
-    yield shared_page
-    if request.session.testsfailed > failed_before:
-        shared_page.lab.screenshot(f"failed-{request.node.name}")
-    shared_page.close_all()
 
 
 def test_the_person_s_text_and_places_win_over_the_agent_s(page: NotebookPage) -> None:
@@ -165,8 +141,10 @@ def test_one_tab_drives_a_notebook_and_the_other_can_stop_it(
         expect(other.queue).to_have_count(1)
         other.queue.first.get_by_role("button").last.click()
         expect(other.queue).to_have_count(0)
-        other.root.get_by_role("button", name="(Esc)").click()
+        with other.lab.page.expect_response(re.compile("notebooks/missing")):
+            other.root.get_by_role("button", name="(Esc)").click()
         expect(other.root.get_by_text("Running in another tab")).to_be_hidden()
+        expect(other.missing).to_have_count(0)
     expect(page.prompt_of(1)).not_to_have_text("[*]:")
     assert len(page.ids()) == 2
     assert "KeyboardInterrupt" in shown(page.lab.cells()[1])

@@ -6,21 +6,21 @@ The pictures lie in ``test-output/screenshots``; they are looked at, not compare
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_service import error, text, tool_calls
-from lab import SCREENSHOTS, LabPage, LabServer
-from panel_page import PANEL, PanelPage, Script, call, scripted_lab, slowly
+from lab import SCREENSHOTS, LabPage
+from notebook_page import NotebookPage
+from panel_page import PANEL, PanelPage, call, slowly
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
-SCRIPT = Script()
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+THEMES = {"dark": "JupyterLab Dark", "light": "JupyterLab Light"}
+"""The usual one last: it stays."""
 WIDTHS = (320, 480)
 SPILLED = """panel => Array.from(document.querySelectorAll(`${panel}, ${panel} *`))
     .filter(element => {
@@ -43,15 +43,20 @@ OUTSIDE = """panel => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    with scripted_lab(tmp_path_factory.mktemp("looks"), SCRIPT) as server:
-        yield server
+USE_THEME = """async name => {
+    await window.jupyterapp.commands.execute('apputils:change-theme', { theme: name });
+}"""
+HAS_THEME = "wanted => String(document.body.dataset.jpThemeLight === 'true') === wanted"
+VIOLATIONS = """async panel => {
+    const { violations } = await axe.run(panel, { rules: { region: false } });
+    return violations.flatMap(({ id, nodes }) => nodes.map(
+        ({ html, any }) => [id, html.slice(0, 150), any[0]?.message].join(' ')));
+}"""
 
 
 @pytest.fixture
-def panel(lab: LabPage) -> PanelPage:
-    return PanelPage(lab)
+def panel(page: NotebookPage) -> NotebookPage:
+    return page
 
 
 def look(panel: PanelPage, state: str) -> None:
@@ -59,33 +64,17 @@ def look(panel: PanelPage, state: str) -> None:
     page = panel.lab.page
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=AXE)
-    for width in WIDTHS:
-        panel.widen(width)
-        for theme, name in THEMES.items():
-            page.evaluate(
-                """async name => {
-                    const { commands } = window.jupyterapp;
-                    await commands.execute('apputils:change-theme', { theme: name });
-                }""",
-                name,
-            )
-            page.wait_for_function(
-                "wanted => String(document.body.dataset.jpThemeLight === 'true') === wanted",
-                arg=str(theme == "light").lower(),
-            )
-            page.wait_for_timeout(100)
+    for theme, name in THEMES.items():
+        page.evaluate(USE_THEME, name)
+        page.wait_for_function(HAS_THEME, arg=str(theme == "light").lower())
+        for width in WIDTHS:
+            panel.widen(width)
+            page.wait_for_timeout(50)
             panel.root.screenshot(path=SCREENSHOTS / f"look-{state}-{width}-{theme}.png")
             assert page.evaluate(SPILLED, PANEL) == [], f"{state} {width} {theme}"
             assert page.evaluate(OUTSIDE, PANEL) == [], f"{state} {width} {theme}"
-            found: list[str] = page.evaluate(
-                """async panel => {
-                    const { violations } = await axe.run(panel, { rules: { region: false } });
-                    return violations.flatMap(({ id, nodes }) => nodes.map(
-                        ({ html, any }) => [id, html.slice(0, 150), any[0]?.message].join(' ')));
-                }""",
-                PANEL,
-            )
-            assert found == [], f"{state} {width} {theme}"
+        # what it looks for depends on colours and names, and not on the width
+        assert page.evaluate(VIOLATIONS, PANEL) == [], f"{state} {theme}"
 
 
 CODE = (
@@ -103,8 +92,8 @@ LONG = (
 )
 
 
-def test_it_is_tidy_empty_streaming_answered_and_with_its_tool_cards(panel: PanelPage) -> None:
-    SCRIPT.write(
+def test_it_is_tidy_empty_streaming_answered_and_with_its_tool_cards(panel: NotebookPage) -> None:
+    panel.write(
         call("run_cell", code=CODE, title="Compare the body mass of the islands"),
         call("run_cell", code="frame['weight'].mean()", title="Mean weight"),
         call("list_variables"),
@@ -118,7 +107,8 @@ def test_it_is_tidy_empty_streaming_answered_and_with_its_tool_cards(panel: Pane
         slowly(LONG, 60),
     )
     name = panel.lab.server.write_notebook("penguins-of-the-palmer-archipelago.ipynb", ["x = 1"])
-    panel.open(name)
+    panel.open_beside(name)
+    panel.show()
     look(panel, "empty")
     panel.root.get_by_role("button", name="Mode:").click()
     look(panel, "modes")
@@ -142,18 +132,18 @@ def test_it_is_tidy_empty_streaming_answered_and_with_its_tool_cards(panel: Pane
     look(panel, "stopped")
 
 
-def test_it_is_tidy_while_it_asks(panel: PanelPage) -> None:
+def test_it_is_tidy_while_it_asks(panel: NotebookPage) -> None:
     edits: list[tuple[str, dict[str, Any]]] = [
         ("edit_cell", {"cell_id": f"cell-{number}", "source": f"x = {number + 10}\ny = 2"})
         for number in range(2)
     ]
-    SCRIPT.write(
+    panel.write(
         call("run_cell", code=CODE, title="Compare the body mass of the islands"),
         call("read_notebook"),
         tool_calls(edits),
         text("Done."),
     )
-    panel.open(panel.lab.server.write_notebook("asks.ipynb", ["x = 0", "x = 1"]))
+    panel.start("x = 0", "x = 1", mode="")
     panel.ask("Compare the islands.")
     expect(panel.button("Approve")).to_have_attribute("aria-disabled", "false")
     look(panel, "approval")
@@ -166,13 +156,13 @@ def test_it_is_tidy_while_it_asks(panel: PanelPage) -> None:
     panel.lab.screenshot("look-edits-page")
 
 
-def test_it_is_tidy_when_something_is_wrong_or_missing(panel: PanelPage) -> None:
-    SCRIPT.write(
+def test_it_is_tidy_when_something_is_wrong_or_missing(panel: NotebookPage) -> None:
+    panel.write(
         error(401, "Incorrect API key provided: x. You can find your key in your account."),
         call("run_cell", code="name = input('What is the name of the column? ')"),
         text("Done."),
     )
-    panel.open(panel.lab.server.write_notebook("wrong.ipynb", ["x = 1"]), mode="Auto")
+    panel.start("x = 1")
     panel.answer("Hello?")
     look(panel, "error")
     panel.button("Model settings").first.click()
@@ -186,10 +176,9 @@ def test_it_is_tidy_when_something_is_wrong_or_missing(panel: PanelPage) -> None
     look(panel, "input")
 
 
-def test_it_is_tidy_with_chips_completion_and_the_list_of_chats(panel: PanelPage) -> None:
-    SCRIPT.write(text("Fine."), text("Good."), text("Well."))
-    name = panel.lab.server.write_notebook("lists.ipynb", ["penguins = [1, 2]", "# Load\nz = 1"])
-    panel.open(name)
+def test_it_is_tidy_with_chips_completion_and_the_list_of_chats(panel: NotebookPage) -> None:
+    panel.write(text("Fine."), text("Good."), text("Well."))
+    panel.start("penguins = [1, 2]", "# Load\nz = 1", mode="")
     panel.lab.run_cell(0)
     for words in ("Which penguins are heaviest on the islands of the archipelago?", "Plot them."):
         panel.answer(words)
@@ -212,8 +201,8 @@ def test_it_is_tidy_with_chips_completion_and_the_list_of_chats(panel: PanelPage
     look(panel, "sessions-delete")
 
 
-def test_it_is_tidy_without_a_key(lab_without_key: LabPage) -> None:
-    demo = PanelPage(lab_without_key)
+def test_it_is_tidy_without_a_key(lab: LabPage) -> None:
+    demo = PanelPage(lab)
     demo.open(demo.lab.server.write_notebook("demo.ipynb", ["x = 1"]))
     expect(demo.root.get_by_text("The demo model answers.")).to_be_visible()
     look(demo, "key")

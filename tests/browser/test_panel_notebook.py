@@ -3,43 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
 
 import pytest
 from fake_service import text
-from lab import LabServer
-from notebook_page import NotebookPage, count, numbers, opened_page, shown
-from panel_page import Script, call, scripted_lab
-from playwright.sync_api import Browser, expect
+from notebook_page import NotebookPage, count, numbers, shown
+from panel_page import call
+from playwright.sync_api import expect
 
 from cellwright.cells import source_hash
 
 pytestmark = pytest.mark.browser
-
-INSERT_MILLISECONDS = 80
-SCRIPT = Script()
-
-
-@pytest.fixture(scope="module")
-def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    with scripted_lab(tmp_path_factory.mktemp("notebook"), SCRIPT) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def shared_page(browser: Browser, lab_server: LabServer) -> Iterator[NotebookPage]:
-    with opened_page(browser, lab_server, SCRIPT) as page:
-        yield page
-
-
-@pytest.fixture
-def page(shared_page: NotebookPage, request: pytest.FixtureRequest) -> Iterator[NotebookPage]:
-    failed_before = request.session.testsfailed
-    yield shared_page
-    if request.session.testsfailed > failed_before:
-        shared_page.lab.screenshot(f"failed-{request.node.name}")
-    shared_page.close_all()
 
 
 def test_cells_come_run_and_show_what_they_print_as_it_comes(page: NotebookPage) -> None:
@@ -283,42 +256,3 @@ def test_cells_out_of_sight_of_a_windowed_notebook_are_drawn(page: NotebookPage)
     far = page.lab.page.locator(".jp-Notebook-cell", has_text="far below")
     expect(far.locator(".cw-cell-badge")).to_have_text("AI")
     expect(far.locator(".jp-OutputArea-output")).to_be_in_viewport()
-
-
-TIME_CHANGES = """() => {
-    const shared = window.jupyterapp.shell.currentWidget.content.model.sharedModel;
-    const transact = shared.transact.bind(shared);
-    window.changes = [];
-    shared.transact = (...args) => {
-        const before = shared.cells.length;
-        const began = performance.now();
-        transact(...args);
-        if (shared.cells.length > before) window.changes.push(performance.now() - began);
-    };
-}"""
-
-
-def test_a_cell_comes_quickly_into_a_notebook_of_a_thousand(page: NotebookPage) -> None:
-    page.write(*(call("run_cell", code=f"y = {number}") for number in range(5)), text("Done."))
-    page.start(*(f"x = {n}" for n in range(1_000)))
-    page.lab.page.wait_for_timeout(3_000)  # JupyterLab draws the cells bit by bit
-    page.lab.page.evaluate(TIME_CHANGES)
-    page.answer()
-    changes: list[float] = page.lab.page.evaluate("window.changes")
-    assert len(changes) == 5
-    assert sorted(changes)[2] < INSERT_MILLISECONDS
-
-
-def test_thousands_of_prints_are_drawn_as_fast_as_they_come(page: NotebookPage) -> None:
-    flood = "for number in range(5_000):\n    print(number, flush=True)"
-    page.write(call("run_cell", code=flood), text("Done."))
-    page.start(flood)
-    began = time.monotonic()
-    page.lab.run_cell(0)
-    by_hand = time.monotonic() - began
-    began = time.monotonic()
-    page.answer()
-    by_agent = time.monotonic() - began
-    # by hand Jupyter's own limit of messages a second may cut it
-    assert shown(page.lab.cells()[1]) == "".join(f"{number}\n" for number in range(5_000))
-    assert by_agent < by_hand + 3

@@ -25,7 +25,9 @@ EXTENSIONS = {
     "cellwright": True,
     # What else is installed here is not needed, and costs a second at each start.
     "jupyter_lsp": False,
+    "jupyter_server_fileid": False,
     "jupyter_server_terminals": False,
+    "jupyter_server_ydoc": False,
     "jupyterlab": False,
     "notebook": False,
     "notebook_shim": False,

@@ -47,6 +47,9 @@ class Watcher:
     def running(self, chat_id: str) -> str:
         return self.runs.get(chat_id, "")
 
+    def is_open_elsewhere(self, path: str, tab: str) -> bool:
+        return False
+
     def chat_changed(self, chat: Chat) -> None:
         self.changed.append(chat)
 

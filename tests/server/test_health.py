@@ -93,6 +93,9 @@ class BusyChats:
     def running(self, chat_id: str) -> str:
         return "run"
 
+    def is_open_elsewhere(self, path: str, tab: str) -> bool:
+        return False
+
     def chat_changed(self, chat: Any) -> None:
         pass
 

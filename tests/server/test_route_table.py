@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from cellwright.server.table import ROUTES, handlers
 pytestmark = pytest.mark.server
 
 READING = ("GET", "HEAD", "OPTIONS")
+COMPONENT = "/v2/components/{name}/version/{version}"
+COUNTED = {"arguments": {"text": "one two"}}
 EVIL = "https://evil.example"
 
 
@@ -64,6 +67,7 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("models", "GET", "models"),
         Call("chats", "GET", "chats?query=region"),
         Call("chats", "POST", "chats", {"notebook_path": "b.ipynb"}, 201),
+        Call("assistants", "GET", "assistants?notebook=b.ipynb"),
         Call("chats/{id}/export", "GET", f"chats/{chat}/export?to=html"),
         Call("files", "POST", "files?name=a.csv", b"a,b\n", 201),
         # no kernel runs here, which is told only to those who may ask
@@ -71,7 +75,19 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("kernels/{id}/variables/{name}", "GET", "kernels/none/variables/df", status=404),
         Call("runs/{id}/cells", "GET", f"runs/{run}/cells"),
         Call("runs/{id}/fates", "POST", f"runs/{run}/fates", {"fates": {"c": "saved"}}),
+        Call("runs", "GET", "runs?query=region"),
+        Call("runs/{id}/sample", "GET", f"runs/{run}/sample"),
+        Call("results", "GET", "results"),
+        # no benchmark was run here, which is told only to those who may ask
+        Call("results/summary", "GET", "results/summary?result=runs/a", status=404),
+        Call("results/samples", "GET", "results/samples?result=runs/a", status=404),
+        Call("results/sample", "GET", "results/sample?result=runs/a&id=1", status=404),
+        Call("results/compare", "GET", "results/compare?first=a&second=b", status=404),
         Call("notebooks/missing", "GET", "notebooks/missing?path=a.ipynb"),
+        Call("/v2/components", "GET", "/v2/components"),
+        Call(COMPONENT, "GET", "/v2/components/word_count/version/v1"),
+        Call(COMPONENT, "POST", "/v2/components/word_count/version/v1", COUNTED),
+        Call("/openapi.json", "GET", "/openapi.json"),
         Call("chats/{id}", "PATCH", f"chats/{chat}", {"title": "New"}),
         Call("chats/{id}", "DELETE", f"chats/{chat}"),
     ]
@@ -122,7 +138,13 @@ def ours(handler: type[Route]) -> list[type]:
 
 def shape(path: str) -> str:
     """A route's pattern as the documentation writes it."""
-    for pattern, name in (("([A-Za-z0-9_.-]{1,128})", "{id}"), ("([^/]{1,512})", "{name}")):
+    names = {
+        "([A-Za-z0-9_.-]{1,128})": "{id}",
+        "([^/]{1,512})": "{name}",
+        "([A-Za-z0-9_-]{1,64})": "{name}",
+        "([A-Za-z0-9_.-]{1,64})": "{version}",
+    }
+    for pattern, name in names.items():
         path = path.replace(pattern, name)
     return path
 
@@ -272,7 +294,7 @@ async def test_no_get_changes_anything(
 
 async def test_other_methods_are_not_there(client: Client) -> None:
     for path, handler in rest_routes():
-        where = shape(path).replace("{id}", "x").replace("{name}", "x")
+        where = re.sub(r"{\w+}", "x", shape(path))
         for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - set(methods_of(handler)):
             assert (await client.call(method, where)).status == 405, (method, path)
 

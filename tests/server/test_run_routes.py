@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 from recorded_runs import analysis_run, cell_run, started
+from server.live_server import Live
+from server.live_tab import Document
 from server_client import Client
 
 from cellwright.cells import Cell
@@ -177,3 +180,25 @@ class TestMissingCells:
 
     async def test_a_notebook_has_to_be_named(self, client: Client) -> None:
         assert (await client.call("GET", "notebooks/missing")).status == 400
+
+
+class TestOfTwoPages:
+    async def test_what_another_page_shows_is_missing_nowhere_until_that_page_is_gone(
+        self, live: Live, client: Client, shared: Application
+    ) -> None:
+        a_run(shared, CellAdded("one", "1"), path="a.ipynb")
+
+        async def missing(tab: str) -> int:
+            found = await client.call("GET", f"notebooks/missing?path=a.ipynb&tab={tab}")
+            return len(found.json)
+
+        first = await live.tab("first")
+        assert await missing("second") == 1
+        await first.open(Document("a.ipynb", ""))
+        await first.send(type="ping", at=1.0)
+        await first.wait("pong")
+        assert await missing("second") == 0
+        assert await missing("first") == 1
+        await first.close()
+        while await missing("second") == 0:
+            await asyncio.sleep(0.02)

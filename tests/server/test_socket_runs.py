@@ -270,6 +270,8 @@ async def test_what_the_person_put_beside_the_prompt_reaches_the_model(
     assert "a,b" in said
     assert f"data:image/png;base64,{DOT}" in said
     assert "sales.csv" in said
+    (started,) = tab.of_kind("run_started")
+    assert started["file_names"] == ["sales.csv", "dot.png"]
 
 
 async def test_outputs_reach_the_tab_without_secrets(

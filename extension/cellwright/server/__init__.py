@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-ROOT = "cellwright/v1"
+FOLDER = "cellwright"
+"""Below it are all routes."""
 
 
 def _load_jupyter_server_extension(server: ServerApp) -> None:
     """Add the routes to a running server."""
     routes = FirstRequest(Cellwright(parent=server), server)
-    below = re.escape(url_path_join(server.web_app.settings["base_url"], ROOT))
+    below = re.escape(url_path_join(server.web_app.settings["base_url"], FOLDER))
     # tornado leaves this method without annotations
     server.web_app.add_handlers(".*$", [(f"{below}/.*", routes)])  # type: ignore[no-untyped-call]
     end_with(server, routes)

@@ -5,23 +5,30 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Protocol
 
+from cellwright.assistants import Assistant, assistant_named, folders_of
+from cellwright.compacting import compaction_of
 from cellwright.context.assemble import Quoted
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
+from cellwright.messages import Message
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.prompts import Parameters
-from cellwright.publishing import Listener
+from cellwright.publishing import Listener, Publisher
+from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem
 from cellwright.server.kernel_access import ServerKernels
 from cellwright.server.live_run import LiveRun
+from cellwright.server.refusals import RefusedError
 from cellwright.server.service_cache import ServiceCache
 from cellwright.server.tab_frames import Ask
 from cellwright.server.uploads import Uploads
@@ -33,6 +40,8 @@ from cellwright.store.runs import RunStore
 
 __all__ = ["Answering", "Workplace"]
 
+NOTHING_TO_GAIN = "There is nothing to make shorter in this conversation."
+WHAT_IS_CUT = "Long results of earlier calls are cut; there are none left."
 QUOTES = {"cell": "cell", "selection": "selected in cell", "error": "error of cell"}
 
 
@@ -59,6 +68,9 @@ class Workplace(Protocol):
 
     @property
     def services(self) -> ServiceCache: ...
+
+    @property
+    def root(self) -> Path | None: ...
 
     def settings(self) -> Settings: ...
 
@@ -97,18 +109,45 @@ class Answering:
             RunCancelled: It was stopped before it began.
         """
         settings = self._workplace.settings()
-        service = self._service(run.prompt.ask, settings)
+        ask = run.prompt.ask
+        assistant = self._assistant(ask, driver)
+        service = self._service(ask, settings, ask.model or assistant.model)
         run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
         kernel = self._connect(run, driver)
         try:
             place = self._place(run, driver, kernel, settings)
-            question = self._question(run.prompt.ask, settings, service, place.notebook)
+            question = self._question(ask, settings, service, place.notebook)
+            question = _with_assistant(question, assistant)
             for _ in self._conversation_at(place).ask(question, service.lm, run.stop):
                 pass
             run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
         finally:
             run.kernel = None
             kernel.close()
+
+    def compact(self, tokens: int) -> None:
+        """Make the conversation shorter; recorded as a run of its own, which asks no model.
+
+        Args:
+            tokens: Of the last request; 0: not known.
+
+        Raises:
+            RefusedError: There is nothing to gain.
+        """
+        conversation, store = self._conversation, self._workplace.runs
+        last = self._last_record()
+        messages = conversation.messages if conversation is not None else ()
+        if last is not None:
+            messages = messages or last.messages
+        found = compaction_of(last, messages, tokens) if last is not None else None
+        if found is None or last is None:
+            raise RefusedError("nothing_to_gain", NOTHING_TO_GAIN, hint=WHAT_IS_CUT)
+        journal = store.start()
+        publisher = Publisher(journal, self._workplace.redactor(), None, self._listener)
+        publisher.publish(*found.events)
+        if conversation is not None:
+            _resume(conversation, found.messages, last)
+            conversation.last_run_id = journal.run_id
 
     def close(self) -> None:
         """End the kernel that was started for the chat, if one was."""
@@ -117,10 +156,14 @@ class Answering:
         with suppress(TimeoutError):
             self._workplace.kernels.shut_down(kernel_id)
 
-    def _service(self, ask: Ask, settings: Settings) -> Service:
+    def _assistant(self, ask: Ask, driver: Driver | None) -> Assistant:
+        path = driver.attach.path if driver is not None else ""
+        return assistant_named(ask.assistant, folders_of(self._workplace.root, path))
+
+    def _service(self, ask: Ask, settings: Settings, model: str) -> Service:
         configuration = self._workplace.configuration
         configuration.check_mode(ask.mode)
-        service = self._workplace.services.get(settings, ask.model)
+        service = self._workplace.services.get(settings, model)
         configuration.check_model(service.model)
         if not service.is_demo:
             configuration.check_endpoint(service.base_url)
@@ -158,6 +201,8 @@ class Answering:
             notebook=notebook or self._own_cells,
             prices=settings.prices,
             listener=self._listener,
+            chat_id=self._chat_id,
+            user_id=settings.user,
         )
 
     def _conversation_at(self, place: Place) -> Conversation:
@@ -170,16 +215,21 @@ class Answering:
     def _resumed(self, place: Place) -> Conversation:
         """A conversation that knows what the chat's runs said before the server was started."""
         conversation = Conversation(place)
+        runs = self._workplace.chats.run_ids(self._chat_id)
+        conversation.last_run_id = runs[-1] if runs else ""
+        record = self._last_record()
+        if record is not None:
+            _resume(conversation, record.messages, record)
+        return conversation
+
+    def _last_record(self) -> RunRecord | None:
+        """The last run in which anything was said; None: there is none."""
         for run_id in reversed(self._workplace.chats.run_ids(self._chat_id)):
             with suppress(SetupError):
-                record = place.store.record(run_id)
-                conversation.last_run_id = conversation.last_run_id or run_id
+                record = self._workplace.runs.record(run_id)
                 if record.messages:
-                    log = (*record.start_executed, *(ran.source for ran in record.executions))
-                    session = str(record.kernel.get("session", ""))
-                    conversation.resume(record.messages, log, session)
-                    break
-        return conversation
+                    return record
+        return None
 
     def _question(
         self, ask: Ask, settings: Settings, service: Service, notebook: Notebook | None
@@ -202,8 +252,24 @@ class Answering:
             adapter=settings.adapter,
             context=tuple(quotes),
             variables=tuple(item.name for item in ask.context if item.kind == "variable"),
+            file_names=tuple(item.name for item in files),
             notice=notice,
         )
+
+
+def _with_assistant(question: Question, assistant: Assistant) -> Question:
+    return replace(
+        question,
+        parameters=replace(question.parameters, temperature=assistant.temperature),
+        adapter=assistant.adapter or question.adapter,
+        assistant=assistant,
+    )
+
+
+def _resume(conversation: Conversation, messages: tuple[Message, ...], record: RunRecord) -> None:
+    """Let a conversation go on with these messages, in the kernel that a run has left."""
+    log = (*record.start_executed, *(ran.source for ran in record.executions))
+    conversation.resume(messages, log, str(record.kernel.get("session", "")))
 
 
 def _quoted(item: ContextItem, sources: Mapping[str, str]) -> Quoted:

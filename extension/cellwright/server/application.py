@@ -27,7 +27,7 @@ from cellwright.store.runs import RunStore
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-__all__ = ["SETTING", "Application", "KernelAccess", "LiveChats"]
+__all__ = ["SETTING", "Application", "HandRuns", "KernelAccess", "LiveChats"]
 
 T = TypeVar("T")
 SETTING = "cellwright"
@@ -58,6 +58,19 @@ class KernelAccess(Protocol):
         ...
 
 
+class HandRuns(Protocol):
+    """The components that people called by hand and that go on."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any goes on."""
+        ...
+
+    def close(self) -> None:
+        """Stop every one and wait a little for it; the stores are closed after this."""
+        ...
+
+
 class LiveChats(Protocol):
     """The chats that tabs follow and in which runs go on; may be told things from any thread."""
 
@@ -68,6 +81,10 @@ class LiveChats(Protocol):
 
     def running(self, chat_id: str) -> str:
         """Id of the run that goes on in a chat; empty: none."""
+        ...
+
+    def is_open_elsewhere(self, path: str, tab: str) -> bool:
+        """Whether a page other than this one has the notebook open."""
         ...
 
     def chat_changed(self, chat: Chat) -> None:
@@ -100,6 +117,8 @@ class Application:
         """None: nothing here reaches into kernels."""
         self.live: LiveChats | None = None
         """None: no chat is followed."""
+        self.hand_runs: HandRuns | None = None
+        """None: no component can be called here."""
         self._opening = threading.Lock()
         self._closed = False
         self._stores: _Stores | None = None
@@ -129,6 +148,12 @@ class Application:
         """What became of the runs' cells."""
         return self._open().fates
 
+    @property
+    def root(self) -> Path | None:
+        """The folder that paths of notebooks start from; None: they are not files."""
+        folder = _folder(self.server)
+        return Path(folder) if folder else None
+
     def settings(self) -> Settings:
         """Everything that a run uses, as it is set now.
 
@@ -149,6 +174,8 @@ class Application:
         """Stop runs, wait for threads and let go of the file; waits, so not on the event loop."""
         if self.live is not None:
             self.live.close()
+        if self.hand_runs is not None:
+            self.hand_runs.close()
         self._executor.shutdown(wait=True, cancel_futures=True)
         with self._opening:
             self._closed = True

@@ -6,42 +6,27 @@ import logging
 import secrets
 import threading
 from dataclasses import replace
-from typing import Protocol
 
+from cellwright.compacting import COMPACT_PROMPT
 from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.policy import Answer
 from cellwright.recording import RecordedEvent
 from cellwright.server import frames, tab_frames
 from cellwright.server.answering import Answering, Workplace
 from cellwright.server.attached import AttachedNotebook, Driver
+from cellwright.server.audience import Audience
 from cellwright.server.live_run import LiveRun
 from cellwright.server.prompt_queue import Asker, Prompt, PromptQueue
 from cellwright.server.refusals import RefusedError, error_frame
 from cellwright.server.tab import Tab
 from cellwright.store.chats import Chat
 
-__all__ = ["Audience", "ChatSession"]
+__all__ = ["ChatSession"]
 
 log = logging.getLogger(__name__)
 EXTENSION_LIMIT_SECONDS = 86_400.0
 TAKE_OVER = "Close that tab, then take over here."
 NO_TURN = "That prompt does not wait any more."
-
-
-class Audience(Protocol):
-    """The tabs of this server."""
-
-    def publish(self, chat: str, recorded: tuple[RecordedEvent, ...]) -> None:
-        """Send events to the tabs that follow a chat."""
-        ...
-
-    def tell(self, state: frames.ChatState) -> None:
-        """Send a chat's state to the tabs that follow it."""
-        ...
-
-    def page(self, nonce: str) -> Tab | None:
-        """The page with that nonce; None: it is not connected."""
-        ...
 
 
 class ChatSession:
@@ -111,8 +96,7 @@ class ChatSession:
         """
         prompt = self._checked(tab, ask)
         with self._lock:
-            if self._is_closed:
-                raise RefusedError("closed", "The chat was deleted, or the server is stopping.")
+            self._check_open()
             run = self._run
             busy = run is not None and not run.is_over
             waits = busy and not ask.instead
@@ -127,6 +111,23 @@ class ChatSession:
             self._work_on()
         self.tell()
         return waits
+
+    def compact(self, tab: Tab, frame: tab_frames.Compact) -> None:
+        """Make the conversation shorter now.
+
+        Raises:
+            RefusedError: A run goes on, or prompts wait.
+        """
+        ask = tab_frames.Ask(frame.request, frame.chat, COMPACT_PROMPT, "plan")
+        asker = Asker(tab.nonce, tab.name)
+        with self._lock:
+            self._check_open()
+            run = self._run
+            if (run is not None and not run.is_over) or self._queue.has_next:
+                raise RefusedError("busy", "A run goes on in this chat.", hint="Wait for its end.")
+            self._queue.put_first(Prompt(ask, asker, None, secrets.token_hex(6), compacts=True))
+            self._work_on()
+        self.tell()
 
     def stop(self) -> None:
         """Stop the run, if one goes on."""
@@ -160,8 +161,7 @@ class ChatSession:
         Raises:
             RefusedError: This page may not, or no cell runs.
         """
-        kernel = self._driven(tab).kernel
-        seconds = frame.seconds
+        kernel, seconds = self._driven(tab).kernel, frame.seconds
         if not 0 < seconds <= EXTENSION_LIMIT_SECONDS:
             raise RefusedError("bad_frame", f"A cell cannot go on for {seconds!r} s longer.")
         if kernel is None or not kernel.extend(seconds):
@@ -252,6 +252,10 @@ class ChatSession:
             worker.join(seconds)
         self._answering.close()
 
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise RefusedError("closed", "The chat was deleted, or the server is stopping.")
+
     def _checked(self, tab: Tab, ask: tab_frames.Ask) -> Prompt:
         configuration = self._workplace.configuration
         try:
@@ -336,7 +340,10 @@ class ChatSession:
     def _answer(self, run: LiveRun) -> bool:
         """Whether it went well."""
         try:
-            self._answering.answer(run, self._driver(run.prompt))
+            if run.prompt.compacts:
+                self._answering.compact(self._context_tokens)
+            else:
+                self._answering.answer(run, self._driver(run.prompt))
         except RunCancelled:
             return False
         except CellwrightError as error:

@@ -46,6 +46,9 @@ class Cellwright(Configurable):
     endpoints: List[str] = List(
         Unicode(), help="Addresses under which model services may be used; empty: all."
     ).tag(config=True)
+    components: List[str] = List(
+        Unicode(), help="Components that can be called by hand, as module:name."
+    ).tag(config=True)
     home = Unicode(
         help="Folder of the record, the files and the key; empty: CELLWRIGHT_HOME or ~/.cellwright."
     ).tag(config=True)

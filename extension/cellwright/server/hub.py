@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any, cast
 
 from cellwright._version import __version__
@@ -92,6 +93,11 @@ class Hub:
         """Takes secrets out."""
         return self._application.redactor()
 
+    @property
+    def root(self) -> Path | None:
+        """The folder that paths of notebooks start from; None: they are not files."""
+        return self._application.root
+
     # Tabs.
 
     def open(self, line: Line, owner: str = "") -> Tab:
@@ -153,6 +159,13 @@ class Hub:
         """Id of the run that goes on in a chat; empty: none."""
         session = self._sessions.get(chat_id)
         return session.run_id if session is not None else ""
+
+    def is_open_elsewhere(self, path: str, tab: str) -> bool:
+        """Whether a page other than this one has the notebook open."""
+        with self._lock:
+            others = [other for other in self._tabs if other.name != tab]
+        shown = {attach.path for other in others for attach in tuple(other.attached.values())}
+        return path in shown
 
     def chat_changed(self, chat: Chat) -> None:
         """A chat has another title or notebook."""
@@ -264,6 +277,10 @@ class Hub:
     def _extend(self, tab: Tab, frame: tab_frames.Extend) -> None:
         self._session(tab, frame.chat).extend(tab, frame)
 
+    def _compact(self, tab: Tab, frame: tab_frames.Compact) -> None:
+        self._session(tab, frame.chat).compact(tab, frame)
+        tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued=False))
+
     def _drive(self, tab: Tab, frame: tab_frames.Drive) -> None:
         self._session(tab, frame.chat).drive(tab, frame)
 
@@ -327,6 +344,7 @@ HANDLERS: Mapping[type, Handler] = cast(
         tab_frames.Input: Hub._input,
         tab_frames.Queue: Hub._queue,
         tab_frames.Extend: Hub._extend,
+        tab_frames.Compact: Hub._compact,
         tab_frames.Drive: Hub._drive,
         tab_frames.Attach: Hub._attach,
         tab_frames.Detach: Hub._detach,

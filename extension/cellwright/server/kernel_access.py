@@ -175,6 +175,19 @@ class ServerKernels:
         code = getattr(getattr(provisioner, "process", None), "returncode", None)
         return code if isinstance(code, int) else None
 
+    def check_free(self, kernel_id: str) -> None:
+        """Return when nothing runs in the kernel, in a moment at most.
+
+        Raises:
+            KernelNotReadyError: A cell runs in it.
+        """
+        # What we asked of it a moment ago may still make it look busy.
+        deadline = time.monotonic() + FREE_SECONDS
+        while getattr(self._manager.get_kernel(kernel_id), "execution_state", "") == "busy":
+            if time.monotonic() > deadline:
+                raise KernelNotReadyError("The kernel is busy.", hint="Ask when its cell ended.")
+            time.sleep(LOOK_SECONDS / 100)
+
     def _is_alive_or_unknown(self, kernel_id: str) -> bool:
         try:
             return bool(self._wait(lambda: self._manager.is_alive(kernel_id), LOOK_SECONDS))
@@ -199,16 +212,8 @@ class ServerKernels:
         except SetupError as error:
             raise KernelError(error.message, hint=error.hint) from error
         with closing(kernel):
-            self._check_free(kernel_id)
+            self.check_free(kernel_id)
             return kernel.probe(function, arguments)
-
-    def _check_free(self, kernel_id: str) -> None:
-        # What we asked of it a moment ago may still make it look busy.
-        deadline = time.monotonic() + FREE_SECONDS
-        while getattr(self._manager.get_kernel(kernel_id), "execution_state", "") == "busy":
-            if time.monotonic() > deadline:
-                raise KernelNotReadyError("The kernel is busy.", hint="Ask when its cell ended.")
-            time.sleep(LOOK_SECONDS / 100)
 
     def _wait(self, call: Callable[[], Awaitable[T] | T], seconds: float) -> T:
         future = self._schedule(call)

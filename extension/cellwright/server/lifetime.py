@@ -26,8 +26,10 @@ class Lifetime(ExtensionApp):
     def current_activity(self) -> bool | None:
         """Whether an agent works; a server that stops for want of activity then waits."""
         application = self.routes.application if self.routes is not None else None
-        live = application.live if application is not None else None
-        return live is not None and live.is_busy
+        if application is None:
+            return False
+        working = (application.live, application.hand_runs)
+        return any(each is not None and each.is_busy for each in working)
 
     async def stop_extension(self) -> None:
         """Stop runs and threads, close files; a service that does not answer is not waited for."""

@@ -29,6 +29,8 @@ class Prompt:
     attach: Attach | None
     """The notebook it is about, as it was then; None: none."""
     id: str
+    compacts: bool = False
+    """Nothing is asked: the conversation is made shorter."""
 
 
 class PromptQueue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.client import responses
 from typing import Any, TypeVar, cast
 
@@ -42,6 +42,8 @@ class Refusal(web.HTTPError):
         self.message = message
         self.hint = hint
         self.code = code
+        self.details: Mapping[str, Any] = {}
+        """More of the answer, for programs."""
 
 
 def owner_of(user: Any) -> str:
@@ -160,8 +162,9 @@ class Route(APIHandler):
         """Tell an error in two sentences; nothing of the request is repeated in the log."""
         error = (kwargs.get("exc_info") or (None, None, None))[1]
         if isinstance(error, Refusal):
-            reply = {"message": error.message, "hint": error.hint}
+            reply: dict[str, Any] = {"message": error.message, "hint": error.hint}
             reply |= {"code": error.code} if error.code else {}
+            reply |= error.details
         elif status_code >= 500:
             hint = "The log of the server says more."
             reply = {"message": "Something went wrong in cellwright.", "hint": hint}

@@ -6,6 +6,7 @@ from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
     Event,
+    HistoryCompacted,
     ModelAsked,
     ModelReplied,
     RunFinished,
@@ -51,6 +52,8 @@ class RunProgress:
                 self._phase = "model"
             case ModelReplied():
                 self.context_tokens = event.usage.prompt_tokens
+            case HistoryCompacted():
+                self.context_tokens = event.tokens_after
             case ToolStarted():
                 self._phase = "tool"
             case ApprovalAsked():

@@ -72,11 +72,20 @@ class MissingCellsRoute(Route):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """Agents' cells of the notebook's chats of which nothing is known."""
-        path, owner = self.word("path"), self.owner
+        """Agents' cells of the notebook's chats of which nothing is known.
+
+        None while another page has the notebook open: it shows them and can save them.
+        """
+        path, tab, owner = self.word("path"), self.word("tab"), self.owner
         if not path:
             raise Refusal(400, "The parameter 'path' is missing.", "Give a notebook's path.")
-        self.send(await self.answer(lambda shared: missing_cells(shared, path, owner)))
+
+        def missing(shared: Application) -> list[dict[str, Any]]:
+            if shared.live is not None and shared.live.is_open_elsewhere(path, tab):
+                return []
+            return missing_cells(shared, path, owner)
+
+        self.send(await self.answer(missing))
 
 
 ROUTES: RouteTable = (

@@ -18,6 +18,7 @@ __all__ = [
     "CellFate",
     "Changed",
     "ClientFrame",
+    "Compact",
     "Detach",
     "Drive",
     "Extend",
@@ -76,6 +77,8 @@ class Ask:
     """``Attach.notebook``; empty: none, a kernel is started for the chat."""
     instead: bool = False
     """Stop what runs and ask this instead."""
+    assistant: str = ""
+    """Name of the assistant that answers; empty: none."""
     type: Literal["ask"] = field(default="ask", init=False)
 
 
@@ -128,6 +131,15 @@ class Extend:
     chat: str
     seconds: float
     type: Literal["extend"] = field(default="extend", init=False)
+
+
+@dataclass(frozen=True)
+class Compact:
+    """Make the conversation shorter now; refused while a run goes on."""
+
+    request: str
+    chat: str
+    type: Literal["compact"] = field(default="compact", init=False)
 
 
 @dataclass(frozen=True)
@@ -210,6 +222,7 @@ ClientFrame = (
     | Input
     | Queue
     | Extend
+    | Compact
     | Drive
     | Attach
     | Detach
@@ -229,6 +242,7 @@ CLIENT_FRAMES: Mapping[str, type] = {
     "input": Input,
     "queue": Queue,
     "extend": Extend,
+    "compact": Compact,
     "drive": Drive,
     "attach": Attach,
     "detach": Detach,

@@ -9,9 +9,14 @@ from jupyter_server.utils import url_path_join
 from tornado.web import RequestHandler
 
 from cellwright.server import (
+    assistant_routes,
     chat_routes,
+    component_routes,
     file_routes,
     kernel_routes,
+    openapi_routes,
+    result_routes,
+    run_list_routes,
     run_routes,
     service_routes,
     socket,
@@ -28,21 +33,33 @@ __all__ = ["ROUTES", "handlers", "open_application"]
 ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     *service_routes.ROUTES,
     *chat_routes.ROUTES,
+    *assistant_routes.ROUTES,
     *file_routes.ROUTES,
     *kernel_routes.ROUTES,
     *run_routes.ROUTES,
+    *run_list_routes.ROUTES,
+    *result_routes.ROUTES,
+    *component_routes.ROUTES,
+    *openapi_routes.ROUTES,
     *socket.ROUTES,
 )
 
 
 def handlers(base_url: str) -> list[tuple[str, type[RequestHandler]]]:
     """Every route with its handler, below the server's base URL."""
-    root = re.escape(url_path_join(base_url, ROOT))
-    return [(f"{root}/{path}", handler) for path, handler in ROUTES]
+    return [(_pattern(base_url, path), handler) for path, handler in ROUTES]
 
 
 def open_application(configuration: Cellwright, server: ServerApp) -> Application:
     """What the routes share."""
     application = Application(configuration, server)
     socket.open_hub(application)
+    component_routes.open_components(application)
+    server.web_app.settings[openapi_routes.TABLE_SETTING] = ROUTES
     return application
+
+
+def _pattern(base_url: str, path: str) -> str:
+    """A path that begins with a slash stands below ``cellwright`` itself."""
+    folder = "cellwright" if path.startswith("/") else ROOT
+    return f"{re.escape(url_path_join(base_url, folder))}/{path.removeprefix('/')}"

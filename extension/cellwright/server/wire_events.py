@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from cellwright.events import Event
 from cellwright.recording import RecordedEvent
@@ -20,8 +20,12 @@ __all__ = ["EventSource", "StoredEvents", "WireEvent", "events_frame", "wire_eve
 
 PAGE_ROWS = 500
 PAGE_CHARACTERS = 1_000_000
-TRIMMED = ("state_captured", "model_asked")
-"""Kinds with large fields that no tab draws."""
+TRIMMED: Mapping[str, tuple[str, ...]] = {
+    "state_captured": (),
+    "model_asked": ("step",),
+    "history_compacted": ("tokens_before", "tokens_after"),
+}
+"""Kinds with large fields that no tab draws, and those that go over the wire."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,8 @@ class StoredEvents:
         """How many tokens the last request of a chat had; 0: there was none."""
         for run in reversed(self.runs(chat)):
             rows = self._database.read(
-                "SELECT data FROM events WHERE run_id = ? AND kind = 'model_replied'"
+                "SELECT data FROM events WHERE run_id = ?"
+                " AND kind IN ('model_replied', 'history_compacted')"
                 " ORDER BY sequence DESC LIMIT 1",
                 (run,),
             )
@@ -104,7 +109,7 @@ class StoredEvents:
     def _event_text(self, run: str, kind: str, data: str, sha: str) -> str:
         if sha_of(data) == sha:
             if kind in TRIMMED:
-                return _short(kind, json.loads(data).get("step"))
+                return _short(kind, json.loads(data))
             if BLOB_KEY not in data:
                 return data
         return _text_of(event_of(data, sha, self._blob_readers(run)))
@@ -130,7 +135,8 @@ def events_frame(chat: str, run: str, items: Iterable[WireEvent]) -> str:
 
 def _prompt_tokens(data: str) -> int:
     try:
-        return int(json.loads(data)["usage"]["prompt_tokens"])
+        event = json.loads(data)
+        return int(event.get("tokens_after") or event["usage"]["prompt_tokens"])
     except (ValueError, KeyError, TypeError):
         return 0
 
@@ -141,9 +147,10 @@ def _item(sequence: int, time: float, event: str) -> str:
 
 def _text_of(event: Event) -> str:
     if event.kind in TRIMMED:
-        return _short(event.kind, getattr(event, "step", None))
+        return _short(event.kind, vars(event))
     return json.dumps(to_dict(event), separators=(",", ":"))
 
 
-def _short(kind: str, step: int | None) -> str:
-    return json.dumps({"kind": kind} if step is None else {"kind": kind, "step": step})
+def _short(kind: str, fields: Mapping[str, Any]) -> str:
+    kept = {name: fields[name] for name in TRIMMED[kind] if name in fields}
+    return json.dumps({"kind": kind, **kept})

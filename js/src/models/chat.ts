@@ -163,6 +163,11 @@ export class ChatModel implements IDisposable {
     this._act({ type: 'stop', chat: this.id });
   }
 
+  /** Have the conversation made shorter; the server says so, or why not. */
+  compact(): void {
+    this._act({ type: 'compact', request: UUID.uuid4(), chat: this.id });
+  }
+
   /** Allow or refuse the call that waits. */
   answer(callId: string, allowed: boolean, reason = '', forSession = false): void {
     this._driveIfNobody();
@@ -233,7 +238,8 @@ export class ChatModel implements IDisposable {
       model: draft.model,
       context: draft.context,
       notebook: notebookAt(this._state.notebook_path),
-      instead
+      instead,
+      assistant: this.composer.assistant
     });
     if (!isSent) {
       this._refused(request, disconnectedProblem(trans));

@@ -25,7 +25,12 @@ export class ComposerModel {
     return this._chosenMode ?? this._memory.mode(this._key);
   }
 
-  /** Text, context or mode changed, also by the person's typing. */
+  /** The assistant that answers in this chat; empty: none. */
+  get assistant(): string {
+    return this._memory.assistant(this._key);
+  }
+
+  /** Text, context, mode or assistant changed, also by the person's typing. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -53,6 +58,11 @@ export class ComposerModel {
   setMode(mode: Mode): void {
     this._chosenMode = mode;
     this._memory.setMode(this._key, mode);
+    this._changed.emit();
+  }
+
+  setAssistant(name: string): void {
+    this._memory.setAssistant(this._key, name);
     this._changed.emit();
   }
 

@@ -67,6 +67,7 @@ export class TurnFold {
       prompt: '',
       files: [],
       model: '',
+      assistant: '',
       mode: '',
       startedAt: 0,
       status: 'running',
@@ -92,6 +93,7 @@ export class TurnFold {
     this._turn = null;
     if (isCallEvent(event)) {
       this._cards.take(event, time);
+      this._count(event);
     } else if (isModelEvent(event)) {
       this._takeModelEvent(event);
     } else {
@@ -107,11 +109,17 @@ export class TurnFold {
       case 'notice':
         this._blocks.push(event);
         break;
+      case 'history_compacted':
+        this._blocks.push({
+          kind: 'compaction',
+          tokensBefore: event.tokens_before,
+          tokensAfter: event.tokens_after
+        });
+        break;
       case 'run_finished':
         this._finish(event);
         break;
       case 'state_captured':
-      case 'tool_progress':
         break; // for the record
       default:
         // a kind that a newer server knows: what is understood is still shown
@@ -146,11 +154,13 @@ export class TurnFold {
   }
 
   private _start(event: RunStarted, time: number): void {
+    const names = event.file_names ?? [];
     this._head = {
       ...this._head,
       prompt: event.prompt,
-      files: event.files,
+      files: names.length > 0 ? names : event.files,
       model: event.parameters.model,
+      assistant: event.assistant ?? '',
       mode: event.mode,
       startedAt: time
     };
@@ -181,6 +191,14 @@ export class TurnFold {
       costDollars: total(this._costs),
       activity: ''
     };
+  }
+
+  /** What a call spent on models of its own is part of what the turn took. */
+  private _count(event: CallEvent): void {
+    if (event.kind === 'tool_finished') {
+      const usage = event.usage.reduce((sum, spent) => added(sum, spent.usage), this._head.usage);
+      this._head = { ...this._head, usage };
+    }
   }
 
   private _finish(event: RunFinished): void {

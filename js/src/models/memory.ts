@@ -1,4 +1,4 @@
-/** What the panel remembers in the browser: a chat's unsent text and its mode. */
+/** What the panel remembers in the browser: a chat's unsent text, its mode and assistant. */
 import type { Mode } from '../server/frames';
 
 /** The part of the browser's `Storage` that is used. */
@@ -10,6 +10,7 @@ export interface TextStore {
 
 const DRAFT = 'cellwright:draft:';
 const MODE = 'cellwright:mode:';
+const ASSISTANT = 'cellwright:assistant:';
 const DRIVEN = 'cellwright:driven:';
 
 /** A mode that may outlive the page: `auto` is chosen anew each time. */
@@ -46,6 +47,15 @@ export class ChatMemory {
     write(this._browserStore, MODE + chat, mode === 'auto' ? '' : mode);
   }
 
+  /** The remembered assistant; empty: none. */
+  assistant(chat: string): string {
+    return read(this._browserStore, ASSISTANT + chat);
+  }
+
+  setAssistant(chat: string, name: string): void {
+    write(this._browserStore, ASSISTANT + chat, name);
+  }
+
   /** Whether this tab drove the chat, perhaps before a reload. */
   isDriven(chat: string): boolean {
     return read(this._tabStore, DRIVEN + chat) !== '';
@@ -62,12 +72,14 @@ export class ChatMemory {
     if (mode !== null) {
       this.setMode(to, mode);
     }
+    this.setAssistant(to, this.assistant(from));
     this.forget(from);
   }
 
   forget(chat: string): void {
     write(this._tabStore, DRAFT + chat, '');
     write(this._browserStore, MODE + chat, '');
+    write(this._browserStore, ASSISTANT + chat, '');
     write(this._tabStore, DRIVEN + chat, '');
   }
 

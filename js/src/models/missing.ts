@@ -8,8 +8,9 @@ import type { NotebookEdit, NotebookPort } from './notebooks';
 
 /** Cells that were made for a notebook while it was closed, for the person to decide on. */
 export class MissingList {
-  constructor(rest: Pick<Rest, 'missing' | 'reportFates'>, fates: CellFates) {
+  constructor(rest: Pick<Rest, 'missing' | 'reportFates'>, fates: CellFates, tab: string) {
     this._rest = rest;
+    this._tab = tab;
     this._fates = fates;
   }
 
@@ -28,7 +29,7 @@ export class MissingList {
       this._set([]);
       return;
     }
-    const listed = await this._rest.missing(port.path).catch(() => []);
+    const listed = await this._rest.missing(port.path, this._tab).catch(() => []);
     if (this._port !== port) {
       return; // the person looks at another notebook by now
     }
@@ -75,6 +76,7 @@ export class MissingList {
 
   private readonly _rest: Pick<Rest, 'missing' | 'reportFates'>;
   private readonly _fates: CellFates;
+  private readonly _tab: string;
   private readonly _changed = new Signal<this, void>(this);
   private _port: NotebookPort | null = null;
   private _cells: readonly MissingCells[] = [];

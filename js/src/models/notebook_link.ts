@@ -28,7 +28,7 @@ export class NotebookLink implements IDisposable {
     const { notebooks, pool, rest, socket } = options;
     this._driving = new Driving({ rest, pool, notebooks });
     this._fates = new CellFates({ rest, pool, notebooks });
-    this._missing = new MissingList(rest, this._fates);
+    this._missing = new MissingList(rest, this._fates, socket.tab);
     this._attachments = new NotebookAttachments({
       socket,
       notebooks,

@@ -306,11 +306,15 @@ export class PanelModel implements IDisposable {
   }
 
   private _onChat(chat: ChatModel): void {
-    const { notebook_path: path, run } = chat.state;
+    const { driver, notebook_path: path, run } = chat.state;
     this._shown.set(path, chat.id);
     if (this._run !== run) {
       this._run = run;
       void this.refreshChats();
+    }
+    // a tab that is gone may have taken unsaved cells with it
+    if (this._work !== `${run} ${driver}`) {
+      this._work = `${run} ${driver}`;
       void this._link?.refreshMissing();
     }
     this._refreshNotices();
@@ -385,5 +389,6 @@ export class PanelModel implements IDisposable {
   private _notebook: CurrentNotebook | null = null;
   private _problem: Problem | null = null;
   private _run = '';
+  private _work = ' ';
   private _isDisposed = false;
 }

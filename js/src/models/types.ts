@@ -1,5 +1,5 @@
 /** What the views draw: plain frozen state, made by folding events. */
-import type { Execution, RunStatus, Usage } from '../events';
+import type { Content, Execution, RunStatus, Usage } from '../events';
 import type { ContextItem, Mode } from '../server/frames';
 
 /** One tool call as a card. */
@@ -23,9 +23,20 @@ export interface ToolCard {
   /** What the model was given, as text. */
   readonly result: string;
   readonly shown: string;
+  /** What it says to the person, piece by piece; empty where `shown` says all. */
+  readonly contents: readonly Content[];
+  /** How far it is while it runs; null: it does not say. */
+  readonly progress: Progress | null;
   /** Seconds since the epoch when it began; null: it waits. */
   readonly startedAt: number | null;
   readonly durationSeconds: number;
+}
+
+/** What a call says of itself while it runs. */
+export interface Progress {
+  readonly text: string;
+  /** From 0 to 1; null: not known. */
+  readonly fraction: number | null;
 }
 
 export interface TextBlock {
@@ -48,7 +59,14 @@ export interface NoticeBlock {
   readonly code: string;
 }
 
-export type Block = TextBlock | ReasoningBlock | ToolCard | NoticeBlock;
+/** The conversation was made shorter here. */
+export interface CompactionBlock {
+  readonly kind: 'compaction';
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+export type Block = TextBlock | ReasoningBlock | ToolCard | NoticeBlock | CompactionBlock;
 
 /** One prompt and everything that came of it. */
 export interface Turn {
@@ -56,6 +74,8 @@ export interface Turn {
   readonly prompt: string;
   readonly files: readonly string[];
   readonly model: string;
+  /** Empty: none was chosen. */
+  readonly assistant: string;
   readonly mode: string;
   readonly startedAt: number;
   readonly status: RunStatus;

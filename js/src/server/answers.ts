@@ -57,6 +57,20 @@ export interface ListedChat {
   readonly run?: string;
 }
 
+/** Instructions, a model and tools under a name. */
+export interface AssistantSummary {
+  readonly name: string;
+  readonly description: string;
+  /** Empty: the set one. */
+  readonly model: string;
+}
+
+export interface AssistantList {
+  readonly assistants: readonly AssistantSummary[];
+  /** What is wrong with the files of others. */
+  readonly problems: readonly string[];
+}
+
 export interface UploadedFile {
   /** What a context item names it by. */
   readonly file: string;

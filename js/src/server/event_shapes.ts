@@ -8,6 +8,7 @@ import {
   number,
   oneOf,
   opaque,
+  optional,
   record,
   text,
   truth,
@@ -28,7 +29,10 @@ export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind
     base_url: text,
     files: list(text),
     source_run: text,
-    continues: text
+    continues: text,
+    adapter: optional(text),
+    assistant: optional(text),
+    file_names: optional(list(text))
   },
   state_captured: {},
   model_asked: { step: number },
@@ -72,10 +76,11 @@ export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind
     shown: text,
     contents: list(opaque()),
     metrics: nullable(opaque<object>()),
-    usage: list(opaque<object>())
+    usage: list(opaque())
   },
   tool_progress: { call_id: text, text, fraction: nullable(number) },
   notice: { level: oneOf('info', 'warning', 'error'), text, action: text, code: text },
+  history_compacted: { tokens_before: number, tokens_after: number },
   run_finished: {
     status: oneOf<RunStatus>(
       'running',

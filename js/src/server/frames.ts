@@ -103,6 +103,8 @@ export type ClientFrame =
       readonly notebook: string;
       /** Stop what runs and ask this instead; otherwise it waits its turn. */
       readonly instead: boolean;
+      /** Name of the assistant that answers; empty: none. */
+      readonly assistant: string;
     }
   | { readonly type: 'stop'; readonly chat: string }
   | {
@@ -130,6 +132,8 @@ export type ClientFrame =
     }
   /** Let the running cell go on for longer. */
   | { readonly type: 'extend'; readonly chat: string; readonly seconds: number }
+  /** Make the conversation shorter now; refused while a run goes on. */
+  | { readonly type: 'compact'; readonly request: string; readonly chat: string }
   /** Become the tab that inserts cells and answers; refused while another live tab is. */
   | { readonly type: 'drive'; readonly chat: string; readonly notebook: string }
   | ({ readonly type: 'attach' } & AttachedNotebook)

@@ -2,6 +2,8 @@ import type { ServerConnection } from '@jupyterlab/services';
 
 import type {
   AgentCell,
+  AssistantList,
+  AssistantSummary,
   ExportFormat,
   Fate,
   Health,
@@ -64,6 +66,11 @@ const CHAT = record<ListedChat>({
   run: optional(text)
 });
 
+const ASSISTANTS = record<AssistantList>({
+  assistants: list(record<AssistantSummary>({ name: text, description: text, model: text })),
+  problems: list(text)
+});
+
 const FILE = record<UploadedFile>({ file: text, name: text, size_bytes: number, mime: text });
 
 const VARIABLES = list(record<VariableSummary>({ name: text, type: text, text }));
@@ -112,6 +119,11 @@ export class Rest {
     return (await this._get(shape, { path: ['models'] })).models;
   }
 
+  /** The assistants beside a notebook and where the server starts from. */
+  assistants(notebook: string): Promise<AssistantList> {
+    return this._get(ASSISTANTS, { path: ['assistants'], query: { notebook } });
+  }
+
   /** Chats, newest first; empty texts leave a condition out. */
   chats(notebook: string, query = ''): Promise<readonly ListedChat[]> {
     return this._get(list(CHAT), { path: ['chats'], query: { notebook, query } });
@@ -157,8 +169,9 @@ export class Rest {
     return this._get(RUN_CELLS, { path: ['runs', run, 'cells'] });
   }
 
-  missing(path: string): Promise<readonly MissingCells[]> {
-    return this._get(MISSING, { path: ['notebooks', 'missing'], query: { path } });
+  /** None while another page than `tab` has the notebook open. */
+  missing(path: string, tab: string): Promise<readonly MissingCells[]> {
+    return this._get(MISSING, { path: ['notebooks', 'missing'], query: { path, tab } });
   }
 
   async reportFates(run: string, fates: Readonly<Record<string, Fate>>): Promise<void> {

@@ -33,6 +33,7 @@ export function ChatView(props: ChatViewProps) {
   const turns = useSignal(chat.changed, () => chat.turns);
   const state = useSignal(chat.changed, () => chat.state);
   const isCaughtUp = useSignal(chat.changed, () => chat.isCaughtUp);
+  const isElsewhere = useSignal(chat.changed, () => chat.isDrivenElsewhere);
   // Asking makes a new list each time; their number tells whether it changed.
   const sendingCount = useSignal(chat.changed, () => chat.sending.length);
   const [sentCount, setSentCount] = React.useState(0);
@@ -103,7 +104,17 @@ export function ChatView(props: ChatViewProps) {
               }}
             />
           )}
-          <Activity state={state} startedAt={turns.at(-1)?.startedAt ?? null} />
+          <Activity
+            state={state}
+            turn={turns.at(-1)}
+            onExtend={
+              isElsewhere
+                ? null
+                : seconds => {
+                    chat.extend(seconds);
+                  }
+            }
+          />
         </Transcript>
         <Announcer turns={turns} state={state} />
         {uploads.problem !== '' && (

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { Mode } from '../server/frames';
 import type { Choices } from '../settings';
+import { AssistantPicker } from './assistant_picker';
 import { IconButton } from './button';
 import { Chips } from './chips';
 import type { NameSource } from './completion';
@@ -34,7 +35,6 @@ export function Composer({ panel, chat, sendWith, field, uploads, onSent }: Comp
   const context = useSignal(composer.changed, () => composer.context);
   useSignal(composer.changed, () => composer.chosenMode);
   const state = useSignal(chat.changed, () => chat.state);
-  const turns = useSignal(chat.changed, () => chat.turns);
   const link = useSignal(panel.linkChanged, () => panel.link);
   const service = useSignal(panel.serviceChanged, () => panel.service);
   const source = useNameSource(panel);
@@ -124,6 +124,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, onSent }: Comp
               composer.setMode(chosen);
             }}
           />
+          <AssistantPicker panel={panel} chat={chat} />
           <ModelPicker
             model={chosenModel === '' ? (service?.model ?? '') : chosenModel}
             isFree={(service?.models_allowed.length ?? 0) === 0}
@@ -131,16 +132,31 @@ export function Composer({ panel, chat, sendWith, field, uploads, onSent }: Comp
             onChoose={setModel}
           />
           <span className="cw-spring" />
-          <ContextMeter
-            tokens={state.context_tokens}
-            limit={state.context_limit}
-            usage={turns.at(-1)?.usage ?? null}
-          />
+          <Meter panel={panel} chat={chat} field={field} />
           {isRunning && text.trim() !== '' && sendButton}
           {isRunning ? stop : sendButton}
         </div>
       </div>
     </div>
+  );
+}
+
+function Meter({ panel, chat, field }: Pick<ComposerProps, 'panel' | 'chat' | 'field'>) {
+  const state = useSignal(chat.changed, () => chat.state);
+  const usage = useSignal(chat.changed, () => chat.turns.at(-1)?.usage ?? null);
+  const isOpen = useSignal(panel.linkChanged, () => panel.link === 'open');
+  const canCompact = isOpen && state.run === '' && state.queue.length === 0;
+  const compact = (): void => {
+    chat.compact();
+    field.current?.focus();
+  };
+  return (
+    <ContextMeter
+      tokens={state.context_tokens}
+      limit={state.context_limit}
+      usage={usage}
+      onCompact={canCompact ? compact : null}
+    />
   );
 }
 

@@ -11,7 +11,8 @@ export type Piece =
 /**
  * Fold rows of settled calls into groups.
  *
- * The last row of a turn that still runs stays open: it is what the person watches.
+ * The last row of a turn that still runs stays open: it is what the person watches. So does a
+ * call that says something to the person.
  */
 export function groupBlocks(blocks: readonly Block[], isRunning: boolean): readonly Piece[] {
   const pieces: Piece[] = [];
@@ -26,7 +27,7 @@ export function groupBlocks(blocks: readonly Block[], isRunning: boolean): reado
     row = [];
   };
   blocks.forEach((block, index) => {
-    if (block.kind === 'tool' && SETTLED.has(block.status)) {
+    if (block.kind === 'tool' && SETTLED.has(block.status) && block.contents.length === 0) {
       row.push(block);
       return;
     }

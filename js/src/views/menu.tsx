@@ -23,12 +23,15 @@ interface MenuProps {
   /** Where it opens. */
   readonly side: 'above' | 'below';
   readonly end?: boolean;
+  /** It gives room to what stands beside it. */
+  readonly shrinks?: boolean;
   /** What the button shows. */
   readonly children: React.ReactNode;
 }
 
 /** A button that opens a menu. */
-export function Menu({ label, className, entries, side, end = false, children }: MenuProps) {
+export function Menu(props: MenuProps) {
+  const { label, className, entries, side, end = false, shrinks = false, children } = props;
   const popup = usePopup<HTMLDivElement>();
   const button = React.useRef<HTMLButtonElement>(null);
   const menu = React.useId();
@@ -37,7 +40,7 @@ export function Menu({ label, className, entries, side, end = false, children }:
     button.current?.focus();
   };
   return (
-    <div className="cw-menu-anchor" ref={popup.anchor}>
+    <div className={`cw-menu-anchor ${shrinks ? 'cw-mod-shrink' : ''}`} ref={popup.anchor}>
       <button
         ref={button}
         type="button"

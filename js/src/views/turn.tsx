@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Turn } from '../models/types';
 import { BlockView } from './block';
 import { ApproveAll } from './approve_all';
+import { CompactionLine } from './compaction_line';
 import { groupBlocks } from './grouping';
 import { PromptBubble } from './prompt_bubble';
 import { useTrans } from './scope';
@@ -15,6 +16,10 @@ export const TurnView = React.memo(function TurnView({ turn }: { turn: Turn }) {
   const trans = useTrans();
   const isRunning = turn.status === 'running';
   const pieces = React.useMemo(() => groupBlocks(turn.blocks, isRunning), [turn.blocks, isRunning]);
+  const compaction = turn.blocks.find(block => block.kind === 'compaction');
+  if (compaction !== undefined) {
+    return <CompactionLine block={compaction} />;
+  }
   return (
     <article className="cw-turn" aria-label={trans.__('Prompt and answer')} data-run={turn.runId}>
       <PromptBubble turn={turn} />

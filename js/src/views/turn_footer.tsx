@@ -27,7 +27,7 @@ export function TurnFooter({ turn }: { turn: Turn }) {
     <footer className="cw-footer">
       <div className="cw-footer-line">
         <span className="cw-figures" title={turn.model}>
-          {formatFigures(turn, trans)}
+          {[turn.assistant, formatFigures(turn, trans)].filter(Boolean).join(' · ')}
         </span>
         <span className="cw-footer-actions">
           <CopyButton text={() => answerText(turn)} label={trans.__('Copy answer')} />

@@ -33,6 +33,7 @@ describe('asking', () => {
     const chat = await page.open('c1');
     server.setChat(chatState('c1', { notebook_path: 'a.ipynb' }));
     chat.composer.setText('Plot it');
+    chat.composer.setAssistant('careful');
     chat.ask(DRAFT, { instead: true });
     await pass(0);
     expect(server.sent('ask')[0]).toMatchObject({
@@ -42,7 +43,8 @@ describe('asking', () => {
       model: '',
       context: [{ kind: 'variable', name: 'df' }],
       notebook: 'n-a.ipynb',
-      instead: true
+      instead: true,
+      assistant: 'careful'
     });
     expect(chat.composer.text).toBe('');
   });

@@ -35,6 +35,7 @@ export function started(prompt: string, change: Partial<RunStarted> = {}): RunSt
     files: [],
     source_run: '',
     continues: '',
+    adapter: 'native',
     ...change
   };
 }

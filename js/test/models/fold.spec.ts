@@ -15,7 +15,7 @@ function turnOf(...run: RunEvent[]): Turn {
 
 function textsOf(turn: Turn): string[] {
   return turn.blocks.map(block =>
-    block.kind === 'tool' ? block.label : `${block.kind}:${block.text}`
+    block.kind === 'tool' ? block.label : `${block.kind}:${'text' in block ? block.text : ''}`
   );
 }
 
@@ -283,6 +283,13 @@ describe('figures of a turn', () => {
     expect(turn.costDollars).toBeCloseTo(0.3);
     const end = events.finished({ usage, cost_dollars: 0.25, duration_seconds: 9 });
     expect(turnOf(...replies, end)).toMatchObject({ usage, costDollars: 0.25, durationSeconds: 9 });
+  });
+
+  it('count what calls spent on models of their own', () => {
+    const spent = { model: 'other', usage: events.usage({ prompt_tokens: 7 }) };
+    const reply = events.replied({}, { usage: events.usage({ prompt_tokens: 5 }) });
+    const turn = turnOf(reply, events.called('a'), events.ended('a', { usage: [spent] }));
+    expect(turn.usage.prompt_tokens).toBe(12);
   });
 
   it('have no cost when that of one reply is not known', () => {

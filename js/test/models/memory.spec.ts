@@ -39,9 +39,11 @@ describe('what the panel remembers', () => {
   it('goes along when a chat gets its id', () => {
     memory.setDraft('new:a.ipynb', 'text');
     memory.setMode('new:a.ipynb', 'plan');
+    memory.setAssistant('new:a.ipynb', 'careful');
     memory.rename('new:a.ipynb', 'c1');
     expect(memory.draft('c1')).toBe('text');
     expect(memory.mode('c1')).toBe('plan');
+    expect(memory.assistant('c1')).toBe('careful');
     expect(memory.draft('new:a.ipynb')).toBe('');
   });
 
@@ -49,6 +51,7 @@ describe('what the panel remembers', () => {
     memory.setDraft('c1', 'text');
     memory.setMode('c1', 'plan');
     memory.setDriven('c1', true);
+    memory.setAssistant('c1', 'careful');
     memory.forget('c1');
     expect(tab.values.size + browser.values.size).toBe(0);
   });

@@ -72,7 +72,16 @@ describe('each route', () => {
       it => it.variables('k')
     ],
     ['GET runs/r/cells', [{ ...CELL, fate: '' }], it => it.runCells('r')],
-    ['GET notebooks/missing', [{ run: 'r', chat: 'c', cells: [CELL] }], it => it.missing('a.ipynb')]
+    [
+      'GET assistants',
+      { assistants: [{ name: 'a', description: '', model: '' }], problems: ['b.toml: no'] },
+      it => it.assistants('a.ipynb')
+    ],
+    [
+      'GET notebooks/missing',
+      [{ run: 'r', chat: 'c', cells: [CELL] }],
+      it => it.missing('a.ipynb', 'tab-1')
+    ]
   ];
 
   it.each(calls)('gives what %s answers', async (route, answer, call) => {

@@ -19,6 +19,7 @@ import type {
   Turn
 } from '../../src/models/types';
 import type {
+  AssistantList,
   ExportFormat,
   MissingCells,
   ServiceChange,
@@ -92,6 +93,9 @@ export class FakeChat implements Chat {
   stop(): void {
     this.calls.push(['stop']);
   }
+  compact(): void {
+    this.calls.push(['compact']);
+  }
   answer(callId: string, allowed: boolean, reason = '', forSession = false): void {
     this.calls.push(['answer', callId, allowed, reason, forSession]);
   }
@@ -157,10 +161,12 @@ export class FakePanel implements Panel {
   names: readonly VariableSummary[] = [];
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
+  assistants: AssistantList = { assistants: [], problems: [] };
   /** Thrown by what reaches the server, when set. */
   refusal: Error | null = null;
 
   readonly rest: Panel['rest'] = {
+    assistants: () => this.answer(this.assistants),
     models: () => this.answer(['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder']),
     testService: () => this.answer(this.checks),
     variable: (_kernel, name) => this.answer(`${name}: 3 rows`)
@@ -292,6 +298,7 @@ export function turn(change: Partial<Turn> = {}): Turn {
     prompt: 'What is in this data?',
     files: [],
     model: 'gpt-5.6',
+    assistant: '',
     mode: 'ask',
     startedAt: 1000,
     status: 'completed',
@@ -322,6 +329,8 @@ export function card(change: Partial<ToolCard> = {}): ToolCard {
     execution: null,
     result: '344 rows × 7 columns',
     shown: '',
+    contents: [],
+    progress: null,
     startedAt: 1000,
     durationSeconds: 0.8,
     ...change

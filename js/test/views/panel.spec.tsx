@@ -1,15 +1,11 @@
-import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
-import type { NoticeBlock, Turn } from '../../src/models/types';
-import { card, FakeChat, FakePanel, SERVICE, turn } from './fakes';
-import { PATH, settle, Stage } from './stage';
+import type { NoticeBlock } from '../../src/models/types';
+import { FakeChat, FakePanel } from './fakes';
+import { PATH, press, settle, Stage } from './stage';
 
 afterEach(cleanup);
-
-function press(name: string | RegExp): void {
-  fireEvent.click(screen.getByRole('button', { name }));
-}
 
 it('shows the title of the chat and its notebook', async () => {
   await new Stage(new FakePanel(new FakeChat({ title: 'Penguins', notebook_path: PATH }))).show();
@@ -180,99 +176,6 @@ it('suggests what to ask and puts it into the prompt', async () => {
   expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Prompt' }));
 });
 
-it('says that a conversation is on its way', async () => {
-  const chat = new FakeChat();
-  chat.isCaughtUp = false;
-  await new Stage(new FakePanel(chat)).show();
-  expect(screen.getByText('Loading the conversation …')).toBeDefined();
-  expect(screen.queryByText('What shall we do?')).toBeNull();
-});
-
-const DEMO = { ...SERVICE, is_demo: true, model: 'cellwright-demo', has_key: false, base_url: '' };
-
-it('says that the demo model answers and takes another one', async () => {
-  const stage = new Stage();
-  stage.panel.service = DEMO;
-  stage.panel.notices = [{ ...NOTICE, level: 'info', code: 'service', text: 'The demo answers.' }];
-  await stage.show();
-  expect(screen.getByText('The demo model answers.')).toBeDefined();
-  expect(screen.queryByText('The demo answers.')).toBeNull();
-  press('Use your own model');
-  const form = within(screen.getByRole('form', { name: 'Model settings' }));
-  const enter = (name: string, value: string): void => {
-    fireEvent.change(form.getByLabelText(name), { target: { value } });
-  };
-  expect(form.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
-  enter('Endpoint', ' https://models.example.org/v1 ');
-  enter('Model', 'm');
-  enter('Key', ' secret ');
-  fireEvent.submit(screen.getByRole('form', { name: 'Model settings' }));
-  await settle();
-  expect(stage.panel.calls).toEqual([
-    ['changeService', { base_url: 'https://models.example.org/v1', model: 'm', api_key: 'secret' }]
-  ]);
-  expect(form.getByText('Saved.')).toBeDefined();
-  expect(form.getByLabelText<HTMLInputElement>('Key').value).toBe('');
-});
-
-it('tests what is set and names what to do', async () => {
-  const stage = new Stage();
-  stage.panel.checks = [
-    { name: 'endpoint', status: 'ok', text: 'The endpoint answers.', action: '' },
-    { name: 'key', status: 'blocked', text: 'The key was refused.', action: 'Set another one.' }
-  ];
-  stage.requests.ask('service');
-  await stage.show();
-  press('Test');
-  await settle();
-  expect(screen.getByText('Set another one.')).toBeDefined();
-  expect(screen.getByText('Does not work:')).toBeDefined();
-});
-
-it('saves before it tests', async () => {
-  const stage = new Stage();
-  stage.requests.ask('service');
-  await stage.show();
-  const field = screen.getByLabelText('Endpoint');
-  expect(document.activeElement).toBe(field);
-  fireEvent.change(field, { target: { value: 'http://127.0.0.1:8000/v1' } });
-  press('Save and test');
-  await settle();
-  expect(stage.panel.calls).toEqual([['changeService', { base_url: 'http://127.0.0.1:8000/v1' }]]);
-});
-
-it('says what the server does not like about the settings', async () => {
-  const stage = new Stage();
-  stage.panel.refusal = new Error('The address has no host.');
-  stage.requests.ask('service');
-  await stage.show();
-  press('Test');
-  expect(await screen.findByText('The address has no host.')).toBeDefined();
-});
-
-it('keeps a key that is set when its field is emptied again', async () => {
-  const stage = new Stage();
-  stage.requests.ask('service');
-  await stage.show();
-  expect(screen.getByText(/A key is set \(environment\)/)).toBeDefined();
-  const field = screen.getByLabelText('Key');
-  fireEvent.change(field, { target: { value: 'x' } });
-  fireEvent.change(field, { target: { value: '' } });
-  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
-});
-
-it('leaves endpoint and key to the administrator where they are locked', async () => {
-  const stage = new Stage();
-  stage.panel.service = { ...SERVICE, endpoints_locked: true, models_allowed: ['a', 'b'] };
-  stage.requests.ask('service');
-  await stage.show();
-  expect(screen.getByLabelText<HTMLInputElement>('Endpoint').disabled).toBe(true);
-  expect(screen.getByLabelText<HTMLInputElement>('Key').disabled).toBe(true);
-  expect(screen.getByText('Allowed: a, b')).toBeDefined();
-  press('Close');
-  expect(screen.queryByLabelText('Endpoint')).toBeNull();
-});
-
 it('does what commands ask, also before it was drawn', async () => {
   const stage = new Stage();
   stage.requests.ask('compose');
@@ -290,139 +193,8 @@ it('does what commands ask, also before it was drawn', async () => {
   expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Prompt' }));
 });
 
-const ASKING: Turn = turn({
-  status: 'running',
-  blocks: [card({ status: 'asking', risk: 'edit', name: 'edit_cell' })]
-});
-
-it('goes to what waits for approval', async () => {
-  const chat = new FakeChat({ run: 'run-1', phase: 'approval', approval: 'call-1' }, [ASKING]);
-  const stage = new Stage(new FakePanel(chat));
-  await stage.show();
-  act(() => {
-    stage.requests.ask('approval');
-  });
-  await settle();
-  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Approve' }));
-});
-
 it('skips to the prompt', async () => {
   await new Stage().show();
   press('Skip to the prompt');
   expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Prompt' }));
-});
-
-it('asks for the input of a running cell, hidden where it is a password', async () => {
-  const input = { request: 'r1', prompt: 'Your password: ', password: true };
-  const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
-  await new Stage(new FakePanel(chat)).show();
-  const field = screen.getByLabelText<HTMLInputElement>('Your password:');
-  expect(field.type).toBe('password');
-  fireEvent.change(field, { target: { value: 'x y' } });
-  fireEvent.submit(field);
-  expect(chat.calls).toEqual([['sendInput', 'x y']]);
-});
-
-it('asks for plain input without a prompt of its own', async () => {
-  const input = { request: 'r1', prompt: '', password: false };
-  const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
-  await new Stage(new FakePanel(chat)).show();
-  expect(screen.getByLabelText<HTMLInputElement>('The running cell asks for input').type).toBe(
-    'text'
-  );
-});
-
-it('shows a prompt at once, before the server has it', async () => {
-  const chat = new FakeChat();
-  chat.sending = [{ text: 'Plot it', context: [], mode: 'ask', model: '' }];
-  await new Stage(new FakePanel(chat)).show();
-  expect(screen.getByText('Plot it')).toBeDefined();
-  expect(screen.queryByText('What shall we do?')).toBeNull();
-});
-
-it('says what the run does and for how long', async () => {
-  const started = Date.now() / 1000 - 65;
-  const chat = new FakeChat({ run: 'run-1', phase: 'kernel_busy' }, [
-    turn({ status: 'running', startedAt: started })
-  ]);
-  await new Stage(new FakePanel(chat)).show();
-  expect(screen.getByText('Waiting for the kernel, which is running something else')).toBeDefined();
-  expect(screen.getByText(/^1m 0[5-7]s$/)).toBeDefined();
-});
-
-it('acts on the notebook of the chat', async () => {
-  const chat = new FakeChat({ notebook_path: PATH }, [turn({ blocks: [card()] })]);
-  const stage = new Stage(new FakePanel(chat));
-  await stage.show();
-  press(/Load the penguins/);
-  press('Go to cell');
-  press('Undo step');
-  press('Redo');
-  press(/^Undo run/);
-  press('Redo run');
-  expect(stage.notebook.calls).toEqual([
-    ['reveal', 'cell-1'],
-    ['undo', 'run-1', 'call-1'],
-    ['redo', 'run-1', 'call-1'],
-    ['undo', 'run-1', undefined],
-    ['redo', 'run-1', undefined]
-  ]);
-});
-
-it.each([
-  ['while a run goes on', { run: 'run-2' }, true],
-  ['in a notebook that cannot be changed', {}, false]
-])('takes nothing back %s', async (_, state, editable) => {
-  const chat = new FakeChat({ notebook_path: PATH, ...state }, [turn({ blocks: [card()] })]);
-  const stage = new Stage(new FakePanel(chat));
-  stage.notebook.editable = editable;
-  await stage.show();
-  expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Undo run/ }).disabled).toBe(true);
-});
-
-it('cannot show cells of a notebook that is not open', async () => {
-  const chat = new FakeChat({ notebook_path: 'closed.ipynb' }, [turn({ blocks: [card()] })]);
-  await new Stage(new FakePanel(chat)).show();
-  press(/Load the penguins/);
-  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Go to cell' }).disabled).toBe(true);
-});
-
-it('asks again, goes on and shows the settings from a turn that failed', async () => {
-  const failed = turn({ status: 'task error', cause: 'SetupError', reason: 'No model.' });
-  const cut = turn({ runId: 'run-2', cause: 'truncated', reason: 'Cut off.' });
-  const chat = new FakeChat({}, [failed, cut]);
-  await new Stage(new FakePanel(chat)).show();
-  press('Retry');
-  press('Continue');
-  press('Model settings');
-  expect(chat.calls.map(([name, sent]) => [name, (sent as { text: string }).text])).toEqual([
-    ['ask', failed.prompt],
-    ['ask', 'Continue where you were cut off.']
-  ]);
-  expect(screen.getByRole('form', { name: 'Model settings' })).toBeDefined();
-});
-
-it('answers each edit of a batch as it asks, and nothing that does more', async () => {
-  const edit = (callId: string, status: 'asking' | 'waiting' | 'ok', risk = 'edit') =>
-    card({ callId, status, risk, name: 'edit_cell' });
-  const chat = new FakeChat({ run: 'run-1', phase: 'approval', approval: 'a' }, [
-    turn({
-      status: 'running',
-      blocks: [edit('a', 'asking'), edit('b', 'waiting'), edit('c', 'waiting')]
-    })
-  ]);
-  await new Stage(new FakePanel(chat)).show();
-  await act(() => new Promise(resolve => setTimeout(resolve, 450)));
-  press('Accept all 3 edits');
-  const goOn = (approval: string, ...blocks: Turn['blocks'][number][]): void => {
-    act(() => {
-      chat.set({ state: { approval }, turns: [turn({ status: 'running', blocks })] });
-    });
-  };
-  goOn('b', edit('a', 'ok'), edit('b', 'asking'), edit('c', 'waiting'));
-  goOn('c', edit('a', 'ok'), edit('b', 'ok'), edit('c', 'asking', 'destroy'));
-  expect(chat.calls).toEqual([
-    ['answer', 'a', true, '', false],
-    ['answer', 'b', true, '', false]
-  ]);
 });

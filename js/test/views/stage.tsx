@@ -1,6 +1,6 @@
 /** Puts the panel on a page with fakes behind it. */
 import { Signal } from '@lumino/signaling';
-import { act, render, type RenderResult } from '@testing-library/react';
+import { act, fireEvent, render, type RenderResult, screen } from '@testing-library/react';
 import * as React from 'react';
 
 import { type Choices, DEFAULTS } from '../../src/settings';
@@ -51,6 +51,11 @@ export async function settle(): Promise<void> {
       setTimeout(resolve, 30);
     });
   });
+}
+
+/** Press the button of this name. */
+export function press(name: string | RegExp): void {
+  fireEvent.click(screen.getByRole('button', { name }));
 }
 
 const NOTHING = (): undefined => undefined;

@@ -1,0 +1,152 @@
+"""Chats of the panel outlive pages, lines and servers, in a real JupyterLab."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from fake_service import text
+from lab import LabPage
+from notebook_page import NotebookPage, numbers
+from panel_page import Line, PanelPage, Script, call, slowly
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def panel(own_page: NotebookPage) -> NotebookPage:
+    return own_page
+
+
+def notebook(panel: NotebookPage, name: str, *sources: str) -> str:
+    return panel.lab.server.write_notebook(f"{name}.ipynb", list(sources or ("x = 1",)))
+
+
+def test_chats_are_listed_searched_renamed_exported_resumed_and_deleted(page: NotebookPage) -> None:
+    page.write(text("Penguins swim."), text("Whales sing."), text("They do."))
+    page.start("x = 1", mode="")
+    page.answer("About penguins")
+    page.button("New chat").click()
+    expect(page.turns).to_have_count(0)
+    page.answer("About whales")
+    page.button("Chats").click()
+    here = page.root.locator(".cw-sessions-part").filter(has_text="This notebook")
+    expect(here.get_by_role("listitem")).to_have_count(2)
+
+    search = page.root.get_by_role("searchbox")
+    expect(search).to_be_focused()
+    search.fill("swim")
+    expect(here.get_by_role("listitem")).to_have_count(1)
+    expect(here).to_contain_text("penguins")
+    row = here.get_by_role("listitem")
+    row.get_by_role("button", name=re.compile("^More for")).click()
+    page.root.get_by_role("menuitem", name="Rename").click()
+    title = page.root.get_by_role("textbox", name="Title")
+    title.fill("Birds of the south")
+    title.press("Enter")
+    expect(row).to_contain_text("Birds of the south")
+
+    for name, suffix, holds in (
+        ("Export as Markdown", ".md", "Penguins swim."),
+        ("Export as notebook", ".ipynb", "Penguins swim."),
+        ("Export as web page", ".html", "Penguins swim."),
+    ):
+        row.get_by_role("button", name=re.compile("^More for")).click()
+        with page.lab.page.expect_download() as download:
+            page.root.get_by_role("menuitem", name=name).click()
+        assert download.value.suggested_filename == f"Birds of the south{suffix}"
+        assert holds in Path(download.value.path()).read_text("utf-8")
+
+    row.get_by_role("button", name=re.compile("^Birds of the south")).click()
+    expect(page.last).to_contain_text("Penguins swim.")
+    page.answer("Do they?")
+    assert "About penguins" in page.script.last()
+    assert "whales" not in page.script.last()
+
+    page.lab.execute("cellwright:sessions")
+    row = here.get_by_role("listitem").filter(has_text="whales")
+    row.get_by_role("button", name=re.compile("^More for")).click()
+    page.root.get_by_role("menuitem", name="Delete").click()
+    page.button("Delete").click()
+    expect(here.get_by_role("listitem")).to_have_count(1)
+    page.lab.page.keyboard.press("Escape")
+    expect(page.root.get_by_role("heading", name="Birds of the south")).to_be_visible()
+
+
+COUNT = (
+    "import itertools, pathlib, time\nfor number in itertools.count():\n"
+    "    print(number, flush=True)\n    if pathlib.Path('counted').exists():\n        break\n"
+    "    time.sleep(0.2)"
+)
+"""Counts until a file is there, however slow the page is."""
+
+
+def test_a_tab_that_is_loaded_again_or_closed_finds_everything_once(
+    panel: NotebookPage, script: Script
+) -> None:
+    """Faults S12 and S14."""
+    script.write(
+        text("Said before."),
+        call("run_cell", code=COUNT, title="Count"),
+        text("Counted to the end."),
+    )
+    panel.open(notebook(panel, "again"), mode="Auto")
+    panel.answer("Say something.")
+    panel.ask("Count.")
+    output = panel.cell(1).locator(".jp-OutputArea-output")
+    expect(output).to_contain_text("2")
+    panel.reload()
+    expect(panel.root.locator(".cw-prompt-text")).to_have_text(["Say something.", "Count."])
+    expect(output).to_contain_text("4")
+
+    second = PanelPage(LabPage(panel.lab.page.context.new_page(), panel.lab.server))
+    second.lab.page.goto(f"{panel.lab.server.url}/lab/workspaces/two/tree/again.ipynb")
+    second.lab.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+    second.show()
+    expect(second.root.get_by_text("another tab")).to_be_visible()
+    expect(second.button("Take over")).to_be_visible()
+    second.lab.page.close()
+
+    (panel.lab.server.folder / "counted").touch()
+    panel.wait_for_answer(2)
+    panel.lab.save()
+    panel.reload()
+    panel.wait_for_answer(2)
+    assert panel.root.inner_text().count("Said before.") == 1
+    assert panel.root.inner_text().count("Counted to the end.") == 1
+    assert panel.cards.count() == 1
+    first, counted = panel.lab.cells()
+    printed = "".join(output["text"] for output in counted["outputs"])
+    times = len(printed.split())
+    assert times > 5
+    assert printed.split() == numbers(times)
+    assert counted["execution_count"] is not None
+    assert first["source"] == "x = 1"
+
+
+def test_a_line_that_is_cut_for_five_seconds_doubles_and_loses_nothing(
+    panel: NotebookPage, script: Script
+) -> None:
+    """Fault S15."""
+    words = " ".join(f"w{number}" for number in range(80))
+    script.write(slowly(words, 8))
+    page = panel.lab.page
+    with Line(panel.lab.server).running() as line:
+        panel = PanelPage(LabPage(page, line.server))
+        panel.open(notebook(panel, "offline"))
+        panel.ask()
+        expect(panel.last).to_contain_text("w5")
+        page.context.set_offline(True)
+        line.cut()
+        began = time.monotonic()
+        expect(panel.root.get_by_text("Connection lost.")).to_be_visible()
+        page.wait_for_timeout(max(0, 5 - time.monotonic() + began) * 1000)
+        line.mend()
+        page.context.set_offline(False)
+        panel.wait_for_answer()
+        expect(panel.root.get_by_text("Connection lost.")).to_have_count(0)
+        assert panel.last.locator(".cw-md").inner_text().split() == words.split()
+        page.goto("about:blank")

@@ -1,0 +1,159 @@
+"""What a person does while the agent works in a real JupyterLab: stop, approve, take back, wait."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from fake_service import text, tool_calls
+from notebook_page import NotebookPage
+from panel_page import PanelPage, call, slowly
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+
+STOP_SECONDS = 1.0
+ENDED = """() => {
+    const ended = document.querySelector('#cellwright-panel .cw-turn:last-of-type .cw-ending');
+    return ended?.textContent.includes('Stopped') ? performance.now() - window.asked : null;
+}"""
+
+
+def seconds_until_stopped(page: PanelPage, stop: str) -> float:
+    tab = page.lab.page
+    tab.evaluate("window.asked = performance.now()")
+    if stop == "Esc":
+        page.prompt.press("Escape")
+    else:
+        page.root.locator(".cw-send.cw-mod-stop").click()
+    taken: float = tab.wait_for_function(ENDED).json_value()
+    return taken / 1000
+
+
+def test_stop_ends_an_answer_and_a_cell_within_a_second(page: NotebookPage) -> None:
+    wait = "import time\ntime.sleep(60)"
+    page.write(
+        slowly("One two three. " * 200, 120),
+        call("run_cell", code=wait, title="Wait"),
+        text("Go on as if nothing had been."),
+    )
+    page.start("x = 1", mode="Auto")
+    page.ask()
+    expect(page.last).to_contain_text("One two three.")
+    assert seconds_until_stopped(page, "button") < STOP_SECONDS
+    expect(page.last).to_contain_text("One two three.")
+    page.ask("Wait.")
+    expect(page.cell(1).locator(".jp-InputPrompt")).to_have_text("[*]:")
+    assert seconds_until_stopped(page, "Esc") < STOP_SECONDS
+    expect(page.cell(1).locator(".jp-OutputArea-output")).to_contain_text("KeyboardInterrupt")
+    expect(page.cell(1).locator(".jp-InputPrompt")).not_to_have_text("[*]:")
+    page.answer("And again?")
+    expect(page.last).to_contain_text("as if nothing had been")
+
+
+def test_calls_are_approved_rejected_with_a_reason_and_allowed_for_the_session(
+    page: NotebookPage,
+) -> None:
+    page.write(
+        call("run_cell", code="a = 1", title="First"),
+        call("run_cell", code="b = 2", title="Second"),
+        call("run_cell", code="c = 3", title="Third"),
+        call("run_cell", code="d = 4", title="Fourth"),
+        text("Done."),
+    )
+    page.start("x = 1", mode="Ask")
+    page.ask()
+    expect(page.button("Approve")).to_have_attribute("aria-disabled", "false")
+    tab = page.lab.page.locator(".jp-SideBar [data-id='cellwright-panel']")
+    expect(tab).to_have_class(re.compile("cw-attention"))
+    expect(page.cards.last).to_contain_text("a = 1")
+    assert page.sources() == ["x = 1"], "nothing happens before the answer"
+    page.button("Approve").click()
+
+    expect(page.cards.last).to_contain_text("b = 2")
+    assert page.sources() == ["x = 1", "a = 1"]
+    page.button("Reject and say what to do instead").click()
+    reason = page.root.get_by_role("textbox", name="What to do instead")
+    reason.fill("Call it beta.")
+    expect(page.button("Reject and send")).to_be_enabled()
+    page.lab.page.wait_for_timeout(400)  # an approval takes no answer at once
+    reason.press("Enter")
+
+    expect(page.cards.last).to_contain_text("c = 3")
+    assert "Call it beta." in page.script.last()
+    allow = page.button("Allow for this session")
+    expect(allow).to_have_attribute("aria-disabled", "false")
+    allow.click()
+    page.wait_for_answer()
+    assert page.sources() == ["x = 1", "a = 1", "c = 3", "d = 4"]
+    page.last.get_by_role("button", name=re.compile("4 steps")).click()
+    expect(page.cards.filter(has_text="Second")).to_contain_text("Rejected")
+
+
+def test_a_step_and_a_whole_run_are_taken_back_and_done_again(page: NotebookPage) -> None:
+    page.write(
+        call("run_cell", code="a = 1", title="First"),
+        call("run_cell", code="b = 2", title="Second"),
+        call("read_notebook"),
+        text("Done."),
+    )
+    page.start("x = 1", mode="Auto")
+    page.answer()
+    page.last.get_by_role("button", name=re.compile("3 steps")).click()
+    card = page.cards.filter(has_text="First")
+    card.get_by_role("button", name=re.compile("First")).click()
+    page.button("Undo step", within=card).click()
+    assert page.sources() == ["x = 1", "b = 2"]
+    expect(card.get_by_role("status")).to_contain_text("Variables and files keep their values.")
+    page.button("Redo", within=card).click()
+    assert page.sources() == ["x = 1", "a = 1", "b = 2"]
+    page.root.get_by_role("button", name=re.compile("^Undo run")).click()
+    assert page.sources() == ["x = 1"]
+    page.button("Redo run").click()
+    assert page.sources() == ["x = 1", "a = 1", "b = 2"]
+    expect(page.cell(1).locator(".cw-cell-badge")).to_have_text("AI")
+
+
+def test_prompts_wait_in_a_queue_while_it_works(page: NotebookPage) -> None:
+    page.write(
+        slowly("Working on it. " * 40, 40),
+        text("Answer of the second."),
+        text("Answer of the third."),
+    )
+    page.start("x = 1", mode="")
+    page.ask("first")
+    expect(page.last).to_contain_text("Working on it.")
+    for words in ("second", "third", "fourth"):
+        page.ask(words)
+    expect(page.queue).to_have_text(["second", "third", "fourth"])
+    page.button("Remove this prompt", within=page.queue.nth(2)).click()
+    page.button("Move up", within=page.queue.nth(1)).click()
+    expect(page.queue).to_have_text(["third", "second"])
+    page.button("Edit this prompt", within=page.queue.nth(1)).click()
+    field = page.root.get_by_role("textbox", name="Waiting prompt")
+    field.fill("second, but better")
+    field.press("Enter")
+    expect(page.queue).to_have_text(["third", "second, but better"])
+    assert seconds_until_stopped(page, "button") < STOP_SECONDS
+    expect(page.root.get_by_text("These wait, because the last run was stopped")).to_be_visible()
+    page.button("Resume").click()
+    page.wait_for_answer(3)
+    prompts = page.root.locator(".cw-prompt-text")
+    expect(prompts).to_have_text(["first", "third", "second, but better"])
+    expect(page.queue).to_have_count(0)
+
+
+def test_several_edits_are_accepted_with_one_click(page: NotebookPage) -> None:
+    edits = [
+        ("edit_cell", {"cell_id": f"cell-{number}", "source": f"x = {number + 10}"})
+        for number in range(3)
+    ]
+    page.write(call("read_notebook"), tool_calls(edits), text("Done."))
+    page.start("x = 0", "x = 1", "x = 2", mode="Ask")
+    page.ask()
+    accept = page.button("Accept all 3 edits")
+    expect(accept).to_have_attribute("aria-disabled", "false")
+    accept.click()
+    page.wait_for_answer()
+    assert page.sources() == ["x = 10", "x = 11", "x = 12"]
