@@ -58,7 +58,8 @@ class Client:
 
         Args:
             method: HTTP method.
-            path: Below the root, with its parameters, written as it goes over the wire.
+            path: Below the root, with its parameters, written as it goes over the wire; one that
+                begins with a slash is below the folder of all routes.
             value: Bytes go as they are.
             who: How it is authenticated; a cookie comes without the XSRF header.
             options: ``headers`` to add, ``xsrf`` to send the header that pages send.
@@ -66,7 +67,8 @@ class Client:
         headers = {**self._identity(who), **options.get("headers", {})}
         if options.get("xsrf"):
             headers["X-XSRFToken"] = self.cookies["_xsrf"]
-        url = f"{self.base_url}{ROOT}/{path}"
+        root = ROOT.partition("/")[0] if path.startswith("/") else f"{ROOT}/"
+        url = f"{self.base_url}{root}{path}"
         response = await self.fetch(method, url, headers, _body(method, value))
         content: bytes | None = response.body
         return Answer(response.code, response.headers, content or b"")

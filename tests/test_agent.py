@@ -51,7 +51,7 @@ from cellwright.redaction import Redactor
 from cellwright.settings import Limits, Mode
 from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
-from cellwright.tool_calls import ToolCaller
+from cellwright.tool_calls import CallerParts, ToolCaller
 
 
 class Echo(Component):
@@ -167,13 +167,14 @@ class Harness:
         self.person = person or Person(Decision(True, "person"))
         policy = Policy(mode, self.person)
         registry = Registry([Echo(), Broken(), Submit(), Runs()])
+        budget = Budget(limits or Limits())
         self.parts = AgentParts(
             lm=self.lm,
             adapter=NativeAdapter(),
             parameters=Parameters("scripted"),
-            tools=ToolCaller(registry, policy, context, publisher),
+            tools=ToolCaller(registry, policy, context, CallerParts(publisher, budget)),
             publisher=publisher,
-            budget=Budget(limits or Limits()),
+            budget=budget,
             stop=self.stop,
         )
         self.history = History([SystemMessage("rules"), UserMessage((TextPart("question"),))])
