@@ -115,7 +115,8 @@ coverage: .venv/setup.stamp
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
 
 test-browser: js
-	$(BIN)/pytest -n $(WORKERS) tests/browser
+	$(BIN)/pytest -n $(WORKERS) -m 'not serial' tests/browser
+	$(BIN)/pytest -m serial tests/browser
 
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
 	$(BIN)/pytest tests/packaging

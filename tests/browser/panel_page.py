@@ -164,6 +164,7 @@ class PanelPage:
         handle = self.lab.page.locator(
             "#jp-main-split-panel > .lm-SplitPanel-handle:not(.lm-mod-hidden)"
         ).last
+        handle.hover(position={"x": 1, "y": 300})  # once it has come to rest
         place, panel = handle.bounding_box(), self.root.bounding_box()
         assert place is not None
         assert panel is not None

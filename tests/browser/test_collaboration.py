@@ -72,6 +72,7 @@ def test_a_notebook_loaded_again_in_the_middle_has_each_cell_once(
         expect(page.prompt_of(1)).to_have_text("[*]:")
         (lab_server.folder / "reloaded").touch()
         page.wait_for_answer()
+        expect(page.output(2)).to_contain_text("next")
         _, waited, after = page.lab.cells()
         assert shown(waited) == "waiting\nwent on\n"
         assert shown(after) == "'next'"

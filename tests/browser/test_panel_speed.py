@@ -11,6 +11,7 @@ import pytest
 from fake_service import Answer, spaced, text
 from notebook_page import NotebookPage, shown
 from panel_page import call
+from playwright.sync_api import expect
 
 from cellwright.events import ModelReplied, RunFinished, RunStarted
 from cellwright.messages import AssistantMessage
@@ -20,7 +21,7 @@ from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.usage import Usage
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
 
 
 INSERT_MILLISECONDS = 80
@@ -58,6 +59,7 @@ def test_thousands_of_prints_are_drawn_as_fast_as_they_come(page: NotebookPage) 
     began = time.monotonic()
     page.answer()
     by_agent = time.monotonic() - began
+    expect(page.output(1)).to_contain_text("\n4999\n")
     # by hand Jupyter's own limit of messages a second may cut it
     assert shown(page.lab.cells()[1]) == "".join(f"{number}\n" for number in range(5_000))
     assert by_agent < by_hand + 3

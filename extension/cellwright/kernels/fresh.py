@@ -12,17 +12,13 @@ from typing import Any, Protocol, Self
 from cellwright.errors import KernelError
 from cellwright.kernels import InputAsker
 from cellwright.kernels.client import ClientKernel, ProcessManager
+from cellwright.kernels.installing import flood_limit
 from cellwright.kernels.kernel_process import KernelProcess
 from cellwright.stopping import Stop
 
 __all__ = ["Attendance", "FreshKernel", "OwnProcess", "start_kernel"]
 
 START_SECONDS = 60.0
-LIFT_FLOOD_LIMIT = (
-    "(lambda thread: thread.schedule(lambda: thread.socket.setsockopt("
-    "__import__('zmq').SNDHWM, 0)))(get_ipython().kernel.iopub_socket.io_thread)"
-)
-"""ipykernel drops messages past a thousand that wait to be sent: a flood of prints had holes."""
 LIMIT_MEMORY = "(lambda r: r.setrlimit(r.RLIMIT_AS, ({0}, {0})))(__import__('resource'))"
 
 
@@ -52,7 +48,7 @@ class Attendance:
 class FreshKernel(ClientKernel):
     """A kernel of our own; ``close`` ends its process, and so does leaving a ``with``."""
 
-    _install_too = MappingProxyType({"flood": LIFT_FLOOD_LIMIT})
+    _install_too = MappingProxyType({"flood": flood_limit(0)})
 
     def __init__(
         self, client: Any, process: OwnProcess, attendance: Attendance | None = None

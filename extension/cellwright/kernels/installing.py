@@ -14,7 +14,7 @@ from typing import Any
 
 from cellwright import cell_watch, figures, inspection, interrupt_watch, probe
 
-__all__ = ["answer_expression", "install_code", "prepare_code"]
+__all__ = ["answer_expression", "flood_limit", "install_code", "prepare_code"]
 
 PACKAGE = "_cellwright"
 MAKE = """
@@ -53,6 +53,17 @@ def _given() -> dict[str, Any]:
     sources = {m.__name__.rpartition(".")[2]: inspect.getsource(m) for m in modules}
     version = hashlib.sha256("".join(sources.values()).encode()).hexdigest()
     return {"name": PACKAGE, "version": version, "sources": sources}
+
+
+def flood_limit(messages: int) -> str:
+    """An expression that lets so many messages wait to be sent; 0: as many as there are.
+
+    ipykernel drops what comes after a thousand: a flood of prints had holes.
+    """
+    return (
+        "(lambda thread: thread.schedule(lambda: thread.socket.setsockopt("
+        f"__import__('zmq').SNDHWM, {messages})))(get_ipython().kernel.iopub_socket.io_thread)"
+    )
 
 
 def answer_expression(function: str, arguments: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import concurrent.futures
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import closing, suppress
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from jupyter_core.utils import ensure_async
@@ -18,6 +19,7 @@ from cellwright.cells import VariableSummary
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError, ToolError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
+from cellwright.kernels.installing import flood_limit
 from cellwright.server.gateway_client import open_gateway_client
 
 __all__ = ["ConnectedKernel", "ServerKernels"]
@@ -32,6 +34,9 @@ START_HINT = "Start the kernel, then ask again."
 
 class ConnectedKernel(ClientKernel):
     """A kernel of the server; ``close`` ends the connection, never the kernel."""
+
+    # A page that does not read must not fill the person's kernel without end.
+    _install_too = MappingProxyType({"flood": flood_limit(100_000)})
 
     def __init__(self, client: Any, process: ServerKernelProcess, attendance: Attendance) -> None:
         super().__init__(

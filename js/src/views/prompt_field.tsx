@@ -33,7 +33,16 @@ export function PromptField(props: PromptFieldProps) {
   const trigger = caret === null ? null : findTrigger(text, caret);
   const candidates = useCandidates(trigger, source);
   const list = React.useId();
+  const chosenCaret = React.useRef<number | null>(null);
   useGrowth(field, text);
+  // Before the next key comes: whoever types fast has gone on by the next frame.
+  React.useLayoutEffect(() => {
+    const position = chosenCaret.current;
+    if (position !== null) {
+      chosenCaret.current = null;
+      field.current?.setSelectionRange(position, position);
+    }
+  }, [field, text]);
 
   const choose = (candidate: Candidate): void => {
     if (trigger !== null) {
@@ -41,9 +50,7 @@ export function PromptField(props: PromptFieldProps) {
       onText(text.slice(0, trigger.start) + candidate.text + text.slice(trigger.end));
       onCandidate(candidate);
       setCaret(null);
-      requestAnimationFrame(() => {
-        field.current?.setSelectionRange(position, position);
-      });
+      chosenCaret.current = position;
     }
   };
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
