@@ -30,6 +30,17 @@ it('completes variables of the kernel after @, with what the one in question hol
   expect(chat.calls).toEqual([]);
 });
 
+it('puts the caret behind the chosen name at once, in the middle of a text too', async () => {
+  const { panel } = await stage();
+  panel.names = NAMES;
+  panel.setNotebook({ path: 'a.ipynb', kernelId: 'kernel-1', outline: () => [] });
+  fireEvent.change(field(), { target: { value: 'Plot @pen by island', selectionStart: 9 } });
+  await screen.findByRole('option', { name: /^penguins/ });
+  fireEvent.keyDown(field(), { key: 'Enter' });
+  expect(field().value).toBe('Plot @penguins  by island');
+  expect(field().selectionStart).toBe('Plot @penguins '.length);
+});
+
 it('walks through the names and closes them with Esc before it stops a run', async () => {
   const { chat, panel } = await stage(new FakeChat(RUNNING));
   panel.names = NAMES;
