@@ -209,4 +209,5 @@ def test_a_payload_that_is_opened_again_still_does_nothing(lab: LabPage, sink: S
     answer = lab.page.locator("#cellwright-panel").get_by_role("article").last
     expect(answer.get_by_text("onerror=alert(1)")).to_be_visible()
     assert lab.page.evaluate(STRANGE, ACTIVE) == []
-    assert (sink.hits, watched.events) == ([], [])
+    lab_s_own = f"navigated {lab.page.url}"  # JupyterLab names the open notebook, now or later
+    assert (sink.hits, [event for event in watched.events if event != lab_s_own]) == ([], [])
