@@ -3,7 +3,8 @@
     python benchmarks/overhead.py [--steps 20] [--repeats 5] [--json]
 
 Prints medians of one run on this machine. The server is a process of its own that answers at
-once; a step runs ``x = 1``. "bare" is the openai SDK and jupyter_client with nothing in between.
+once; a step runs ``x = 1`` in a folder of 100 files, for what a cell does to files is looked for.
+"bare" is the openai SDK and jupyter_client with nothing in between.
 """
 
 from __future__ import annotations
@@ -63,13 +64,24 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["CELLWRIGHT_HOME"] = folder
+        os.environ["CELLWRIGHT_HOME"] = str(Path(folder, "store"))
+        os.chdir(_project(folder))
         figures = _measure(options.steps, options.repeats)
     if options.json:
         print(json.dumps(figures, indent=2))
         return
     for name, value in figures.items():
         print(f"{name:<58} {value:>9.2f}")
+
+
+def _project(folder: str) -> Path:
+    """A folder as people have it: what a cell did to its files costs time to find out."""
+    project = Path(folder, "project")
+    for number in range(100):
+        file = project / f"part-{number % 5}" / f"{number}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("a,b\n1,2\n")
+    return project
 
 
 def _measure(steps: int, repeats: int) -> dict[str, float]:

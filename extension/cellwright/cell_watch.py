@@ -21,8 +21,8 @@ from .interrupt_watch import InterruptWatch
 __all__ = ["STATE", "after_cell", "before_cell", "install", "own_names", "row"]
 
 FILE_LIMIT = 2_000
-FILE_SECONDS = 0.01
-"""So long a folder is looked through; in a larger one only the nearest files are seen."""
+FILE_SECONDS = 0.002
+"""So long the folders below are looked through, after the first, which is always seen whole."""
 CLOCK_STEP_NS = 10_000_000
 """File times lag behind the clock by up to this much."""
 CHANGED_LIMIT = 40
