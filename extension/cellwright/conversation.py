@@ -16,6 +16,7 @@ from cellwright.attachments import Attachment, attach, pictures_of
 from cellwright.budget import Budget
 from cellwright.cells import Cell, VariableSummary
 from cellwright.components import ToolContext, ToolLimits
+from cellwright.components.sources import ToolSource
 from cellwright.components.system_names import settable_values
 from cellwright.context.assemble import (
     TurnState,
@@ -40,6 +41,7 @@ from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
 from cellwright.tool_calls import CallerParts, ToolCaller
 from cellwright.tool_offer import ToolOffer
+from cellwright.turn_sources import Found, Turn, looked_up, notices_of
 from cellwright.typed_answers import offered
 from cellwright.usage import price_for
 
@@ -144,8 +146,13 @@ class Conversation:
                 yield from publisher.publish(Notice("info", question.notice, code="service"))
             sees = lm.capabilities(question.parameters.model).vision
             pictures = pictures_of(question.files, self._folder) if sees else ()
+            found = self._looked_up(question, state)
+            if found.notices or found.problems:
+                yield from publisher.publish(*notices_of(found))
+            question = replace(question, context=(*question.context, *found.blocks))
             self._append_question(question, attachments, state, pictures)
-            for left_out in self._tools.renew(kernel, self._place.notebook):
+            added = tuple(ToolSource(s.name, s.components()) for s in self._place.sources)
+            for left_out in self._tools.renew(kernel, self._place.notebook, added):
                 yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
             parts = self._parts(question, lm, publisher, stop)
         except BaseException as error:
@@ -189,6 +196,23 @@ class Conversation:
             file_names=question.file_names,
             given=question.given,
         )
+
+    def _looked_up(self, question: Question, state: TurnState) -> Found:
+        """What the place's sources have; nothing for a question that is asked as it was sent."""
+        if question.message is not None:
+            return Found()
+        turn = Turn(
+            prompt=self._place.redactor.text(question.prompt),
+            chat_id=self._place.chat_id or self._first_run_id,
+            run_id=self.last_run_id,
+            user_id=self._place.user_id,
+            is_guest=self._place.is_guest,
+            assistant=question.assistant,
+            folder=str(self._folder),
+            last_error=state.last_error,
+            variables=tuple(variable.name for variable in state.variables),
+        )
+        return looked_up(self._place.sources, turn)
 
     def _append_question(
         self,

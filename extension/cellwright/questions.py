@@ -18,6 +18,7 @@ from cellwright.publishing import Listener
 from cellwright.recording import Runs
 from cellwright.redaction import Redactor
 from cellwright.settings import Limits, Mode
+from cellwright.turn_sources import TurnSource
 from cellwright.typed_answers import TypedAnswers
 from cellwright.usage import Price
 
@@ -45,6 +46,10 @@ class Place:
     """The chat it belongs to; empty: the conversation's first run stands for it."""
     user_id: str = ""
     """Who asks, as the system knows them."""
+    is_guest: bool = False
+    """Whoever asks is not the person whose store this is."""
+    sources: tuple[TurnSource, ...] = ()
+    """What is looked up for each question, and the tools that come with it."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,11 @@ class ToolOffer:
         self._standard: tuple[Component, ...] = ()
         self._live: tuple[LiveRow, ...] = ()
         self._problems: tuple[str, ...] = ()
+        self._added: tuple[ToolSource, ...] = ()
 
-    def renew(self, kernel: Kernel, notebook: Notebook | None) -> tuple[str, ...]:
+    def renew(
+        self, kernel: Kernel, notebook: Notebook | None, added: tuple[ToolSource, ...] = ()
+    ) -> tuple[str, ...]:
         """Look at what there is now; what the person should know of tools that were left out."""
         kind = (notebook is not None, notebook is not None and notebook.is_editable)
         live = discovered(kernel)
@@ -32,10 +35,10 @@ class ToolOffer:
         self._problems = live.problems
         if kind != self._notebook_kind:
             self._standard = standard_tools(notebook)
-        elif live.rows == self._live:
+        elif (live.rows, added) == (self._live, self._added):
             return new
         standard = ToolSource("standard", self._standard, is_standard=True)
-        offer = within_caps([standard, live.source])
-        self._notebook_kind, self._live = kind, live.rows
+        offer = within_caps([standard, live.source, *added])
+        self._notebook_kind, self._live, self._added = kind, live.rows, added
         self.registry = Registry(offer.components)
         return (*new, *offer.reports, *filter(None, [self.registry.warning]))

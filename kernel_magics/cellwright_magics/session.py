@@ -26,6 +26,7 @@ from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
 from cellwright.services import Service, open_service
 from cellwright.settings import Settings
+from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -92,6 +93,7 @@ class Session:
         self._services: dict[tuple[str, str, str], Service] = {}
         self._noticed: set[str] = set()
         self._database: Database | None = None
+        self._sources = Sources()
         self._store: RunStore | None = None
         self._conversation: Conversation | None = None
         self._setting: _Setting | None = None
@@ -222,6 +224,7 @@ class Session:
             notebook=saved_notebook(self._shell.user_ns, os.environ),
             prices=settings.prices,
             user_id=settings.user,
+            sources=self._sources.of(self.store(settings).database, settings),
         )
 
     @property

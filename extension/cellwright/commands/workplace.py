@@ -17,6 +17,7 @@ from cellwright.errors import SetupError
 from cellwright.events import Event
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.settings import Mode
+from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 
@@ -62,6 +63,7 @@ def make_place(
         notebook=notebook.memory,
         prices=settings.prices,
         user_id=settings.user,
+        sources=Sources().of(store.database, settings),
     )
 
 

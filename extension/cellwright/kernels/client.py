@@ -36,7 +36,7 @@ LOOK_SECONDS = 0.1
 ANSWER_SECONDS = 10.0
 """A question to a kernel that is not busy is answered within this time."""
 PUBLISHED_SECONDS = 0.1
-TRUST_SECONDS = 0.5
+TRUST_SECONDS = 0.1
 """A kernel that was heard just now is the same one: a restart takes longer."""
 CELLS_REMEMBERED = 256
 LATE_REMEMBERED = 1_000

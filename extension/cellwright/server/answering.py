@@ -35,6 +35,7 @@ from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
 from cellwright.services import Service
 from cellwright.settings import Settings
+from cellwright.standard_sources import Sources
 from cellwright.store.chats import ChatStore
 from cellwright.store.runs import RunStore
 
@@ -68,6 +69,9 @@ class Workplace(Protocol):
 
     @property
     def services(self) -> ServiceCache: ...
+
+    @property
+    def sources(self) -> Sources: ...
 
     @property
     def root(self) -> Path | None: ...
@@ -203,6 +207,7 @@ class Answering:
             listener=self._listener,
             chat_id=self._chat_id,
             user_id=settings.user,
+            sources=self._workplace.sources.of(self._workplace.runs.database, settings),
         )
 
     def _conversation_at(self, place: Place) -> Conversation:

@@ -28,6 +28,7 @@ from cellwright.server.tab import Tab
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.settings import Settings
+from cellwright.standard_sources import Sources
 from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.runs import RunStore
 
@@ -51,6 +52,7 @@ class Hub:
     def __init__(self, application: Application, kernels: ServerKernels) -> None:
         self.kernels = kernels
         self.services = ServiceCache()
+        self.sources = Sources()
         self._application = application
         self._server = secrets.token_hex(8)
         self._lock = threading.RLock()

@@ -136,6 +136,11 @@ class RunStore:
         self.last_started = ""
         """Id of the run that was started here last; empty: none yet."""
 
+    @property
+    def database(self) -> Database:
+        """Where events are written, and what else belongs to them."""
+        return self._database
+
     def start(self, *events: Event) -> RunJournal:
         """A journal for a new run, with its first events written."""
         journal = RunJournal(new_run_id(self._clock()), self._database, self._blobs)
