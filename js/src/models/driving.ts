@@ -6,6 +6,7 @@ import type { RunCell } from '../server/answers';
 import type { Rest } from '../server/rest';
 import type { ChatModel, ReceivedEvent } from './chat';
 import type { ChatPool } from './chat_pool';
+import type { ChatMemory } from './memory';
 import type { NotebookPort, NotebookRegistry, ProposalAnswer } from './notebooks';
 import { proposalIn, type Proposal } from './proposals';
 import { isForNotebook, RunHistory } from './run_history';
@@ -14,6 +15,7 @@ export interface DrivingOptions {
   readonly rest: Pick<Rest, 'runCells'>;
   readonly pool: ChatPool;
   readonly notebooks: NotebookRegistry;
+  readonly memory: Pick<ChatMemory, 'isDriven'>;
 }
 
 /** A notebook into which a run's events go from this tab. */
@@ -93,12 +95,14 @@ export class Driving implements IDisposable {
     chat.eventReceived.disconnect(this._onEvent, this);
     chat.stateReceived.disconnect(this._onState, this);
     this._histories.delete(chat);
+    this._seenGoing.delete(chat);
     this._stop(chat);
   }
 
   private _onNotebook(): void {
     for (const chat of this._options.pool.all) {
       this._look(chat);
+      this._lookBack(chat);
     }
   }
 
@@ -123,16 +127,29 @@ export class Driving implements IDisposable {
 
   /** What the server says of a chat holds for the events that came before it. */
   private _onState(chat: ChatModel): void {
-    const history = this._histories.get(chat);
+    if (chat.state.run !== '') {
+      this._seenGoing.set(chat, chat.state.run);
+    }
     this._look(chat);
-    if (history?.isFinished !== true) {
+    this._lookBack(chat);
+  }
+
+  /** A run that was over before it could be drawn: so quick, or its notebook came so late. */
+  private _lookBack(chat: ChatModel): void {
+    const history = this._histories.get(chat);
+    if (history?.isFinished !== true || this._driven.has(chat)) {
       return;
     }
-    // so quick a run that it was never seen to go on
-    if (chat.isDriver && !history.hasReplay) {
-      this._begin(chat, history);
+    const isOfThisVisit = !history.hasReplay || this._seenGoing.get(chat) === history.run;
+    if (!isOfThisVisit || !this._isOurs(chat) || this._begin(chat, history)) {
+      this._histories.delete(chat);
     }
-    this._histories.delete(chat);
+  }
+
+  /** This tab drives the chat, or did so last and was about to again. */
+  private _isOurs(chat: ChatModel): boolean {
+    const isFree = chat.state.driver === '';
+    return chat.isDriver || (isFree && this._options.memory.isDriven(chat.id));
   }
 
   /** See whether a run goes on that this tab drives. */
@@ -148,10 +165,11 @@ export class Driving implements IDisposable {
     }
   }
 
-  private _begin(chat: ChatModel, history: RunHistory): void {
+  /** False: the notebook is not open here. */
+  private _begin(chat: ChatModel, history: RunHistory): boolean {
     const port = this._options.notebooks.find(chat.state.notebook_path);
     if (port === null) {
-      return;
+      return false;
     }
     const driven: Driven = {
       port,
@@ -171,6 +189,7 @@ export class Driving implements IDisposable {
     } else {
       this._pump(chat, driven);
     }
+    return true;
   }
 
   private async _learnGone(chat: ChatModel, driven: Driven): Promise<void> {
@@ -243,6 +262,8 @@ export class Driving implements IDisposable {
 
   private readonly _options: DrivingOptions;
   private readonly _histories = new Map<ChatModel, RunHistory>();
+  /** The run of each chat that this page has seen going on. */
+  private readonly _seenGoing = new Map<ChatModel, string>();
   private readonly _driven = new Map<ChatModel, Driven>();
   private _isDisposed = false;
 }

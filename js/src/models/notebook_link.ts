@@ -8,6 +8,7 @@ import { NotebookAttachments, type Renaming } from './attachments';
 import type { ChatPool } from './chat_pool';
 import { Driving } from './driving';
 import { CellFates } from './fates';
+import type { ChatMemory } from './memory';
 import { MissingList } from './missing';
 import type { NotebookPort, NotebookRegistry } from './notebooks';
 
@@ -19,14 +20,15 @@ export interface NotebookLinkOptions {
   readonly rest: Rest;
   readonly pool: ChatPool;
   readonly notebooks: NotebookRegistry;
+  readonly memory: ChatMemory;
 }
 
 /** Ties the notebooks that are open here to the chats and to the server. */
 export class NotebookLink implements IDisposable {
   constructor(options: NotebookLinkOptions) {
     this._options = options;
-    const { notebooks, pool, rest, socket } = options;
-    this._driving = new Driving({ rest, pool, notebooks });
+    const { memory, notebooks, pool, rest, socket } = options;
+    this._driving = new Driving({ rest, pool, notebooks, memory });
     this._fates = new CellFates({ rest, pool, notebooks });
     this._missing = new MissingList(rest, this._fates, socket.tab);
     this._attachments = new NotebookAttachments({

@@ -62,7 +62,9 @@ export class PanelModel implements IDisposable {
     this._chat = this._pool.begin('');
     this._chat.changed.connect(this._onChat, this);
     this._link =
-      notebooks === null ? null : new NotebookLink({ socket, rest, pool: this._pool, notebooks });
+      notebooks === null
+        ? null
+        : new NotebookLink({ socket, rest, pool: this._pool, notebooks, memory });
     this._connect();
   }
 

@@ -164,6 +164,28 @@ describe('a page that comes back', () => {
     expect(page.server.line.sent.map(({ type }) => type)).toContain('drive');
   });
 
+  it('gets the rest of a run that was over before the server said who drives', async () => {
+    page.setRun('r1');
+    page.server.record('c1', 'r1', [events.started('a'), ...CELLS]);
+    page.setRun('r1', '');
+    await page.reload();
+    page.server.record('c1', 'r1', [events.cellAdded('last', 'x'), events.finished()]);
+    page.setRun('', '');
+    await pass(0.1);
+    expect(page.port.has('last')).toBe(true);
+    expect(page.port.log.at(-1)).toBe('r1 end');
+  });
+
+  it('leaves a run that was over before it came to the person', async () => {
+    page.setRun('r1');
+    page.server.record('c1', 'r1', [events.started('a')]);
+    page.setRun('', '');
+    page.server.record('c1', 'r1', [events.cellAdded('last', 'x'), events.finished()]);
+    await page.reload();
+    await pass(0.1);
+    expect(page.port.log).toEqual([]);
+  });
+
   it('gets what it missed of the run, marked as such', async () => {
     await comeBack();
     expect(page.port.log.slice(0, 3)).toEqual([
