@@ -154,7 +154,7 @@ def test_an_empty_reply_is_nudged_once(name: str) -> None:
 
 
 @each_adapter
-def test_a_service_error_leads_nowhere_else(name: str) -> None:
+def test_x_23_a_service_error_leads_nowhere_else(name: str) -> None:
     """X-23: only replies that cannot be read do."""
     talk = Talk(name, [LMServerError("Down.")])
     assert talk.run().status == "task error"

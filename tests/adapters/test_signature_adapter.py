@@ -212,7 +212,7 @@ def test_004_11_a_history_field_neither_spoils_a_demo_nor_is_printed_in_it() -> 
 
 
 @pytest.mark.parametrize("adapter", [cls() for cls in ADAPTERS])
-def test_004_13_the_history_is_shown_nowhere_else(adapter: FieldAdapter) -> None:
+def test_004_13_and_x_22_the_history_is_shown_nowhere_else(adapter: FieldAdapter) -> None:
     """In dspy the system message still lists it."""
     messages = adapter.format(WITH_HISTORY, [], {**INPUTS, "history": None})
     assert "history" not in str(messages).lower()

@@ -108,9 +108,9 @@ def test_000_12_files_and_variables_of_the_person_reach_the_tool() -> None:
         "_sys_file_names": '["d.csv"]',
         "_sys_custom_variables": '{"months": 3}',
     }
-    context = with_run_facts(make_context(), asked(given), Path("/work"))
+    context = with_run_facts(make_context(), asked(given), Path("/folder"))
     assert context.files == {
-        "a.csv": "/work/a.csv",
+        "a.csv": "/folder/a.csv",
         "/data/b.csv": "/data/b.csv",
         "d.csv": "d.csv",
         "c.csv": "/data/c.csv",
@@ -121,8 +121,8 @@ def test_000_12_files_and_variables_of_the_person_reach_the_tool() -> None:
 
 def test_000_12_files_have_the_names_the_person_gave_them() -> None:
     question = replace(asked(), file_names=("sales.csv", "old.csv"))
-    context = with_run_facts(make_context(), question, Path("/work"))
-    assert context.files == {"sales.csv": "/work/a.csv", "old.csv": "/data/b.csv"}
+    context = with_run_facts(make_context(), question, Path("/folder"))
+    assert context.files == {"sales.csv": "/folder/a.csv", "old.csv": "/data/b.csv"}
 
 
 def test_000_13_the_instructions_are_the_assistants_unless_the_person_sets_others() -> None:

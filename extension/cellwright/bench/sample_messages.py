@@ -11,14 +11,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cellwright.lm.openai_format import message_from_openai
 from cellwright.messages import (
     AssistantMessage,
-    ImagePart,
     Message,
     Part,
     SystemMessage,
     TextPart,
-    ToolCall,
     ToolMessage,
     UserMessage,
 )
@@ -39,7 +38,7 @@ def parse_messages(messages: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]
     Raises:
         ValueError: A message has a role that is not known.
     """
-    return tuple(_parse(message) for message in messages)
+    return tuple(message_from_openai(message) for message in messages)
 
 
 def arguments_said(messages: Iterable[Message]) -> dict[str, Any]:
@@ -94,56 +93,3 @@ def _format_part(part: Part) -> JSON:
     url = {"url": f"data:{part.mime};base64,{part.data}"}
     caption = {"caption": part.caption} if part.caption else {}
     return {"type": "image_url", "image_url": url, **caption}
-
-
-def _parse(message: Mapping[str, Any]) -> Message:
-    role, content = message.get("role"), message.get("content")
-    if role in ("system", "developer"):
-        return SystemMessage(_text(content))
-    if role == "user":
-        return UserMessage(_parts(content))
-    if role == "tool":
-        return ToolMessage(
-            str(message.get("tool_call_id", "")),
-            str(message.get("name", "")),
-            _parts(content),
-            bool(message.get("is_error", False)),
-        )
-    if role != "assistant":
-        raise ValueError(f"A message has the role {role!r}.")
-    return AssistantMessage(
-        _text(content),
-        tuple(_call(call) for call in message.get("tool_calls") or ()),
-        str(message.get("reasoning_content") or ""),
-        str(message.get("refusal") or ""),
-    )
-
-
-def _text(content: Any) -> str:
-    parts = _parts(content)
-    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
-
-
-def _parts(content: Any) -> tuple[Part, ...]:
-    if isinstance(content, str):
-        return (TextPart(content),)
-    return tuple(_parse_part(part) for part in content or () if isinstance(part, Mapping))
-
-
-def _parse_part(part: Mapping[str, Any]) -> Part:
-    if part.get("type") != "image_url":
-        return TextPart(str(part.get("text") or ""))
-    url = str((part.get("image_url") or {}).get("url", ""))
-    head, marker, data = url.partition(";base64,")
-    if not marker or not head.startswith("data:"):
-        return TextPart(f"[image: {url}]")
-    return ImagePart(head.removeprefix("data:"), data, str(part.get("caption") or ""))
-
-
-def _call(call: Mapping[str, Any]) -> ToolCall:
-    function = call.get("function") or {}
-    return ToolCall(
-        str(call.get("id") or ""),
-        str(function.get("name") or ""),
-        str(function.get("arguments") or ""),
-    )

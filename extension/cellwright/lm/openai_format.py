@@ -153,7 +153,7 @@ def message_from_openai(
     """One message.
 
     Args:
-        data: As OpenAI's chat format has it.
+        data: As OpenAI's chat format has it; what ``bench.sample_messages`` puts beside it counts.
         tool_names: The tool that each call id is for.
 
     Raises:
@@ -168,7 +168,7 @@ def message_from_openai(
     if role == "tool":
         call_id = str(data.get("tool_call_id", ""))
         name = str(data.get("name") or (tool_names or {}).get(call_id, ""))
-        return ToolMessage(call_id, name, parts)
+        return ToolMessage(call_id, name, parts, bool(data.get("is_error", False)))
     if role != "assistant":
         raise ValueError(f"A message has the role {role!r}.")
     return AssistantMessage(
@@ -247,5 +247,5 @@ def _part(item: Mapping[str, Any]) -> Part:
     url = str((item.get("image_url") or {}).get("url", ""))
     head, marker, data = url.partition(";base64,")
     if marker and head.startswith("data:"):
-        return ImagePart(head.removeprefix("data:"), data)
+        return ImagePart(head.removeprefix("data:"), data, str(item.get("caption") or ""))
     return TextPart(f"[image: {url}]")
