@@ -146,6 +146,12 @@ def test_a_reason_and_another_language_are_told() -> None:
     assert made["metadata"]["kernelspec"]["name"] == "R"
 
 
+def test_a_reason_of_blanks_is_none() -> None:
+    made = notebook(record_of([started(), RunFinished("task error", reason=" \u001c\n")]))
+    nbformat.validate(made)
+    assert "task error" in made["cells"][0]["source"]
+
+
 def test_model_text_cannot_load_anything() -> None:
     text = "![x](https://evil.example/p.png) <img src='https://evil.example/q.png'>"
     made = notebook(record_of([started(text), ModelAsked(1, ()), replied(AssistantMessage(text))]))

@@ -22,7 +22,7 @@ def report(record: RunRecord, invocation: Invocation, **more: object) -> int:
     """
     console = invocation.console
     console.note(f"{Run(record).summary()} · run {record.run_id}")
-    if record.reason:
+    if record.reason.strip():
         # The last line is what a traceback comes to.
         console.complain(f"cellwright: {one_line(record.reason.strip().splitlines()[-1])}")
     console.result({**run_document(record), **more}, plain_text(record.answer))

@@ -109,7 +109,7 @@ class _Names:
 
 def _prompt_cell(record: RunRecord, names: _Names) -> dict[str, Any]:
     facts = [record.parameters.model, record.status, f"{record.duration_seconds:.1f} s"]
-    if record.reason:
+    if record.reason.strip():
         facts.append(record.reason.strip().splitlines()[-1])
     quoted = "\n".join(f"> {line}".rstrip() for line in safe_markdown(record.prompt).split("\n"))
     footer = safe_markdown(" · ".join(fact for fact in facts if fact))

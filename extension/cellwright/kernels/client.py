@@ -36,8 +36,6 @@ LOOK_SECONDS = 0.1
 ANSWER_SECONDS = 10.0
 """A question to a kernel that is not busy is answered within this time."""
 PUBLISHED_SECONDS = 0.1
-TRUST_SECONDS = 0.1
-"""A kernel that was heard just now is the same one: a restart takes longer."""
 CELLS_REMEMBERED = 256
 LATE_REMEMBERED = 1_000
 RESTART_LIMIT = 5
@@ -108,8 +106,7 @@ class ClientKernel:
         """Return when nobody else's cell runs."""
         with self._lock:
             stop.check()
-            if self._liveness.silent_seconds > TRUST_SECONDS:
-                self._is_unsure = True
+            self._is_unsure = True
             self._get_ready(stop)
 
     def execute(

@@ -50,11 +50,6 @@ class Liveness:
         # Without a heartbeat it cannot be told.
         return bool(heartbeat.is_beating()) if heartbeat.is_alive() else True
 
-    @property
-    def silent_seconds(self) -> float:
-        """How long nothing has been heard of it."""
-        return time.monotonic() - self._heard_at
-
     def settle(self) -> None:
         """A request was answered: whoever answers now is the kernel we mean."""
         self._restarted, self._gone_at = False, None
