@@ -27,7 +27,7 @@ from recorded_runs import (
     user,
 )
 
-from cellwright.cells import Cell, Execution
+from cellwright.cells import Cell, Execution, source_hash
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -252,6 +252,26 @@ class TestCells:
         assert own.started_at == START + 2
         assert record.executions[0].source == "x = 1"
         assert record.executions[0].call_id == "c1"
+
+    @pytest.mark.parametrize(
+        ("written", "origin"), [("x = 1", "agent"), ("x = 9", "human-edit"), ("", "user")]
+    )
+    def test_a_cell_of_an_earlier_run_tells_whether_a_person_changed_it(
+        self, written: str, origin: str
+    ) -> None:
+        made = {"cellwright": {"hash": source_hash(written) if written else ""}}
+        events = [
+            StateCaptured(cells=(Cell("own", "code", "x = 1", metadata=made),)),
+            ToolStarted("c1", "run_cell", {}),
+            CellStarted("own"),
+            CellFinished("own", Execution("ok", 0.1)),
+        ]
+        (own,) = record_of(events).cells
+        assert own.origin == origin
+        (ran,) = record_of(events).executions
+        assert ran.origin == origin
+        edited = record_of([*events, CellEdited("own", "x = 2", "c2")]).cells[0]
+        assert edited.origin == ("user" if origin == "user" else "agent")
 
     def test_output_that_comes_late_goes_to_its_own_cell(self) -> None:
         record = record_of(

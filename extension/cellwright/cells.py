@@ -10,6 +10,7 @@ from typing import Any, Literal
 from cellwright.outputs import ErrorOutput, Output
 
 __all__ = [
+    "PROVENANCE",
     "Cell",
     "CellType",
     "Execution",
@@ -81,6 +82,10 @@ class Execution:
     """What the kernel's processors worked meanwhile; None: it was not measured."""
     rss_bytes: int | None = None
     """Memory of the kernel after it; None: it was not measured."""
+
+
+PROVENANCE = "cellwright"
+"""Key of a cell's metadata under which a notebook keeps who wrote it, with a hash of the source."""
 
 
 def source_hash(source: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from cellwright import outputs
-from cellwright.cells import Cell, CellType, Execution
+from cellwright.cells import PROVENANCE, Cell, CellType, Execution, source_hash
 from cellwright.outputs import (
     DisplayData,
     DisplayUpdate,
@@ -17,6 +17,8 @@ from cellwright.outputs import (
 
 __all__ = ["CellLog", "RecordedCell", "RecordedExecution"]
 
+HUMAN_EDIT = "human-edit"
+
 
 @dataclass(frozen=True)
 class RecordedCell:
@@ -24,7 +26,7 @@ class RecordedCell:
 
     cell: Cell
     origin: str
-    """``agent`` or ``user``."""
+    """``agent``, ``user``, or ``human-edit`` of what an agent wrote and a person changed."""
     execution: Execution | None = None
     """How its last execution ended; None: it never ran, or it had not ended."""
     call_id: str = ""
@@ -41,7 +43,7 @@ class RecordedExecution:
     cell_id: str
     source: str
     origin: str
-    """``agent`` or ``user``."""
+    """``agent``, ``user``, or ``human-edit`` of what an agent wrote and a person changed."""
     outputs: tuple[Output, ...] = ()
     execution: Execution | None = None
     """None: it had not ended when the record stops."""
@@ -59,6 +61,15 @@ class _Run:
 
     def value(self) -> RecordedExecution:
         return replace(self.start, outputs=outputs.fold(self.messages))
+
+
+def _origin(cell: Cell) -> str:
+    """Who wrote a cell that was there before the run: what an agent wrote has its hash."""
+    made = cell.metadata.get(PROVENANCE)
+    written = made.get("hash") if isinstance(made, Mapping) else None
+    if not isinstance(written, str) or not written:
+        return "user"
+    return "agent" if written == source_hash(cell.source) else HUMAN_EDIT
 
 
 class CellLog:
@@ -86,7 +97,9 @@ class CellLog:
         """A cell's source was replaced."""
         known = self._known(cell_id)
         cell = replace(known.cell, source=source)
-        self._cells[cell_id] = replace(known, cell=cell, call_id=call_id or self.call_id)
+        origin = "agent" if known.origin == HUMAN_EDIT else known.origin
+        call_id = call_id or self.call_id
+        self._cells[cell_id] = replace(known, cell=cell, origin=origin, call_id=call_id)
 
     def removed(self, cell_id: str) -> None:
         """A cell was taken out."""
@@ -138,7 +151,7 @@ class CellLog:
     def _known(self, cell_id: str) -> RecordedCell:
         if cell_id not in self._cells:
             cell = self._start.get(cell_id) or Cell(cell_id, "code", "")
-            self._cells[cell_id] = RecordedCell(cell, "user")
+            self._cells[cell_id] = RecordedCell(cell, _origin(cell))
         return self._cells[cell_id]
 
     def _cell(self, recorded: RecordedCell) -> RecordedCell:

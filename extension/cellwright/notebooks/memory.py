@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cellwright.cells import Cell
+from cellwright.cells import PROVENANCE, Cell, source_hash
 from cellwright.events import (
     CellAdded,
     CellEdited,
@@ -106,7 +106,7 @@ class MemoryNotebook:
             return
         match event:
             case CellEdited():
-                entry.cell = replace(entry.cell, source=event.source)
+                entry.cell = _edited(entry.cell, event.source)
             case CellStarted():
                 entry.messages, entry.ran = [], True
             case CellOutput():
@@ -116,7 +116,7 @@ class MemoryNotebook:
                 entry.cell = replace(entry.cell, execution_count=count)
 
     def _add(self, event: CellAdded) -> None:
-        metadata = {"cellwright": {"origin": "agent"}}
+        metadata = {PROVENANCE: {"origin": "agent", "hash": source_hash(event.source)}}
         cell = Cell(event.cell_id, event.cell_type, event.source, metadata=metadata)
         if event.after in self._entries:
             self._insert(event.cell_id, _Entry(cell), event.after)
@@ -140,6 +140,15 @@ class MemoryNotebook:
     @staticmethod
     def _shown(entry: _Entry) -> Cell:
         return replace(entry.cell, outputs=fold(entry.messages)) if entry.ran else entry.cell
+
+
+def _edited(cell: Cell, source: str) -> Cell:
+    """A cell with another source; what the agent wrote itself stays known as its own."""
+    made = cell.metadata.get(PROVENANCE)
+    if not isinstance(made, Mapping) or "hash" not in made:
+        return replace(cell, source=source)
+    metadata = {**cell.metadata, PROVENANCE: {**made, "hash": source_hash(source)}}
+    return replace(cell, source=source, metadata=metadata)
 
 
 def cell_from_nbformat(cell: Mapping[str, Any], index: int) -> Cell:
