@@ -11,6 +11,8 @@
 PYTHON =
 # Parallel test processes
 WORKERS = auto
+# Tests of kernels wait as often as they work: one process more than there are cores
+UNIT_WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Branches of all but the edges (tests/layers.toml) that the tests must take, in percent
 BRANCHES = 95
 # make demo LAB=1 opens the demo's notebook in JupyterLab
@@ -56,7 +58,9 @@ node_modules/setup.stamp: package.json package-lock.json
 	$(NPM_CI)
 	touch $@
 
-setup: .venv/setup.stamp node_modules/setup.stamp js
+setup:
+	$(MAKE) -j 2 .venv/setup.stamp node_modules/setup.stamp
+	$(MAKE) js
 
 # Build the labextension and put it where JupyterLab in .venv looks, as installing the wheel would.
 js: .venv/setup.stamp node_modules/setup.stamp
@@ -72,7 +76,8 @@ demo: .venv/demo.stamp
 		$(BIN)/cellwright demo; \
 	fi
 
-check: check-python check-js
+check: .venv/setup.stamp node_modules/setup.stamp
+	$(MAKE) -j 2 check-python check-js
 
 check-python: .venv/setup.stamp
 	$(BIN)/ruff format --check .
@@ -102,7 +107,7 @@ test-js: node_modules/setup.stamp
 
 test-unit: .venv/setup.stamp
 	rm -f .coverage .coverage.*
-	$(BIN)/pytest -n $(WORKERS) -m 'not serial' --cov --cov-report=
+	$(BIN)/pytest -n $(UNIT_WORKERS) -m 'not serial' --cov --cov-report=
 
 # Exit status 5 says that no test is marked serial.
 test-serial: .venv/setup.stamp
