@@ -21,6 +21,7 @@ from cellwright.bench.sample import (
     WrittenCell,
 )
 from cellwright.bench.sample_messages import format_messages
+from cellwright.content import Content
 from cellwright.messages import AssistantMessage, ImagePart, Message, TextPart, ToolCall
 from cellwright.outputs import Output, to_nbformat
 
@@ -77,8 +78,16 @@ scores = st.builds(Score, words, st.none() | st.floats(0, 1), st.booleans(), wor
 replies = st.builds(
     ReplyGiven, numbers, st.none(), st.integers(1, 9), words, words, usages, attempts=st.just(2)
 )
+pieces = st.lists(words.map(lambda text: Content("text", {"info": text})), max_size=2).map(tuple)
 called = st.builds(
-    ToolCalled, numbers, words, words, st.sampled_from(["ok", "refused"]), words, numbers
+    ToolCalled,
+    numbers,
+    words,
+    words,
+    st.sampled_from(["ok", "refused"]),
+    words,
+    numbers,
+    contents=pieces,
 )
 events = replies | called | st.builds(NoticeGiven, words)
 

@@ -33,9 +33,10 @@ from cellwright.events import (
 )
 from cellwright.messages import Message
 from cellwright.prompts import Manifest, Parameters
+from cellwright.recorded_calls import RecordedCall, RecordedStep
 from cellwright.recorded_cells import CellLog, RecordedCell, RecordedExecution
 from cellwright.transcripts import Transcript
-from cellwright.usage import ModelUsage, Usage
+from cellwright.usage import Usage
 
 __all__ = [
     "Journal",
@@ -99,40 +100,6 @@ class Runs(Protocol):
             SetupError: There is no such run.
         """
         ...
-
-
-@dataclass(frozen=True)
-class RecordedCall:
-    """A tool call with its decision and its one result."""
-
-    call_id: str
-    name: str
-    arguments: Mapping[str, Any]
-    status: str
-    """``ok``, ``error``, ``refused``, ``cancelled`` or ``running``."""
-    decision: str = ""
-    """Who allowed or refused it, and why."""
-    duration_seconds: float = 0.0
-    started_at: float = 0.0
-    """Seconds since the epoch."""
-    usage: tuple[ModelUsage, ...] = ()
-    """Tokens of models that the tool itself asked."""
-
-
-@dataclass(frozen=True)
-class RecordedStep:
-    """One model reply and what it cost."""
-
-    number: int
-    model: str
-    finish_reason: str
-    usage: Usage
-    cost_dollars: float | None
-    duration_seconds: float
-    attempts: int = 1
-    first_delta_seconds: float | None = None
-    ended_at: float = 0.0
-    """Seconds since the epoch."""
 
 
 @dataclass(frozen=True)
@@ -325,6 +292,7 @@ class _Folding:
             status=event.status,
             duration_seconds=event.duration_seconds,
             usage=event.usage,
+            contents=event.contents,
         )
 
     def notice(self, event: Notice) -> None:

@@ -7,6 +7,7 @@ from html import escape
 
 from cellwright.exports.ansi import visible
 from cellwright.exports.html_code import highlighted
+from cellwright.exports.html_contents import contents_html
 from cellwright.exports.html_markdown import markdown_html
 from cellwright.exports.html_outputs import output_html
 from cellwright.exports.timeline import Called, Item, Ran, Said, Wrote, timeline
@@ -116,4 +117,5 @@ def _item(item: Item) -> str:
             shown = "".join(output_html(output) for output in item.execution.outputs)
             return f"<pre>{highlighted(item.execution.source)}</pre>{shown}"
         case Called():
-            return f"<p><small>{as_html(item.call.name)} · {as_html(item.call.status)}</small></p>"
+            named = f"<p><small>{as_html(item.call.name)} · {as_html(item.call.status)}</small></p>"
+            return named + contents_html(item.call.contents)

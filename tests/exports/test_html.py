@@ -11,6 +11,7 @@ from hostile_runs import hostile_run, payloads
 from recorded_runs import PIXEL, analysis_run, called, cell_run, record_of, replied, result, started
 
 from cellwright.cells import Execution
+from cellwright.content import Content
 from cellwright.events import (
     ApprovalAnswered,
     CellAdded,
@@ -23,7 +24,7 @@ from cellwright.events import (
     ToolStarted,
 )
 from cellwright.exports.html import export
-from cellwright.messages import AssistantMessage
+from cellwright.messages import AssistantMessage, ToolMessage
 from cellwright.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
 from cellwright.redaction import Redactor
 from cellwright.usage import Usage
@@ -233,6 +234,25 @@ def test_numbers_are_told_as_they_are_known() -> None:
     assert "timeout · stopped after 120 s" in text
     assert "Thinking" in text
     assert "The kernel died." in text
+
+
+def test_what_a_tool_says_to_the_person_is_drawn_and_what_the_model_reads_is_not() -> None:
+    rich = {"info": "table", "mime": {"text/html": "<table><tr><td>7 rows</td></tr></table>"}}
+    contents = (
+        Content("text", rich),
+        Content("urls", {"url": "https://example.com/a"}, name="Sources"),
+        Content("text", {"info": "for the model"}, visible_scope="llm"),
+    )
+    finished = ToolFinished("c1", "look", ToolMessage("c1", "look", ()), contents=contents)
+    run = record_of(
+        [started(), ModelAsked(1, ()), replied(called("c1", "look")),
+         ToolStarted("c1", "look", {}), finished]
+    )  # fmt: skip
+    page = export(run)
+    assert "<td>7 rows</td>" in page
+    assert "Sources" in page
+    assert "example.com" in page
+    assert "for the model" not in page
 
 
 def test_long_arguments_are_cut() -> None:

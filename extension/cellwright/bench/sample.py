@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cellwright.content import Content
 from cellwright.outputs import safe_json
 from cellwright.usage import ModelUsage
 from cellwright.values import from_dict, to_dict
@@ -132,6 +133,8 @@ class ToolCalled:
     """Where they are not what the message says."""
     usage: tuple[ModelUsage, ...] = ()
     """Tokens of models that the tool itself asked."""
+    contents: tuple[Content, ...] = ()
+    """What it said to the person, as typed pieces."""
     kind: Literal["tool"] = field(default="tool", init=False)
 
 

@@ -161,6 +161,7 @@ def _calls(sample: SampleRecord, said: Mapping[str, Any]) -> Iterator[RecordedCa
                 event.seconds,
                 _moment(sample, event.at),
                 event.usage,
+                event.contents,
             )
 
 

@@ -188,6 +188,7 @@ def _called(record: RunRecord, call: RecordedCall, said: Any) -> ToolCalled:
         seconds=round(call.duration_seconds, DECIMALS),
         arguments=None if dict(call.arguments) == said else dict(call.arguments),
         usage=call.usage,
+        contents=call.contents,
     )
 
 

@@ -15,6 +15,7 @@ from cellwright.bench.sample_runs import run_of
 from cellwright.cells import Execution
 from cellwright.exports import SecretsFilter
 from cellwright.exports.html_code import highlighted
+from cellwright.exports.html_contents import contents_html
 from cellwright.exports.html_markdown import markdown_html
 from cellwright.exports.html_outputs import output_html
 from cellwright.exports.html_parts import (
@@ -119,7 +120,7 @@ def _item(item: Item) -> str:
             prose = f'<div class="prose">{markdown_html(item.text)}</div>' if item.text else ""
             return f'<li class="said">{_reasoning(item)}{prose}</li>'
         case Called():
-            return f"<li>{_call(item.call)}</li>"
+            return f"<li>{_call(item.call)}{contents_html(item.call.contents)}</li>"
         case Wrote(cell=cell) if cell.cell_type == "code":
             return f"<li>{_cell('added, not run', cell.source, ())}</li>"
         case Wrote(cell=cell):
