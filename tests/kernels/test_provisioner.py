@@ -254,7 +254,8 @@ def test_a_kernel_that_is_asked_to_end_ends_of_itself(fork: Any) -> None:
 def test_nothing_that_a_kernel_started_outlives_it(fork: Any) -> None:
     kernel = fork()
     start = """
-import os, subprocess, time
+import os, subprocess, time, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # later Pythons warn of forks
 one = subprocess.Popen(["sleep", "60"]).pid
 two = subprocess.Popen(["sleep", "60"], start_new_session=True).pid
 reader, writer = os.pipe()

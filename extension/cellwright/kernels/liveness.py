@@ -16,6 +16,8 @@ ASK_SECONDS = 1.0
 """A kernel that is silent for so long is asked, on the control channel, who it is."""
 RETURN_SECONDS = 1.0
 """A process that is gone may be one that is being restarted: its successor comes soon."""
+COMING_SECONDS = 10.0
+"""Where nobody owns the process, the successor of a restarted kernel has so long to be heard."""
 KILLED = -9
 MEMORY = "The system killed it, most often because memory ran out: use less at once."
 LOST = "Its variables are lost; cells that made them have to run again."
@@ -40,6 +42,7 @@ class Liveness:
         """Session of a kernel that said it is being restarted."""
         self._restarted = False
         self._gone_at: float | None = None
+        self._expected_until = 0.0
         self._looked_at = self._asked_at = self._heard_at = time.monotonic()
 
     def is_alive(self) -> bool:
@@ -80,11 +83,13 @@ class Liveness:
             self._looked_at = now
             self._look(now)
         if self._restarted:
-            self._restarted = False
+            self._restarted, self._expected_until = False, now + COMING_SECONDS
             raise KernelRestartedError("The kernel was restarted.", hint=LOST)
 
     def _look(self, now: float) -> None:
         if not self.is_alive():
+            if self._manager is None and now < self._expected_until:
+                return
             self._gone_at = self._gone_at or now
             if now - self._gone_at >= RETURN_SECONDS:
                 killed = getattr(self._manager, "exit_code", None) == KILLED
