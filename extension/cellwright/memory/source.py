@@ -1,0 +1,87 @@
+"""What the memory has for a question, and what the question has for the memory."""
+
+from __future__ import annotations
+
+from cellwright.components import Component
+from cellwright.context.assemble import Quoted
+from cellwright.errors import SetupError, StoreError
+from cellwright.events import Notice
+from cellwright.memory import Memory, Proposal, Whose
+from cellwright.memory.keeping import MemoryKeeper
+from cellwright.memory.suggestions import suggestions
+from cellwright.memory.tools import Recall, Remember, memory_line
+from cellwright.memory.turns import OpenTurns
+from cellwright.turn_sources import Found, Turn
+
+__all__ = ["LABEL", "PROPOSED", "MemorySource"]
+
+LABEL = "memory (what the person had kept; use what fits, their words now count more)"
+PROPOSED = "memory_proposed"
+"""Code of the notice of a proposal."""
+
+
+class MemorySource:
+    """The memory beside a conversation.
+
+    Args:
+        keeper: The memory.
+        store_owner: Whose store it is, as the system calls them.
+    """
+
+    name = "memory"
+
+    def __init__(self, keeper: MemoryKeeper, store_owner: str) -> None:
+        self._keeper = keeper
+        self._turns = OpenTurns(store_owner)
+        self._components = (Remember(keeper, self._turns), Recall(keeper, self._turns))
+
+    def components(self) -> tuple[Component, ...]:
+        """``remember`` and ``recall``."""
+        return self._components
+
+    def look_up(self, turn: Turn) -> Found:
+        """What goes with the question; what the person says in it is proposed to be kept."""
+        whose = self._turns.begin(turn)
+        if whose is None or not self._keeper.is_on(whose.owner):
+            return Found()
+        found = self._keeper.relevant(whose, " ".join((turn.prompt, *turn.variables)))
+        blocks = (Quoted(LABEL, _lines(found)),) if found else ()
+        notices: list[Notice] = []
+        problems: list[str] = []
+        try:
+            notices = self._proposed(whose, turn)
+        except StoreError as error:
+            problems.append(f"Nothing was proposed for the memory: {error}")
+        return Found(blocks, tuple(notices), tuple(problems))
+
+    def _proposed(self, whose: Whose, turn: Turn) -> list[Notice]:
+        notices = []
+        for suggestion in suggestions(turn.prompt):
+            try:
+                proposal = self._keeper.propose(whose, suggestion, turn.run_id)
+            except SetupError as error:
+                notices.append(Notice("info", error.message, "", "memory_refused"))
+                continue
+            if proposal is not None:
+                notices.append(self._notice(whose, proposal))
+        return notices
+
+    def _notice(self, whose: Whose, proposal: Proposal) -> Notice:
+        name = proposal.proposal_id
+        text = f"{self._question(whose, proposal)} (proposal {name})"
+        action = f"Keep it: %agent memory accept {name}. Else: %agent memory reject {name}."
+        return Notice("info", text, action, PROPOSED)
+
+    def _question(self, whose: Whose, proposal: Proposal) -> str:
+        where = " in this folder" if proposal.project else ""
+        if proposal.action == "delete":
+            return f"Forget “{proposal.text}”?"
+        if proposal.action == "update":
+            kept = {memory.memory_id: memory.text for memory in self._keeper.here(whose)}
+            before = kept.get(proposal.memory_id, "")
+            return f"Remember “{proposal.text}”{where} instead of “{before}”?"
+        return f"Remember “{proposal.text}”{where}?"
+
+
+def _lines(memories: tuple[Memory, ...]) -> str:
+    return "\n".join(f"- {memory_line(memory)}" for memory in memories)

@@ -1,0 +1,150 @@
+"""``%agent memory``: what is kept for later conversations, seen and changed by the person."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from cellwright.errors import SetupError
+from cellwright.memory import Memory, Proposal, Whose, project_of
+from cellwright.memory.actions import MemoryAction
+from cellwright.memory.keeping import MemoryKeeper
+from cellwright.memory.orders import (
+    MEMORY_HEADINGS,
+    OFF,
+    PROPOSAL_HEADINGS,
+    MemoryOrder,
+    carried_out,
+    memory_row,
+    proposal_row,
+)
+from cellwright.redaction import Redactor
+from cellwright.settings import Settings
+from cellwright_magics.reports import Advice, Table
+from cellwright_magics.session import Session, saved_notebook
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["MemoryTable", "ProposalTable", "is_memory_command", "memory_command"]
+
+ID = re.compile(r"[0-9a-f]{2,8}")
+SHAPES: Mapping[str, tuple[int, int]] = {
+    "list": (0, 1),
+    "proposals": (0, 0),
+    "on": (0, 0),
+    "off": (0, 0),
+    "forget": (1, 1),
+    "accept": (1, 1),
+    "reject": (1, 1),
+    "edit": (1, 1_000),
+    "add": (0, 1_000),
+}
+"""How many words follow each; other lines are prompts."""
+WITH_ID = ("forget", "accept", "reject", "edit")
+TEXT = re.compile(r"memory\s+(?:add|edit\s+\S+)(?P<project>\s+--project)?(?P<text>.*)", re.DOTALL)
+
+
+class MemoryTable(Table):
+    """What is kept, everywhere and for folders."""
+
+    headings = MEMORY_HEADINGS
+
+    def __init__(self, memories: Sequence[Memory], *, is_on: bool = True) -> None:
+        self.memories = tuple(memories)
+        none = "Nothing is kept yet. %agent memory add TEXT keeps something."
+        self._note = "" if is_on else OFF
+        self.empty = self._note or none
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a memory."""
+        return [memory_row(memory) for memory in self.memories]
+
+    def __repr__(self) -> str:
+        return self._with_note(super().__repr__())
+
+    def _repr_markdown_(self) -> str:
+        return self._with_note(super()._repr_markdown_())
+
+    def _with_note(self, table: str) -> str:
+        return f"{table}\n\n{self._note}" if self._note and self.memories else table
+
+
+class ProposalTable(Table):
+    """What waits for the person's word."""
+
+    headings = PROPOSAL_HEADINGS
+    empty = "Nothing is proposed."
+
+    def __init__(self, proposals: Sequence[Proposal], memories: Sequence[Memory]) -> None:
+        self.proposals = tuple(proposals)
+        self._memories = tuple(memories)
+
+    def __len__(self) -> int:
+        return len(self.proposals)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a proposal."""
+        return [proposal_row(proposal, self._memories) for proposal in self.proposals]
+
+
+def is_memory_command(words: list[str]) -> bool:
+    """Whether the words after ``%agent`` are a command on the memory, and no prompt."""
+    if words[:1] != ["memory"] or len(words) == 1:
+        return words[:1] == ["memory"]
+    action, rest = words[1], words[2:]
+    fewest, most = SHAPES.get(action, (1, 0))
+    return fewest <= len(rest) <= most and (action not in WITH_ID or bool(ID.fullmatch(rest[0])))
+
+
+def memory_command(
+    line: str, words: list[str], settings: Settings, session: Session, shell: InteractiveShell
+) -> object:
+    """Do what ``%agent memory …`` says.
+
+    Args:
+        line: All of it, as it was typed.
+        words: Its words.
+        settings: Where the memory is.
+        session: The agent of the shell, which must not be at work: its code has no say here.
+        shell: Where it was typed.
+
+    Raises:
+        SetupError: There is nothing of that id, the text is not to be kept, or a run goes on.
+    """
+    keeper = MemoryKeeper(session.store(settings).database)
+    notebook = saved_notebook(shell.user_ns, os.environ)
+    folder = Path(notebook.path).parent if notebook is not None else Path.cwd()
+    whose = Whose("", project_of(str(folder)))
+    action = words[1] if len(words) > 1 else "list"
+    if action == "list":
+        found = keeper.all(whose.owner, words[2] if len(words) > 2 else "")
+        return MemoryTable(found, is_on=keeper.is_on(whose.owner))
+    if action == "proposals":
+        return ProposalTable(keeper.proposals(whose.owner), keeper.all(whose.owner))
+    redactor = Redactor.from_environment(os.environ, settings.service.api_key)
+    with session.at_work():
+        return Advice(carried_out(keeper, whose, _order(redactor.text(line), words)))
+
+
+def _order(line: str, words: list[str]) -> MemoryOrder:
+    action = cast("MemoryAction", words[1])
+    name = words[2] if action in WITH_ID else ""
+    if action not in ("add", "edit"):
+        return MemoryOrder(action, name)
+    found = TEXT.match(line)
+    text = _unquoted(found["text"].strip()) if found is not None else ""
+    if found is None or not text:
+        raise SetupError("There is no text to keep.", hint=f"Write: %agent memory {action} … TEXT")
+    return MemoryOrder(action, name, text, "project" if found["project"] else "user")
+
+
+def _unquoted(text: str) -> str:
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if is_quoted else text
