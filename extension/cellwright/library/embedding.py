@@ -1,0 +1,81 @@
+"""Vectors of texts from any OpenAI-compatible service."""
+
+from __future__ import annotations
+
+import array
+import math
+from collections.abc import Sequence
+
+from cellwright.errors import LMStreamError
+from cellwright.library import Embedder
+from cellwright.lm.endpoints import Endpoint
+from cellwright.lm.faults import from_exception
+from cellwright.settings import ServiceSettings, Settings
+
+__all__ = ["ServiceEmbedder", "embedder_of"]
+
+PLACEHOLDER_KEY = "none"
+TEXT_CHARACTERS = 8_000
+"""Services refuse texts that are longer than their model reads."""
+
+
+def embedder_of(settings: Settings) -> Embedder | None:
+    """What gives vectors; None: no embedding model is set, or no service is."""
+    if not (settings.embedding_model and settings.service.base_url):
+        return None
+    return ServiceEmbedder(settings.service, settings.embedding_model)
+
+
+class ServiceEmbedder:
+    """An embedding model behind a service.
+
+    Args:
+        service: Address and key.
+        model: The embedding model's name.
+    """
+
+    def __init__(self, service: ServiceSettings, model: str) -> None:
+        self._service = service
+        self._model = model
+
+    @property
+    def model(self) -> str:
+        """The model's name, under which vectors are kept."""
+        return self._model
+
+    def embed(self, texts: tuple[str, ...], timeout_seconds: float) -> tuple[bytes, ...]:
+        """A vector of each text, as 32-bit numbers of length one.
+
+        Raises:
+            LMError: The service failed, or did not give a vector for each text.
+        """
+        import openai
+
+        service = self._service
+        endpoint = Endpoint(service.base_url, self._model, service.api_key)
+        sent = [text[:TEXT_CHARACTERS] for text in texts]
+        try:
+            with openai.OpenAI(
+                base_url=service.base_url,
+                api_key=service.api_key or PLACEHOLDER_KEY,
+                max_retries=0,
+                timeout=timeout_seconds,
+            ) as client:
+                answer = client.embeddings.create(
+                    model=self._model, input=sent, encoding_format="float"
+                )
+            ordered = sorted(answer.data, key=lambda item: item.index)
+            vectors = tuple(_unit(item.embedding) for item in ordered)
+        except Exception as error:  # whatever the SDK raises; a bug of ours stays what it is
+            raise from_exception(error, endpoint) from error
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+            raise LMStreamError(
+                f"{endpoint.place} gave {len(vectors)} vectors for {len(texts)} texts.",
+                hint=f"Check that {self._model!r} is an embedding model.",
+            )
+        return vectors
+
+
+def _unit(numbers: Sequence[float]) -> bytes:
+    length = math.sqrt(sum(number * number for number in numbers)) or 1.0
+    return array.array("f", (number / length for number in numbers)).tobytes()

@@ -1,0 +1,124 @@
+"""What the library has for a question, before the model is asked (requirements 002-58, 59, X-19).
+
+There is one way: the best pieces stand beside the question, quoted, with the numbers that
+``search_library`` uses too. Where nothing fits nothing is said, unless the person asked for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from cellwright.components import Component
+from cellwright.context.assemble import Quoted
+from cellwright.library import HIT_LIMIT, Hit, Library
+from cellwright.library.libraries import Libraries
+from cellwright.library.numbering import Numbering
+from cellwright.library.query_terms import asks_for_library, read_query
+from cellwright.library.references import place_words, quoted_label
+from cellwright.library.search_tool import SearchLibrary, within_tokens
+from cellwright.library.searching import Scope
+from cellwright.turn_sources import Found, Turn
+
+__all__ = ["LibrarySource"]
+
+ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning|Interrupt)\b")
+NO_RESULTS = Quoted("library", "No document of the library fits this question.")
+GUEST = (
+    "Guests have no library, and a run that nobody watches is a guest's; CELLWRIGHT_GUEST=no "
+    "makes it the owner's."
+)
+GIVEN = "Quoted earlier in this conversation; search_library shows it again."
+LEAST_TERMS = 2
+"""A piece that shares less with a question, or half as much as the best, is no answer to it."""
+
+
+class LibrarySource:
+    """The documents of the folder's project, or those that the assistant may read.
+
+    Args:
+        libraries: Where they are.
+    """
+
+    name = "library"
+
+    def __init__(self, libraries: Libraries) -> None:
+        self._libraries = libraries
+        self._numbering = Numbering()
+        self._tool = SearchLibrary(libraries, self._numbering)
+        self._has_documents = False
+
+    def components(self) -> tuple[Component, ...]:
+        """The tool that searches, from the first document on."""
+        self._has_documents = self._has_documents or not self._libraries.store.is_empty
+        return (self._tool,) if self._has_documents else ()
+
+    def look_up(self, turn: Turn) -> Found:
+        """The best pieces for the question, as far as they really fit it."""
+        scope = self._scope(turn)
+        self._numbering.allow(turn.run_id, scope)
+        if not scope.libraries:
+            is_told = turn.is_guest and asks_for_library(turn.prompt)
+            return Found(notices=(GUEST,) if is_told else ())
+        query = _query(turn)
+        results = self._libraries.searcher.search(scope, query, HIT_LIMIT)
+        hits = within_tokens(tuple(_fitting(results.hits, turn.prompt)))
+        problems = (results.problem,) if results.problem else ()
+        if not hits:
+            blocks = (NO_RESULTS,) if asks_for_library(turn.prompt) else ()
+            return Found(blocks, problems=problems)
+        return self._found(hits, turn.chat_id, problems)
+
+    def _found(self, hits: tuple[Hit, ...], chat_id: str, problems: tuple[str, ...]) -> Found:
+        numbers = self._numbering.of(chat_id)
+        blocks, told = [], []
+        for hit in hits:
+            number = numbers.number_of(hit)
+            words = hit.text if numbers.is_new(hit) else GIVEN
+            blocks.append(Quoted(quoted_label(number, hit), words))
+            told.append(f"[{number}] {place_words(hit)}")
+        return Found(tuple(blocks), (f"From the library: {'; '.join(told)}.",), problems)
+
+    def _scope(self, turn: Turn) -> Scope:
+        """Where this question may be looked up; a guest needs a public assistant with a library."""
+        assistant = turn.assistant
+        wanted = assistant.library
+        if turn.is_guest and not (assistant.is_public and wanted):
+            return Scope(())
+        if wanted is None:
+            return Scope(self._libraries.defaults(turn.folder))
+        if not wanted:
+            return Scope(())
+
+        def may_read(library: Library, hit: Hit) -> bool:
+            return assistant.may_read(library.name, hit.name, hit.place)
+
+        return Scope(self._libraries.above(turn.folder), may_read)
+
+
+def _query(turn: Turn) -> str:
+    """The message, and the name of the error that the last cell ended with (002-59)."""
+    error = ERROR_NAME.search(turn.last_error)
+    return f"{turn.prompt} {error[0]}" if error else turn.prompt
+
+
+def _fitting(hits: Iterable[Hit], prompt: str) -> list[Hit]:
+    """The pieces that share enough with the question to be worth their tokens."""
+    terms = read_query(prompt)
+    wanted = [_stem(word) for word in terms.words] + [*terms.parts, *terms.short]
+    shared = [(_shared(hit, wanted), hit) for hit in hits]
+    best = max((count for count, _ in shared), default=0)
+    least = max(1, min(LEAST_TERMS, len(wanted)), -(-best // 2))
+    return [hit for count, hit in shared if count >= least]
+
+
+def _shared(hit: Hit, terms: Iterable[str]) -> int:
+    words = f"{hit.heading}\n{hit.text}".lower()
+    return sum(term in words for term in terms)
+
+
+def _stem(word: str) -> str:
+    for ending in ("ies", "ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word.removesuffix(ending)
+    return word

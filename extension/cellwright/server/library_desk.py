@@ -1,0 +1,136 @@
+"""The library as a server has it: one thread reads what was added, one place after the other."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cellwright.errors import SetupError
+from cellwright.library import Document, Progress
+from cellwright.library.background import Indexing
+from cellwright.library.fetching import is_address
+from cellwright.library.libraries import Libraries
+from cellwright.library.searching import Results, Scope
+from cellwright.server.application import Application
+from cellwright.server.library_types import IndexingState
+from cellwright.stopping import Stop
+
+__all__ = ["LibraryDesk"]
+
+Work = Callable[[Stop], Iterator[Progress]]
+CLOSE_SECONDS = 5.0
+
+
+class LibraryDesk:
+    """What the routes of the library share.
+
+    Args:
+        application: The server's cellwright.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._changing = threading.Lock()
+        self._waiting: deque[Work] = deque()
+        self._indexing: Indexing | None = None
+        self._libraries: Libraries | None = None
+        self._made_for: object = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether documents are being read."""
+        return self._indexing is not None and self._indexing.is_going_on
+
+    @property
+    def folder(self) -> str:
+        """The folder whose project's libraries these are."""
+        return str(self._application.root or Path.cwd())
+
+    def documents(self) -> tuple[Document, ...]:
+        """The documents of the libraries around the server's folder."""
+        libraries = self._current()
+        return libraries.documents(libraries.around(self.folder))
+
+    def state(self) -> IndexingState | None:
+        """How far reading is; None: nothing is being read."""
+        indexing = self._indexing
+        if indexing is None or not indexing.is_going_on:
+            return None
+        progress = indexing.progress
+        return IndexingState(progress.done, progress.total, progress.name)
+
+    def search(self, query: str) -> Results:
+        """The best pieces for a question."""
+        libraries = self._current()
+        return libraries.searcher.search(Scope(libraries.around(self.folder)), query)
+
+    def add(self, place: str, name: str = "") -> None:
+        """Read a place in the background, after those that were added before.
+
+        Raises:
+            SetupError: It is not there, or may not be read.
+        """
+        libraries = self._current()
+        checked = self._checked(place, name)
+        names = {checked: name} if name else {}
+        self._begin(libraries.adding([checked], self.folder, names=names))
+
+    def shown_place(self, place: str) -> str:
+        """A place as the panel opens it: below the server's folder where it is there."""
+        root = Path(self.folder).resolve()
+        if is_address(place) or not Path(place).is_relative_to(root):
+            return place
+        return Path(place).relative_to(root).as_posix()
+
+    def remove(self, document_id: str) -> bool:
+        """Take out a document; False: there is none."""
+        libraries = self._current()
+        numbers = {library.number for library in libraries.around(self.folder)}
+        document = libraries.store.document(document_id)
+        if document is None or document.is_removed or document.number not in numbers:
+            return False
+        libraries.store.take_out(document)
+        return True
+
+    def close(self) -> None:
+        """Stop reading; what was read is kept."""
+        with self._changing:
+            self._waiting.clear()
+            if self._indexing is not None:
+                self._indexing.stop()
+                self._indexing.wait(CLOSE_SECONDS)
+
+    def _begin(self, work: Work) -> None:
+        with self._changing:
+            self._waiting.append(work)
+            if not self.is_busy:
+                self._indexing = Indexing(self._all)
+
+    def _all(self, stop: Stop) -> Iterator[Progress]:
+        while self._waiting and not stop.is_set():
+            yield from self._waiting.popleft()(stop)
+
+    def _checked(self, place: str, name: str) -> str:
+        """A place that this server may read: an address, an uploaded file, or below its folder."""
+        if is_address(place):
+            return place
+        if name:
+            return str(self._application.uploads.path(place))
+        root = Path(self.folder).resolve()
+        path = (root / place).resolve()
+        if not place.strip() or not path.is_relative_to(root):
+            raise SetupError(
+                f"{place!r} is not below the server's folder.", hint="Put a copy into it."
+            )
+        return str(path)
+
+    def _current(self) -> Libraries:
+        """The libraries with the settings as they are now."""
+        settings = self._application.settings()
+        key = (self._application.database, settings)
+        with self._changing:
+            if self._libraries is None or self._made_for != key:
+                self._libraries, self._made_for = Libraries(*key), key
+            return self._libraries

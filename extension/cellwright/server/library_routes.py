@@ -1,0 +1,115 @@
+"""The documents that models may ask: list, add, remove, search."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from cellwright.library import Document
+from cellwright.server.application import Application
+from cellwright.server.library_desk import LibraryDesk
+from cellwright.server.library_types import LibraryDocument, LibraryHit, LibraryHits, LibraryState
+from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+from cellwright.values import to_dict
+
+__all__ = ["ROUTES", "open_library"]
+
+
+def open_library(application: Application) -> None:
+    """Make what the routes of the library share."""
+    application.library = LibraryDesk(application)
+
+
+class LibraryRoute(Route):
+    """A route about documents; guests have none."""
+
+    @property
+    def desk(self) -> LibraryDesk:
+        """The server's library."""
+        return cast("LibraryDesk", self.shared.library)
+
+    async def state(self) -> LibraryState:
+        """The documents, and what is being read."""
+        desk = self.desk
+        documents = await self.answer(lambda shared: desk.documents())
+        shown = tuple(_shown(each, desk.shown_place(each.place)) for each in documents)
+        return LibraryState(shown, desk.state())
+
+
+class DocumentsRoute(LibraryRoute):
+    """The documents."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """All of them, those that could not be read among them."""
+        self.send(to_dict(await self.state()))
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Add a file, a folder or a page; it is read in the background."""
+        wanted, desk = self.fields(place=str, name=str), self.desk
+        place, name = wanted.get("place", ""), wanted.get("name", "")
+        await self.answer(lambda shared: desk.add(place, name))
+        self.send(to_dict(await self.state()), 202)
+
+
+class DocumentRoute(LibraryRoute):
+    """One document."""
+
+    @web.authenticated
+    @authorized
+    async def delete(self, document_id: str) -> None:
+        """Take it out; the file stays."""
+        desk = self.desk
+        if not await self.answer(lambda shared: desk.remove(document_id)):
+            raise Refusal(404, f"There is no document {document_id!r}.", "See the list.")
+        self.send({})
+
+
+class SearchRoute(LibraryRoute):
+    """What fits some words."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """The best pieces."""
+        query, desk = self.word("query"), self.desk
+        results = await self.answer(lambda shared: desk.search(query))
+        hits = tuple(
+            LibraryHit(
+                number,
+                hit.document_id,
+                hit.name,
+                desk.shown_place(hit.place),
+                hit.heading,
+                hit.anchor,
+                hit.text,
+                hit.score,
+            )
+            for number, hit in enumerate(results.hits, start=1)
+        )
+        self.send(to_dict(LibraryHits(hits, results.problem)))
+
+
+def _shown(document: Document, place: str) -> LibraryDocument:
+    return LibraryDocument(
+        document.document_id,
+        document.name,
+        place,
+        document.kind,
+        document.chunks,
+        document.is_embedded,
+        document.indexed_at,
+        document.problem,
+    )
+
+
+ROUTES: RouteTable = (
+    ("library", DocumentsRoute),
+    ("library/search", SearchRoute),
+    (f"library/{ROUTE_ID}", DocumentRoute),
+)

@@ -1,0 +1,78 @@
+"""Vectors of pieces by hash of their words, model and dimension: nothing is embedded twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cellwright.store.database import Database, Statement
+from cellwright.store.library import id_range
+
+__all__ = ["Unembedded", "keep_vectors", "newest_vector", "unembedded", "vectors_of"]
+
+BYTES_PER_NUMBER = 4
+MISSING = """SELECT c.chunk_id, c.sha256, c.heading, c.text FROM library_chunks c
+    WHERE {} AND NOT EXISTS
+    (SELECT 1 FROM library_vectors v WHERE v.sha256 = c.sha256 AND v.model = ?)
+    ORDER BY c.chunk_id LIMIT ?"""
+
+
+@dataclass(frozen=True)
+class Unembedded:
+    """A piece that has no vector of a model yet."""
+
+    chunk_id: int
+    sha256: str
+    text: str
+    """Its headings and words, as they are embedded."""
+
+
+def unembedded(
+    database: Database, number: int, model: str, limit: int, among: Sequence[int] = ()
+) -> tuple[Unembedded, ...]:
+    """Pieces of a library without a vector of this model.
+
+    Args:
+        database: Where they are.
+        number: Of the library.
+        model: The embedding model.
+        limit: How many at most.
+        among: Only these pieces; empty: all.
+    """
+    first, last = id_range(number)
+    where = "c.chunk_id BETWEEN ? AND ?"
+    values: tuple[int, ...] = (first, last)
+    if among:
+        where, values = f"c.chunk_id IN ({', '.join('?' * len(among))})", tuple(among)
+    rows = database.read(MISSING.format(where), (*values, model, limit))
+    return tuple(Unembedded(int(row[0]), str(row[1]), f"{row[2]}\n{row[3]}") for row in rows)
+
+
+def keep_vectors(database: Database, model: str, vectors: Iterable[tuple[str, bytes]]) -> None:
+    """Keep vectors by the hash of what they are of."""
+    insert = "INSERT OR REPLACE INTO library_vectors VALUES (?, ?, ?, ?)"
+    database.write(
+        *(
+            Statement(insert, (sha256, model, len(vector) // BYTES_PER_NUMBER, vector))
+            for sha256, vector in vectors
+        )
+    )
+
+
+def vectors_of(
+    database: Database, number: int, model: str, dimension: int
+) -> tuple[tuple[int, bytes], ...]:
+    """The vectors of a library's pieces, with the pieces' ids."""
+    rows = database.read(
+        """SELECT c.chunk_id, v.vector FROM library_chunks c JOIN library_vectors v
+        ON v.sha256 = c.sha256 AND v.model = ? AND v.dimension = ?
+        WHERE c.chunk_id BETWEEN ? AND ?""",
+        (model, dimension, *id_range(number)),
+    )
+    return tuple((int(chunk_id), bytes(vector)) for chunk_id, vector in rows)
+
+
+def newest_vector(database: Database) -> int:
+    """Grows with every vector that is kept: what was read before is out of date then."""
+    rows = database.read("SELECT MAX(rowid) FROM library_vectors")
+    return max(int(row[0] or 0) for row in rows) if rows else 0

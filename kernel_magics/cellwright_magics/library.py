@@ -1,0 +1,173 @@
+"""``%agent library``: the documents of the project that the agent may ask."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from cellwright.components.handed_over import progress_display
+from cellwright.errors import SetupError
+from cellwright.library import Document, Hit, Progress
+from cellwright.library.background import Indexing
+from cellwright.library.libraries import Libraries
+from cellwright.library.references import place_words
+from cellwright.library.searching import Scope
+from cellwright.settings import Settings
+from cellwright.store.database import Database
+from cellwright_magics.commands import LIBRARY_OPTIONS
+from cellwright_magics.reports import Advice, Table
+from cellwright_magics.wording import one_line
+
+__all__ = ["DocumentList", "HitList", "is_library_command", "library_command"]
+
+QUIET_SECONDS = 2.0
+"""Work that takes longer shows how far it is."""
+LOOK_SECONDS = 0.1
+TEXT_CHARACTERS = 160
+DOCUMENTS_SHOWN = 200
+ShowProgress = Callable[[str, float | None], None]
+
+
+class DocumentList(Table):
+    """The documents of a library."""
+
+    headings = ("id", "document", "kind", "pieces", "vectors", "problem")
+    empty = "The library is empty. %agent library add FOLDER fills it."
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.documents = tuple(documents)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a document."""
+        rows: list[tuple[str, ...]] = [
+            (
+                document.document_id,
+                document.name,
+                document.kind,
+                str(document.chunks),
+                "yes" if document.is_embedded else "no",
+                one_line(document.problem, TEXT_CHARACTERS),
+            )
+            for document in self.documents[:DOCUMENTS_SHOWN]
+        ]
+        more = len(self.documents) - DOCUMENTS_SHOWN
+        return [*rows, ("…", f"{more} more", "", "", "", "")] if more > 0 else rows
+
+
+class HitList(Table):
+    """What was found."""
+
+    headings = ("", "where", "text")
+    empty = "Nothing was found."
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        self.hits = tuple(hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a piece, the best first."""
+        return [
+            (f"[{number}]", place_words(hit), one_line(hit.text, TEXT_CHARACTERS))
+            for number, hit in enumerate(self.hits, start=1)
+        ]
+
+
+def is_library_command(words: list[str]) -> bool:
+    """Whether the words after ``%agent`` are a command on the library, and no prompt."""
+    if words[:1] != ["library"]:
+        return False
+    action, rest = (words[1:] or ["list"])[0], words[2:]
+    if action in ("list", "update"):
+        return not rest
+    return action in ACTIONS_OF and bool(rest)
+
+
+def library_command(words: list[str], database: Database, settings: Settings) -> Table | Advice:
+    """Do what ``%agent library …`` says.
+
+    Args:
+        words: Those after ``%agent``.
+        database: Where the libraries are.
+        settings: Which hosts are allowed, and what gives vectors.
+
+    Raises:
+        SetupError: A place or a document is not there.
+    """
+    asked = _parser().parse_args(words[1:] or ["list"])
+    return ACTIONS_OF[asked.action](Libraries(database, settings), asked)
+
+
+def _add(libraries: Libraries, asked: argparse.Namespace) -> Advice:
+    indexing = Indexing(libraries.adding(asked.words, os.getcwd(), asked.name))
+    return _watched(indexing, progress_display())
+
+
+def _update(libraries: Libraries, _asked: argparse.Namespace) -> Advice:
+    return _watched(Indexing(libraries.updating(os.getcwd())), progress_display())
+
+
+def _list(libraries: Libraries, _asked: argparse.Namespace) -> Table:
+    return DocumentList(libraries.documents(libraries.around(os.getcwd())))
+
+
+def _search(libraries: Libraries, asked: argparse.Namespace) -> Table:
+    scope = Scope(libraries.around(os.getcwd()))
+    return HitList(libraries.searcher.search(scope, " ".join(asked.words)).hits)
+
+
+def _remove(libraries: Libraries, asked: argparse.Namespace) -> Advice:
+    gone = [libraries.remove(word, os.getcwd()) for word in asked.words]
+    return Advice(f"Removed from the library: {', '.join(gone)}. The files stay.")
+
+
+def _default(libraries: Libraries, asked: argparse.Namespace) -> Advice:
+    library = libraries.make_default(" ".join(asked.words), os.getcwd())
+    return Advice(f"{library.name!r} is the library of this project now.")
+
+
+ACTIONS_OF: Mapping[str, Callable[[Libraries, argparse.Namespace], Table | Advice]] = {
+    "add": _add,
+    "list": _list,
+    "search": _search,
+    "remove": _remove,
+    "update": _update,
+    "default": _default,
+}
+
+
+def _watched(indexing: Indexing, show: ShowProgress) -> Advice:
+    """Wait for the end, with progress once it takes long; Ctrl-C ends it in order."""
+    shown_from = time.monotonic() + QUIET_SECONDS
+    try:
+        while not indexing.wait(LOOK_SECONDS):
+            if time.monotonic() > shown_from:
+                show(*_how_far(indexing.progress))
+    except KeyboardInterrupt:
+        indexing.stop()
+        indexing.wait()
+    if indexing.error is not None:
+        raise SetupError(f"Reading ended early: {indexing.error}") from indexing.error
+    return Advice(indexing.summary())
+
+
+def _how_far(progress: Progress) -> tuple[str, float | None]:
+    share = progress.done / progress.total if progress.total else None
+    return f"{progress.done:,} of {progress.total:,} documents  {progress.name}", share
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = MagicArgumentParser("agent library")  # type: ignore[no-untyped-call]
+    parser.add_argument("action", choices=tuple(ACTIONS_OF))
+    parser.add_argument("words", nargs="*")
+    for option in LIBRARY_OPTIONS:
+        parser.add_argument(*option.names, **option.keywords)
+    return parser

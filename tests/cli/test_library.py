@@ -1,0 +1,96 @@
+"""``cellwright library``: the same in a shell."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from cellwright.cli import main
+from cellwright.commands import library as module
+from cellwright.commands.terminal import Console
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    (folder / "docs").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    (folder / "docs" / "returns.md").write_text("# Returns\nGoods come back in thirty days.")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CELLWRIGHT_HOME", str(tmp_path / "home"))
+    return folder
+
+
+def test_documents_are_added_listed_found_and_removed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["library"]) == 0
+    assert capsys.readouterr().out == "No documents.\n"
+    assert main(["library", "add", "docs"]) == 0
+    assert capsys.readouterr().out == "1 of 1 documents read anew.\n"
+    assert main(["library", "search", "goods", "back"]) == 0
+    assert capsys.readouterr().out.startswith("[1] docs/returns.md › Returns (line 1)\n    Returns")
+    assert main(["library", "list", "--json"]) == 0
+    (document,) = json.loads(capsys.readouterr().out)["documents"]
+    assert document["name"] == "docs/returns.md"
+    assert main(["library", "list"]) == 0
+    assert "docs/returns.md" in capsys.readouterr().out
+    assert main(["library", "default", "default"]) == 0
+    assert main(["library", "remove", document["document_id"]]) == 0
+    assert "Removed: docs/returns.md." in capsys.readouterr().out
+    assert main(["library", "search", "goods"]) == 1
+    assert capsys.readouterr().out == "Nothing was found.\n"
+
+
+def test_a_document_that_cannot_be_read_is_counted(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "EVERY", 1)
+    (project / "docs" / "broken.ipynb").write_text("{")
+    assert main(["library", "add", "docs"]) == 1
+    streams = capsys.readouterr()
+    assert streams.out == "1 of 2 documents read anew, 1 cannot be read.\n"
+    assert streams.err == "1 of 2\n"
+    assert main(["library", "update", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["problems"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["add"], "needs something"), (["list", "x"], "takes no words"), (["add", "x"], "no file")],
+)
+def test_wrong_use_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(["library", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_service_that_gives_no_vectors_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CELLWRIGHT_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("CELLWRIGHT_EMBEDDING_MODEL", "m")
+    assert main(["library", "add", "docs"]) == 0
+    assert "There are no vectors" in capsys.readouterr().err
+    assert main(["library", "search", "goods"]) == 0
+    assert "by words alone" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_was_read(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(console: Console, text: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    for number in range(5):
+        (project / "docs" / f"{number}.md").write_text(f"words of {number}")
+    monkeypatch.setattr(module, "EVERY", 2)
+    monkeypatch.setattr(Console, "note", press)
+    assert main(["library", "add", "docs"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert main(["library", "list", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["documents"]) == 3

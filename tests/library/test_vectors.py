@@ -1,0 +1,149 @@
+"""Vectors: when they are made, what they find, and what happens without them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from library.shelves import Page, Served, Shelf, serving, vectors_like
+
+from cellwright.errors import LMError
+from cellwright.library import searching
+from cellwright.library.embedding import ServiceEmbedder, embedder_of
+from cellwright.library.libraries import Libraries
+from cellwright.library.searching import Scope
+from cellwright.settings import ServiceSettings, Settings
+from cellwright.store.database import Database
+
+
+@pytest.fixture
+def service() -> Iterator[Served]:
+    with serving(vectors_like) as served:
+        yield served
+
+
+def shelf_with(service: Served, database: Database, tmp_path: Path, model: str = "m1") -> Shelf:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True, exist_ok=True)
+    settings = Settings(
+        service=ServiceSettings(base_url=f"{service.url}/v1", api_key="k"), embedding_model=model
+    )
+    return Shelf(folder, Libraries(database, settings))
+
+
+def texts_of(asked: list[Any]) -> list[str]:
+    return [text for body in asked for text in body["input"]]
+
+
+def test_without_a_model_or_a_service_there_are_no_vectors() -> None:
+    assert embedder_of(Settings(embedding_model="m")) is None
+    assert embedder_of(Settings(service=ServiceSettings(base_url="http://localhost/v1"))) is None
+
+
+def test_002_09_a_document_is_found_before_it_has_vectors(
+    shelf: Shelf, service: Served, database: Database, tmp_path: Path
+) -> None:
+    shelf.write("a.md", "the car is red")
+    shelf.add("a.md")
+    (document,) = shelf.documents().values()
+    assert (document.is_chunked, document.is_embedded) == (True, False)
+    assert shelf.found("car") == ["a.md"]
+    with_vectors = shelf_with(service, database, tmp_path)
+    with_vectors.update()
+    (document,) = with_vectors.documents().values()
+    assert (document.is_chunked, document.is_embedded) == (True, True)
+
+
+def test_002_08_what_means_the_same_is_found_by_vectors_and_joined_by_rank(
+    service: Served, database: Database, tmp_path: Path
+) -> None:
+    shelf = shelf_with(service, database, tmp_path)
+    shelf.write("car.md", "car")
+    shelf.write("fruit.md", "apple banana cherry kiwi lemon")
+    shelf.write("words.md", "automobile parts in large number beside other things entirely")
+    shelf.add(".")
+    assert shelf.found("automobile")[0] in ("words.md", "car.md")
+    assert "car.md" in shelf.found("automobile")
+    assert "fruit.md" not in shelf.found("automobile")
+
+
+def test_002_91_the_same_words_are_embedded_once_for_each_model(
+    service: Served, database: Database, tmp_path: Path
+) -> None:
+    shelf = shelf_with(service, database, tmp_path)
+    for number in range(70):
+        shelf.write(f"{number}.md", f"text number {number}")
+    shelf.add(".")
+    assert [len(body["input"]) for body in service.asked] == [64, 6]
+    shelf.update()
+    assert len(service.asked) == 2
+    rows = database.read("SELECT DISTINCT model, dimension FROM library_vectors")
+    assert rows == [("m1", 32)]
+    assert len(database.read("SELECT 1 FROM library_vectors")) == 70
+
+
+def test_002_91_another_model_embeds_what_is_asked_for_first(
+    service: Served, database: Database, tmp_path: Path
+) -> None:
+    shelf = shelf_with(service, database, tmp_path)
+    shelf.write("a.md", "zebra words")
+    shelf.write("b.md", "okapi words")
+    shelf.add(".")
+    service.asked.clear()
+    other = shelf_with(service, database, tmp_path, "m2")
+    assert not any(document.is_embedded for document in other.documents().values())
+    assert other.found("zebra") == ["a.md"]
+    assert len(texts_of(service.asked)) == 2, "the question and the piece that was found"
+    found = {name: document.is_embedded for name, document in other.documents().items()}
+    assert found == {"a.md": True, "b.md": False}
+    service.asked.clear()
+    other.found("zebra")
+    assert texts_of(service.asked) == ["zebra"]
+    other.update()
+    assert all(document.is_embedded for document in other.documents().values())
+    assert all(document.is_embedded for document in shelf.documents().values())
+
+
+def test_a_service_that_fails_leaves_the_words(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(lambda path, body: Page(b"{}", "application/json", 500)) as broken:
+        shelf = shelf_with(broken, database, tmp_path)
+        shelf.write("a.md", "zebra words")
+        assert "There are no vectors" in shelf.add(".").notice
+        scope = Scope(shelf.libraries.above(str(shelf.folder)))
+        first = shelf.libraries.searcher.search(scope, "zebra")
+        assert [hit.name for hit in first.hits] == ["a.md"]
+        assert "by words alone" in first.problem
+        asked = len(broken.asked)
+        assert shelf.libraries.searcher.search(scope, "zebra").problem == ""
+        assert len(broken.asked) == asked, "it is left alone for a minute"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 0.0]}],
+    ],
+)
+def test_an_answer_that_is_not_a_vector_for_each_text_is_an_error(data: list[Any]) -> None:
+    body = json.dumps({"object": "list", "model": "m", "data": data}).encode()
+    with serving(lambda path, asked: Page(body, "application/json")) as served:
+        embedder = ServiceEmbedder(ServiceSettings(base_url=f"{served.url}/v1"), "m")
+        with pytest.raises(LMError):
+            embedder.embed(("a", "b"), 5.0)
+
+
+def test_vectors_of_another_length_are_not_compared(
+    service: Served, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = shelf_with(service, database, tmp_path)
+    shelf.write("a.md", "zebra words")
+    shelf.add(".")
+    monkeypatch.setattr("library.shelves.DIMENSION", 16)
+    monkeypatch.setattr(searching, "EMBEDDED_AT_ONCE", 0)
+    assert shelf.found("zebra") == ["a.md"]
