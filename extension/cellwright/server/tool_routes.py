@@ -1,0 +1,54 @@
+"""The tools beside the standard ones: of packages, and of services that the person connected."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from cellwright.outside.opening import open_outside
+from cellwright.server.application import Application
+from cellwright.server.component_host import ComponentHost
+from cellwright.server.routes import Route, RouteTable
+from cellwright.server.tool_types import ListedTool, ToolList
+from cellwright.values import from_dict, to_dict
+
+__all__ = ["ROUTES"]
+
+
+class ToolsRoute(Route):
+    """The tools that an assistant may be given; guests have none of them."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """What there is; nothing is started or asked for it."""
+        found = await self.answer(self._listed)
+        self.send(to_dict(ToolList(found)))
+
+    def _listed(self, shared: Application) -> tuple[ListedTool, ...]:
+        host = cast("ComponentHost", shared.hand_runs)
+        own = tuple(
+            ListedTool(manifest.name, "python", item.source, manifest.description, True, "")
+            for item in host.catalogue().listed
+            for manifest in item.component.tool_manifests()
+        )
+        rows = open_outside(shared.database, shared.settings()).rows()
+        text = shared.redactor().text
+        outside = [from_dict(ListedTool, to_dict(row)) for row in rows]
+        shown = (
+            ListedTool(
+                each.name,
+                each.kind,
+                each.source,
+                text(each.description),
+                each.enabled,
+                text(each.problem),
+            )
+            for each in outside
+        )
+        return (*own, *shown)
+
+
+ROUTES: RouteTable = (("tools", ToolsRoute),)

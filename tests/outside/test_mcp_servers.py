@@ -1,0 +1,241 @@
+"""MCP servers over standard streams and HTTP, with the SDK's own server on the other side."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import make_context
+
+from cellwright.components import ToolContext
+from cellwright.errors import RunCancelled, ToolError
+from cellwright.outside import Definition, Function, Listing
+from cellwright.outside.mcp_loop import McpLoop
+from cellwright.outside.mcp_server import McpService
+from cellwright.outside.tool import risk_of
+from cellwright.outside.web import Surroundings
+
+pytest.importorskip("mcp")
+
+SCRIPT = str(Path(__file__).with_name("mcp_sample_server.py"))
+KEY = "-".join(["word", "of", "the", "day"])
+ENVIRON = {**os.environ, "SAMPLE_KEY": KEY}
+PROGRAM = Definition(
+    "sample",
+    "mcp",
+    command=sys.executable,
+    arguments=(SCRIPT, "stdio"),
+    environment={"GIVEN": "${SAMPLE_KEY}"},
+    timeout_seconds=20,
+)
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[McpLoop]:
+    made = McpLoop()
+    yield made
+    made.close()
+    made.close()
+    with pytest.raises(ToolError, match="are closed"):
+        made.run(lambda: None)  # type: ignore[arg-type,return-value]
+
+
+@pytest.fixture(scope="module")
+def listings() -> list[Listing]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def program(loop: McpLoop, listings: list[Listing]) -> McpService:
+    return McpService(PROGRAM, Surroundings(ENVIRON), loop, listings.append)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    silent = subprocess.DEVNULL
+    command = [sys.executable, SCRIPT, "http", str(port)]
+    with subprocess.Popen(command, stdout=silent, stderr=silent) as process:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+        process.kill()
+
+
+def named(service: McpService, name: str) -> Function:
+    return next(f for f in service.listing().functions if f.name == name)
+
+
+def call(
+    service: McpService, name: str, context: ToolContext | None = None, /, **arguments: Any
+) -> Any:
+    return service.call(named(service, name), arguments, context or make_context()).content
+
+
+def until(is_so: Callable[[], bool]) -> bool:
+    """Whether it comes to be so soon."""
+    end = time.monotonic() + 10
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.01)
+    return is_so()
+
+
+def test_a_server_is_started_on_first_use_and_called(program: McpService) -> None:
+    assert call(program, "add", a=2, b=3)[0].text == {"info": "5"}
+    assert named(program, "add").is_read_only
+    assert named(program, "fail").is_destructive
+    assert named(program, "parts").is_read_only is None
+
+
+def test_000_22_a_result_keeps_all_of_its_parts(program: McpService) -> None:
+    contents = call(program, "parts", make_context(sees_images=True))
+    assert [(item.type, item.visible_scope) for item in contents] == [
+        ("text", "all"),
+        ("text", "user"),
+        ("text", "llm"),
+        ("image", "all"),
+        ("text", "all"),
+    ]
+    (measured,) = call(program, "measure")
+    assert measured.raw_data == {"structured": {"width": 2.5}}
+
+
+def test_a_tool_that_fails_is_an_error_and_the_server_goes_on(program: McpService) -> None:
+    (failed,) = call(program, "fail", words="no")
+    assert failed.is_error
+    assert call(program, "add", a=1, b=1)[0].text == {"info": "2"}
+    try:
+        (unknown,) = program.call(Function("nothing", "", {}), {}, make_context()).content
+        words = str(unknown.text)  # as a result, or as an error of the protocol
+    except ToolError as error:
+        words = error.message
+    assert "nothing" in words
+
+
+def test_a_server_is_given_what_is_named_and_its_keys_are_not_said_back(
+    program: McpService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_KEY", "not for it")
+    assert call(program, "variable", name="GIVEN")[0].text == {"info": "[key]"}
+    assert call(program, "variable", name="OTHER_KEY")[0].text == {"info": "not set"}
+
+
+def test_progress_is_told_and_stop_ends_the_call(program: McpService) -> None:
+    said: list[Any] = []
+    context = make_context()
+
+    def note(text: str, fraction: float | None) -> None:
+        said.append((text, fraction))
+        context.stop.set()
+
+    begun = time.monotonic()
+    with pytest.raises(RunCancelled):
+        call(program, "slow", replace(context, on_progress=note))
+    assert said == [("a quarter", 0.25)]
+    assert time.monotonic() - begun < 8
+    assert call(program, "add", a=1, b=1)
+
+
+def test_a_call_that_takes_too_long_is_given_up(loop: McpLoop, address: str) -> None:
+    short = Definition("web", "mcp", address, is_local=True, timeout_seconds=0.3)
+    service = McpService(short, Surroundings(ENVIRON), loop)
+    with pytest.raises(ToolError, match=r"'slow' did not answer within 0\.3 s"):
+        call(service, "slow")
+    service.close()
+
+
+def test_a_list_that_changes_is_told(program: McpService, listings: list[Listing]) -> None:
+    call(program, "grow")
+    assert until(lambda: "later" in [f.name for f in listings[-1].functions])
+
+
+def test_a_server_that_dies_is_a_tool_error_and_is_started_again(program: McpService) -> None:
+    with pytest.raises(ToolError, match=r"ended while it worked\. (?s:It said last: .*going down)"):
+        call(program, "die")
+    assert call(program, "add", a=4, b=4)[0].text == {"info": "8"}
+    program.close()
+    program.close()
+    assert call(program, "add", a=4, b=5)[0].text == {"info": "9"}
+
+
+def test_a_server_over_http_is_called(loop: McpLoop, address: str) -> None:
+    made = Definition(
+        "web", "mcp", address, headers={"X-Key": "${SAMPLE_KEY}"}, is_local=True, timeout_seconds=20
+    )
+    service = McpService(made, Surroundings(ENVIRON), loop)
+    assert call(service, "add", a=2, b=2)[0].text == {"info": "4"}
+    assert len(call(service, "parts")) == 5
+    service.close()
+
+
+def test_002_78_an_http_server_is_guarded_like_everything_else(loop: McpLoop, address: str) -> None:
+    def listing(definition: Definition, **resolve: Any) -> Listing:
+        return McpService(definition, Surroundings(ENVIRON, **resolve), loop).listing()
+
+    with pytest.raises(ToolError, match="private network"):
+        listing(Definition("web", "mcp", address))
+    metadata = Definition("web", "mcp", "http://169.254.169.254/mcp", is_local=True)
+    with pytest.raises(ToolError, match="no tool may reach"):
+        listing(metadata, resolve=lambda host, port: (host,))
+    named_host = address.replace("127.0.0.1", "localhost")
+    asked: list[str] = []
+
+    def once(host: str, port: int) -> tuple[str, ...]:
+        asked.append(host)
+        return ("127.0.0.2", "127.0.0.1") if len(asked) == 1 else ("169.254.169.254",)
+
+    assert listing(Definition("web", "mcp", named_host, is_local=True), resolve=once).functions
+    assert asked == ["localhost"]
+    clear = Definition("web", "mcp", "http://tool.example/mcp", key="SAMPLE_KEY")
+    with pytest.raises(ToolError, match="without encryption"):
+        listing(clear, resolve=lambda host, port: ("93.184.216.34",))
+
+
+def test_a_server_that_cannot_be_started_is_told_and_tried_again_later(loop: McpLoop) -> None:
+    code = "import sys; print('my config is missing', file=sys.stderr); sys.exit(2)"
+    broken = replace(PROGRAM, arguments=("-c", code))
+    service = McpService(broken, Surroundings(ENVIRON), loop)
+    with pytest.raises(ToolError, match="cannot be started: .* It said: my config is missing"):
+        service.listing()
+    with pytest.raises(ToolError, match="did not start; it is tried again in"):
+        service.listing()
+    service.close()
+
+
+def test_a_program_that_is_not_there_is_told(loop: McpLoop) -> None:
+    absent = replace(PROGRAM, command="no-such-program-anywhere", environment={})
+    with pytest.raises(ToolError, match="cannot be started: .*No such file"):
+        McpService(absent, Surroundings(ENVIRON), loop).listing()
+    unset = replace(PROGRAM, environment={"A": "${NOT_SET_ANYWHERE}"})
+    with pytest.raises(ToolError, match="'NOT_SET_ANYWHERE' is not set"):
+        McpService(unset, Surroundings(ENVIRON), loop).listing()
+
+
+def test_hints_of_a_stranger_make_nothing_less_risky() -> None:
+    def risk(**options: Any) -> str:
+        hints = options.pop("hints", (None, None))
+        return risk_of(replace(PROGRAM, **options), Function("f", "", {}, *hints))
+
+    assert risk() == "execute"
+    assert risk(hints=(True, None)) == "execute"
+    assert risk(hints=(None, False)) == "execute"
+    assert risk(hints=(None, True)) == "destroy"
+    assert risk(hints=(True, None), is_trusted=True) == "read"
+    assert risk(hints=(False, None), is_trusted=True) == "execute"
+    assert risk(hints=(None, True), is_trusted=True) == "destroy"
+    assert risk(reads=("f*",)) == "read"

@@ -1,0 +1,142 @@
+"""``%agent tool discover|connect|…`` and ``cellwright tools``: which lines, and what they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from outside.http_service import Answered, HttpService
+
+from cellwright.cli import main
+from cellwright.errors import SetupError
+from cellwright.outside.opening import open_outside
+from cellwright.outside.source import OutsideTools
+from cellwright.settings import Settings
+from cellwright.store.database import open_database
+from cellwright_magics.arguments import split_words
+from cellwright_magics.commands import commands_help
+from cellwright_magics.completion import Offers
+from cellwright_magics.outside import is_outside_command, outside_command
+
+
+@pytest.fixture
+def weather(service: HttpService) -> str:
+    """The URL of a discovery document."""
+    schema = {"type": "object", "properties": {}}
+    function = {"name": "today", "description": "Weather.", "parameters": schema}
+    callback = f"{service.url}/call"
+    document = {"name": "Weather", "callback_url": callback, "functions": [function]}
+    service.answers["/tools"] = Answered(document)
+    return f"{service.url}/tools"
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Iterator[OutsideTools]:
+    database = open_database(None)
+    made = open_outside(database, Settings(home=tmp_path / "home"), tmp_path)
+    yield made
+    made.close()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tool",
+        "tool list",
+        "tool add revenue",
+        "tool check my-service",
+        "tool check document.json",
+        "tool discover https://weather.example/tools --key WEATHER_KEY",
+        "tool connect files",
+        "tool connect files -- npx -y server /data",
+        "tool connect web https://tools.example/mcp --trusted",
+        "tool connect shop --openapi https://shop.example/openapi.json",
+        "tool connect shop shop.yaml --openapi",
+        "tool refresh web shop",
+        "tool remove my-service",
+    ],
+)
+def test_a_line_that_fits_is_the_command(line: str) -> None:
+    assert is_outside_command(split_words(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "tools for the job",
+        "tool discovery is hard",
+        "tool discover the outliers",
+        "tool connect the two tables",
+        "tool refresh it, please",
+        "tool wear",
+    ],
+)
+def test_other_lines_are_prompts(line: str) -> None:
+    assert not is_outside_command(split_words(line))
+
+
+def said(line: str, tools: OutsideTools) -> str:
+    return repr(outside_command(split_words(line), {}, tools))
+
+
+def test_services_and_functions_of_the_kernel_are_listed_together(
+    tools: OutsideTools, weather: str
+) -> None:
+    assert said(f"tool discover {weather} --name weather --local", tools) == (
+        "'weather' is connected.\n  weather__today [execute]"
+    )
+    assert said("tool", tools).splitlines() == [
+        "No tools of this kernel. %agent tool add NAME offers a function.",
+        "weather__today (http): [execute] Weather.",
+    ]
+    assert said("tool check weather", tools).startswith("✓ weather")
+    assert said("tool remove weather", tools) == "'weather' is no longer used."
+
+
+def test_names_of_the_kernel_go_to_the_kernel(tools: OutsideTools) -> None:
+    for line in ("tool check nothing_here", "tool remove nothing_here", "tool add nothing_here"):
+        with pytest.raises(SetupError, match="nothing_here"):
+            said(line, tools)
+
+
+def test_the_help_and_the_completion_name_the_actions() -> None:
+    assert "discover URL" in commands_help()
+    offers = Offers(tuple, tuple)
+    assert {"connect", "discover", "refresh"} <= set(offers.after(["tool"], line=True))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CELLWRIGHT_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def test_the_same_in_a_shell(
+    folder: Path, weather: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tools"]) == 0
+    assert capsys.readouterr().out.startswith("No outside tools.")
+    assert main(["tools", "discover", weather, "--name", "weather", "--local"]) == 0
+    assert capsys.readouterr().out == "'weather' is connected.\n  weather__today [execute]\n"
+    assert main(["tools", "list", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["ok"]
+    assert document["tools"][0]["name"] == "weather__today"
+    assert main(["tools", "check"]) == 0
+    capsys.readouterr()
+    assert main(["tools", "discover", weather]) == 2
+    assert "gives no name" in capsys.readouterr().err
+
+
+def test_a_check_that_fails_ends_with_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "document.json").write_text("{}", "utf-8")
+    assert main(["tools", "check", "document.json"]) == 1
+    assert capsys.readouterr().out.startswith("✗ document.json: it has no 'name'")
+    (folder / ".mcp.json").write_text('{"mcpServers": {"files": {"command": "x"}}}', "utf-8")
+    assert main(["tools", "check"]) == 0
+    assert "cellwright tools connect files" in capsys.readouterr().out

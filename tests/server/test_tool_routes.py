@@ -1,0 +1,28 @@
+"""The tools beside the standard ones, as the panel lists them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from server_client import Client
+
+from cellwright.outside.opening import open_outside
+from cellwright.server.application import Application
+
+pytestmark = pytest.mark.server
+
+
+async def test_tools_are_listed_and_none_is_started(
+    client: Client, shared: Application, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"files": {"command": "none"}}}', "utf-8")
+    listed = (await client.call("GET", "tools")).json["tools"]
+    own = [tool for tool in listed if tool["kind"] == "python"]
+    assert own
+    assert all(tool["enabled"] and not tool["problem"] for tool in own)
+    (files,) = [tool for tool in listed if tool["kind"] == "mcp"]
+    assert (files["name"], files["enabled"]) == ("files", False)
+    assert "%agent tool connect files" in files["problem"]
+    open_outside(shared.database, shared.settings()).close()
