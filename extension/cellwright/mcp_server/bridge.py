@@ -1,0 +1,229 @@
+"""From the streams of a process to the route of a Jupyter server, for clients that know no HTTP.
+
+What is said goes through as it is: the session is the server's.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import SplitResult, urlencode, urlsplit
+
+from cellwright.errors import SetupError
+from cellwright.mcp_server import Send, json_rpc
+from cellwright.mcp_server.json_rpc import Request, RpcError
+
+__all__ = ["Address", "Bridge", "address_of"]
+
+ROUTE = "cellwright/v2/mcp"
+PAGES = ("/lab", "/tree", "/notebooks")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SESSION_HEADER = "Mcp-Session-Id"
+EVENT_STREAM = "text/event-stream"
+SILENT_SECONDS = 60.0
+"""The server says something every quarter of a minute while a call goes on."""
+LOST = 404
+REFUSED = (401, 403)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the server's route is, and what it wants to see."""
+
+    host: str
+    port: int | None
+    is_encrypted: bool
+    path: str
+    """With its parameters."""
+    token: str
+
+    @property
+    def shown(self) -> str:
+        """For people."""
+        scheme = "https" if self.is_encrypted else "http"
+        return f"{scheme}://{self.host}" + (f":{self.port}" if self.port else "")
+
+
+def address_of(url: str, token: str, parameters: Mapping[str, str]) -> Address:
+    """The route below a server's address, or below that of one of its pages.
+
+    Args:
+        url: As a person has it from the browser.
+        token: The server's.
+        parameters: Of the route; empty ones are left out.
+
+    Raises:
+        SetupError: A token must not go there.
+    """
+    parts = urlsplit(url.strip())
+    _check(parts, url)
+    root = parts.path
+    for page in PAGES:
+        root = root.partition(page)[0]
+    query = urlencode({name: value for name, value in parameters.items() if value})
+    path = f"{root.rstrip('/')}/{ROUTE}" + (f"?{query}" if query else "")
+    return Address(parts.hostname or "", parts.port, parts.scheme == "https", path, token)
+
+
+def _check(parts: SplitResult, url: str) -> None:
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SetupError(
+            f"{url!r} is not a server's address.", hint="It is like http://127.0.0.1:8888/."
+        )
+    if "token=" in parts.query:
+        raise SetupError(
+            "The address has a token in it, which other people on this machine could read.",
+            hint="Put the token into a variable and name that with --token-env.",
+        )
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise SetupError(
+            f"A token is not sent to {parts.hostname!r} without encryption.",
+            hint="Use https, or a tunnel to 127.0.0.1.",
+        )
+
+
+class Bridge:
+    """Hands messages on; safe to use from any thread.
+
+    Args:
+        address: The server's route.
+        send: Back to the client.
+    """
+
+    def __init__(self, address: Address, send: Send) -> None:
+        self._address, self._send = address, send
+        self._session = ""
+        self._hello = b""
+        self._lock = threading.Lock()
+
+    def receive(self, line: bytes) -> None:
+        """Hand a message on; what is answered comes back from threads of its own."""
+        try:
+            message = json_rpc.read(line)
+        except RpcError as failure:
+            self._send(json_rpc.error(failure))
+            return
+        if not isinstance(message, Request):
+            self._hand_on(line, None)
+        elif message.method == "initialize":
+            self._hello = line
+            self._hand_on(line, message)
+        else:
+            arguments = (line, message)
+            threading.Thread(target=self._hand_on, args=arguments, daemon=True).start()
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session:
+            try:
+                for _ in self._exchange("DELETE", b""):
+                    pass
+            except (OSError, http.client.HTTPException, RpcError):
+                return
+
+    def _hand_on(self, line: bytes, message: Request | None) -> None:
+        try:
+            for answer in self._posted(line):
+                if message is not None:
+                    self._send(answer)
+        except RpcError as failure:
+            if message is not None:
+                self._send(json_rpc.error(failure, message.id))
+        except (OSError, http.client.HTTPException, ValueError) as failure:
+            words = f"The Jupyter server at {self._address.shown} cannot be reached: {failure}."
+            if message is not None:
+                told = RpcError(json_rpc.INTERNAL_ERROR, words)
+                self._send(json_rpc.error(told, message.id))
+
+    def _posted(self, line: bytes) -> Iterator[dict[str, Any]]:
+        try:
+            yield from self._exchange("POST", line)
+        except _LostError:
+            # The server was started anew: the session is begun again, and the message sent again.
+            self._begin_again()
+            yield from self._exchange("POST", line)
+
+    def _begin_again(self) -> None:
+        with self._lock:
+            if not self._hello:
+                return
+            self._session = ""
+            for _ in self._exchange("POST", self._hello):
+                pass
+
+    def _exchange(self, method: str, body: bytes) -> Iterator[dict[str, Any]]:
+        """What the server answers, message by message.
+
+        Raises:
+            RpcError: It refuses.
+        """
+        connection = self._connection()
+        try:
+            connection.request(method, self._address.path, body, self._headers())
+            response = connection.getresponse()
+            self._session = response.getheader(SESSION_HEADER) or self._session
+            if response.status >= 400:
+                raise _refused(response.status, response.read())
+            if (response.getheader("Content-Type") or "").startswith(EVENT_STREAM):
+                yield from _events(response)
+            elif body := response.read():
+                yield json.loads(body)
+        finally:
+            connection.close()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        address = self._address
+        if not address.is_encrypted:
+            return http.client.HTTPConnection(address.host, address.port, timeout=SILENT_SECONDS)
+        context = ssl.create_default_context()
+        return http.client.HTTPSConnection(
+            address.host, address.port, timeout=SILENT_SECONDS, context=context
+        )
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": f"application/json, {EVENT_STREAM}",
+        }
+        if self._address.token:
+            headers["Authorization"] = f"token {self._address.token}"
+        if self._session:
+            headers[SESSION_HEADER] = self._session
+        return headers
+
+
+class _LostError(RpcError):
+    """The server does not know the session."""
+
+
+def _refused(status: int, body: bytes) -> RpcError:
+    """An error in the server's own words, where it has some."""
+    try:
+        told = json.loads(body)
+    except ValueError:
+        told = {}
+    told = told if isinstance(told, dict) else {}
+    failure = told.get("error")
+    if isinstance(failure, dict):
+        kind = _LostError if status == LOST else RpcError
+        return kind(int(failure.get("code", 0)), str(failure.get("message", "")))
+    words = " ".join(str(told.get(name) or "") for name in ("message", "hint")).strip()
+    if status in REFUSED:
+        words = f"{words} Is the token right? It is read from the variable of --token-env.".strip()
+    reason = http.client.responses.get(status, "")
+    return RpcError(json_rpc.INTERNAL_ERROR, words or f"The server answers {status} {reason}.")
+
+
+def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
+    data = b""
+    for line in iter(response.readline, b""):
+        if line.startswith(b"data:"):
+            data += line[5:].strip()
+        elif not line.strip() and data:
+            yield json.loads(data)
+            data = b""

@@ -1,0 +1,183 @@
+"""A client as a test plays it, and a room without a real kernel."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fakes import FakeKernel
+
+from cellwright.kernels import Kernel
+from cellwright.mcp_server import OutsideRun
+from cellwright.mcp_server.conversing import OutsideConversation
+from cellwright.mcp_server.json_rpc import notification, parse, request
+from cellwright.mcp_server.session import Session
+from cellwright.notebooks import Notebook
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.questions import Place
+from cellwright.redaction import Redactor
+from cellwright.settings import Limits, Mode
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+from cellwright.turn_sources import TurnSource
+
+__all__ = ["HOW", "SECRET", "FakeRoom", "Peer", "call_of", "words"]
+
+SECONDS = 10.0
+HOW = "Ask the person to allow it."
+SECRET = "".join(["hunter2", "hunter2", "hunter2"])
+
+
+class FakeRoom:
+    """``mcp_server.Workroom`` over a kernel that plays a script.
+
+    Args:
+        folder: Of the record.
+        kernel: Answers code.
+        mode: What may be done without asking.
+    """
+
+    def __init__(self, folder: Path, kernel: FakeKernel | None = None, mode: Mode = "auto") -> None:
+        self.store = RunStore(open_database(folder / "runs.sqlite"))
+        self.mode = mode
+        self.limits = Limits()
+        self.fake_kernel = kernel or FakeKernel(probes={"list_variables": []})
+        self.memory: Notebook | None = MemoryNotebook()
+        self.kernel: Kernel | None = None
+        self.sources: tuple[TurnSource, ...] = ()
+        self.redactor = Redactor({"SERVICE_TOKEN": SECRET})
+        self.problems: list[str] = []
+        self.fails_with: Exception | None = None
+        self.is_closed = False
+        self._conversation = OutsideConversation()
+
+    @property
+    def notebook(self) -> Notebook | None:
+        return self.memory
+
+    def run(self, run: OutsideRun) -> None:
+        if self.fails_with is not None:
+            raise self.fails_with
+        self.kernel = self.fake_kernel
+        place = Place(
+            kernel=self.fake_kernel,
+            store=self.store,
+            redactor=self.redactor,
+            lane="mcp",
+            notebook=self.memory,
+            sources=self.sources,
+        )
+        self._conversation.run(place, run)
+
+    def take_problems(self) -> tuple[str, ...]:
+        problems, self.problems = tuple(self.problems), []
+        return problems
+
+    def how_to_allow(self) -> str:
+        return HOW
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    @property
+    def record(self) -> Any:
+        return self.store.record(self.store.last_started)
+
+
+class Peer:
+    """One client of a session.
+
+    Args:
+        room: Where the session works.
+        options: Of the session.
+    """
+
+    def __init__(self, room: FakeRoom, **options: float) -> None:
+        self.room = room
+        self.session = Session(room, **options)
+        self.sent: list[dict[str, Any]] = []
+        """All that came from the session, in order."""
+        self.elicits: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] = lambda _: None
+        """What the person answers, by the params of the question; None: an error."""
+        self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._count = 0
+        self.answers_late = False
+        """The person takes a moment."""
+
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.session.close()
+        self.room.store.database.close()
+
+    def hello(self, *, elicitation: object = None, **info: str) -> dict[str, Any]:
+        """Say who we are; what the session says of itself."""
+        can = {} if elicitation is None else {"elicitation": elicitation}
+        facts = {"name": "peer", "version": "1.0", **info}
+        params = {"protocolVersion": "2025-06-18", "capabilities": can, "clientInfo": facts}
+        result: dict[str, Any] = self.ask("initialize", params)["result"]
+        self.tell("notifications/initialized")
+        return result
+
+    def ask(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request; the whole answer."""
+        number = self.begin(method, params)
+        answer = self._answers.get(timeout=SECONDS)
+        assert answer["id"] == number
+        return answer
+
+    def begin(self, method: str, params: Mapping[str, Any] | None = None) -> int:
+        """Send a request and do not wait; its id."""
+        self._count += 1
+        self.session.handle(parse(request(self._count, method, params or {})), self.take)
+        return self._count
+
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool; its result."""
+        result: dict[str, Any] = self.ask("tools/call", call_of(name, **arguments))["result"]
+        return result
+
+    def tell(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a notification."""
+        self.session.handle(parse(notification(method, params)), self.take)
+
+    def of_method(self, method: str) -> list[dict[str, Any]]:
+        """The params of what came with this method."""
+        return [message["params"] for message in self.sent if message.get("method") == method]
+
+    def until(self, look: Callable[[], Any]) -> Any:
+        """What ``look`` finds, as soon as it finds something."""
+        deadline = time.monotonic() + SECONDS
+        while not (found := look()):
+            assert time.monotonic() < deadline, f"it never came; the last: {self.sent[-3:]}"
+            time.sleep(0.01)
+        return found
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """A message has come from the session."""
+        self.sent.append(dict(message))
+        if message.get("method") == "elicitation/create":
+            said = self.elicits(message["params"])
+            told: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+            told |= {"error": {"code": -1, "message": "no"}} if said is None else {"result": said}
+            if self.answers_late:
+                threading.Timer(0.05, self.session.handle, (parse(told), self.take)).start()
+            else:
+                self.session.handle(parse(told), self.take)
+        elif "id" in message:
+            self._answers.put(dict(message))
+
+
+def call_of(name: str, /, **arguments: Any) -> dict[str, Any]:
+    """The params of a call."""
+    return {"name": name, "arguments": arguments}
+
+
+def words(result: Mapping[str, Any]) -> str:
+    """All texts of a result."""
+    return "\n".join(item["text"] for item in result["content"] if item["type"] == "text")

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import pytest
+
+from cellwright.errors import RunCancelled
+from cellwright.mcp_server.outside_agent import LIMIT, OutsideAgent, OutsideCall
+from cellwright.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.stopping import Stop
+
+TOOLS = (Manifest("run_cell", "Run.", {"type": "object"}),)
+
+
+class NoLine:
+    def send(self, message: Mapping[str, Any]) -> None:
+        raise AssertionError("nothing is sent")
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        raise AssertionError("nothing is told")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 400.0
+        return self.now
+
+
+def reply_of(stream: Generator[Any, None, Reply]) -> Reply:
+    while True:
+        try:
+            next(stream)
+        except StopIteration as ended:
+            reply: Reply = ended.value
+            return reply
+
+
+def asked(*, with_tools: bool = True) -> Prompt:
+    return Prompt((), TOOLS if with_tools else (), Parameters("agent"))
+
+
+def test_the_next_call_is_the_next_reply() -> None:
+    agent = OutsideAgent(lambda: "agent/1")
+    call = OutsideCall(1, "run_cell", {"code": "é"}, NoLine())
+    assert agent.put(call)
+    reply = reply_of(agent.stream(asked(), Stop()))
+    assert (reply.message.tool_calls, reply.model) == ((call.call,), "agent/1")
+    assert agent.current is call
+    assert call.call.arguments == '{"code": "é"}'
+    assert agent.capabilities("agent").vision
+
+
+def test_a_run_without_a_call_for_long_has_ended() -> None:
+    reply = reply_of(OutsideAgent(lambda: "a", Clock()).stream(asked(), Stop()))
+    assert reply.message.text == "The client called no further tool for 15 minutes."
+
+
+def test_a_last_turn_without_tools_is_not_waited_for() -> None:
+    reply = reply_of(OutsideAgent(lambda: "a").stream(asked(with_tools=False), Stop()))
+    assert reply.message.text == LIMIT
+
+
+def test_a_stop_ends_the_waiting() -> None:
+    stop = Stop()
+    stop.set("stopped by a test")
+    with pytest.raises(RunCancelled, match="stopped by a test"):
+        reply_of(OutsideAgent(lambda: "a").stream(asked(), stop))
+
+
+def test_nothing_is_called_after_the_end() -> None:
+    agent = OutsideAgent(lambda: "a")
+    agent.close()
+    assert not agent.put(OutsideCall(1, "run_cell", {}, NoLine()))
+    assert agent.next_call() is None
+    agent.fail_next("nobody waits")
+
+
+def test_a_cancelled_call_is_passed_over() -> None:
+    agent = OutsideAgent(lambda: "a")
+    first, second, third = (OutsideCall(n, "run_cell", {}, NoLine()) for n in range(3))
+    for call in (first, second, third):
+        agent.put(call)
+    first.is_cancelled = second.is_cancelled = True
+    assert agent.next_call() is third
+    agent.put(first)
+    assert reply_of(agent.stream(asked(), Stop())).message.tool_calls == (third.call,)
+
+
+def test_the_first_answer_of_a_call_stays() -> None:
+    call = OutsideCall(1, "run_cell", {}, NoLine())
+    call.fail("one.")
+    call.fail("two.")
+    message = call.wait(0)
+    assert message is not None
+    assert message.is_error
+    assert "one." in str(message.parts)
