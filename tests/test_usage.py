@@ -1,6 +1,6 @@
 import pytest
 
-from cellwright.usage import Price, Usage, cost_of, estimate_tokens, price_for
+from cellwright.usage import Price, Usage, budget_amount, cost_of, estimate_tokens, price_for
 
 
 def test_usage_adds_up_and_an_estimate_stays_one() -> None:
@@ -30,3 +30,14 @@ def test_the_longest_matching_name_gives_the_price() -> None:
 
 def test_tokens_are_estimated_from_characters() -> None:
     assert [estimate_tokens(t) for t in ("", "abc", "abcde")] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("text", "amount"), [("5", 5.0), ("0.5", 0.5), ("off", 0.0), ("None", 0)])
+def test_a_budget_is_an_amount_or_off(text: str, amount: float) -> None:
+    assert budget_amount(text) == amount
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "much"])
+def test_what_is_no_budget_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        budget_amount(text)

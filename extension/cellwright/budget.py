@@ -5,11 +5,12 @@ from __future__ import annotations
 import collections
 import contextlib
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from cellwright.events import CellOutput, CellStarted, Event
 from cellwright.outputs import size_of
@@ -17,12 +18,19 @@ from cellwright.prompts import Reply
 from cellwright.settings import Limits
 from cellwright.usage import ModelUsage, Price, Usage, cost_of, price_for
 
-__all__ = ["Budget", "LimitReached", "RepeatDetector"]
+__all__ = ["Budget", "LimitReached", "RepeatDetector", "Spending"]
 
 T = TypeVar("T")
 WINDOW = 12
 WARN_AT = 3
 STOP_AT = 5
+TOLD_AT = 0.75
+SHORTEST_TOLD = 4
+"""With fewer steps there is nothing left to plan."""
+NEARLY_OUT = (
+    "Notice: {steps} of {limit} steps are used, {left} are left. Finish what matters most, then "
+    "answer."
+)
 WHITESPACE = re.compile(r"\s+")
 VOLATILE = re.compile(r"\[cell [^\]]*\]|Cell In\[\d+\]|read_output\(\"[^\"]*\"|\d+(?:\.\d+)? s\b")
 """What names a cell or tells the time in a result: new in every call, so not compared."""
@@ -33,10 +41,18 @@ class LimitReached:
     """Which limit ended the run."""
 
     cause: str
-    """``step_limit``, ``time_limit``, ``token_limit``, ``cost_limit``, ``cell_limit`` or
-    ``output_limit``."""
+    """``step_limit``, ``time_limit``, ``token_limit``, ``cost_limit``, ``cell_limit``,
+    ``output_limit`` or ``month_budget``."""
     reason: str
     """For people, with how to raise it."""
+
+
+class Spending(Protocol):
+    """What all runs of a person use, held against what they may use."""
+
+    def reached(self) -> LimitReached | None:
+        """The limit that is reached, if any; asked before each call of the model."""
+        ...
 
 
 @dataclass
@@ -54,6 +70,8 @@ class Budget:
     started: float = 0.0
     prices: Mapping[str, Price] = field(default_factory=dict)
     """Of the models that tools ask themselves."""
+    spending: Spending | None = None
+    """What all runs may use together."""
 
     def __post_init__(self) -> None:
         self.started = self.clock()
@@ -121,7 +139,18 @@ class Budget:
                 f"The run used {self.usage.total_tokens} of {limits.token_limit} tokens. "
                 "Raise it with --max-tokens.",
             )
-        return self._cells() or self._money()
+        return self._cells() or self._money() or self._of_all_runs()
+
+    def _of_all_runs(self) -> LimitReached | None:
+        return self.spending.reached() if self.spending is not None else None
+
+    def note(self) -> str:
+        """What the model is told when three quarters of its steps are used; empty else."""
+        limit = self.limits.step_limit
+        if limit < SHORTEST_TOLD or self.steps != math.ceil(TOLD_AT * limit):
+            return ""
+        left = limit - self.steps
+        return NEARLY_OUT.format(steps=self.steps, limit=limit, left=left)
 
     def _cells(self) -> LimitReached | None:
         cells, size = self.limits.cell_limit, self.limits.output_limit_bytes

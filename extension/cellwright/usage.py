@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 __all__ = [
+    "USAGE_GROUPS",
     "ModelUsage",
     "Price",
     "Usage",
+    "UsageGroup",
+    "budget_amount",
     "cost_of",
     "estimate_tokens",
     "model_usages",
@@ -18,6 +21,10 @@ __all__ = [
 ]
 
 CHARACTERS_PER_TOKEN = 4
+UsageGroup = Literal["month", "model", "assistant", "chat", "run"]
+USAGE_GROUPS: tuple[UsageGroup, ...] = get_args(UsageGroup)
+"""What usage is added up by."""
+NO_LIMIT = ("off", "none", "no")
 
 
 @dataclass(frozen=True)
@@ -125,3 +132,17 @@ def price_for(model: str, prices: Mapping[str, Price]) -> Price | None:
     """The price of ``model`` from the settings table, by the longest matching name start."""
     names = [name for name in prices if model == name or model.startswith(name + "-")]
     return prices[max(names, key=len)] if names else None
+
+
+def budget_amount(text: str) -> float:
+    """An amount above zero as a person writes it, or 0 for ``off``.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if text.casefold() in NO_LIMIT:
+        return 0.0
+    amount = float(text)
+    if not 0 < amount < float("inf"):
+        raise ValueError(text)
+    return amount

@@ -1,0 +1,222 @@
+"""What models have cost, added up in five ways; and how much a month may cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cellwright.budget import LimitReached
+from cellwright.errors import SetupError
+from cellwright.store.database import Database, Statement
+from cellwright.usage import UsageGroup
+
+__all__ = ["MonthBudget", "UsageRow", "UsageTable", "month_of"]
+
+COLUMNS: Mapping[UsageGroup, str] = {
+    "month": "month",
+    "model": "model",
+    "assistant": "assistant",
+    "chat": "chat_id",
+    "run": "run_id",
+}
+ROW_LIMIT = 200
+"""Chats and runs may be many: so many of the newest."""
+LABEL_CHARACTERS = 80
+NAMELESS: Mapping[str, str] = {"assistant": "no assistant", "model": "not told"}
+BUDGETS = ("month_dollars", "month_tokens")
+SUMS = """COUNT(DISTINCT run_id), COUNT(*), SUM(input_tokens), SUM(cached_tokens),
+    SUM(output_tokens), SUM(cost_dollars), MAX(at), MAX(estimated),
+    SUM(cost_dollars IS NULL AND input_tokens + output_tokens > 0)"""
+USED = (
+    "SELECT SUM(cost_dollars), SUM(input_tokens + output_tokens) FROM usage_calls WHERE month = ?"
+)
+HOW_TO_RAISE = "Raise it with %agent usage {option} or cellwright usage {option}."
+
+
+@dataclass(frozen=True)
+class UsageRow:
+    """What one month, model, assistant, chat or run took."""
+
+    key: str
+    label: str
+    runs: int
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    """The part of ``input_tokens`` that the provider had in its cache."""
+    output_tokens: int
+    cost_dollars: float | None
+    """None: no price of it is known."""
+    last_at: float = 0.0
+    """Seconds since the epoch."""
+    is_estimated: bool = False
+    """Some service did not say its tokens."""
+    unpriced_calls: int = 0
+    """Calls whose price is not known; ``cost_dollars`` is without them."""
+
+
+@dataclass(frozen=True)
+class MonthBudget:
+    """How much may be used in a month, and how much was."""
+
+    name: str
+    """``month_dollars`` or ``month_tokens``."""
+    limit: float
+    used: float
+    month: str
+
+    @property
+    def reached(self) -> LimitReached | None:
+        """Why no more may be asked; None: it is not used up."""
+        if self.used < self.limit:
+            return None
+        if self.name == "month_dollars":
+            amount, option = f"${self.used:.2f} of ${self.limit:.2f}", "--budget USD"
+        else:
+            amount = f"{self.used:,.0f} of {self.limit:,.0f} tokens"
+            option = "--budget-tokens N"
+        raising = HOW_TO_RAISE.format(option=option)
+        return LimitReached(
+            "month_budget", f"The budget of {self.month} is used up: {amount}. {raising}"
+        )
+
+
+def month_of(moment: float) -> str:
+    """The month of a moment with its year, such as ``2026-11``; UTC, as providers count."""
+    return time.strftime("%Y-%m", time.gmtime(moment))
+
+
+class UsageTable:
+    """The usage of one database.
+
+    Args:
+        database: Where runs are recorded.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def rows(self, group: UsageGroup) -> tuple[UsageRow, ...]:
+        """What each took; months in order, all else by its cost and tokens.
+
+        Chats and runs are the newest ones, in the order of time.
+        """
+        column = COLUMNS[group]
+        sql = f"SELECT {column}, {SUMS} FROM usage_calls GROUP BY {column}"
+        is_long = group in ("chat", "run")
+        if is_long:
+            sql += f" ORDER BY MAX(at) DESC LIMIT {ROW_LIMIT}"
+        rows = _added_up(self._database.read(sql))
+        if is_long:
+            rows = sorted(rows, key=lambda row: -row.last_at)[:ROW_LIMIT]
+        elif group == "month":
+            rows = sorted(rows, key=lambda row: row.key)
+        else:
+            rows = sorted(rows, key=lambda row: (-(row.cost_dollars or 0), -_tokens(row), row.key))
+        return tuple(self._labelled(group, rows))
+
+    def budgets(self) -> tuple[MonthBudget, ...]:
+        """What is set for every month, with what this month has used."""
+        found: dict[str, float] = dict(
+            self._database.read("SELECT name, amount FROM usage_budgets")
+        )
+        if not found:
+            return ()
+        month = month_of(self._clock())
+        sums = self._database.read(USED, (month,))
+        used = {
+            "month_dollars": float(sum(dollars or 0 for dollars, _ in sums)),
+            "month_tokens": float(sum(tokens or 0 for _, tokens in sums)),
+        }
+        return tuple(
+            MonthBudget(name, float(found[name]), used[name], month)
+            for name in BUDGETS
+            if name in found
+        )
+
+    def set_budget(self, name: str, amount: float | None) -> None:
+        """Say how much a month may cost; None: as much as it will.
+
+        Raises:
+            SetupError: There is no such budget, or the amount is none.
+        """
+        if name not in BUDGETS:
+            raise SetupError(f"There is no budget {name!r}.", hint=f"Use {' or '.join(BUDGETS)}.")
+        if amount is None:
+            self._database.write(Statement("DELETE FROM usage_budgets WHERE name = ?", (name,)))
+            return
+        if not 0 < amount < float("inf"):
+            raise SetupError(f"The budget {amount!r} is not above zero.", hint="Or say 'off'.")
+        row = (name, float(amount))
+        self._database.write(Statement("INSERT OR REPLACE INTO usage_budgets VALUES (?, ?)", row))
+
+    def reached(self) -> LimitReached | None:
+        """The month's budget that is used up, if any."""
+        return next((found for b in self.budgets() if (found := b.reached) is not None), None)
+
+    def _labelled(self, group: UsageGroup, rows: Sequence[UsageRow]) -> Iterable[UsageRow]:
+        if group not in ("chat", "run"):
+            return [replace(row, label=row.key or NAMELESS.get(group, "")) for row in rows]
+        keys = {row.key for row in rows}
+        labels = self._prompts(keys)
+        if group == "chat":
+            titles = self._database.read("SELECT chat_id, title FROM chats WHERE title != ''")
+            firsts = self._first_runs(keys)
+            prompts = self._prompts(set(firsts.values()))
+            labels = {chat: prompts[run] for chat, run in firsts.items() if run in prompts}
+            labels |= {key: title for key, title in titles if key in keys}
+        return [replace(row, label=_one_line(labels.get(row.key, "")) or "deleted") for row in rows]
+
+    def _first_runs(self, chats: set[str]) -> dict[str, str]:
+        sql = "SELECT chat_id, run_id, MIN(at) FROM usage_calls GROUP BY chat_id"
+        return {chat: run for chat, run, _ in self._database.read(sql) if chat in chats}
+
+    def _prompts(self, runs: set[str]) -> dict[str, str]:
+        found = self._database.read("SELECT run_id, prompt FROM runs")
+        return {run: prompt for run, prompt in found if run in runs}
+
+
+def _added_up(found: Iterable[tuple[Any, ...]]) -> list[UsageRow]:
+    """One row a key: what waits in memory while the file cannot be written comes beside it."""
+    rows: dict[str, UsageRow] = {}
+    for values in found:
+        row = _row(values)
+        rows[row.key] = _both(rows[row.key], row) if row.key in rows else row
+    return list(rows.values())
+
+
+def _row(values: tuple[Any, ...]) -> UsageRow:
+    key, runs, calls, read, cached, written, cost, at, estimated, unpriced = values
+    return UsageRow(
+        key, key, runs, calls, read, cached, written, cost, at, bool(estimated), unpriced
+    )
+
+
+def _both(one: UsageRow, other: UsageRow) -> UsageRow:
+    costs = [row.cost_dollars for row in (one, other) if row.cost_dollars is not None]
+    return UsageRow(
+        one.key,
+        one.label,
+        one.runs + other.runs,
+        one.calls + other.calls,
+        one.input_tokens + other.input_tokens,
+        one.cached_tokens + other.cached_tokens,
+        one.output_tokens + other.output_tokens,
+        sum(costs) if costs else None,
+        max(one.last_at, other.last_at),
+        one.is_estimated or other.is_estimated,
+        one.unpriced_calls + other.unpriced_calls,
+    )
+
+
+def _tokens(row: UsageRow) -> int:
+    return row.input_tokens + row.output_tokens
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LABEL_CHARACTERS else f"{line[: LABEL_CHARACTERS - 1]}…"

@@ -1,0 +1,28 @@
+"""Usage in words, the same in a notebook and a terminal."""
+
+from __future__ import annotations
+
+from cellwright.store.usage_table import MonthBudget, UsageRow
+
+__all__ = ["dollars", "share", "tokens"]
+
+
+def tokens(row: UsageRow) -> str:
+    """Tokens that went in, with a mark where some were estimated."""
+    return f"{'~' if row.is_estimated else ''}{row.input_tokens:,}"
+
+
+def dollars(row: UsageRow) -> str:
+    """What it cost; ``≥`` where some calls have no known price, empty where none has."""
+    if row.cost_dollars is None:
+        return ""
+    return f"{'≥ ' if row.unpriced_calls else ''}${row.cost_dollars:.4f}"
+
+
+def share(budget: MonthBudget) -> str:
+    """How much of a month's budget is used."""
+    if budget.name == "month_dollars":
+        used, limit = f"${budget.used:.4f}", f"${budget.limit:.2f}"
+    else:
+        used, limit = f"{budget.used:,.0f}", f"{budget.limit:,.0f} tokens"
+    return f"Budget of {budget.month}: {used} of {limit} used ({budget.used / budget.limit:.0%})."

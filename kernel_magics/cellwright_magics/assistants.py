@@ -1,0 +1,192 @@
+"""``%agent assistant`` and ``%agent scene``: who answers in this kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+from cellwright.assistant_choice import BUILT_IN, Chosen, Wish, choose_assistant
+from cellwright.assistant_editing import add_scene, bind_tool, new_assistant, unbind_tool
+from cellwright.assistants import Assistant, AssistantList, list_assistants, project_folders
+from cellwright.errors import SetupError
+from cellwright.settings import Settings
+from cellwright_magics.reports import Advice, Table
+from cellwright_magics.wording import one_line
+
+__all__ = ["AssistantTable", "Assistants", "is_assistant_command"]
+
+SHAPES: Mapping[tuple[str, str], tuple[int, int]] = {
+    ("assistant", "list"): (0, 0),
+    ("assistant", "show"): (1, 1),
+    ("assistant", "use"): (1, 1),
+    ("assistant", "new"): (1, 2),
+    ("scene", "list"): (0, 1),
+    ("scene", "add"): (2, 3),
+    ("tool", "bind"): (2, 2),
+    ("tool", "unbind"): (2, 2),
+}
+"""How many words follow each; other lines are prompts."""
+NAMED = {("scene", "list"), ("scene", "add"), ("tool", "bind"), ("tool", "unbind")}
+"""Those whose last word may be, or has to be, an ``@name``."""
+CHARACTERS = 60
+
+
+class AssistantTable(Table):
+    """The assistants that can be chosen here."""
+
+    headings = ("", "assistant", "what it does", "model", "scenes", "file")
+    empty = "No assistants. %agent assistant new NAME writes one."
+
+    def __init__(self, listed: AssistantList, of_chat: str) -> None:
+        self.listed = listed
+        self._of_chat = of_chat
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row an assistant; what is wrong with the files of others after them."""
+        rows = [self._row(assistant) for assistant in self.listed.assistants]
+        told = (*self.listed.problems, *self.listed.notes)
+        return [*rows, *(("⚠", "", text, "", "", "") for text in told)]
+
+    def _row(self, assistant: Assistant) -> tuple[str, ...]:
+        usual = self._of_chat or self.listed.default.name
+        return (
+            "→" if assistant.name == usual else "",
+            assistant.name,
+            one_line(assistant.description, CHARACTERS),
+            assistant.model,
+            ", ".join(scene.label for scene in assistant.scenes),
+            assistant.path,
+        )
+
+
+class SceneTable(Table):
+    """The scenes of assistants."""
+
+    headings = ("assistant", "scene", "chosen when", "what is told")
+    empty = 'No scenes. %agent scene add LABEL "what is told" @ASSISTANT adds one.'
+
+    def __init__(self, assistants: Sequence[Assistant]) -> None:
+        self._assistants = assistants
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a scene."""
+        return [
+            (assistant.name, scene.label, scene.when_words, one_line(scene.prompt, CHARACTERS))
+            for assistant in self._assistants
+            for scene in assistant.scenes
+        ]
+
+
+class Assistants:
+    """Who answers in one shell."""
+
+    def __init__(self) -> None:
+        self._of_chat = ""
+
+    def listed(self, settings: Settings) -> AssistantList:
+        """Those of the kernel's folder, of the project it is in, and the person's own."""
+        return list_assistants(project_folders(Path.cwd()), settings.home)
+
+    def choose(
+        self, prompt: str, named: str, settings: Settings, variables: Collection[str] | None
+    ) -> Chosen:
+        """Who answers a prompt.
+
+        Raises:
+            SetupError: The one that was named is not there.
+        """
+        wish = Wish(prompt, named, self._of_chat, variables)
+        return choose_assistant(wish, self.listed(settings))
+
+    def run(self, words: list[str], settings: Settings) -> object:
+        """Do what ``%agent assistant …``, ``%agent scene …`` or ``%agent tool bind …`` says.
+
+        Args:
+            words: Those after ``%agent``.
+            settings: Where the person's own assistants are.
+
+        Raises:
+            SetupError: An assistant is not there, or its file cannot be changed so.
+        """
+        action = (words[0], words[1] if len(words) > 1 else "list")
+        return ACTIONS[action](self, self.listed(settings), words[2:])
+
+    def _list(self, listed: AssistantList, _: list[str]) -> object:
+        return AssistantTable(listed, self._of_chat)
+
+    def _show(self, listed: AssistantList, words: list[str]) -> object:
+        assistant = _found(words[0], listed)
+        return Advice(Path(assistant.path).read_text("utf-8").strip() or "The file is empty.")
+
+    def _use(self, listed: AssistantList, words: list[str]) -> object:
+        name = words[0].removeprefix("@")
+        if name == BUILT_IN and listed.find(name) is None:
+            self._of_chat = BUILT_IN
+            return Advice("No assistant answers in this kernel from now on.")
+        self._of_chat = _found(name, listed).name
+        return Advice(f"{self._of_chat} answers in this kernel from now on.")
+
+    def _new(self, _: AssistantList, words: list[str]) -> object:
+        name = words[0].removeprefix("@")
+        path = new_assistant(Path.cwd(), name, *words[1:])
+        return Advice(f"The assistant is in {path}. Ask it: %agent @{name} …")
+
+    def _scenes(self, listed: AssistantList, words: list[str]) -> object:
+        return SceneTable([_found(words[0], listed)] if words else listed.assistants)
+
+    def _add_scene(self, listed: AssistantList, words: list[str]) -> object:
+        label, prompt, *named = words
+        assistant = _found(named[0], listed) if named else self._usual(listed)
+        add_scene(assistant, label, prompt)
+        return Advice(f"{assistant.name} has the scene {label!r} now.")
+
+    def _bind(self, listed: AssistantList, words: list[str]) -> object:
+        assistant = _found(words[1], listed)
+        bind_tool(assistant, words[0])
+        return Advice(f"{assistant.name} may use {words[0]} now.")
+
+    def _unbind(self, listed: AssistantList, words: list[str]) -> object:
+        assistant = _found(words[1], listed)
+        unbind_tool(assistant, words[0])
+        return Advice(f"{assistant.name} no longer has {words[0]}.")
+
+    def _usual(self, listed: AssistantList) -> Assistant:
+        assistant = listed.find(self._of_chat) or listed.default
+        if not assistant.name:
+            raise SetupError("It is not said whose scene it is.", hint="Name one: … @ASSISTANT.")
+        return assistant
+
+
+def is_assistant_command(words: list[str]) -> bool:
+    """Whether the words after ``%agent`` are a command on assistants, and no prompt."""
+    if words in (["assistant"], ["scene"]):
+        return True
+    action = (words[0], words[1]) if len(words) > 1 else ("", "")
+    if action not in SHAPES:
+        return False
+    (least, most), rest = SHAPES[action], words[2:]
+    if not least <= len(rest) <= most:
+        return False
+    must_name = action[0] == "tool" or (action in NAMED and len(rest) > least)
+    return not must_name or rest[-1].startswith("@")
+
+
+def _found(name: str, listed: AssistantList) -> Assistant:
+    assistant = listed.find(name.removeprefix("@"))
+    if assistant is None:
+        known = ", ".join(each.name for each in listed.assistants) or "none"
+        raise SetupError(f"There is no assistant {name!r}.", hint=f"There are: {known}.")
+    return assistant
+
+
+Action = Callable[[Assistants, AssistantList, list[str]], object]
+ACTIONS: Mapping[tuple[str, str], Action] = {
+    ("assistant", "list"): Assistants._list,
+    ("assistant", "show"): Assistants._show,
+    ("assistant", "use"): Assistants._use,
+    ("assistant", "new"): Assistants._new,
+    ("scene", "list"): Assistants._scenes,
+    ("scene", "add"): Assistants._add_scene,
+    ("tool", "bind"): Assistants._bind,
+    ("tool", "unbind"): Assistants._unbind,
+}
