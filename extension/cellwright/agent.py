@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import collections
 import traceback
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from cellwright.adapters import Adapter, ParsedReply
 from cellwright.budget import Budget, LimitReached
-from cellwright.context.compaction import compact
 from cellwright.context.normalise import normalise
+from cellwright.context.window import Window, when_refused
 from cellwright.errors import (
     KernelDiedError,
     KernelRestartedError,
     LMContextError,
     LMError,
+    LMRequestError,
     LMToolsUnsupportedError,
     RunCancelled,
 )
@@ -37,6 +38,7 @@ from cellwright.lm import LM
 from cellwright.messages import Message, TextPart, UserMessage
 from cellwright.prompts import Manifest, Parameters, Prompt, Reply
 from cellwright.publishing import Publisher
+from cellwright.replies import counted_per_estimated, replied_event, said_by
 from cellwright.stopping import Stop
 from cellwright.tool_calls import CallOutcome, ToolCaller
 
@@ -47,6 +49,7 @@ SUMMARY_PROMPT = (
     "The run has reached a limit and no more tools can be called. In a few sentences: what did "
     "you do, what did you find, what is left?"
 )
+TOO_LONG = "The conversation was too long; older results were cut."
 INVALID_LIMIT = 3
 
 
@@ -76,6 +79,10 @@ class AgentParts:
     stop: Stop
     owed: Owed | None = None
     """Set where words alone are no answer."""
+    author: str = ""
+    """The assistant that answers; empty: none was chosen."""
+    window: Window | None = None
+    """How much is sent at most; None: all there is."""
 
 
 @dataclass
@@ -87,6 +94,8 @@ class History:
     """How many of them the record of this run has."""
     rewritten: bool = False
     """Set by compaction: the next request carries the whole history anew."""
+    counted_per_estimated: float = 1.0
+    """How many tokens the service counts for one that is estimated here."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +171,7 @@ class _Loop:
         self._reminded = False
         self._invalid_in_a_row = 0
         self._last_text = ""
+        self._has_asked = False
 
     def until_done(self) -> Generator[Event, None, Ending]:
         while True:
@@ -188,6 +198,9 @@ class _Loop:
         outcome = yield from self._parts.budget.counted(calls)
         self._history.messages.extend(self._parts.tools.take_results())
         ending = self._after_calls(outcome)
+        note = self._parts.budget.note()
+        if note and ending is None:
+            self._history.messages.append(_hidden(note))
         if parsed.is_unreadable and (yield from self._recovered(parsed)):
             return None
         return ending
@@ -199,7 +212,7 @@ class _Loop:
             reason = "The model ended without handing in the results."
             return Ending("agent validation failed", text, reason, "results_missing")
         self._reminded = True
-        self._history.messages.append(UserMessage((TextPart(reminder),)))
+        self._history.messages.append(_hidden(reminder))
         return None
 
     def _after_calls(self, outcome: CallOutcome) -> Ending | None:
@@ -237,7 +250,7 @@ class _Loop:
             reason = "The model sent an empty reply twice."
             return Ending("agent validation failed", "", reason, "empty_reply")
         self._nudged = True
-        self._history.messages.append(UserMessage((TextPart(EMPTY_NUDGE),)))
+        self._history.messages.append(_hidden(EMPTY_NUDGE))
         return None
 
     def _recovered(self, parsed: ParsedReply) -> Generator[Event, None, bool]:
@@ -248,7 +261,7 @@ class _Loop:
         yield from self._parts.publisher.publish(recovery.notice)
         if recovery.changes_adapter or not parsed.calls:
             # Results of calls say themselves what was wrong with them.
-            self._history.messages.append(UserMessage((TextPart(recovery.text),)))
+            self._history.messages.append(_hidden(recovery.text))
         if recovery.changes_adapter:
             self._invalid_in_a_row = 0
         return True
@@ -264,31 +277,48 @@ class _Loop:
         return (yield from self._ask())
 
     def _ask(self, *, with_tools: bool = True) -> Generator[Event, None, Reply]:
+        window, messages = self._parts.window, self._history.messages
+        fitted = window.in_a_run(messages) if window is not None else None
+        if fitted is not None:
+            yield from self._replace_history(fitted)
+        wanted_turns = self._wants_turns()
         try:
             return (yield from self._request(with_tools))
         except LMContextError:
-            compacted = compact(self._history.messages)
-            if compacted is None:
+            fitted = when_refused(messages)
+            if fitted is None:
                 raise
-        self._history.messages[:] = compacted
-        self._history.rewritten = True
-        yield from self._parts.publisher.publish(
-            Notice(
-                "warning", "The conversation was too long; older results were cut.", "", "compacted"
-            )
-        )
+        except LMRequestError:
+            # A template that wants words in turn is known from now on, and gets them.
+            if self._wants_turns() == wanted_turns:
+                raise
+            fitted = None
+        if fitted is not None:
+            yield from self._replace_history(fitted)
         return (yield from self._request(with_tools))
+
+    def _wants_turns(self) -> bool:
+        parts = self._parts
+        return parts.lm.capabilities(parts.parameters.model).alternates
+
+    def _replace_history(self, fitted: Sequence[Message]) -> Iterator[Event]:
+        self._history.messages[:] = fitted
+        self._history.rewritten = True
+        yield from self._parts.publisher.publish(Notice("warning", TOO_LONG, "", "compacted"))
 
     def _request(self, with_tools: bool) -> Generator[Event, None, Reply]:
         parts, history = self._parts, self._history
         parts.stop.check()
         tools = parts.tools.manifests if with_tools else ()
-        prompt = parts.adapter.format(normalise(history.messages), tools, parts.parameters)
+        able = parts.lm.capabilities(parts.parameters.model)
+        messages = normalise(history.messages, able, answering=parts.author)
+        prompt = parts.adapter.format(messages, tools, parts.parameters)
         yield from parts.publisher.publish(self._asked(tools))
         reply = yield from self._stream(prompt, tools)
-        reply = parts.adapter.read(reply, tools)
+        history.counted_per_estimated = counted_per_estimated(prompt, reply)
+        reply = said_by(parts.author, parts.adapter.read(reply, tools))
         cost = parts.budget.add(reply)
-        replied, *notices = parts.publisher.publish(_replied(reply, cost))
+        replied, *notices = parts.publisher.publish(replied_event(reply, cost))
         assert isinstance(replied, ModelReplied)
         # What goes back to the model is what was recorded, secrets taken out.
         history.messages.append(replied.message)
@@ -323,17 +353,18 @@ class _Loop:
         event = ModelAsked(
             self._parts.budget.steps + 1,
             tuple(history.messages[start:]),
-            tools if start == 0 else (),
+            tools if start == 0 or not self._has_asked else (),
             replaces_history=history.rewritten,
         )
         history.asked, history.rewritten = len(history.messages), False
+        self._has_asked = True
         return event
 
     def _summarise(self, limit: LimitReached) -> Generator[Event, None, Ending]:
         """One last turn without tools (fault M21), only where the step limit leaves room."""
         answer = self._last_text
         if limit.cause == "step_limit":
-            self._history.messages.append(UserMessage((TextPart(SUMMARY_PROMPT),)))
+            self._history.messages.append(_hidden(SUMMARY_PROMPT))
             try:
                 reply = yield from self._ask(with_tools=False)
                 answer = reply.message.text or answer
@@ -342,16 +373,6 @@ class _Loop:
         return Ending("task limit reached", answer, limit.reason, limit.cause)
 
 
-def _replied(reply: Reply, cost: float | None) -> ModelReplied:
-    return ModelReplied(
-        reply.message,
-        reply.finish_reason,
-        reply.usage,
-        reply.model,
-        reply.duration_seconds,
-        reply.first_delta_seconds,
-        reply.attempts,
-        cost,
-        reply.truncated,
-        reply.dropped_parameters,
-    )
+def _hidden(text: str) -> UserMessage:
+    """What the loop itself has to say; nobody is shown it."""
+    return UserMessage((TextPart(text),), "user_hide")

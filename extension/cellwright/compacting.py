@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cellwright._version import __version__
-from cellwright.context.compaction import compact
+from cellwright.context.sizes import total_tokens
+from cellwright.context.summary import Summary
+from cellwright.context.window import Window, with_summary
 from cellwright.events import Event, HistoryCompacted, RunFinished, RunStarted, StateCaptured
-from cellwright.messages import AssistantMessage, Message, text_of
+from cellwright.messages import Message
 from cellwright.recording import RunRecord
-from cellwright.usage import estimate_tokens
 
-__all__ = ["COMPACT_PROMPT", "Compaction", "compaction_of"]
+__all__ = ["COMPACT_PROMPT", "SUMMARY_PROMPT", "Compaction", "compaction_of", "summary_changed"]
 
 COMPACT_PROMPT = "/compact"
-"""What such a run is recorded as having been asked."""
+SUMMARY_PROMPT = "/summary"
+"""What such runs are recorded as having been asked."""
 
 
 @dataclass(frozen=True)
 class Compaction:
-    """A shorter history and the events of the run that made it."""
+    """Another history and the events of the run that made it."""
 
     messages: tuple[Message, ...]
     events: tuple[Event, ...]
@@ -31,42 +33,50 @@ def compaction_of(
 ) -> Compaction | None:
     """What makes a conversation shorter; None: there is nothing to gain.
 
+    Older turns are summed up and long results of earlier calls are cut.
+
     Args:
         last: The run that knows the conversation's kernel and model.
         messages: What was said so far.
         tokens: Of the last request; 0: not known.
     """
-    shorter = compact(messages)
-    if shorter is None:
+    fitted = Window().when_asked(messages)
+    if fitted is None:
         return None
-    before, after = _tokens_of(messages), _tokens_of(shorter)
+    before, after = total_tokens(messages), total_tokens(fitted.messages)
     known = tokens or before
     # the tools and what a tokenizer counts otherwise stay as they are
     left = max(after, known - before + after)
+    told = HistoryCompacted(fitted.messages, known, min(known, left), fitted.summary)
+    return _recorded(last, len(messages), COMPACT_PROMPT, told)
+
+
+def summary_changed(last: RunRecord, messages: Sequence[Message], summary: Summary) -> Compaction:
+    """The conversation with what a person made of its summary."""
+    changed = tuple(with_summary(messages, summary))
+    sizes = total_tokens(messages), total_tokens(changed)
+    told = HistoryCompacted(changed, *sizes, summary.text.strip())
+    return _recorded(last, len(messages), SUMMARY_PROMPT, told)
+
+
+def _recorded(
+    last: RunRecord, message_count: int, prompt: str, told: HistoryCompacted
+) -> Compaction:
     executed = (*last.start_executed, *(ran.source for ran in last.executions))
     events = (
         RunStarted(
-            prompt=COMPACT_PROMPT,
+            prompt=prompt,
             lane=last.lane,
             mode=last.mode,
             parameters=last.parameters,
             base_url=last.base_url,
             continues=last.run_id,
-            earlier_messages=len(messages),
+            earlier_messages=message_count,
             version=__version__,
             assistant=last.assistant,
         ),
         StateCaptured(executed=executed, cwd=last.cwd, kernel=last.kernel),
-        HistoryCompacted(tuple(shorter), known, min(known, left)),
+        told,
         RunFinished("completed"),
     )
-    return Compaction(tuple(shorter), events)
-
-
-def _tokens_of(messages: Sequence[Message]) -> int:
-    return sum(estimate_tokens(_text(message)) for message in messages)
-
-
-def _text(message: Message) -> str:
-    calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
-    return text_of(message) + "".join(call.name + call.arguments for call in calls)
+    return Compaction(told.messages, events)

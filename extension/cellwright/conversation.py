@@ -2,58 +2,49 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from cellwright import agent
 from cellwright._version import __version__
 from cellwright.adapters.chain import AdapterChain, RecordedAdapter
 from cellwright.attachments import Attachment, attach, pictures_of
 from cellwright.budget import Budget
-from cellwright.cells import Cell, VariableSummary
+from cellwright.compacting import Compaction
 from cellwright.components import ToolContext, ToolLimits
-from cellwright.components.sources import ToolSource
-from cellwright.components.system_names import settable_values
+from cellwright.components.registry import Registry
 from cellwright.context.assemble import (
     TurnState,
     mentioned_names,
-    system_message,
     user_message,
-    with_instructions,
 )
-from cellwright.context.own_magics import seen_before, without_own_magics
-from cellwright.errors import KernelError, RunCancelled, ToolError
-from cellwright.events import Event, Notice, RunFinished, RunStarted, StateCaptured
+from cellwright.earlier_turns import EarlierTurns
+from cellwright.errors import RunCancelled
+from cellwright.events import Event, Notice, RunFinished, RunStarted
 from cellwright.lm import LM
 from cellwright.lm.replay import ReplayLM
-from cellwright.lm.sampling import usable_parameters
 from cellwright.messages import ImagePart, Message
 from cellwright.policy import Policy
 from cellwright.publishing import Publisher
+from cellwright.question_checks import usable
 from cellwright.questions import Place, Question
 from cellwright.run_facts import said_so_far, with_run_facts
-from cellwright.settings import Mode
+from cellwright.scenes import imported_names
 from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
+from cellwright.system_prompt import Instructions, system_message, with_instructions
 from cellwright.tool_calls import CallerParts, ToolCaller
 from cellwright.tool_offer import ToolOffer
-from cellwright.turn_sources import Found, Turn, looked_up, notices_of
+from cellwright.turn_sources import Found, Turn, looked_up, notices_of, tools_of
+from cellwright.turn_state import TurnWatch, variables_of
 from cellwright.typed_answers import offered
 from cellwright.usage import price_for
 
 __all__ = ["Conversation", "Place", "Question"]
 
 VARIABLE_LIMIT = 100_000
-KERNEL_ENDS = ("kernel_died", "kernel_restarted")
-READ_ONLY = (
-    "mode: plan. You may only look: no code runs and nothing changes. Find out what you need with "
-    "the tools that read, then say step by step what you would do."
-)
-NO_LONGER_READ_ONLY = "mode: no longer plan. You may act."
 
 
 class Conversation:
@@ -67,15 +58,12 @@ class Conversation:
         self._place = place
         self._history = agent.History()
         self._shelf = Shelf()
-        self._known: dict[str, VariableSummary] = {}
-        self._executed_seen = 0
-        self._is_resumed = False
-        self._kernel_session = ""
-        self._mode: Mode = "ask"
-        self._log: list[str] = []
-        self._trusted: set[str] = set()
+        self._watch = TurnWatch()
+        self.trusted: set[str] = set()
+        """Tools that the person allowed for as long as they work here."""
         self._tools = ToolOffer()
-        self._packages: Mapping[str, str] | None = None
+        self._earlier = EarlierTurns(self._history)
+        self._notes: list[Message] = []
         self._adapters: dict[tuple[str, str], AdapterChain] = {}
         self.last_run_id = ""
         self._first_run_id = ""
@@ -110,8 +98,36 @@ class Conversation:
                 in the kernel that is here now.
         """
         self._history.messages[:] = messages
-        self._log[:] = executed
-        self._kernel_session, self._is_resumed = kernel_session, True
+        self._watch.resume(executed, kernel_session)
+
+    @property
+    def chat_id(self) -> str:
+        """The chat, or the first run of a conversation that has none; empty: nothing was asked."""
+        return self._place.chat_id or self._first_run_id
+
+    def note(self, message: Message) -> None:
+        """Put a message before the next question; nobody answers it on its own.
+
+        Args:
+            message: Mostly as ``context.roles.message_as`` makes it.
+        """
+        self._notes.append(message)
+
+    @property
+    def earlier(self) -> EarlierTurns:
+        """What is kept of its earlier turns."""
+        return self._earlier
+
+    @property
+    def tools(self) -> Registry:
+        """What the model was offered last."""
+        return self._tools.registry
+
+    def take(self, changed: Compaction) -> None:
+        """Go on with a history that was changed between two questions; it is recorded here."""
+        self._begin().publish(*changed.events)
+        self._history.messages[:] = changed.messages
+        self._watch.tell_all()
 
     def ask(self, question: Question, lm: LM, stop: Stop | None = None) -> Iterator[Event]:
         """Answer a question; what is yielded has been recorded before.
@@ -133,25 +149,32 @@ class Conversation:
         folder = kernel.describe().cwd
         self._folder = Path(folder)
         attachments = attach(question.files, self._folder)
-        question = self._with_inputs(_usable(question))
+        question = self._with_inputs(usable(question))
         continues, publisher = self.last_run_id, self._begin()
-        state = self._turn_state(folder, question.mode)
+        able = lm.capabilities(question.parameters.model)
+        made_room = self._earlier.make_room(question, able, self._tools.registry.manifests)
+        if made_room:
+            self._watch.tell_all()
+        is_first = bool(made_room) or not self._history.messages
+        state = self._watch.look(self._place, folder, question.mode, is_first=is_first)
         begun = publisher.publish(
             self._started(question, attachments, continues),
-            self._captured(attachments, folder),
+            self._watch.captured(kernel, self._place.notebook, attachments, folder),
+            *made_room,
         )
         try:
             yield from begun
             if question.notice:
                 yield from publisher.publish(Notice("info", question.notice, code="service"))
-            sees = lm.capabilities(question.parameters.model).vision
-            pictures = pictures_of(question.files, self._folder) if sees else ()
+            given = (question.files, self._folder, question.file_names)
+            pictures = pictures_of(*given) if able.vision else ()
             found = self._looked_up(question, state)
             if found.notices or found.problems:
                 yield from publisher.publish(*notices_of(found))
-            question = replace(question, context=(*question.context, *found.blocks))
+            recalled = self._earlier.found(self._place, self.chat_id, question, state.last_error)
+            question = replace(question, context=(*question.context, *found.blocks, *recalled))
             self._append_question(question, attachments, state, pictures)
-            added = tuple(ToolSource(s.name, s.components()) for s in self._place.sources)
+            added = tools_of(self._place.sources, is_guest=self._place.is_guest)
             for left_out in self._tools.renew(kernel, self._place.notebook, added):
                 yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
             parts = self._parts(question, lm, publisher, stop)
@@ -162,7 +185,6 @@ class Conversation:
                 raise
             yield from ended
             return
-        self._history.asked = 0
         try:
             yield from agent.run(parts, self._history)
         finally:
@@ -203,7 +225,7 @@ class Conversation:
             return Found()
         turn = Turn(
             prompt=self._place.redactor.text(question.prompt),
-            chat_id=self._place.chat_id or self._first_run_id,
+            chat_id=self.chat_id,
             run_id=self.last_run_id,
             user_id=self._place.user_id,
             is_guest=self._place.is_guest,
@@ -211,6 +233,8 @@ class Conversation:
             folder=str(self._folder),
             last_error=state.last_error,
             variables=tuple(variable.name for variable in state.variables),
+            types=self._watch.types,
+            imports=imported_names(self._watch.executed) if question.assistant.scenes else (),
         )
         return looked_up(self._place.sources, turn)
 
@@ -226,22 +250,45 @@ class Conversation:
             messages.append(system_message(self._place.kernel.describe().language))
         message = question.message
         if message is None:
-            instructions = self._place.redactor.text(question.assistant.instructions)
-            messages[0] = with_instructions(messages[0], instructions)
-            mentioned = self._mentioned((*mentioned_names(question.prompt), *question.variables))
+            messages[0] = self._head(messages[0], question)
+            names = (*mentioned_names(question.prompt), *question.variables)
+            mentioned = self._watch.mentioned(self._place.kernel, names)
             message = user_message(question.prompt, attachments, mentioned, state, question.context)
-            examples = question.typed.examples(messages) if question.typed is not None else ()
+            shown = question.typed.examples if question.typed is not None else question.demos.before
+            examples = shown(messages)
             message = replace(message, parts=(*examples, *message.parts, *pictures))
-        messages.append(self._place.redactor.value(message))
+            messages += self._place.redactor.value(tuple(self._notes))
+            self._notes.clear()
+        message = self._place.redactor.value(message)
+        self._earlier.begins(message)
+        messages.append(message)
+
+    def _head(self, head: Message, question: Question) -> Message:
+        """The system message as this question wants it."""
+        clean, assistant = self._place.redactor.text, question.assistant
+        instructions = Instructions(
+            clean(assistant.instructions),
+            clean(question.chat_prompt),
+            chat_adds=question.chat_prompt_adds,
+            has_advice=not assistant.disable_default_prompt,
+        )
+        language = self._place.kernel.describe().language
+        return with_instructions(head, instructions, language)
 
     def _parts(
         self, question: Question, lm: LM, publisher: Publisher, stop: Stop
     ) -> agent.AgentParts:
         place, model = self._place, question.parameters.model
-        policy = Policy(question.mode, place.approver, self._trusted)
+        able = lm.capabilities(model)
+        policy = Policy(question.mode, place.approver, self.trusted)
         allowed = question.assistant.allowed(self._tools.registry)
         offer = offered(question.typed, allowed, policy, question.tools)
-        budget = Budget(question.limits, price_for(model, place.prices), prices=place.prices)
+        budget = Budget(
+            question.limits,
+            price_for(model, place.prices),
+            prices=place.prices,
+            spending=None if isinstance(lm, ReplayLM) else place.spending,
+        )
         shared = CallerParts(
             publisher,
             budget,
@@ -258,6 +305,8 @@ class Conversation:
             budget=budget,
             stop=stop,
             owed=offer.owed,
+            author=question.assistant.name,
+            window=self._earlier.window(question, able, offer.registry.manifests),
         )
 
     def _context(self, question: Question, lm: LM, publisher: Publisher, stop: Stop) -> ToolContext:
@@ -274,7 +323,7 @@ class Conversation:
             sees_images=lm.capabilities(question.parameters.model).vision,
             kernel_session=place.kernel.session,
             run_id=publisher.run_id,
-            chat_id=place.chat_id or self._first_run_id,
+            chat_id=self.chat_id,
             user_id=place.user_id,
         )
         return with_run_facts(context, question, self._folder)
@@ -285,7 +334,7 @@ class Conversation:
         typed = question.typed
         if typed is None or question.message is not None:
             return question
-        known = self._variables(limit=VARIABLE_LIMIT)
+        known = variables_of(self._place.kernel, limit=VARIABLE_LIMIT)
         names = (*question.variables, *typed.variables(known))
         notice = f"{question.notice} {typed.notice(known)}".strip()
         return replace(question, prompt=typed.prompt(known), variables=names, notice=notice)
@@ -297,110 +346,13 @@ class Conversation:
             self._adapters[key] = AdapterChain(question.adapter)
         return self._adapters[key]
 
-    def _turn_state(self, folder: str, mode: Mode) -> TurnState:
-        is_new = self._is_new_kernel()
-        now = self._variables()
-        changed = tuple(v for name, v in now.items() if self._known.get(name) != v)
-        removed = tuple(name for name in self._known if name not in now)
-        executed: list[str] = self._probe("executed_cells", {}) or []
-        seen = seen_before(executed, self._log) if self._is_resumed else self._executed_seen
-        new = without_own_magics(executed[seen:])
-        self._executed_seen, self._is_resumed = len(executed), False
-        self._log.extend(new)
-        first = not self._history.messages
-        self._known = now
-        return TurnState(
-            changed,
-            removed,
-            tuple(new),
-            self._last_error(),
-            folder if first or is_new else "",
-            is_new,
-            self._mode_line(mode),
-        )
-
-    def _is_new_kernel(self) -> bool:
-        """Whether the kernel is another one than in the last turn; then forget what it held."""
-        session = self._place.kernel.session
-        before, self._kernel_session = self._kernel_session, session
-        if not before or before == session:
-            return False
-        self._known, self._executed_seen, self._packages = {}, 0, None
-        self._log.clear()
-        return True
-
-    def _mode_line(self, mode: Mode) -> str:
-        before, self._mode = self._mode, mode
-        if mode == "plan":
-            return READ_ONLY if before != "plan" else ""
-        return NO_LONGER_READ_ONLY if before == "plan" else ""
-
-    def _last_error(self) -> str:
-        found = self._probe("last_error", {})
-        return str(found.get("text", "")) if isinstance(found, dict) else ""
-
-    def _mentioned(self, names: tuple[str, ...]) -> tuple[VariableSummary, ...]:
-        found = []
-        for name in dict.fromkeys(names):
-            text = self._probe("inspect_variable", {"name": name})
-            if text:
-                kind = self._known[name].type if name in self._known else ""
-                found.append(VariableSummary(name, kind, str(text)))
-        return tuple(found)
-
-    def _variables(self, **limits: int) -> dict[str, VariableSummary]:
-        listed = self._probe("list_variables", limits) or []
-        return {item["name"]: VariableSummary(**item) for item in listed}
-
-    def _probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        # What the kernel can tell of itself helps; where it cannot, the run goes on without.
-        with contextlib.suppress(ToolError, KernelError):
-            return self._place.kernel.probe(function, arguments)
-        return None
-
-    def _captured(self, attachments: tuple[Attachment, ...], folder: str) -> StateCaptured:
-        if self._packages is None:
-            self._packages = self._probe("packages", {}) or {}
-        kernel, notebook = self._place.kernel, self._place.notebook
-        cells: tuple[Cell, ...] = notebook.cells() if notebook is not None else ()
-        return StateCaptured(
-            cells=cells,
-            executed=tuple(self._log),
-            packages=self._packages,
-            files={item.name: item.sha256 for item in attachments},
-            cwd=folder,
-            kernel={**asdict(kernel.describe()), "session": kernel.session},
-            notebook_path=notebook.path if notebook is not None else "",
-        )
-
     def _after_run(self) -> None:
         """Keep what the run executed, so that the next run starts from there."""
         record = self._place.store.record(self.last_run_id)
-        self._log.extend(execution.source for execution in record.executions)
         if record.status == "agent validation failed":
             self._adapters.clear()  # none of them worked, so the next run begins anew
-        if record.status == "cancelled" or record.cause in KERNEL_ENDS:
-            return  # whoever pressed Stop does not wait for a kernel that may still be busy
-        self._known = self._variables()
-
-
-def _usable(question: Question) -> Question:
-    """The question as it can be asked; what had to be changed is said in its notice.
-
-    Raises:
-        SetupError: The person set what only the system sets.
-    """
-    settable_values(question.given)
-    wanted, parameters = question.parameters.temperature, usable_parameters(question.parameters)
-    if parameters is question.parameters:
-        return question
-    said = f"The temperature {wanted} cannot be sent; {_in_its_place(parameters.temperature)}."
-    notice = f"{question.notice} {said}".strip()
-    return replace(question, parameters=parameters, notice=notice)
-
-
-def _in_its_place(temperature: float | None) -> str:
-    return f"{temperature:g} is sent" if temperature is not None else "the provider's own counts"
+        self._earlier.keep(self._place, self.chat_id, record)
+        self._watch.after(record, self._place)
 
 
 def _ended_early(error: BaseException) -> RunFinished:

@@ -326,7 +326,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class HistoryCompacted:
-    """The person had the conversation made shorter between two of its answers."""
+    """The conversation was made shorter between two of its answers."""
 
     messages: tuple[Message, ...]
     """What is left of it: the next request begins with these."""
@@ -334,6 +334,8 @@ class HistoryCompacted:
     """Of the last request."""
     tokens_after: int
     """About what is left of them."""
+    summary: str = ""
+    """What stands for the turns that are left out; a person may have changed it."""
     kind: Literal["history_compacted"] = field(default="history_compacted", init=False)
 
 

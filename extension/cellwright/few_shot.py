@@ -1,4 +1,4 @@
-"""Good recorded runs as examples for a signature: what was asked, what ran, what came out.
+"""Good recorded runs as examples: what was asked, what ran, what came out.
 
 They are written in the same order and the same words each time, and before the question, so that
 a provider's prompt cache keeps what it has of them.
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cellwright.errors import SetupError
+from cellwright.messages import Message, TextPart, text_of
 from cellwright.signatures import Code, Field, Signature
 from cellwright.truncation import token_count
 
@@ -52,13 +53,34 @@ class DemoSet:
 
     def text_for(self, signature: Signature) -> str:
         """What the model is told before a question of this signature; empty: nothing fits it."""
+        filled = ((demo, fields_of(demo, signature)) for demo in self.demos)
+        return self._within_limit(
+            _text(demo, {part.name: values.get(part.name) for part in signature.outputs})
+            for demo, values in filled
+            if any(part.name in values for part in signature.outputs)
+        )
+
+    def text(self) -> str:
+        """What the model is told before a question in plain words; empty: there are none."""
+        return self._within_limit(_plain_text(demo) for demo in self.demos)
+
+    def before(
+        self, history: Iterable[Message], signature: Signature | None = None
+    ) -> tuple[TextPart, ...]:
+        """The examples as the model is shown them; nothing where it has seen them already.
+
+        Args:
+            history: What was said so far.
+            signature: The question's; None: it is one in plain words.
+        """
+        text = self.text_for(signature) if signature is not None else self.text()
+        is_known = any(text in text_of(message) for message in history)
+        return (TextPart(text),) if text and not is_known else ()
+
+    def _within_limit(self, texts: Iterable[str]) -> str:
         blocks: list[str] = []
         left = self.token_limit - token_count(INTRODUCTION)
-        for demo in self.demos:
-            values = fields_of(demo, signature)
-            if not any(part.name in values for part in signature.outputs):
-                continue
-            block = _text(demo, {part.name: values.get(part.name) for part in signature.outputs})
+        for block in texts:
             left -= token_count(block)
             if left < 0:
                 break  # a shorter one further on would change the order when the limit changes
@@ -135,9 +157,23 @@ def _dspy_example() -> Callable[..., Any]:
 def _text(demo: Demo, outputs: Mapping[str, Any]) -> str:
     lines = [f"Asked: {demo.question.strip()}"]
     if demo.code and _written(demo.code) not in outputs.values():
-        lines += ["Ran:", *(f"    {line}" for line in _written(demo.code).splitlines())]
+        lines += _ran(demo)
     given = {name: value for name, value in outputs.items() if value is not None}
     return "\n".join([*lines, f"Results: {json.dumps(given, ensure_ascii=False, default=str)}"])
+
+
+def _plain_text(demo: Demo) -> str:
+    """A run for a question that wants no typed results."""
+    if demo.results:
+        return _text(demo, demo.results)
+    answered = [f"Answered: {demo.answer.strip()}"] if demo.answer.strip() else []
+    return "\n".join(
+        [f"Asked: {demo.question.strip()}", *(_ran(demo) if demo.code else ()), *answered]
+    )
+
+
+def _ran(demo: Demo) -> list[str]:
+    return ["Ran:", *(f"    {line}" for line in _written(demo.code).splitlines())]
 
 
 def _closed(block: str) -> str:

@@ -12,14 +12,23 @@ __all__ = [
     "AssistantMessage",
     "ImagePart",
     "Message",
+    "Origin",
     "Part",
     "SystemMessage",
+    "SystemRole",
     "TextPart",
     "ToolCall",
     "ToolMessage",
     "UserMessage",
+    "UserRole",
     "text_of",
 ]
+
+Origin = Literal["", "user"]
+"""Who a message is from where that is not plain: ``user`` put it there in another's place."""
+SystemRole = Literal["system", "system_hide"]
+UserRole = Literal["user", "user_later", "user_hide", "file", "knowledge"]
+"""What stands on the person's side; ``context.roles`` tells what each is for."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,8 @@ class SystemMessage:
     """Instructions that stay the same for the whole conversation."""
 
     text: str
+    sent_as: SystemRole = "system"
+    origin: Origin = ""
     role: Literal["system"] = field(default="system", init=False)
 
 
@@ -69,6 +80,7 @@ class UserMessage:
     """What the person said, with what was attached for them."""
 
     parts: tuple[Part, ...]
+    sent_as: UserRole = "user"
     role: Literal["user"] = field(default="user", init=False)
 
 
@@ -81,6 +93,9 @@ class AssistantMessage:
     reasoning: str = ""
     """Thinking the provider shows; never sent back."""
     refusal: str = ""
+    author: str = ""
+    """Name of the assistant that said it; empty: none was chosen."""
+    origin: Origin = ""
     role: Literal["assistant"] = field(default="assistant", init=False)
 
 

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cellwright.assistants import NO_ASSISTANT, Assistant
+from cellwright.budget import Spending
 from cellwright.components import Component
 from cellwright.context.assemble import Quoted
+from cellwright.context.blocks import BlockShelf
 from cellwright.events import ToolProgress
+from cellwright.few_shot import DemoSet
 from cellwright.kernels import Kernel
 from cellwright.messages import UserMessage
 from cellwright.notebooks import Notebook
@@ -38,6 +41,8 @@ class Place:
     """None: nobody can be asked."""
     notebook: Notebook | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
+    spending: Spending | None = None
+    """What all runs may use together; None: nobody set a limit."""
     listener: Listener | None = None
     """Told of every event right after it was recorded."""
     on_progress: Callable[[ToolProgress], None] | None = None
@@ -48,6 +53,8 @@ class Place:
     """Who asks, as the system knows them."""
     is_guest: bool = False
     """Whoever asks is not the person whose store this is."""
+    blocks: BlockShelf | None = None
+    """Where turns are kept that were long ago; None: with the conversation alone."""
     sources: tuple[TurnSource, ...] = ()
     """What is looked up for each question, and the tools that come with it."""
 
@@ -79,9 +86,15 @@ class Question:
     """What the person set for tools, by name (``--var name=value``)."""
     assistant: Assistant = NO_ASSISTANT
     """Whose instructions and tools are used; whoever asks takes over its model and adapter."""
+    chat_prompt: str = ""
+    """The chat's own words for the system message, in place of our advice and the assistant's."""
+    chat_prompt_adds: bool = False
+    """They stand in place of our advice alone; the assistant's follow."""
     file_names: tuple[str, ...] = ()
     """What the person calls the files; empty: as they are named in ``files``."""
     typed: TypedAnswers | None = None
     """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
+    demos: DemoSet = DemoSet()
+    """Good runs, shown before the first question of an assistant that is asked in plain words."""
     tools: tuple[Component, ...] = ()
     """Stand in for tools of these names that are not here, for a run that is done again."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cellwright.assistants import NO_ASSISTANT, Assistant
 from cellwright.components import Component
+from cellwright.components.sources import ToolSource
 from cellwright.context.assemble import Quoted
 from cellwright.errors import CellwrightError
 from cellwright.events import Notice
 
-__all__ = ["Found", "Turn", "TurnSource", "looked_up", "notices_of"]
+__all__ = ["Found", "ToolSources", "Turn", "TurnSource", "looked_up", "notices_of", "tools_of"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Turn:
     """The person's last cell failed with it."""
     variables: tuple[str, ...] = ()
     """Names in the kernel, those that changed since the last turn."""
+    types: tuple[str, ...] = ()
+    """Of all variables in the kernel."""
+    imports: tuple[str, ...] = ()
+    """Packages that cells of the kernel have imported; looked up where scenes ask for it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Found:
     """What the sources have for one question."""
 
     blocks: tuple[Quoted, ...] = ()
-    notices: tuple[str, ...] = ()
+    notices: tuple[str | Notice, ...] = ()
     """What the person should know, such as which scene was chosen."""
     problems: tuple[str, ...] = ()
     """What could not be looked up, and why."""
@@ -69,10 +74,30 @@ class TurnSource(Protocol):
         ...
 
 
+@runtime_checkable
+class ToolSources(Protocol):
+    """A source whose tools come from several places, each with a limit of its own."""
+
+    def tool_sources(self, *, is_guest: bool = False) -> tuple[ToolSource, ...]:
+        """Its tools by place, for whoever asks."""
+        ...
+
+
+def tools_of(sources: Iterable[TurnSource], *, is_guest: bool = False) -> tuple[ToolSource, ...]:
+    """The tools of all sources."""
+    found: list[ToolSource] = []
+    for source in sources:
+        if isinstance(source, ToolSources):
+            found += source.tool_sources(is_guest=is_guest)
+        else:
+            found.append(ToolSource(source.name, source.components()))
+    return tuple(found)
+
+
 def looked_up(sources: Iterable[TurnSource], turn: Turn) -> Found:
     """What all sources have, in their order; one that fails is told and left out."""
     blocks: list[Quoted] = []
-    notices: list[str] = []
+    notices: list[str | Notice] = []
     problems: list[str] = []
     for source in sources:
         try:
@@ -88,6 +113,9 @@ def looked_up(sources: Iterable[TurnSource], turn: Turn) -> Found:
 
 def notices_of(found: Found) -> tuple[Notice, ...]:
     """What the person is told of it."""
-    told = [Notice("info", text, code="looked_up") for text in found.notices]
+    told = [
+        item if isinstance(item, Notice) else Notice("info", item, code="looked_up")
+        for item in found.notices
+    ]
     failed = [Notice("warning", text, code="not_looked_up") for text in found.problems]
     return (*told, *failed)

@@ -20,7 +20,7 @@ from cellwright.components.hand_in import HandIn
 from cellwright.components.registry import Registry
 from cellwright.errors import SetupError
 from cellwright.few_shot import DemoSet
-from cellwright.messages import Message, TextPart, text_of
+from cellwright.messages import Message, TextPart
 from cellwright.policy import Decision, Policy
 from cellwright.signatures import Field, Signature
 
@@ -104,9 +104,7 @@ class TypedAnswers:
 
     def examples(self, history: Iterable[Message]) -> tuple[TextPart, ...]:
         """The demos as the model is shown them; nothing where it has seen them already."""
-        text = self.demos.text_for(self.signature)
-        is_known = any(text in text_of(message) for message in history)
-        return (TextPart(text),) if text and not is_known else ()
+        return self.demos.before(history, self.signature)
 
     def notice(self, known: Mapping[str, VariableSummary]) -> str:
         """For the person: the results that replace a variable; empty where none does."""

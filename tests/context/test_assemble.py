@@ -8,10 +8,10 @@ from cellwright.context.assemble import (
     Quoted,
     TurnState,
     mentioned_names,
-    system_message,
     user_message,
 )
 from cellwright.messages import text_of
+from cellwright.system_prompt import system_message
 from cellwright.usage import estimate_tokens
 
 

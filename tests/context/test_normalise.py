@@ -1,21 +1,40 @@
+"""Requirements 002-40 to 002-56 and table 7.3: any transcript as a strict provider accepts it."""
+
+from __future__ import annotations
+
+import pytest
+from context.strict_providers import check_as_openai, check_as_template
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.context.normalise import INTERRUPTED, normalise
+from cellwright.context.call_answers import INTERRUPTED, orphans
+from cellwright.context.normalise import BROKEN_OFF, FOUND, GOES_ON, NOTHING_FOUND, normalise
+from cellwright.context.roles import check_answerable
+from cellwright.errors import SetupError
+from cellwright.lm import Capabilities
 from cellwright.messages import (
     AssistantMessage,
+    ImagePart,
     Message,
     SystemMessage,
     TextPart,
     ToolCall,
     ToolMessage,
     UserMessage,
+    UserRole,
     text_of,
 )
 
+STRICT = Capabilities(alternates=True)
+PICTURE, SECOND = ImagePart("image/png", "QUJD", "one"), ImagePart("image/png", "REVG", "two")
 
-def user(text: str) -> UserMessage:
-    return UserMessage((TextPart(text),))
+
+def user(text: str, sent_as: UserRole = "user") -> UserMessage:
+    return UserMessage((TextPart(text),), sent_as)
+
+
+def file(picture: ImagePart = PICTURE) -> UserMessage:
+    return UserMessage((picture,), "file")
 
 
 def call(*ids: str) -> AssistantMessage:
@@ -72,49 +91,272 @@ def test_an_empty_reply_is_dropped_and_the_questions_around_it_are_merged() -> N
     assert text_of(merged) == "one\ntwo"
 
 
+Q1, Q2 = user("q1"), user("q2")
+S = SystemMessage("S")
+LATER = user("later", "user_later")
+K1, K2 = user("K1", "knowledge"), user("K2", "knowledge")
+
+
+def asked(*parts: str | ImagePart) -> UserMessage:
+    return UserMessage(tuple(TextPart(p) if isinstance(p, str) else p for p in parts))
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        pytest.param([Q1, S, Q2], (S, asked("q1", "q2")), id="system between questions"),
+        pytest.param(
+            [Q1, call("a"), S, result("a", "A"), Q2],
+            (S, Q1, call("a"), result("a", "A"), Q2),
+            id="system inside a call",
+        ),
+        pytest.param(
+            [Q1, call("a"), call("b"), result("a", "A"), result("b", "B")],
+            (Q1, call("a"), result("a", "A"), call("b"), result("b", "B")),
+            id="two calls, then both results",
+        ),
+        pytest.param(
+            [Q1, call("a"), Q2],
+            (Q1, call("a"), result("a", INTERRUPTED), Q2),
+            id="call, then a question",
+        ),
+        pytest.param([Q1, call("a")], (Q1, call("a"), result("a", INTERRUPTED)), id="call at end"),
+        pytest.param([file(), Q1], (asked(PICTURE, "q1"),), id="file, question"),
+        pytest.param(
+            [file(), LATER, Q1], (asked(PICTURE, "later", "q1"),), id="file, later, question"
+        ),
+        pytest.param(
+            [file(), file(SECOND), Q1], (asked(PICTURE, SECOND, "q1"),), id="two files, question"
+        ),
+        pytest.param([SystemMessage("S", "system_hide"), Q1], (S, Q1), id="leading hidden system"),
+        pytest.param(
+            [SystemMessage("S1"), SystemMessage("S2"), Q1],
+            (SystemMessage("S1\n\nS2"), Q1),
+            id="two systems",
+        ),
+        pytest.param(
+            [K1, Q1, AssistantMessage("a1"), K2, Q2],
+            (SystemMessage(f"{FOUND}\nK2"), Q1, AssistantMessage("a1"), Q2),
+            id="knowledge twice",
+        ),
+        pytest.param(
+            [K1, S, Q1], (SystemMessage(f"S\n\n{FOUND}\nK1"), Q1), id="knowledge, system, question"
+        ),
+    ],
+)
+def test_002_44_the_inputs_of_table_7_3_lose_nothing(
+    messages: list[Message], expected: tuple[Message, ...]
+) -> None:
+    check_answerable(messages)
+    sent = normalise(messages)
+    assert [_told(message) for message in sent] == [_told(message) for message in expected]
+    check_as_openai(sent)
+
+
+def _told(message: Message) -> object:
+    # whether a result is an error is told in its words
+    return (message.call_id, text_of(message)) if isinstance(message, ToolMessage) else message
+
+
+def test_002_48_notes_for_later_alone_are_nothing_to_answer() -> None:
+    """The thirteenth input of table 7.3."""
+    with pytest.raises(SetupError, match="nothing to answer; send a message"):
+        check_answerable([LATER])
+
+
+@pytest.mark.parametrize(
+    ("messages", "answers"),
+    [
+        ([], False),
+        ([S], False),
+        ([file()], False),
+        ([user("hidden", "user_hide")], True),
+        ([Q1, LATER], True),
+        ([Q1, S, file()], True),
+        ([Q1, AssistantMessage("a"), LATER], False),
+        ([Q1, call("a")], True),
+        ([Q1, call("a"), result("a")], True),
+        ([call("a"), result("a")], False),
+    ],
+)
+def test_002_48_what_is_answered(messages: list[Message], answers: bool) -> None:
+    if answers:
+        check_answerable(messages)
+        return
+    with pytest.raises(SetupError):
+        check_answerable(messages)
+
+
+def test_002_45_empty_system_messages_of_both_kinds_are_skipped() -> None:
+    sent = normalise([SystemMessage(" "), S, SystemMessage("", "system_hide"), Q1])
+    assert sent == (S, Q1)
+
+
+def test_002_40_one_system_message_comes_first_whatever_the_order() -> None:
+    talk: list[Message] = [Q1, AssistantMessage("a"), S, SystemMessage("late"), Q2]
+    assert [m.role for m in normalise(talk)] == ["system", "user", "assistant", "user"]
+    assert text_of(normalise(talk)[0]) == "S\n\nlate"
+
+
+def test_x_15_the_system_message_stands_last_where_a_model_wants_that() -> None:
+    last = Capabilities(system_position="last")
+    sent = normalise([S, Q1, AssistantMessage("a"), Q2], last)
+    assert sent[-1] == S
+    assert normalise(sent, last) == sent
+
+
+def test_002_43_leading_and_late_system_messages_of_both_kinds_are_hoisted() -> None:
+    late = SystemMessage("late", "system_hide", "user")
+    assert normalise([S, Q1, late]) == (SystemMessage("S\n\nlate"), Q1)
+
+
+def test_x_16_a_late_instruction_can_stay_where_it_was_said() -> None:
+    in_place = Capabilities(system_notes="in_place")
+    late = SystemMessage("Be brief.", origin="user")
+    sent = normalise([S, Q1, AssistantMessage("a1"), late, Q2], in_place)
+    assert sent[0] == S
+    assert text_of(sent[-1]) == "[System note]\nBe brief.\nq2"
+    assert normalise(sent, in_place) == sent
+
+
+def test_002_49_files_without_words_wait_for_them() -> None:
+    talk: list[Message] = [Q1, AssistantMessage("a1"), file(), file(SECOND)]
+    assert normalise(talk) == (Q1, AssistantMessage("a1"))
+    assert normalise([*talk, Q2])[-1] == asked(PICTURE, SECOND, "q2")
+
+
+def test_002_49_three_files_and_one_that_is_no_picture() -> None:
+    paper = UserMessage((TextPart("[Attachment: a.pdf] available at a.pdf"),), "file")
+    (sent,) = normalise([file(), paper, file(SECOND), Q1])
+    assert sent == asked(PICTURE, "[Attachment: a.pdf] available at a.pdf", SECOND, "q1")
+
+
+def test_002_53_orphans_are_named_and_duplicates_keep_the_first() -> None:
+    talk: list[Message] = [
+        Q1,
+        call("a"),
+        result("a", "first"),
+        result("a", "second"),
+        result("ghost"),
+    ]
+    assert [text_of(m) for m in normalise(talk)[2:]] == ["first"]
+    assert orphans(talk) == ("a", "ghost")
+
+
+def test_002_53_a_result_after_another_call_goes_back_to_its_own() -> None:
+    talk: list[Message] = [Q1, call("a"), call("b"), result("b", "B"), result("a", "A")]
+    assert [text_of(m) for m in normalise(talk) if m.role == "tool"] == ["A", "B"]
+
+
+def test_002_52_a_system_message_does_not_part_a_call_from_its_result() -> None:
+    sent = normalise([Q1, call("a", "b"), result("b", "B"), S])
+    assert [text_of(m) for m in sent] == ["S", "q1", "", INTERRUPTED, "B"]
+
+
+def test_002_55_only_words_of_another_assistant_are_marked() -> None:
+    talk: list[Message] = [
+        Q1,
+        AssistantMessage("by A", author="A"),
+        Q2,
+        AssistantMessage("by B", author="B"),
+    ]
+    sent = [text_of(m) for m in normalise(talk, answering="A")]
+    assert sent == ["q1", "by A", "q2", "[said by 'B']\nby B"]
+    assert normalise(normalise(talk, answering="A"), answering="A") == normalise(
+        talk, answering="A"
+    )
+
+
+def test_002_55_calls_alone_are_not_marked_and_nobody_marks_where_nobody_asks() -> None:
+    talk: list[Message] = [
+        Q1,
+        AssistantMessage(tool_calls=call("a").tool_calls, author="B"),
+        result("a"),
+    ]
+    assert normalise(talk, answering="A")[1] == call("a")
+    assert text_of(normalise([Q1, AssistantMessage("x", author="B")])[1]) == "x"
+
+
+def test_002_56_three_notes_for_later_and_the_question_become_one_message() -> None:
+    notes = [user(f"n{number}", "user_later") for number in range(3)]
+    assert normalise([*notes, Q1]) == (asked("n0", "n1", "n2", "q1"),)
+
+
+def test_x_17_neighbouring_words_of_the_model_become_one_message() -> None:
+    talk: list[Message] = [
+        Q1,
+        AssistantMessage("a"),
+        AssistantMessage(refusal="no"),
+        call("x"),
+        result("x"),
+    ]
+    assert normalise(talk)[1] == AssistantMessage("a\n\nno", call("x").tool_calls)
+
+
+def test_002_58_an_empty_search_is_told_in_one_sentence() -> None:
+    assert normalise([user("", "knowledge"), Q1]) == (SystemMessage(NOTHING_FOUND), Q1)
+
+
+def test_a_model_that_wants_turns_gets_them() -> None:
+    talk: list[Message] = [AssistantMessage("Hello."), Q1, call("a"), Q2]
+    sent = normalise(talk, STRICT)
+    assert text_of(sent[0]) == GOES_ON
+    assert text_of(sent[-2]) == BROKEN_OFF
+    check_as_template(sent)
+
+
+def test_002_46_the_messages_given_are_not_changed() -> None:
+    talk: list[Message] = [user("a\r\nb"), AssistantMessage("x", author="B"), S, Q2]
+    before = list(talk)
+    normalise(talk, answering="A")
+    assert talk == before
+
+
 ids = st.sampled_from(["a", "b", ""])
+sent_as: st.SearchStrategy[UserRole] = st.sampled_from(
+    ["user", "user_later", "user_hide", "file", "knowledge"]
+)
+origins = st.sampled_from(["", "user"])
+words = st.text("a\n\r`~ \x1b[m", max_size=8)
 messages_strategy = st.lists(
     st.one_of(
-        st.builds(SystemMessage, st.sampled_from(["rules", ""])),
-        st.builds(user, st.text(max_size=5)),
+        st.builds(
+            SystemMessage, st.sampled_from(["rules", ""]), origin=st.sampled_from(["", "user"])
+        ),
+        st.builds(user, words, sent_as),
+        st.builds(file),
         st.builds(lambda x: call(*x), st.lists(ids, min_size=1, max_size=3)),
-        st.builds(AssistantMessage, st.text(max_size=5)),
+        st.builds(AssistantMessage, words, author=st.sampled_from(["", "A", "B"])),
+        st.builds(AssistantMessage, refusal=st.just("no")),
         st.builds(result, ids),
     ),
     max_size=12,
 )
+capable = st.builds(
+    Capabilities,
+    alternates=st.booleans(),
+    system_notes=st.sampled_from(["head", "in_place"]),
+)
 
 
-@given(messages_strategy)
+@given(messages_strategy, st.sampled_from([None, "", "A"]))
 def test_any_prefix_of_any_transcript_is_accepted_by_a_strict_provider(
-    messages: list[Message],
+    messages: list[Message], answering: str | None
 ) -> None:
     """Fault M48."""
     for end in range(len(messages) + 1):
-        check_strictly(normalise(messages[:end]))
+        prefix = messages[:end]
+        check_as_openai(normalise(prefix, answering=answering))
+        try:
+            check_answerable(prefix)
+        except SetupError:
+            continue  # such a request is never sent
+        check_as_template(normalise(prefix, STRICT, answering=answering))
 
 
-@given(messages_strategy)
-def test_normalising_twice_changes_nothing_more(messages: list[Message]) -> None:
-    once = normalise(messages)
-    assert normalise(once) == once
-
-
-def check_strictly(messages: tuple[Message, ...]) -> None:
-    seen: set[str] = set()
-    waiting: list[str] = []
-    for index, message in enumerate(messages):
-        if isinstance(message, ToolMessage):
-            assert waiting, "a result without a call"
-            assert message.call_id == waiting.pop(0)
-            continue
-        assert not waiting, "a call without a result"
-        assert not isinstance(message, SystemMessage) or index == 0
-        if isinstance(message, AssistantMessage):
-            assert message.text.strip() or message.tool_calls
-            waiting = [c.id for c in message.tool_calls]
-            assert not seen & set(waiting)
-            assert len(set(waiting)) == len(waiting)
-            assert all(waiting)
-            seen |= set(waiting)
-    assert not waiting
+@given(messages_strategy, capable, st.sampled_from([None, "", "A"]))
+def test_normalising_twice_changes_nothing_more(
+    messages: list[Message], able: Capabilities, answering: str | None
+) -> None:
+    once = normalise(messages, able, answering=answering)
+    assert normalise(once, able, answering=answering) == once

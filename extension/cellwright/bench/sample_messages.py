@@ -2,7 +2,8 @@
 
 Readers that know the format alone find what they know: ``role``, ``content``, ``tool_calls``,
 ``tool_call_id``. Ours are ``reasoning_content``, ``refusal``, ``is_error``, the ``name`` of a tool
-message's tool and a picture's ``caption``; a tool message may hold pictures.
+message's tool, a picture's ``caption`` and, where they say something, ``sent_as``, ``origin`` and
+``author``; a tool message may hold pictures.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ def arguments_said(messages: Iterable[Message]) -> dict[str, Any]:
 def _format(message: Message) -> JSON:
     match message:
         case SystemMessage():
-            return {"role": "system", "content": message.text}
+            return {"role": "system", "content": message.text} | _marks(message, "system")
         case UserMessage():
-            return {"role": "user", "content": _content(message.parts)}
+            return {"role": "user", "content": _content(message.parts)} | _marks(message, "user")
         case ToolMessage():
             told: JSON = {"role": "tool", "tool_call_id": message.call_id, "name": message.name}
             told["content"] = _content(message.parts)
@@ -77,8 +78,16 @@ def _said(message: AssistantMessage) -> JSON:
         "tool_calls": calls,
         "reasoning_content": message.reasoning,
         "refusal": message.refusal,
+        "author": message.author,
+        "origin": message.origin,
     }
     return said | {name: value for name, value in more.items() if value}
+
+
+def _marks(message: SystemMessage | UserMessage, usual: str) -> JSON:
+    sent_as = {"sent_as": message.sent_as} if message.sent_as != usual else {}
+    origin = message.origin if isinstance(message, SystemMessage) else ""
+    return sent_as | ({"origin": origin} if origin else {})
 
 
 def _content(parts: tuple[Part, ...]) -> Any:

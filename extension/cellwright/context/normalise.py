@@ -5,93 +5,156 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from cellwright.context.call_answers import answer_calls
+from cellwright.context.text_filters import TEXT_FILTERS, TextFilter, filtered
+from cellwright.lm import Capabilities
 from cellwright.messages import (
     AssistantMessage,
     Message,
+    Part,
     SystemMessage,
     TextPart,
-    ToolCall,
     ToolMessage,
     UserMessage,
+    text_of,
 )
 
-__all__ = ["normalise"]
+__all__ = ["FOUND", "normalise"]
 
-INTERRUPTED = "Interrupted: this call did not finish, and it is not known how far it came."
+FOUND = "Based on the conversation, the following content was found in the knowledge base."
+NOTHING_FOUND = "According to the user conversation, no results were found in the knowledge base."
+GOES_ON = "(The conversation goes on here.)"
+BROKEN_OFF = "(This answer was broken off.)"
+STANDARD = Capabilities()
 
 
-def normalise(messages: Iterable[Message]) -> tuple[Message, ...]:
+def normalise(
+    messages: Iterable[Message],
+    capabilities: Capabilities = STANDARD,
+    *,
+    answering: str | None = None,
+    filters: tuple[TextFilter, ...] = TEXT_FILTERS,
+) -> tuple[Message, ...]:
     """Messages a strict provider accepts.
 
-    One system message, first; every tool call answered exactly once, right after the message
-    that made it; call ids unique; results without a call dropped; neighbouring user messages
-    merged; empty assistant messages dropped. Applying it twice changes nothing more.
+    One system message, first; files with the words of the person that follow them; neighbouring
+    messages of the person merged, and of the model; every tool call answered exactly once, right
+    after the message that made it; call ids unique; results without a call dropped; empty
+    messages of the model dropped. Applying it twice changes nothing more.
 
-    Source: requirements 002-4x, faults M10, M47, M48.
+    Args:
+        messages: What was said, in order.
+        capabilities: What the model takes.
+        answering: Name of the assistant that answers now; what others said is marked as theirs.
+            None: nothing is marked.
+        filters: What is done to the person's words outside of code.
+
+    Source: requirements 002-40 to 002-56, faults M10, M47, M48.
     """
-    pending = list(messages)
-    systems = [m.text for m in pending if isinstance(m, SystemMessage) and m.text.strip()]
-    rest = [m for m in pending if not isinstance(m, SystemMessage)]
-    body = _merge_users(_answer_calls(rest))
-    head: list[Message] = [SystemMessage("\n\n".join(systems))] if systems else []
-    return tuple(head + body)
+    pending = _placed(messages, capabilities)
+    head = _head(pending)
+    said = [message for message in pending if not _is_head(message)]
+    body = _merged(_plain(message, filters, answering) for message in _with_files(said))
+    if capabilities.alternates:
+        body = _alternating(body)
+    return tuple(body + head if capabilities.system_position == "last" else head + body)
 
 
-def _answer_calls(messages: Sequence[Message]) -> list[Message]:
-    results = _results_by_turn(messages)
-    seen: set[str] = set()
-    answered: list[Message] = []
-    for index, message in enumerate(messages):
-        if isinstance(message, ToolMessage):
-            continue
-        if not isinstance(message, AssistantMessage):
-            answered.append(message)
-            continue
-        if not (message.text.strip() or message.tool_calls or message.refusal):
-            continue
-        own = results.get(index, {})
-        calls = tuple(_unique(call, seen) for call in message.tool_calls)
-        answered.append(replace(message, tool_calls=calls))
-        for old, new in zip(message.tool_calls, calls, strict=True):
-            answered.append(_result_for(old, new, own))
-    return answered
+def _placed(messages: Iterable[Message], capabilities: Capabilities) -> list[Message]:
+    """The messages with late instructions in the words of the person, where the model wants that.
+
+    They go to the head otherwise, which changes the start of the prompt once.
+    """
+    placed: list[Message] = []
+    for message in messages:
+        in_place = capabilities.system_notes == "in_place" and bool(placed)
+        if in_place and isinstance(message, SystemMessage) and message.origin == "user":
+            note = f"[System note]\n{message.text.strip()}"
+            message = UserMessage((TextPart(note),), "user_later")
+        placed.append(message)
+    return placed
 
 
-def _results_by_turn(messages: Sequence[Message]) -> dict[int, dict[str, list[ToolMessage]]]:
-    """Tool results under the index of the assistant message they follow, by call id."""
-    found: dict[int, dict[str, list[ToolMessage]]] = {}
-    turn = -1
-    for index, message in enumerate(messages):
-        if isinstance(message, AssistantMessage) and message.tool_calls:
-            turn = index
-        elif isinstance(message, ToolMessage):
-            found.setdefault(turn, {}).setdefault(message.call_id, []).append(message)
-    return found
+def _is_head(message: Message) -> bool:
+    if isinstance(message, UserMessage):
+        return message.sent_as == "knowledge"
+    return isinstance(message, SystemMessage)
 
 
-def _unique(call: ToolCall, seen: set[str]) -> ToolCall:
-    base, number, call_id = call.id or "call", 2, call.id or "call"
-    while call_id in seen:
-        call_id, number = f"{base}_{number}", number + 1
-    seen.add(call_id)
-    return call if call_id == call.id else replace(call, id=call_id)
+def _head(messages: Sequence[Message]) -> list[Message]:
+    """The one system message: instructions in their order, then what was found last."""
+    texts = [m.text for m in messages if isinstance(m, SystemMessage) and m.text.strip()]
+    known = [m for m in messages if isinstance(m, UserMessage) and m.sent_as == "knowledge"]
+    if known:
+        found = text_of(known[-1]).strip()
+        texts.append(f"{FOUND}\n{found}" if found else NOTHING_FOUND)
+    return [SystemMessage("\n\n".join(texts))] if texts else []
 
 
-def _result_for(old: ToolCall, new: ToolCall, own: dict[str, list[ToolMessage]]) -> ToolMessage:
-    waiting = own.get(old.id) or []
-    if not waiting:
-        return ToolMessage(new.id, new.name, (TextPart(INTERRUPTED),), is_error=True)
-    # Two calls of one message may share an id; each takes the next result.
-    result = waiting.pop(0)
-    return result if result.call_id == new.id else replace(result, call_id=new.id)
+def _with_files(messages: Sequence[Message]) -> list[Message]:
+    """Calls answered, and files where the words stand that follow them; the last ones wait."""
+    ordered: list[Message] = []
+    files: list[Message] = []
+    for message in answer_calls(messages):
+        if isinstance(message, UserMessage) and message.sent_as == "file":
+            files.append(message)
+        elif isinstance(message, UserMessage):
+            ordered += [*files, message]
+            files = []
+        else:
+            ordered.append(message)
+    return ordered
 
 
-def _merge_users(messages: list[Message]) -> list[Message]:
+def _plain(message: Message, filters: tuple[TextFilter, ...], answering: str | None) -> Message:
+    """The message as it is sent, without what is only for the record."""
+    if isinstance(message, UserMessage):
+        parts = tuple(_plain_part(part, filters) for part in message.parts)
+        same = all(new is old for new, old in zip(parts, message.parts, strict=True))
+        return message if same and message.sent_as == "user" else UserMessage(parts)
+    if isinstance(message, AssistantMessage) and (message.author or message.origin):
+        is_other = answering is not None and message.author not in ("", answering)
+        mark = f"[said by {message.author!r}]\n" if is_other and message.text else ""
+        return replace(message, text=mark + message.text, author="", origin="")
+    return message
+
+
+def _plain_part(part: Part, filters: tuple[TextFilter, ...]) -> Part:
+    if not isinstance(part, TextPart):
+        return part
+    text = filtered(part.text, filters)
+    return part if text == part.text else TextPart(text)
+
+
+def _merged(messages: Iterable[Message]) -> list[Message]:
     merged: list[Message] = []
     for message in messages:
-        last = merged[-1] if merged else None
-        if isinstance(message, UserMessage) and isinstance(last, UserMessage):
-            merged[-1] = UserMessage(last.parts + message.parts)
-        else:
+        joined = _joined(merged[-1], message) if merged else None
+        if joined is None:
             merged.append(message)
+        else:
+            merged[-1] = joined
     return merged
+
+
+def _joined(last: Message, message: Message) -> Message | None:
+    """Two neighbours as one; None where they stay two."""
+    if isinstance(last, UserMessage) and isinstance(message, UserMessage):
+        return UserMessage(last.parts + message.parts)
+    if not (isinstance(last, AssistantMessage) and isinstance(message, AssistantMessage)):
+        return None
+    texts = [text for said in (last, message) if (text := said.text or said.refusal)]
+    return replace(message, text="\n\n".join(texts), refusal="")
+
+
+def _alternating(messages: Sequence[Message]) -> list[Message]:
+    """The person first, and the model's words between results and the person's next ones."""
+    alternating: list[Message] = []
+    for message in messages:
+        last = alternating[-1] if alternating else None
+        if last is None and not isinstance(message, UserMessage):
+            alternating.append(UserMessage((TextPart(GOES_ON),)))
+        if isinstance(last, ToolMessage) and isinstance(message, UserMessage):
+            alternating.append(AssistantMessage(BROKEN_OFF))
+        alternating.append(message)
+    return alternating

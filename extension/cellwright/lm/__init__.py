@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from cellwright.events import ModelRetrying, ModelSilent, Notice, ReasoningDelta, TextDelta
 from cellwright.prompts import Prompt, Reply
@@ -30,6 +30,11 @@ class Capabilities:
     """The model's window; None when it is not known."""
     refused_parameters: frozenset[str] = frozenset()
     """Parameters this model rejected once; they are left out from then on."""
+    alternates: bool = False
+    """Its template wants words of the person and of the model strictly in turn."""
+    system_position: Literal["first", "last"] = "first"
+    system_notes: Literal["head", "in_place"] = "head"
+    """Where instructions go that the person gives in mid-conversation."""
 
 
 class LM(Protocol):

@@ -25,6 +25,12 @@ PICTURE_WORDS = re.compile(
     r"|not support.{0,20}image|not a multimodal|no image|invalid content type.{0,40}image"
 )
 
+TURN_WORDS = re.compile(
+    r"roles must alternate|must alternate between|unexpected role \S+ after role"
+    r"|consecutive (?:user|assistant)"
+)
+"""A template that wants the person's and the model's words in turn."""
+
 
 class Learned:
     """Capabilities by model; threads may share it.
@@ -82,6 +88,8 @@ class Learned:
         if pictures and PICTURE_WORDS.search(error.detail.lower()):
             self._keep(model, replace(known, vision=False))
             return "pictures"
+        if TURN_WORDS.search(error.detail.lower()):
+            self._keep(model, replace(known, alternates=True))
         return ""
 
     def _keep(self, model: str, capabilities: Capabilities) -> None:

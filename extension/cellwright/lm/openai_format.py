@@ -9,19 +9,22 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from cellwright.lm.sampling import usable_temperature
 from cellwright.messages import (
     AssistantMessage,
     ImagePart,
     Message,
+    Origin,
     Part,
     SystemMessage,
+    SystemRole,
     TextPart,
     ToolCall,
     ToolMessage,
     UserMessage,
+    UserRole,
     text_of,
 )
 from cellwright.prompts import Manifest, Prompt
@@ -162,9 +165,10 @@ def message_from_openai(
     role = data.get("role")
     parts = _parts(data.get("content"))
     if role in ("system", "developer"):
-        return SystemMessage(text_of(UserMessage(parts)))
+        text = text_of(UserMessage(parts))
+        return SystemMessage(text, _marked(data, "sent_as", SystemRole), _origin(data))
     if role == "user":
-        return UserMessage(parts)
+        return UserMessage(parts, _marked(data, "sent_as", UserRole))
     if role == "tool":
         call_id = str(data.get("tool_call_id", ""))
         name = str(data.get("name") or (tool_names or {}).get(call_id, ""))
@@ -176,7 +180,20 @@ def message_from_openai(
         tuple(_call_from_openai(call) for call in data.get("tool_calls") or ()),
         str(data.get("reasoning_content") or data.get("reasoning") or ""),
         str(data.get("refusal") or ""),
+        str(data.get("author") or ""),
+        _origin(data),
     )
+
+
+def _origin(data: Mapping[str, Any]) -> Origin:
+    origin: Origin = _marked(data, "origin", Origin)
+    return origin
+
+
+def _marked(data: Mapping[str, Any], name: str, values: Any) -> Any:
+    """What stands there, if it is one of the values, else the first of them."""
+    known = get_args(values)
+    return data[name] if data.get(name) in known else known[0]
 
 
 def _picture_message(pictures: list[ImagePart]) -> list[JSON]:

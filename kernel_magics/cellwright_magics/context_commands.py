@@ -1,0 +1,180 @@
+"""``%agent context``, ``compact``, ``later``, ``system``, ``prompt``: what the model is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cellwright.compacting import compaction_of, summary_changed
+from cellwright.context.costs import ContextPart, context_parts
+from cellwright.context.roles import message_as
+from cellwright.context.summary import summary_in
+from cellwright.context.window import WINDOW_TOKENS, summary_of
+from cellwright.conversation import Conversation
+from cellwright.errors import SetupError
+from cellwright.events import HistoryCompacted
+from cellwright.messages import TextPart
+from cellwright.recording import RunRecord
+from cellwright.usage import Price, price_for
+from cellwright_magics.reports import Advice, Table
+
+__all__ = [
+    "ChatPrompt",
+    "ContextTable",
+    "changes_history",
+    "context_command",
+    "is_context_command",
+]
+
+NOTES = {"later": "user_later", "system": "system"}
+PROMPT_CHARACTERS = 1_024
+NOTHING_SAID = "Nothing was said in this conversation yet."
+NO_SUMMARY = "Everything that was said is still in the context; there is no summary."
+NOTHING_TO_GAIN = "There is nothing to make shorter in this conversation."
+NOTED = {
+    "later": "Noted. The next question takes it along.",
+    "system": "Noted. It counts from the next question on, for this conversation.",
+}
+
+
+@dataclass
+class ChatPrompt:
+    """The conversation's own words for the system message."""
+
+    text: str = ""
+    adds: bool = False
+    """They stand beside an assistant's words, not in their place."""
+
+
+class ContextTable(Table):
+    """What is in the context and about what it costs."""
+
+    headings = ("part", "pieces", "tokens", "share")
+    empty = NOTHING_SAID
+
+    def __init__(self, parts: Sequence[ContextPart], factor: float, price: Price | None) -> None:
+        self.parts = tuple(replace(part, tokens=round(part.tokens * factor)) for part in parts)
+        self._price = price
+
+    @property
+    def tokens(self) -> int:
+        """About what the next request costs before the question."""
+        return sum(part.tokens for part in self.parts)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a part, then all of them."""
+        whole = max(1, self.tokens)
+        rows = [
+            (part.name, f"{part.pieces:,}", f"{part.tokens:,}", f"{part.tokens / whole:.0%}")
+            for part in self.parts
+        ]
+        return [*rows, ("all", "", f"{self.tokens:,}", self._dollars())] if rows else []
+
+    def _dollars(self) -> str:
+        if self._price is None:
+            return f"of {WINDOW_TOKENS:,} at most"
+        full = self.tokens * self._price.prompt / 1_000_000
+        price = self._price.prompt if self._price.cached is None else self._price.cached
+        return f"${full:.4f} a request, ${self.tokens * price / 1_000_000:.4f} when cached"
+
+
+def is_context_command(words: Sequence[str]) -> bool:
+    """Whether the words after ``%agent`` are a command on the context, and no prompt."""
+    if not words:
+        return False
+    if words[0] in NOTES:
+        return len(words) > 1
+    if words[0] == "context":
+        return len(words) == 1 or words[1] == "summary"
+    return words[0] == "prompt" or list(words) == ["compact"]
+
+
+def changes_history(line: str, body: str | None) -> bool:
+    """Whether a command changes what was said, so that it is recorded with the chat."""
+    words = line.split()
+    return words == ["compact"] or (words[0] == "context" and (body is not None or len(words) > 2))
+
+
+def context_command(
+    line: str, conversation: Conversation, chat_prompt: ChatPrompt, body: str | None = None
+) -> object:
+    """Do what a line says.
+
+    Args:
+        line: What stands after ``%agent``.
+        conversation: Whose context.
+        chat_prompt: Changed by ``prompt``.
+        body: What stands below ``%%agent context summary``: the whole summary as it is to be.
+
+    Raises:
+        SetupError: It cannot be done.
+    """
+    name, _, rest = line.strip().partition(" ")
+    text = rest.strip()
+    if name in NOTES:
+        conversation.note(message_as(NOTES[name], (TextPart(text),)))
+        return Advice(NOTED[name])
+    if name == "prompt":
+        return _prompt(text, chat_prompt)
+    if name == "compact":
+        return _compact(conversation)
+    if not text:
+        return _table(conversation)
+    return _summary(text.removeprefix("summary").strip(), body, conversation)
+
+
+def _table(conversation: Conversation) -> ContextTable:
+    parts = context_parts(conversation.messages, conversation.tools.manifests)
+    if not conversation.messages:
+        return ContextTable((), 1.0, None)
+    price = price_for(_last(conversation).parameters.model, conversation.place.prices)
+    return ContextTable(parts, conversation.earlier.counted_per_estimated, price)
+
+
+def _summary(words: str, body: str | None, conversation: Conversation) -> Advice:
+    now = summary_of(conversation.messages)
+    if not words and body is None:
+        return Advice(now.text.strip() or NO_SUMMARY)
+    clean = conversation.place.redactor.text
+    if body is not None:
+        changed = summary_in(clean(body))
+    else:
+        changed = replace(now, words="" if words == "clear" else clean(words))
+    last, messages = _last(conversation), conversation.messages
+    conversation.take(summary_changed(last, messages, changed))
+    return Advice(changed.text.strip() or "The summary is empty now.")
+
+
+def _last(conversation: Conversation) -> RunRecord:
+    if not conversation.last_run_id:
+        raise SetupError(NOTHING_SAID, hint="Ask something first.")
+    return conversation.place.store.record(conversation.last_run_id)
+
+
+def _prompt(text: str, chat_prompt: ChatPrompt) -> Advice:
+    if not text:
+        return Advice(chat_prompt.text or "This conversation has no words of its own.")
+    adds = text.startswith("--append")
+    words = text.removeprefix("--append").strip()
+    if words == "clear":
+        chat_prompt.text, chat_prompt.adds = "", False
+        return Advice("This conversation has no words of its own any more.")
+    if len(words) > PROMPT_CHARACTERS:
+        raise SetupError(
+            f"The prompt has {len(words):,} characters; {PROMPT_CHARACTERS:,} is the limit.",
+            hint="Put the rest into a file, or make an assistant of it.",
+        )
+    chat_prompt.text, chat_prompt.adds = words, adds
+    return Advice("Noted. It counts from the next question on, for this conversation.")
+
+
+def _compact(conversation: Conversation) -> Advice:
+    messages = conversation.messages
+    last = _last(conversation)
+    found = compaction_of(last, messages)
+    if found is None:
+        raise SetupError(NOTHING_TO_GAIN)
+    conversation.take(found)
+    told = next(event for event in found.events if isinstance(event, HistoryCompacted))
+    sizes = f"about {told.tokens_before:,} tokens before, {told.tokens_after:,} now"
+    return Advice(f"The conversation is shorter: {sizes}. %agent context summary shows the rest.")

@@ -1,0 +1,46 @@
+"""What is in the context, part by part."""
+
+from __future__ import annotations
+
+from cellwright.context.costs import PARTS, context_parts
+from cellwright.context.sizes import PICTURE_TOKENS, total_tokens
+from cellwright.context.summary import Summary
+from cellwright.messages import (
+    AssistantMessage,
+    ImagePart,
+    Message,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from cellwright.prompts import Manifest
+
+PICTURE = ImagePart("image/png", "QUJD")
+MESSAGES: list[Message] = [
+    SystemMessage("Work well."),
+    Summary("words").message(),
+    UserMessage((TextPart("Why?\n\n<context>\ncell:\n  x\n</context>"), PICTURE)),
+    AssistantMessage(tool_calls=(ToolCall("a", "run_cell", '{"code": "x"}'),)),
+    ToolMessage("a", "run_cell", (TextPart("1"), PICTURE)),
+    AssistantMessage("Because.", (ToolCall("b", "run_cell", "{}"),)),
+    AssistantMessage(),
+]
+
+
+def test_every_part_is_named_counted_and_nothing_is_counted_twice() -> None:
+    tool = Manifest("run_cell", "Run code.", {"type": "object"})
+    parts = {part.name: part for part in context_parts(MESSAGES, [tool])}
+    assert tuple(parts) == PARTS
+    assert parts["calls"].pieces == 2
+    assert parts["answers"].pieces == 2
+    assert parts["pictures"].tokens == 2 * PICTURE_TOKENS
+    frames = 4  # of the message that has calls and nothing else
+    whole = sum(part.tokens for part in parts.values()) - parts["tools"].tokens
+    assert whole == total_tokens(MESSAGES) - frames
+
+
+def test_what_is_not_there_is_not_told() -> None:
+    assert [part.name for part in context_parts([UserMessage((TextPart("Hi"),))])] == ["questions"]
+    assert context_parts([]) == ()

@@ -1,0 +1,61 @@
+"""A service whose template wants words in turn refuses once, and then gets them in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_answers import Request, Wire
+from fake_service import FakeService, error, text
+from fakes import FakeKernel
+
+from cellwright.context.normalise import BROKEN_OFF
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.events import RunFinished
+from cellwright.lm.openai import OpenAILM
+from cellwright.messages import AssistantMessage, TextPart, ToolCall, UserMessage
+from cellwright.prompts import Parameters
+from cellwright.redaction import Redactor
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+
+REFUSAL = "After the optional system message, conversation roles must alternate user/assistant"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    database = open_database(tmp_path / "runs.sqlite")
+    yield Place(FakeKernel(), RunStore(database), Redactor({}), "bench")
+    database.close()
+
+
+def strict(request: Request) -> Wire:
+    roles = [m["role"] for m in request.messages]
+    in_turn = all(pair != ("tool", "user") for pair in zip(roles, roles[1:], strict=False))
+    return text("Yes.")(request) if in_turn else error(400, REFUSAL)(request)
+
+
+def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(place: Place) -> None:
+    conversation = Conversation(place)
+    broken_off = AssistantMessage(tool_calls=(ToolCall("a", "run_cell", "{}"),))
+    conversation.resume((UserMessage((TextPart("Do it."),)), broken_off))
+    with FakeService(strict) as service:
+        model = OpenAILM(service.settings())
+        for prompt in ("Go on.", "And now?"):
+            question = Question(prompt, Parameters("m"), service.base_url)
+            ended = list(conversation.ask(question, model))[-1]
+            assert isinstance(ended, RunFinished)
+            assert (ended.status, ended.answer) == ("completed", "Yes.")
+    assert len(service.requests) == 3
+    said = [m["content"] for m in service.requests[-1].messages if m["role"] == "assistant"]
+    assert BROKEN_OFF in said
+    assert model.capabilities("m").alternates
+
+
+def test_another_refusal_ends_the_run(place: Place) -> None:
+    with FakeService([error(400, "no such thing")]) as service:
+        question = Question("Go.", Parameters("m"), service.base_url)
+        ended = list(Conversation(place).ask(question, OpenAILM(service.settings())))[-1]
+    assert isinstance(ended, RunFinished)
+    assert ended.status == "task error"

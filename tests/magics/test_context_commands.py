@@ -1,0 +1,195 @@
+"""``%agent context``, ``compact``, ``later``, ``system``, ``prompt``: rows 002-21 to 002-26."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_service import text
+from fakes import FakeKernel
+from magics.live_kernel import LiveKernel
+from scripted_model import ScriptedLM, says
+
+from cellwright.context.roles import NOTHING_TO_ANSWER
+from cellwright.context.window import summary_of
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.errors import SetupError
+from cellwright.messages import SystemMessage, TextPart, UserMessage, text_of
+from cellwright.prompts import Parameters
+from cellwright.redaction import Redactor
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+from cellwright.usage import Price
+from cellwright_magics.context_commands import (
+    ChatPrompt,
+    ContextTable,
+    context_command,
+    is_context_command,
+)
+from cellwright_magics.reports import Advice
+
+SECRET = "-".join(["open", "sesame", "open"])
+
+
+@pytest.fixture
+def conversation(tmp_path: Path) -> Iterator[Conversation]:
+    database = open_database(tmp_path / "runs.sqlite")
+    yield Conversation(Place(FakeKernel(), RunStore(database), Redactor({"x": SECRET}), "magic"))
+    database.close()
+
+
+def ask(conversation: Conversation, prompt: str, answer: str = "Done.") -> ScriptedLM:
+    model = ScriptedLM([says(answer)])
+    for _ in conversation.ask(Question(prompt, Parameters("scripted")), model):
+        pass
+    return model
+
+
+def run(conversation: Conversation, line: str, body: str | None = None) -> str:
+    told = context_command(line, conversation, ChatPrompt(), body)
+    assert isinstance(told, Advice)
+    return told.text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "context",
+        "context summary",
+        "context summary Keep the rule.",
+        "compact",
+        "later the file is new",
+        "system Be brief.",
+        "prompt",
+        "prompt clear",
+        "prompt --append Be brief.",
+    ],
+)
+def test_a_line_that_fits_is_the_command(line: str) -> None:
+    assert is_context_command(line.split())
+
+
+@pytest.mark.parametrize(
+    "line", ["context of the sales", "compact the table", "later", "system", "", "show"]
+)
+def test_other_lines_are_prompts(line: str) -> None:
+    assert not is_context_command(line.split())
+
+
+def test_002_21_a_note_for_later_asks_nobody_and_goes_with_the_next_question(
+    conversation: Conversation,
+) -> None:
+    assert "next question" in run(conversation, "later The file of May is new.")
+    assert conversation.messages == ()
+    model = ask(conversation, "What is new?")
+    sent = text_of(model.prompts[0].messages[-1])
+    assert sent.startswith("The file of May is new.\nWhat is new?")
+    assert (
+        UserMessage((TextPart("The file of May is new."),), "user_later") in conversation.messages
+    )
+
+
+def test_002_23_an_instruction_stands_in_the_one_system_message(
+    conversation: Conversation,
+) -> None:
+    ask(conversation, "Hello")
+    run(conversation, f"system Be brief, {SECRET}.")
+    model = ask(conversation, "And now?")
+    head, *rest = model.prompts[0].messages
+    assert "\n\nBe brief, «redacted:x:" in text_of(head)
+    assert not any(isinstance(message, SystemMessage) for message in rest)
+
+
+def test_x_26_what_a_person_put_in_is_marked_in_the_record(conversation: Conversation) -> None:
+    run(conversation, "system Be brief.")
+    ask(conversation, "Hello")
+    record = conversation.place.store.record(conversation.last_run_id)
+    origins = [m.origin for m in record.messages if isinstance(m, SystemMessage)]
+    assert origins == ["", "user"]
+
+
+def test_002_26_the_conversations_own_words_are_kept_shown_and_cleared(
+    conversation: Conversation,
+) -> None:
+    own = ChatPrompt()
+    assert isinstance(context_command("prompt Be a poet.", conversation, own), Advice)
+    assert (own.text, own.adds) == ("Be a poet.", False)
+    context_command("prompt --append Rhyme.", conversation, own)
+    assert (own.text, own.adds) == ("Rhyme.", True)
+    assert repr(context_command("prompt", conversation, own)) == "Rhyme."
+    context_command("prompt clear", conversation, own)
+    assert own == ChatPrompt()
+    assert "no words of its own" in repr(context_command("prompt", conversation, own))
+    with pytest.raises(SetupError, match=r"1,100 characters; 1,024 is the limit"):
+        context_command("prompt " + "x" * 1_100, conversation, own)
+
+
+def test_002_48_an_empty_question_is_nothing_to_answer(conversation: Conversation) -> None:
+    with pytest.raises(SetupError, match=NOTHING_TO_ANSWER):
+        ask(conversation, "  ")
+    assert conversation.last_run_id == ""
+
+
+def test_the_table_says_what_is_in_the_context_and_what_it_costs(
+    conversation: Conversation,
+) -> None:
+    empty = context_command("context", conversation, ChatPrompt())
+    assert repr(empty) == "Nothing was said in this conversation yet."
+    ask(conversation, "Hello there")
+    table = context_command("context", conversation, ChatPrompt())
+    assert isinstance(table, ContextTable)
+    names = [row[0] for row in table.rows()]
+    assert names[:2] == ["instructions", "tools"]
+    assert {"questions", "answers", "all"} <= set(names)
+    assert "of 60,000 at most" in repr(table)
+    priced = ContextTable(table.parts, 2.0, Price(10.0, 20.0, 1.0))
+    assert priced.tokens == 2 * table.tokens
+    assert f"${2 * table.tokens / 100_000:.4f} a request" in repr(priced)
+    assert "when cached" in repr(ContextTable(table.parts, 1.0, Price(10.0, 20.0)))
+
+
+def test_a_conversation_is_made_shorter_and_its_summary_read_and_changed(
+    conversation: Conversation,
+) -> None:
+    with pytest.raises(SetupError, match="Nothing was said"):
+        run(conversation, "compact")
+    for number in range(6):
+        ask(conversation, f"Question {number}? " + "words " * 300, "An answer. " * 300)
+    assert "no summary" in run(conversation, "context summary")
+    assert "shorter: about" in run(conversation, "compact")
+    shown = run(conversation, "context summary")
+    assert shown.startswith("- asked: Question 0?")
+    assert run(conversation, f"context summary Never use {SECRET}.").startswith("Never use «redact")
+    last = conversation.place.store.record(conversation.last_run_id)
+    assert (last.prompt, last.status) == ("/summary", "completed")
+    assert summary_of(last.messages).words.startswith("Never use «redact")
+    model = ask(conversation, "Go on.")
+    assert "Never use «redact" in text_of(model.prompts[0].messages[1])
+    assert "Question 0?" in text_of(model.prompts[0].messages[1])
+    assert "Never" not in run(conversation, "context summary clear")
+    assert run(conversation, "context summary", "Only this.\n") == "Only this."
+    assert run(conversation, "context summary", "") == "The summary is empty now."
+    assert not summary_of(conversation.messages).text.strip()
+
+
+def test_there_is_nothing_to_gain_in_a_short_conversation(conversation: Conversation) -> None:
+    ask(conversation, "Hello")
+    with pytest.raises(SetupError, match="nothing to make shorter"):
+        run(conversation, "compact")
+
+
+@pytest.mark.kernel
+def test_002_20_to_26_in_a_real_kernel(fresh: LiveKernel) -> None:
+    fresh.run("%agent later The unit is kg.", answers=[])
+    fresh.run("%agent prompt Answer in one word.", answers=[])
+    fresh.run("%agent Hello", [text("Hi.")], answers=[])
+    first = fresh.service.requests[-1].messages
+    shown = fresh.run("%agent context", answers=[]).results[0]
+    fresh.run("%%agent context summary\nThe unit is kg, always.", answers=[])
+    fresh.run("%agent And now?", [text("Yes.")], answers=[])
+    second = fresh.service.requests[-1].messages
+    assert "Answer in one word." in first[0]["content"]
+    assert first[1]["content"].startswith("The unit is kg.\nHello")
+    assert "instructions" in shown
+    assert "The unit is kg, always." in second[1]["content"]

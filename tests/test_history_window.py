@@ -1,0 +1,135 @@
+"""The window inside runs: what is sent stays within it, and the record stays whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakes import FakeKernel, Played
+from scripted_model import Answer, ScriptedLM, calls, says
+
+from cellwright.context.assemble import Quoted
+from cellwright.context.roles import message_as
+from cellwright.context.sizes import total_tokens
+from cellwright.context.summary import is_summary
+from cellwright.conversation import Conversation, Place, Question
+from cellwright.errors import LMContextError
+from cellwright.events import Event, HistoryCompacted, ModelAsked, Notice, RunFinished
+from cellwright.lm import Capabilities
+from cellwright.messages import TextPart, UserMessage, text_of
+from cellwright.outputs import StreamOutput
+from cellwright.prompts import Parameters
+from cellwright.redaction import Redactor
+from cellwright.store.database import open_database
+from cellwright.store.runs import RunStore
+
+CELL = ("run_cell", {"code": "long(0)"})
+LONG = "\n".join(f"line {number} of a long output" for number in range(200))
+
+
+class SmallLM(ScriptedLM):
+    """A scripted model with a small window."""
+
+    def __init__(self, script: list[Answer], context_tokens: int) -> None:
+        super().__init__(script)
+        self._context_tokens = context_tokens
+
+    def capabilities(self, model: str) -> Capabilities:
+        return Capabilities(context_tokens=self._context_tokens)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    database = open_database(tmp_path / "runs.sqlite")
+    played = Played((StreamOutput("stdout", LONG),))
+    kernel = FakeKernel({f"long({number})": played for number in range(9)})
+    yield Place(kernel, RunStore(database), Redactor({}), "bench")
+    database.close()
+
+
+def ask(conversation: Conversation, model: ScriptedLM, prompt: str = "Go on.") -> list[Event]:
+    question = Question(prompt, Parameters("scripted"), mode="auto")
+    return list(conversation.ask(question, model))
+
+
+def test_002_60_results_of_one_long_run_are_cut_before_they_are_too_much(place: Place) -> None:
+    cells = [calls(("run_cell", {"code": f"long({n})"}), start=n) for n in range(9)]
+    model = SmallLM([*cells, says("Done.")], 12_000)
+    conversation = Conversation(place)
+    events = ask(conversation, model)
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].status == "completed"
+    assert max(total_tokens(prompt.messages) for prompt in model.prompts) <= 9_000
+    notices = [event.code for event in events if isinstance(event, Notice)]
+    assert "compacted" in notices
+    assert any(isinstance(e, ModelAsked) and e.replaces_history for e in events)
+    record = place.store.record(conversation.last_run_id)
+    assert len([m for m in record.messages if m.role == "tool"]) == 9
+
+
+def test_a_request_that_the_service_refuses_is_sent_shorter(place: Place) -> None:
+    refused = LMContextError("too long")
+    model = SmallLM([calls(CELL), calls(CELL, start=1), refused, says("Done.")], 100_000)
+    events = ask(Conversation(place), model)
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].status == "completed"
+    sizes = [total_tokens(prompt.messages) for prompt in model.prompts]
+    assert sizes[-1] < sizes[-2]
+
+
+def test_a_step_between_runs_is_recorded_with_its_summary_and_the_tools(place: Place) -> None:
+    conversation = Conversation(place)
+    summed: list[HistoryCompacted] = []
+    for turn in range(12):
+        model = SmallLM([calls(CELL, start=turn), says(f"Answer {turn}.")], 12_000)
+        events = ask(conversation, model, f"Question {turn}?")
+        found = [event for event in events if isinstance(event, HistoryCompacted)]
+        if found:
+            summed += found
+            record = place.store.record(conversation.last_run_id)
+            assert record.messages[: record.earlier_messages] == found[0].messages
+            assert "Question" in text_of(record.messages[record.earlier_messages])
+            assert record.tools
+    assert summed
+    assert summed[0].summary.startswith("- asked: Question 0?")
+    assert summed[0].tokens_after < summed[0].tokens_before
+    assert sum(is_summary(message) for message in conversation.messages) == 1
+
+
+def test_002_63_an_old_turn_comes_back_beside_a_question_that_is_like_it_and_only_once(
+    place: Place,
+) -> None:
+    conversation = Conversation(place)
+    ask(conversation, SmallLM([says("Noted.")], 12_000), "The table is called kunden_stamm.")
+    for turn in range(12):
+        model = SmallLM([calls(CELL, start=turn), says(f"Answer {turn}.")], 12_000)
+        ask(conversation, model, f"Part {turn} of it?")
+    beside = []
+    for _ in range(2):
+        model = SmallLM([says("It is.")], 12_000)
+        ask(conversation, model, "What was kunden_stamm again?")
+        beside.append(text_of(model.prompts[0].messages[-1]))
+    assert "<context>\nearlier in this chat, run " in beside[0]
+    assert "asked: The table is called kunden_stamm." in beside[0]
+    assert "earlier in this chat" not in beside[1]
+
+
+def test_what_a_person_puts_beside_the_question_counts_for_the_window(place: Place) -> None:
+    conversation = Conversation(place)
+    for turn in range(4):
+        ask(conversation, SmallLM([says("words " * 900)], 12_000), f"Question {turn}?")
+    quote = Quoted("cell a", "x " * 12_000)
+    question = Question("Why?", Parameters("scripted"), context=(quote,))
+    events = list(conversation.ask(question, SmallLM([says("So.")], 12_000)))
+    assert any(isinstance(event, HistoryCompacted) for event in events)
+
+
+def test_a_question_that_is_asked_as_it_was_sent_changes_nothing(place: Place) -> None:
+    conversation = Conversation(place)
+    conversation.resume(tuple(message_as("user", (TextPart("x" * 90_000),)) for _ in range(1)))
+    message = UserMessage((TextPart("Again."),))
+    question = Question("Again.", Parameters("scripted"), message=message)
+    model = SmallLM([says("Yes.")], 12_000)
+    list(conversation.ask(question, model))
+    assert total_tokens(model.prompts[0].messages) > 20_000
