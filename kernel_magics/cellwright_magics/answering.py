@@ -9,25 +9,35 @@ from IPython.core.error import UsageError
 
 from cellwright.errors import CellwrightError, KernelError, SetupError, StoreError
 from cellwright.events import Notice
+from cellwright.outside.opening import open_outside
 from cellwright.services import DEMO_MODEL
 from cellwright.settings import Settings, from_env
 from cellwright_magics import wording
 from cellwright_magics.arguments import Asked, options_help, parse, split_words
+from cellwright_magics.assistants import is_assistant_command
 from cellwright_magics.calling_cell import CallingCell, calling_cell
+from cellwright_magics.chats import is_chats_command
 from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
 from cellwright_magics.command_running import Commands
 from cellwright_magics.commands import command_of, commands_help
+from cellwright_magics.context_commands import (
+    changes_history,
+    context_command,
+    is_context_command,
+)
 from cellwright_magics.demos import is_demos_command
 from cellwright_magics.display import NotebookTranscript, QuietTranscript, Transcript
 from cellwright_magics.easels import Easels
 from cellwright_magics.failures import RunFailedError
+from cellwright_magics.library import is_library_command, library_command
+from cellwright_magics.memory import is_memory_command, memory_command
+from cellwright_magics.outside import is_outside_command, outside_command
 from cellwright_magics.painted_display import PaintedTranscript
 from cellwright_magics.reports import Advice
 from cellwright_magics.screen import NotebookScreen
 from cellwright_magics.session import Session
 from cellwright_magics.shown_run import ShownRun
 from cellwright_magics.terminal import TerminalTranscript
-from cellwright_magics.tools import is_tool_command, tool_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -95,8 +105,20 @@ class Answering:
         asked = parse(line, cell)
         settings = from_env()
         words = split_words(asked.prompt) if cell is None else []
-        if is_tool_command(words):
-            return tool_command(words, self._shell.user_ns)
+        if is_chats_command(words):
+            return self._chats(words, settings, calling)
+        if is_assistant_command(words):
+            return self._session.assistants.run(words, settings)
+        if is_memory_command(words):
+            return memory_command(asked.prompt, words, settings, self._session, self._shell)
+        if is_outside_command(words):
+            outside = open_outside(self._session.store(settings).database, settings)
+            return outside_command(words, self._shell.user_ns, outside)
+        if is_library_command(words):
+            return library_command(words, self._session.store(settings).database, settings)
+        is_summary = cell is not None and line.split() == ["context", "summary"]
+        if is_summary or is_context_command(words):
+            return self._context(line if is_summary else asked.prompt, cell, settings, calling)
         self._session.demos.configured = self._configured.demos
         if is_demos_command(words):
             return self._session.demos.run(words)
@@ -108,6 +130,29 @@ class Answering:
         if command is not None:
             return self._commands.run(command, settings, calling)
         return self._ask(asked, settings, calling)
+
+    def _context(
+        self, line: str, body: str | None, settings: Settings, calling: CallingCell
+    ) -> object:
+        session = self._session
+        conversation = session.conversation(settings, calling)
+        if not (changes_history(line, body) and conversation.messages):
+            return context_command(line, conversation, session.chat_prompt, body)
+        with session.at_work(), session.in_chat(settings, calling) as conversation:
+            return context_command(line, conversation, session.chat_prompt, body)
+
+    def _chats(self, words: list[str], settings: Settings, calling: CallingCell) -> object:
+        session = self._session
+        if words[0] != "resume":
+            database = session.store(settings).database
+            before = session.chats.current
+            done = session.chats.run(words, database, session.notebook_path)
+            if before != session.chats.current:
+                session.reset()  # the chat that went on here was left, or deleted
+            return done
+        with session.at_work():
+            name = words[1] if len(words) > 1 else "last"
+            return session.chats.told_of(session.go_on(name, settings, calling))
 
     def _ask(self, asked: Asked, settings: Settings, calling: CallingCell) -> ShownRun:
         cell = cell_settings(calling.metadata)

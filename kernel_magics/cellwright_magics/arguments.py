@@ -68,11 +68,12 @@ class Options:
     timeout: float | None = None
     temperature: float | None = None
     var: tuple[tuple[str, str], ...] = ()
-    """Names and values that tools are told."""
+    """Names and values that are put into prompts and told to tools."""
     out: str | None = None
     quiet: bool = False
     inline: bool = False
     help: bool = False
+    assistant: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,7 @@ def _option(*names: str, **keywords: Any) -> Option:
 
 OPTIONS = (
     _option("-m", "--model", metavar="MODEL", help="Model that answers."),
+    _option("-a", "--assistant", metavar="NAME", help="Assistant that answers this time."),
     _option(
         "-f",
         "--files",
@@ -142,7 +144,7 @@ OPTIONS = (
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="What tools are told under this name; may be given several times.",
+        help="Put in for {{NAME}} in the prompt, and told to tools; may be given several times.",
     ),
     _option("-o", "--out", type=_variable_name, metavar="NAME", help="Variable for the run."),
     _option("-q", "--quiet", action="store_true", help="Show no transcript, only return the run."),
@@ -188,7 +190,8 @@ def options_help() -> str:
         "%agent",
         usage="%%agent [options] prompt …   or   %%%%agent [options] and the prompt below it",
         description="Ask a model that works in this kernel. Options come first; everything after "
-        "them is the prompt, as it stands. @name in a prompt names a variable.",
+        "them is the prompt, as it stands. @name in a prompt names a variable, at its very start "
+        "an assistant.",
         add_help=False,
     )
     for option in OPTIONS:

@@ -15,6 +15,7 @@ from cellwright_magics.chat_approval import ButtonApprover
 from cellwright_magics.chat_view import ChatView
 from cellwright_magics.choices import Choices
 from cellwright_magics.own_kernel import OwnKernel
+from cellwright_magics.preparing import Wanted
 from cellwright_magics.run_view import conversation_text, folded_html, run_html
 from cellwright_magics.session import Session
 from cellwright_magics.widget_display import WidgetDisplay
@@ -83,9 +84,9 @@ class Workplace:
         session, view = self._session, self._view
         settings, choices = from_env(), self._choices_in(view.mode)
         with session.at_work(), self._kernel.connected(self._tell_waiting) as connected:
-            service = session.service(settings, choices.model)
+            prepared = session.prepared(Wanted(prompt, choices), settings)
             place = session.place_with(settings, connected, ButtonApprover(view, stop))
-            yield Asking(place, session.question(prompt, choices, service), service)
+            yield Asking(place, prepared.question, prepared.service)
 
     def _tell_waiting(self, waits: bool) -> None:
         self._view.tell(WAITING if waits else "")

@@ -55,7 +55,11 @@ class Choices:
     limits: Limits = field(default_factory=Limits)
     temperature: float | None = None
     given: Mapping[str, str] = field(default_factory=dict)
-    """What tools are told, by name."""
+    """What is put into prompts and told to tools, by name."""
+    assistant: str = ""
+    """Named for this prompt; empty: none was."""
+    is_model_named: bool = False
+    """The model was named for this prompt, so it counts more than an assistant's."""
 
 
 READERS: dict[str, Callable[[Any], bool]] = {
@@ -111,6 +115,8 @@ def choose(
         limits=limits,
         temperature=options.temperature,
         given=dict(options.var),
+        assistant=options.assistant or "",
+        is_model_named=bool(options.model),
     )
 
 

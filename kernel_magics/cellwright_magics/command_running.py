@@ -29,6 +29,7 @@ from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import Session
 from cellwright_magics.showing import ReplayedOutputs
 from cellwright_magics.shown_run import ShownRun
+from cellwright_magics.usage import usage_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -85,6 +86,7 @@ class Commands:
             "rerun": self._rerun,
             "export": self._export,
             "save-sample": self._save_sample,
+            "usage": self._usage,
         }
 
     def run(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
@@ -188,6 +190,9 @@ class Commands:
     def _reset(self, order: _Order) -> object:
         self._session.reset()
         return Advice("The conversation starts anew. Variables and recorded runs stay.")
+
+    def _usage(self, order: _Order) -> object:
+        return usage_command(order.line.arguments, order.store.database)
 
     def _doctor(self, order: _Order) -> object:
         return CheckList(checks(order.settings, send=order.line.arguments.send))

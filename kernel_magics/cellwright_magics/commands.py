@@ -14,11 +14,13 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from cellwright.exports import FORMATS
 from cellwright.settings import MODES
+from cellwright.usage import USAGE_GROUPS, budget_amount
 from cellwright_magics.arguments import OPTION, Option, split_words
 
 __all__ = [
     "COMMANDS",
     "DEMOS_OPTIONS",
+    "LIBRARY_OPTIONS",
     "Command",
     "CommandLine",
     "command_of",
@@ -101,14 +103,41 @@ DEMOS_OPTIONS = (
     Option(("--score",), {"default": ">=1", "metavar": "RULE", "help": "Scores that are good."}),
     Option(("--limit",), {"type": int, "default": 4, "metavar": "N"}),
     Option(("--tokens",), {"type": int, "default": 2_000, "metavar": "N"}),
+    Option(("--for",), {"dest": "assistant", "default": "", "metavar": "ASSISTANT"}),
 )
-DEMOS_USAGE = "demos | from FOLDER [--score RULE] [--limit N] [--tokens N] | clear"
-TOOL_USAGE = "tool add NAME… | check NAME… | remove NAME… | list"
+USAGE_OPTIONS = (
+    Option(("--by",), {"choices": USAGE_GROUPS, "default": "month"}),
+    Option(("--plot",), {"action": "store_true"}),
+    Option(("--budget",), {"type": budget_amount, "metavar": "USD", "help": "For a month."}),
+    Option(("--budget-tokens",), {"type": budget_amount, "metavar": "N", "help": "For a month."}),
+)
+CHATS_USAGE = "chats [all | find WORDS | rename CHAT TITLE | delete CHAT]"
+ASSISTANT_USAGE = "assistant list | show NAME | use NAME | new NAME [INSTRUCTIONS]"
+SCENE_USAGE = 'scene list [@NAME] | add LABEL "PROMPT" [@NAME]'
+DEMOS_USAGE = (
+    "demos | from FOLDER [--score RULE] [--limit N] [--tokens N] [--for ASSISTANT] | clear"
+)
+CONTEXT_USAGE = "context [summary [TEXT]]"
+PROMPT_USAGE = "prompt [[--append] TEXT | clear]"
+LIBRARY_OPTIONS = (
+    Option(("--name",), {"default": "", "metavar": "NAME", "help": "Add to this library."}),
+)
+LIBRARY_USAGE = (
+    "library add PLACE… [--name NAME] | list | search WORDS | remove ID | update | default NAME"
+)
+MEMORY_USAGE = "memory [list|add TEXT|edit ID TEXT|forget ID|proposals|accept ID|reject ID|on|off]"
+TOOL_USAGE = (
+    "tool add NAME… | check NAME… | remove NAME… | list | bind NAME @WHO | unbind NAME @WHO | "
+    "discover URL | connect NAME [URL | -- PROGRAM…] | refresh NAME"
+)
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
         Command("chat", "chat [-m MODEL] [--mode MODE]", "Open a chat under this cell.", None, "",
                 CHAT_OPTIONS),
+        Command("chats", CHATS_USAGE, "Chats of this notebook, or all; 'chat new' begins another "
+                "one."),
+        Command("resume", "resume [CHAT|last]", "Go on with a chat, also after a restart."),
         Command("runs", "runs [N] [--find WORDS] [--widget]", "List the newest runs; --widget "
                 "browses them.", NUMBER, "20", RUNS_OPTIONS),
         Command("show", "show [ID]", "Show a run again.", RUN_NAME, "last"),
@@ -124,9 +153,24 @@ COMMANDS: dict[str, Command] = {
         Command("cells", "cells [ID]", "Put a run's code into the next cell.", RUN_NAME, "last"),
         Command("doctor", "doctor [--send]", "Check key, endpoint, model, kernel and record.", None,
                 "", (Option(("--send",), {"action": "store_true"}),)),
-        Command("tool", TOOL_USAGE, "Functions of yours that the agent may call."),
-        Command("demos", DEMOS_USAGE, "Good runs of a benchmark as examples for typed questions.",
+        Command("usage", f"usage [--by {'|'.join(USAGE_GROUPS)}] [--plot] [--budget USD] "
+                "[--budget-tokens N]", "What models have cost; a month's budget, 'off' for none.",
+                None, "", USAGE_OPTIONS),
+        Command("assistant", ASSISTANT_USAGE, "Who answers: files that name instructions, a model "
+                "and tools."),
+        Command("scene", SCENE_USAGE, "What an assistant is told in some situations."),
+        Command("tool", TOOL_USAGE, "Functions and services that the agent may call."),
+        Command("memory", MEMORY_USAGE, "What is kept for later conversations."),
+        Command("context", CONTEXT_USAGE, "What the model is given and what it costs; what stands "
+                "for older turns."),
+        Command("compact", "compact", "Make a long conversation shorter now."),
+        Command("later", "later TEXT", "A note that the next question takes along."),
+        Command("system", "system TEXT", "An instruction for the rest of the conversation."),
+        Command("prompt", PROMPT_USAGE, "The conversation's own words in place of an assistant's."),
+        Command("demos", DEMOS_USAGE, "Good runs of a benchmark as examples.",
                 None, "", DEMOS_OPTIONS),
+        Command("library", LIBRARY_USAGE, "Documents that models ask: add files, folders, pages.",
+                None, "", LIBRARY_OPTIONS),
         Command("reset", "reset", "Forget the conversation; variables stay."),
         Command("help", "help", "Show this text."),
     )

@@ -16,6 +16,7 @@ from IPython.core.completer import (
 
 from cellwright.exports import FORMATS
 from cellwright.settings import MODES
+from cellwright.usage import USAGE_GROUPS
 from cellwright_magics.arguments import OPTIONS
 from cellwright_magics.commands import COMMANDS
 
@@ -26,7 +27,17 @@ __all__ = ["Offers", "install", "uninstall"]
 
 LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent[ \t]+(?P<before>.*?)(?P<word>\S*)")
 NAME = "cellwright_agent"
-ACTIONS = {"demos": ("clear", "from"), "tool": ("add", "check", "list", "remove")}
+ACTIONS = {
+    "chat": ("new",),
+    "chats": ("all", "delete", "find", "rename"),
+    "resume": ("last",),
+    "assistant": ("list", "new", "show", "use"),
+    "demos": ("clear", "from"),
+    "scene": ("add", "list"),
+    "tool": (
+        *("add", "bind", "check", "connect", "discover", "list", "refresh", "remove", "unbind"),
+    ),
+}
 """What the sub-commands that have some can do."""
 
 
@@ -69,6 +80,8 @@ class Offers:
             return list(MODES)
         if previous in ("-m", "--model"):
             return list(self._models())
+        if previous == "--by":
+            return list(USAGE_GROUPS)
         if previous == "--to":
             return list(FORMATS) if command is None or command.name == "export" else []
         if command is not None:

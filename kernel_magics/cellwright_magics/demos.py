@@ -1,4 +1,4 @@
-"""``%agent demos``: good recorded runs as examples for typed questions."""
+"""``%agent demos``: good recorded runs as examples for typed questions, or for an assistant."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Demos:
         self.configured = ""
         """Where they are taken from when no line said so; empty: nowhere."""
         self._chosen: DemoSet | None = None
+        self._of_assistant: dict[str, DemoSet] = {}
         self._loaded: tuple[str, DemoSet] = ("", DemoSet())
 
     def chosen(self) -> DemoSet:
@@ -41,6 +42,10 @@ class Demos:
             self._loaded = (self.configured, _selected(_parser().parse_args([self.configured])))
         return self._loaded[1] if self.configured else DemoSet()
 
+    def of(self, assistant: str) -> DemoSet:
+        """What an assistant is asked with in plain words; empty: nobody was chosen."""
+        return self._of_assistant.get(assistant, DemoSet())
+
     def run(self, words: list[str]) -> Advice:
         """Do what ``%agent demos …`` says.
 
@@ -52,12 +57,24 @@ class Demos:
         """
         if words[1:] == ["clear"]:
             self._chosen = DemoSet()
-            return Advice("Typed questions are asked without examples now.")
+            self._of_assistant.clear()
+            return Advice("Questions are asked without examples now.")
         if len(words) < 2:
-            return Advice("\n".join(_listed(self.chosen())) or NONE)
-        selection = _selection(_parser().parse_args(words[2:]))
-        self._chosen = selection.chosen
-        return Advice("\n".join([*_listed(selection.chosen), *_left_out(selection)]))
+            return Advice("\n".join(self._all_listed()) or NONE)
+        options = _parser().parse_args(words[2:])
+        selection = _selection(options)
+        if options.assistant:
+            self._of_assistant[options.assistant] = selection.chosen
+        else:
+            self._chosen = selection.chosen
+        listed = _listed(selection.chosen, _users(options.assistant))
+        return Advice("\n".join([*listed, *_left_out(selection)]))
+
+    def _all_listed(self) -> list[str]:
+        lines = _listed(self.chosen(), _users(""))
+        for name, chosen in self._of_assistant.items():
+            lines += _listed(chosen, _users(name))
+        return lines
 
 
 def is_demos_command(words: list[str]) -> bool:
@@ -81,12 +98,16 @@ def _selection(options: argparse.Namespace) -> Selection:
     return select(samples, read_rule(options.score), options.limit, options.tokens)
 
 
-def _listed(chosen: DemoSet) -> list[str]:
+def _users(assistant: str) -> str:
+    return f"@{assistant}" if assistant else "typed questions"
+
+
+def _listed(chosen: DemoSet, users: str) -> list[str]:
     if not chosen.demos:
         return []
     tokens = sum(demo.tokens for demo in chosen.demos)
     count = "1 example" if len(chosen.demos) == 1 else f"{len(chosen.demos)} examples"
-    first = f"{count} for typed questions, about {tokens:,} of {chosen.token_limit:,} tokens:"
+    first = f"{count} for {users}, about {tokens:,} of {chosen.token_limit:,} tokens:"
     return [first, *(f"- {_line(demo)}" for demo in chosen.demos)]
 
 

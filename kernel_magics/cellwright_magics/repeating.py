@@ -60,7 +60,7 @@ def repeat(
     if not folder.is_dir():
         raise SetupError(f"The folder {str(folder)!r} that the run was in is not there.")
     with start_kernel(folder) as kernel:
-        drive(_events(record, replace(place, kernel=kernel), service), transcript.show)
+        drive(_events(record, replace(place, kernel=kernel, chat_id=""), service), transcript.show)
 
 
 def _events(record: RunRecord, place: Place, service: Service | None) -> Iterator[Event]:

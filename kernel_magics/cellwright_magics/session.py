@@ -12,33 +12,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellwright import cell_watch
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.errors import SetupError
+from cellwright.conversation import Conversation, Place
+from cellwright.errors import LMNotFoundError, SetupError
 from cellwright.events import Event, RunStarted
 from cellwright.kernels import Kernel
 from cellwright.kernels.shell import ShellKernel, ShellOptions
+from cellwright.model_choice import models_like
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.outputs import ErrorOutput, OutputMessage
 from cellwright.policy import Approver
-from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
 from cellwright.services import Service, open_service
 from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
+from cellwright.store.blocks import BlockStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
+from cellwright.store.usage_table import UsageTable
 from cellwright_magics.approval import StdinApprover
 from cellwright_magics.arguments import Asked
+from cellwright_magics.assistants import Assistants
 from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.chats import Chats
 from cellwright_magics.choices import Choices
+from cellwright_magics.context_commands import ChatPrompt
 from cellwright_magics.demos import Demos
 from cellwright_magics.display import Transcript
 from cellwright_magics.driving import drive
 from cellwright_magics.easels import Easel, Easels
 from cellwright_magics.painted import PaintedNotebook
+from cellwright_magics.preparing import Prepared, Wanted, did_you_mean, prepare
 from cellwright_magics.shown_at_once import ShownAtOnce
 from cellwright_magics.typed_prompts import typed_question
 
@@ -88,6 +94,9 @@ class Session:
         self._easels = easels
         self.gate = OutputGate()
         self.demos = Demos()
+        self.assistants = Assistants()
+        self.chat_prompt = ChatPrompt()
+        self.chats = Chats()
         self._kernel: ShellKernel | None = None
         self._approver = StdinApprover()
         self._services: dict[tuple[str, str, str], Service] = {}
@@ -124,6 +133,10 @@ class Session:
         """Where runs of this shell happen."""
         return self._conversation_for(settings, cell).place
 
+    def conversation(self, settings: Settings, cell: CallingCell) -> Conversation:
+        """The conversation of this shell."""
+        return self._conversation_for(settings, cell)
+
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """One run at a time: the code of a run cannot start another.
@@ -156,19 +169,58 @@ class Session:
             KeyboardInterrupt: It was stopped before it began.
         """
         with self.at_work():
-            service = self.service(settings, choices.model)
             conversation = self._conversation_for(settings, cell)
-            question = self.question(asked.prompt, choices, service, asked.options.files)
-            question = replace(question, adapter=settings.adapter)
+            files, messages = asked.options.files, conversation.messages
+            prepared = self.prepared(Wanted(asked.prompt, choices, files, messages), settings)
+            service, question = prepared.service, prepared.question
             question = typed_question(question, self.demos.chosen)
-            notebook = self._notebook(cell.easel, conversation)
+            question = replace(
+                question,
+                demos=self.demos.of(question.assistant.name),
+                chat_prompt=self.chat_prompt.text,
+                chat_prompt_adds=self.chat_prompt.adds,
+            )
             cell_watch.STATE.own_counts |= self._easels.skipped_counts
-            with self._painting(cell.easel, conversation, transcript) as show:
+            with (
+                self.in_chat(settings, cell) as conversation,
+                self._painting(cell.easel, conversation, transcript) as show,
+            ):
+                notebook = self._notebook(cell.easel, conversation)
                 showing = ShownAtOnce(show)
                 place = replace(conversation.place, notebook=notebook, on_progress=showing.at_once)
                 conversation.move(place)
                 drive(conversation.ask(question, service.lm, Stop()), showing.show)
-        return conversation.place.store.record(conversation.last_run_id)
+        record = conversation.place.store.record(conversation.last_run_id)
+        if record.cause == LMNotFoundError.__name__:
+            near = models_like(question.parameters.model, settings, question.base_url)
+            transcript.show(did_you_mean(near))
+        return record
+
+    def go_on(self, chat: str, settings: Settings, cell: CallingCell) -> Conversation:
+        """Go on with a chat, also one of another kernel.
+
+        Raises:
+            SetupError: There is no such chat.
+        """
+        place = self._conversation_for(settings, cell).place
+        self._conversation = self.chats.resume(chat, place, self.notebook_path)
+        return self._conversation
+
+    @property
+    def notebook_path(self) -> Path | None:
+        """The notebook's file, where the front end tells of one."""
+        notebook = saved_notebook(self._shell.user_ns, os.environ)
+        return Path(notebook.path).resolve() if notebook is not None else None
+
+    @contextmanager
+    def in_chat(self, settings: Settings, cell: CallingCell) -> Iterator[Conversation]:
+        """The conversation to ask in; it is a chat's where somebody is there."""
+        conversation = self._conversation_for(settings, cell)
+        if not cell.interactive:
+            yield conversation
+            return
+        with self.chats.answering(conversation, self.notebook_path) as self._conversation:
+            yield self._conversation
 
     def _notebook(self, easel: Easel | None, conversation: Conversation) -> Notebook | None:
         saved = saved_notebook(self._shell.user_ns, os.environ)
@@ -196,22 +248,23 @@ class Session:
         finally:
             easel.send("done", run=conversation.last_run_id)
 
-    def question(
-        self, prompt: str, choices: Choices, service: Service, files: tuple[str, ...] = ()
-    ) -> Question:
-        """What is asked; what is to be said of the service is said once."""
+    def prepared(self, wanted: Wanted, settings: Settings) -> Prepared:
+        """What is asked, of whom, and the service that answers.
+
+        Raises:
+            SetupError: There is no such assistant, or no service for its model.
+        """
+        names, named = self._shell.user_ns, wanted.choices.assistant
+        chosen = self.assistants.choose(wanted.prompt, named, settings, names)
+        return prepare(
+            wanted, chosen, settings, lambda model: self.service(settings, model), self._news
+        )
+
+    def _news(self, service: Service) -> str:
+        """What is to be said of the service; it is said once."""
         notice = service.notice if service.notice not in self._noticed else ""
         self._noticed.add(service.notice)
-        return Question(
-            prompt=prompt,
-            parameters=Parameters(service.model, choices.temperature),
-            base_url=service.base_url,
-            files=files,
-            mode=choices.mode,
-            limits=choices.limits,
-            notice=notice,
-            given=choices.given,
-        )
+        return notice
 
     def place_with(self, settings: Settings, kernel: Kernel, approver: Approver | None) -> Place:
         """Where runs happen that use this kernel and ask this person."""
@@ -223,7 +276,10 @@ class Session:
             approver=approver,
             notebook=saved_notebook(self._shell.user_ns, os.environ),
             prices=settings.prices,
+            spending=UsageTable(self.store(settings).database),
             user_id=settings.user,
+            is_guest=settings.is_guest(is_headless=approver is None),
+            blocks=BlockStore(self.store(settings).database),
             sources=self._sources.of(self.store(settings).database, settings),
         )
 
@@ -235,6 +291,8 @@ class Session:
     def reset(self) -> None:
         """Forget what was said; variables and the record stay."""
         self._conversation = None
+        self.chat_prompt = ChatPrompt()
+        self.chats.current = ""
 
     def close(self) -> None:
         """Stop what was started for this shell."""

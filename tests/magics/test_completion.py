@@ -26,7 +26,7 @@ def offered(kernel: LiveKernel, code: str) -> list[str]:
         ("%agent -q --mode e", ["%agent -q --mode edits"]),
         ("%agent ru", ["%agent runs"]),
         ("%agent do", ["%agent doctor"]),
-        ("%agent ch", ["%agent chat"]),
+        ("%agent ch", ["%agent chat", "%agent chats"]),
         ("%agent chat --mo", ["%agent chat --mode", "%agent chat --model"]),
         ("%agent chat --mode pl", ["%agent chat --mode plan"]),
         ("%agent runs --w", ["%agent runs --widget"]),

@@ -79,6 +79,16 @@ def test_good_runs_are_taken_listed_and_cleared(tmp_path: Path) -> None:
     assert demos.chosen().demos == ()
 
 
+def test_runs_can_be_examples_for_one_assistant(tmp_path: Path) -> None:
+    folder, demos = write_results(tmp_path), Demos()
+    assert "1 example for @reviewer, about" in run(demos, f"demos from {folder} --for reviewer")
+    assert [demo.question for demo in demos.of("reviewer").demos] == ["Find x."]
+    assert demos.of("").demos == demos.of("other").demos == demos.chosen().demos == ()
+    assert "for @reviewer" in run(demos, "demos")
+    run(demos, "demos clear")
+    assert demos.of("reviewer").demos == ()
+
+
 def test_nothing_good_is_said(tmp_path: Path) -> None:
     folder = write_results(tmp_path)
     assert "None of 3 scored samples was taken." in run(Demos(), f"demos from {folder} --score >1")
@@ -112,7 +122,7 @@ def test_its_words_are_offered_while_they_are_typed() -> None:
         found = offers.complete(f"%agent {typed}")
         assert found is not None
         assert found.offers[:2] == offered
-    assert offers.after(["tool"], line=True) == ["add", "check", "list", "remove"]
+    assert {"add", "check", "list", "remove"} <= set(offers.after(["tool"], line=True))
 
 
 def test_help_names_it() -> None:
@@ -135,6 +145,14 @@ def test_a_typed_question_begins_with_the_examples_and_says_them_once(fresh: Liv
     fresh.run(cell, [hand_in], answers=[])
     sent = [str(m["content"]) for m in fresh.service.requests[0].messages if m["role"] == "user"]
     assert [content.startswith("<examples>") for content in sent] == [True, False]
+    fresh.run("%agent demos clear\n%agent reset")
+    reviewer = fresh.home.parent / ".cellwright" / "assistants" / "reviewer.toml"
+    reviewer.parent.mkdir(parents=True, exist_ok=True)
+    reviewer.write_text('description = "Reads"')
+    fresh.run("%agent demos from runs --for reviewer")
+    fresh.run("%%agent @reviewer\nWhich?", [text("b")])
+    asked = str(fresh.service.requests[0].messages[1]["content"])
+    assert "Asked: Find x.\nRan:\n    x = 1\nAnswered: It is x.\n</examples>" in asked
     fresh.run("%agent demos clear\n%agent reset")
     fresh.run(cell, [text("none"), text("none")], answers=[])
     assert "<examples>" not in str(fresh.service.requests[0].body)

@@ -23,11 +23,18 @@ class Executed:
         (folder / "work").mkdir()
         where = {"metadata": {"path": str(folder / "work")}}
         client = NotebookClient(self.notebook, timeout=120, resources=where)
-        client.execute(env={**os.environ, "CELLWRIGHT_HOME": str(folder / "home")})
+        # what is kept and what is in libraries is the person's, who executes their own notebook
+        mine = {"CELLWRIGHT_HOME": str(folder / "home"), "CELLWRIGHT_GUEST": "no"}
+        client.execute(env={**os.environ, **mine})
 
     def after(self, source: str) -> str:
         """All that the one cell with this source shows, as text."""
         (cell,) = [c for c in self.notebook.cells if c.cell_type == "code" and source in c.source]
+        return "\n".join(map(_text, cell.outputs))
+
+    def of(self, source: str) -> str:
+        """All that the cell with just this source shows, as text."""
+        (cell,) = [c for c in self.notebook.cells if c.source == source]
         return "\n".join(map(_text, cell.outputs))
 
 
@@ -64,3 +71,37 @@ def test_typed_results_are_variables_also_of_a_model_without_functions(tmp_path:
     assert "north" in shown.after("run.summary()")
     assert "[[ ## code ## ]]" in shown.after("adapter.format")
     assert "'lines': 2" in shown.after("adapter.parse")
+
+
+def test_002_60_a_long_conversation_is_summed_up_read_and_found_again(tmp_path: Path) -> None:
+    shown = Executed("long_session.ipynb", tmp_path)
+    assert "Noted." in shown.after("%agent later")
+    roles = shown.after("for message in first.messages").splitlines()
+    assert [line.split()[0] for line in roles] == ["system", "user_later", "system", "user"]
+    assert "from: user" in roles[2]
+    assert "| results |" in shown.of("%agent context")
+    assert "The conversation is shorter" in shown.of("%agent compact")
+    words = "Keep in mind: refunds are not in the table"
+    assert words in shown.after("context summary Keep")
+    assert "earlier in this chat, run " in shown.after("asked = next")
+    assert "pear" in shown.after("last = %agent")
+
+
+def test_002_32_assistants_share_a_conversation_and_what_each_costs_is_told(
+    tmp_path: Path,
+) -> None:
+    shown = Executed("assistants.ipynb", tmp_path)
+    assert "| analyst | Works on tables |" in shown.after("%agent assistant")
+    assert "west" in shown.after("first = %agent")
+    assert "@analyst" in shown.after("first = %agent")
+    assert "@reviewer" in shown.after("second = %agent")
+    offered = shown.after('print("offered:"')
+    assert "list_variables" in offered
+    assert "run_cell" not in offered
+    heads = shown.after("for run in (first, second)")
+    assert "analyst -> Give sums in euros." in heads
+    assert "reviewer -> Check types and missing values first." in heads
+    assert "Scene 'plot' of analyst" in shown.after("third = %agent").replace("\\", "")
+    assert "Name the axes" in shown.after("asked = ")
+    usage = shown.after("usage --by assistant")
+    assert "analyst" in usage

@@ -82,6 +82,9 @@ async def test_a_chat_is_begun_and_listed(client: Client, shared: Application) -
         "notebook_path": "a b/数据.ipynb",
         "runs": 0,
         "run": "",
+        "branched_from": "",
+        "prompt": "",
+        "expires_at": 0.0,
     }
     asked(shared, made["id"], "哪个地区?", "North, \ud800 of course")
     (listed,) = (await client.call("GET", "chats")).json

@@ -182,6 +182,83 @@ class TestTheFolder:
         assert uploads.store(b"a" * 60, "again").size_bytes == 60
         assert uploads.store(b"c" * 40, "c").size_bytes == 40
 
+    def test_002_10_the_same_bytes_take_room_once_whatever_they_are_called(
+        self, tmp_path: Path
+    ) -> None:
+        uploads = Uploads(tmp_path / "files", total_limit_bytes=100)
+        names = [uploads.store(b"a" * 60, name).file for name in ("a.csv", "a.txt", "a")]
+        assert len(set(names)) == 3
+        assert len({uploads.path(name).stat().st_ino for name in names}) == 1
+
+    def test_002_10_the_same_bytes_are_copied_where_files_cannot_have_two_names(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise PermissionError
+
+        monkeypatch.setattr(os, "link", refuse)
+        uploads = Uploads(tmp_path / "files")
+        first, second = (uploads.path(uploads.store(DATA, name).file) for name in ("a", "a.csv"))
+        assert first.read_bytes() == second.read_bytes() == DATA
+        assert stat.S_IMODE(second.stat().st_mode) == 0o600
+
+    def test_002_10_what_no_run_was_given_goes_after_a_week(self, tmp_path: Path) -> None:
+        uploads = Uploads(tmp_path / "files", used=lambda: {SHA})
+        kept = [uploads.store(DATA, "given.csv").file, uploads.store(b"new", "new").file]
+        old = uploads.store(b"old", "old").file
+        foreign = tmp_path / "files" / "notes.d" / "notes.txt"
+        foreign.parent.mkdir()
+        foreign.write_text("not ours")
+        for file in (uploads.path(kept[0]), uploads.path(old), foreign):
+            os.utime(file, (0, 0))
+        assert uploads.expire() == 1
+        assert [uploads.path(file).exists() for file in kept] == [True, True]
+        assert foreign.exists()
+        with pytest.raises(SetupError, match="There is no file"):
+            uploads.path(old)
+
+    def test_002_10_naming_a_file_keeps_it_for_another_week(self, tmp_path: Path) -> None:
+        uploads = Uploads(tmp_path / "files", used=frozenset)
+        files = [uploads.store(data, "a").file for data in (b"named", b"again", b"forgotten")]
+        for file in files:
+            os.utime(uploads.path(file), (0, 0))
+        uploads.path(files[0])
+        uploads.store(b"again", "a")
+        assert uploads.expire() == 1
+
+    def test_002_10_nothing_goes_where_uses_cannot_be_told(self, tmp_path: Path) -> None:
+        def fail() -> frozenset[str]:
+            raise StoreError("The files of runs cannot be told.")
+
+        uploads = Uploads(tmp_path / "files", 100, fail)
+        file = uploads.path(uploads.store(b"a" * 60, "a").file)
+        os.utime(file, (0, 0))
+        with pytest.raises(StoreError):
+            uploads.expire()
+        with pytest.raises(TooLargeError):
+            uploads.store(b"b" * 60, "b")
+        assert file.exists()
+        assert Uploads(tmp_path / "files").expire() == 0
+
+    def test_002_10_a_full_folder_makes_room_of_what_nobody_used(self, tmp_path: Path) -> None:
+        uploads = Uploads(tmp_path / "files", 100, frozenset)
+        os.utime(uploads.path(uploads.store(b"a" * 60, "a").file), (0, 0))
+        assert uploads.store(b"b" * 60, "b").size_bytes == 60
+        assert len(list((tmp_path / "files").glob("*/*"))) == 1
+
+    @pytest.mark.parametrize(
+        ("data", "name", "mime"),
+        [
+            (b"%PDF-1.7", "a.png", "application/pdf"),
+            (b"a,b\n", "a.png", "text/plain"),
+            (b"", "a.png", "application/x-empty"),
+        ],
+    )
+    def test_002_10_what_it_is_is_told_by_its_bytes(
+        self, tmp_path: Path, data: bytes, name: str, mime: str
+    ) -> None:
+        assert Uploads(tmp_path).store(data, name).mime == mime
+
     def test_a_folder_that_cannot_be_made_is_told(self, tmp_path: Path) -> None:
         (tmp_path / "files").write_text("in the way")
         with pytest.raises(StoreError, match="files"):

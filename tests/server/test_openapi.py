@@ -143,7 +143,14 @@ class TestAnswers:
         names = {operation.path: operation for operation in FOUND}
         for path in names:
             plain = path.removeprefix("/v1/")
-            for name in ("chat_id", "run_id", "kernel_id"):
+            for name in (
+                "chat_id",
+                "run_id",
+                "kernel_id",
+                "memory_id",
+                "proposal_id",
+                "document_id",
+            ):
                 plain = plain.replace(f"{{{name}}}", "{id}")
             if plain == call.route:
                 return whole["paths"][path][call.method.lower()]

@@ -13,6 +13,8 @@ from recorded_runs import analysis_run
 from server import hand_components as tools
 from server_client import Client
 
+from cellwright.memory import Whose
+from cellwright.memory.keeping import MemoryKeeper
 from cellwright.server.application import Application
 
 schemathesis = pytest.importorskip("schemathesis")
@@ -91,10 +93,14 @@ async def test_the_server_answers_as_described_whatever_is_asked(
     client: Client, shared: Application, jp_http_port: int
 ) -> None:
     chat = shared.chats.create("a.ipynb").chat_id
+    keeper = MemoryKeeper(shared.database)
     known = {
         "chat_id": chat,
         "run_id": shared.runs.start(*analysis_run()).run_id,
         "kernel_id": "none",
+        "memory_id": keeper.keep(Whose(), "I prefer polars").memory.memory_id,
+        "proposal_id": "none",
+        "document_id": "0123456789ab",
         "name": "word_count",
         "version": "v1",
     }

@@ -17,12 +17,14 @@ from tornado.websocket import WebSocketHandler
 from cellwright.server.application import Application
 from cellwright.server.routes import Route
 from cellwright.server.table import ROUTES, handlers
+from cellwright.store.search_index import FILE
 
 pytestmark = pytest.mark.server
 
 READING = ("GET", "HEAD", "OPTIONS")
 COMPONENT = "/v2/components/{name}/version/{version}"
 COUNTED = {"arguments": {"text": "one two"}}
+MCP_HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 EVIL = "https://evil.example"
 
 
@@ -68,7 +70,19 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("chats", "GET", "chats?query=region"),
         Call("chats", "POST", "chats", {"notebook_path": "b.ipynb"}, 201),
         Call("assistants", "GET", "assistants?notebook=b.ipynb"),
+        Call("usage", "GET", "usage?by=chat"),
+        Call("budgets", "PUT", "budgets", {"month_dollars": 9.5}),
         Call("chats/{id}/export", "GET", f"chats/{chat}/export?to=html"),
+        Call("chats/{id}/branch", "POST", f"chats/{chat}/branch", {"run": run}, 201),
+        Call("memories", "GET", "memories?query=region"),
+        Call("memories", "POST", "memories", {"text": "I prefer polars"}, 201),
+        Call("memories/{id}", "PATCH", "memories/none", {"text": "Use polars"}, 404),
+        Call("memories/{id}", "DELETE", "memories/none", status=404),
+        Call("proposals/{id}", "POST", "proposals/none", {"accept": True}, 404),
+        Call("library", "GET", "library"),
+        Call("library", "POST", "library", {"place": "none.md"}, 400),
+        Call("library/search", "GET", "library/search?query=region"),
+        Call("library/{id}", "DELETE", "library/none", status=404),
         Call("files", "POST", "files?name=a.csv", b"a,b\n", 201),
         # no kernel runs here, which is told only to those who may ask
         Call("kernels/{id}/variables", "GET", "kernels/none/variables", status=404),
@@ -84,9 +98,12 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("results/sample", "GET", "results/sample?result=runs/a&id=1", status=404),
         Call("results/compare", "GET", "results/compare?first=a&second=b", status=404),
         Call("notebooks/missing", "GET", "notebooks/missing?path=a.ipynb"),
+        Call("tools", "GET", "tools"),
         Call("/v2/components", "GET", "/v2/components"),
         Call(COMPONENT, "GET", "/v2/components/word_count/version/v1"),
         Call(COMPONENT, "POST", "/v2/components/word_count/version/v1", COUNTED),
+        Call("/v2/mcp", "POST", "/v2/mcp", MCP_HELLO),
+        Call("/v2/mcp", "DELETE", "/v2/mcp", status=404),
         Call("/openapi.json", "GET", "/openapi.json"),
         Call("chats/{id}", "PATCH", f"chats/{chat}", {"title": "New"}),
         Call("chats/{id}", "DELETE", f"chats/{chat}"),
@@ -106,12 +123,13 @@ def mutating(found: list[Call]) -> Iterator[Call]:
 
 
 def contents(shared: Application) -> list[str]:
-    """Everything in the record, and the names of all files beside it."""
+    """Everything in the record, and the names of all files beside it but the index of words."""
     path = shared.chooser.home() / "runs.sqlite"
     with sqlite3.connect(path) as connection:
         rows = list(connection.iterdump())
     connection.close()
-    files = [f for f in shared.chooser.home().rglob("*") if not f.name.endswith(("-wal", "-shm"))]
+    derived = ("-wal", "-shm", FILE)
+    files = [f for f in shared.chooser.home().rglob("*") if not f.name.endswith(derived)]
     return rows + sorted(str(file) for file in files)
 
 

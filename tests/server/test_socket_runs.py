@@ -219,11 +219,10 @@ async def test_stop_interrupts_a_cell(live: Live, scripted: FakeService) -> None
 
 
 async def test_the_conversation_goes_on_after_a_stop(live: Live, scripted: FakeService) -> None:
-    scripted.script = [after(text("late"), 20.0), text("Here I am.")]
+    scripted.script = [run_cell("1"), after(text("late"), 20.0), text("Here I am.")]
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "the first question")
-    await tab.phase(chat, "model")
-    await tab.until(lambda: scripted.requests)
+    await tab.until(lambda: len(scripted.requests) == 2)
     await tab.send(type="stop", chat=chat)
     await tab.finished(1)
     await tab.ask(chat, "the second question")

@@ -9,20 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from cellwright.assistants import Assistant, assistant_named, folders_of
+from cellwright.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.assistants import folders_of, list_assistants
 from cellwright.compacting import compaction_of
 from cellwright.context.assemble import Quoted
 from cellwright.conversation import Conversation, Place, Question
-from cellwright.errors import SetupError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
-from cellwright.messages import Message
+from cellwright.model_choice import ModelChoice, Window, choose_model
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.prompts import Parameters
 from cellwright.publishing import Listener, Publisher
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
+from cellwright.resuming import last_record, resume, resumed
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem
@@ -36,13 +37,18 @@ from cellwright.server.wire_events import EventSource
 from cellwright.services import Service
 from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
-from cellwright.store.chats import ChatStore
+from cellwright.store.blocks import BlockStore
+from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.runs import RunStore
+from cellwright.store.usage_table import UsageTable
 
 __all__ = ["Answering", "Workplace"]
 
 NOTHING_TO_GAIN = "There is nothing to make shorter in this conversation."
 WHAT_IS_CUT = "Long results of earlier calls are cut; there are none left."
+TAKEN_BACK = Quoted(
+    "note", "an answer was taken back: cells and variables it made may still be there"
+)
 QUOTES = {"cell": "cell", "selection": "selected in cell", "error": "error of cell"}
 
 
@@ -113,17 +119,27 @@ class Answering:
             RunCancelled: It was stopped before it began.
         """
         settings = self._workplace.settings()
-        ask = run.prompt.ask
-        assistant = self._assistant(ask, driver)
-        service = self._service(ask, settings, ask.model or assistant.model)
+        ask, chat = run.prompt.ask, self._workplace.chats.get(self._chat_id)
+        chosen = self._chosen(ask, driver, settings, chat)
+        model = self._model(ask, settings, chosen)
+        service = self._service(ask, settings, model.model)
         run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
         kernel = self._connect(run, driver)
         try:
-            place = self._place(run, driver, kernel, settings)
+            place = _of(chat, self._place(run, driver, kernel, settings))
             question = self._question(ask, settings, service, place.notebook)
-            question = _with_assistant(question, assistant)
-            for _ in self._conversation_at(place).ask(question, service.lm, run.stop):
-                pass
+            notice = f"{question.notice} {model.notice}".strip()
+            question = replace(question, chat_prompt=chat.prompt, notice=notice)
+            question = with_assistant(question, chosen)
+            run.supersedes = ask.supersedes or self._workplace.chats.unanswered(self._chat_id)
+            before = self._conversation
+            conversation = self._conversation_at(place, run.supersedes)
+            try:
+                for _ in conversation.ask(question, service.lm, run.stop):
+                    pass
+            finally:
+                if not run.progress.run:
+                    self._conversation = before  # nothing took the place of anything
             run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
         finally:
             run.kernel = None
@@ -150,7 +166,7 @@ class Answering:
         publisher = Publisher(journal, self._workplace.redactor(), None, self._listener)
         publisher.publish(*found.events)
         if conversation is not None:
-            _resume(conversation, found.messages, last)
+            resume(conversation, found.messages, last)
             conversation.last_run_id = journal.run_id
 
     def close(self) -> None:
@@ -160,9 +176,16 @@ class Answering:
         with suppress(TimeoutError):
             self._workplace.kernels.shut_down(kernel_id)
 
-    def _assistant(self, ask: Ask, driver: Driver | None) -> Assistant:
+    def _chosen(self, ask: Ask, driver: Driver | None, settings: Settings, chat: Chat) -> Chosen:
         path = driver.attach.path if driver is not None else ""
-        return assistant_named(ask.assistant, folders_of(self._workplace.root, path))
+        listed = list_assistants(folders_of(self._workplace.root, path), settings.home)
+        return choose_assistant(Wish(ask.prompt, ask.assistant, is_guest=chat.is_guest), listed)
+
+    def _model(self, ask: Ask, settings: Settings, chosen: Chosen) -> ModelChoice:
+        said = self._conversation.messages if self._conversation is not None else ()
+        files = tuple(item.name for item in ask.context if item.kind == "file")
+        window = Window.of(chosen.prompt, files, said)
+        return choose_model(ask.model or chosen.assistant.model, settings, window)
 
     def _service(self, ask: Ask, settings: Settings, model: str) -> Service:
         configuration = self._workplace.configuration
@@ -204,37 +227,30 @@ class Answering:
             approver=run.approver,
             notebook=notebook or self._own_cells,
             prices=settings.prices,
+            spending=UsageTable(self._workplace.runs.database),
             listener=self._listener,
             chat_id=self._chat_id,
             user_id=settings.user,
+            blocks=BlockStore(self._workplace.runs.database),
             sources=self._workplace.sources.of(self._workplace.runs.database, settings),
         )
 
-    def _conversation_at(self, place: Place) -> Conversation:
-        if self._conversation is None:
-            self._conversation = self._resumed(place)
+    def _conversation_at(self, place: Place, supersedes: str) -> Conversation:
+        """The conversation; without a run and all that followed, where one is superseded."""
+        before = self._conversation
+        if before is None or supersedes:
+            self._conversation = resumed(place, self._workplace.chats, self._chat_id, supersedes)
+            if before is not None:
+                self._conversation.trusted |= before.trusted
         else:
-            self._conversation.move(place)
+            before.move(place)
+        assert self._conversation is not None
         return self._conversation
 
-    def _resumed(self, place: Place) -> Conversation:
-        """A conversation that knows what the chat's runs said before the server was started."""
-        conversation = Conversation(place)
-        runs = self._workplace.chats.run_ids(self._chat_id)
-        conversation.last_run_id = runs[-1] if runs else ""
-        record = self._last_record()
-        if record is not None:
-            _resume(conversation, record.messages, record)
-        return conversation
-
     def _last_record(self) -> RunRecord | None:
-        """The last run in which anything was said; None: there is none."""
-        for run_id in reversed(self._workplace.chats.run_ids(self._chat_id)):
-            with suppress(SetupError):
-                record = self._workplace.runs.record(run_id)
-                if record.messages:
-                    return record
-        return None
+        """The last run that counts and in which anything was said; None: there is none."""
+        runs = self._workplace.chats.active_run_ids(self._chat_id)
+        return last_record(self._workplace.runs, runs)
 
     def _question(
         self, ask: Ask, settings: Settings, service: Service, notebook: Notebook | None
@@ -247,6 +263,7 @@ class Answering:
         sources = {cell.id: cell.source for cell in notebook.cells()} if notebook else {}
         quotes = [_quoted(item, sources) for item in ask.context if item.kind in QUOTES]
         quotes += [Quoted(f"file {item.name}", f"is stored as {path}") for item, path in named]
+        quotes += [TAKEN_BACK] if ask.supersedes else []
         return Question(
             prompt=ask.prompt,
             parameters=Parameters(service.model),
@@ -262,19 +279,11 @@ class Answering:
         )
 
 
-def _with_assistant(question: Question, assistant: Assistant) -> Question:
-    return replace(
-        question,
-        parameters=replace(question.parameters, temperature=assistant.temperature),
-        adapter=assistant.adapter or question.adapter,
-        assistant=assistant,
-    )
-
-
-def _resume(conversation: Conversation, messages: tuple[Message, ...], record: RunRecord) -> None:
-    """Let a conversation go on with these messages, in the kernel that a run has left."""
-    log = (*record.start_executed, *(ran.source for ran in record.executions))
-    conversation.resume(messages, log, str(record.kernel.get("session", "")))
+def _of(chat: Chat, place: Place) -> Place:
+    """The place, where a guest's chat is answered: nobody there may allow what has to be asked."""
+    if not chat.is_guest:
+        return replace(place, user_id=chat.owner or place.user_id)
+    return replace(place, approver=None, is_guest=True, user_id=chat.owner)
 
 
 def _quoted(item: ContextItem, sources: Mapping[str, str]) -> Quoted:

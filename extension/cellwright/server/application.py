@@ -22,6 +22,7 @@ from cellwright.settings import Settings
 from cellwright.store.cell_fates import CellFates
 from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.database import Database, open_database
+from cellwright.store.file_uses import FileUses
 from cellwright.store.runs import RunStore
 
 if TYPE_CHECKING:
@@ -112,13 +113,19 @@ class Application:
         self.configuration = configuration
         self.server = server
         self.chooser = ServiceChooser(configuration)
-        self.uploads = Uploads(self.chooser.home() / "files")
+        self.uploads = Uploads(
+            self.chooser.home() / "files", used=lambda: FileUses(self.database).hashes()
+        )
         self.kernels: KernelAccess | None = None
         """None: nothing here reaches into kernels."""
         self.live: LiveChats | None = None
         """None: no chat is followed."""
         self.hand_runs: HandRuns | None = None
         """None: no component can be called here."""
+        self.library: HandRuns | None = None
+        """What is read into libraries; None: nothing was yet."""
+        self.outside: HandRuns | None = None
+        """Agents of others that work here; None: none can."""
         self._opening = threading.Lock()
         self._closed = False
         self._stores: _Stores | None = None
@@ -172,10 +179,14 @@ class Application:
 
     def close(self) -> None:
         """Stop runs, wait for threads and let go of the file; waits, so not on the event loop."""
+        if self.outside is not None:
+            self.outside.close()
         if self.live is not None:
             self.live.close()
         if self.hand_runs is not None:
             self.hand_runs.close()
+        if self.library is not None:
+            self.library.close()
         self._executor.shutdown(wait=True, cancel_futures=True)
         with self._opening:
             self._closed = True

@@ -1,4 +1,4 @@
-"""A chat as one file: its runs in order, each as the export of a single run has it."""
+"""A chat as one file: the runs that count, in order, each as the export of a single run has it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def export_chat(shared: Application, chat: Chat, format_: Format) -> ExportedCha
         SetupError: Nothing was asked in it yet.
     """
     redactor = shared.redactor()
-    runs = [run_id for run_id in shared.chats.run_ids(chat.chat_id) if shared.runs.events(run_id)]
+    asked = shared.chats.active_run_ids(chat.chat_id)
+    runs = [run_id for run_id in asked if shared.runs.events(run_id)]
     if not runs:
         raise SetupError("There is nothing in this chat yet.", hint="Ask something first.")
     records = [redactor.event(shared.runs.record(run_id)) for run_id in runs]

@@ -1,4 +1,4 @@
-"""Chats: list, begin, rename, move, delete, export."""
+"""Chats: list, begin, change, branch, delete, export."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ __all__ = ["ROUTES"]
 
 class ChatsRoute(Route):
     """All chats of the person."""
+
+    guest_methods = ("GET", "POST")
 
     @web.authenticated
     @authorized
@@ -37,13 +39,17 @@ class ChatsRoute(Route):
 class ChatRoute(Route):
     """One chat."""
 
+    guest_methods = ("PATCH", "DELETE")
+
     @web.authenticated
     @authorized
     async def patch(self, chat_id: str) -> None:
-        """Give it a title, or another notebook."""
-        changes = self.fields(title=str, notebook_path=str)
+        """Give it a title, another notebook, instructions of its own or an end."""
+        changes = self.fields(title=str, notebook_path=str, prompt=str, expires_at=float)
         if not changes:
             raise Refusal(400, "Nothing is to be changed.", "Give a title or a notebook_path.")
+        if "expires_at" in changes and self.is_guest:
+            raise Refusal(403, "A guest's chat is kept for a day.", code="guest")
         chat = await self.answer(lambda shared: self._changed(shared, chat_id, changes))
         self.send(_summary(self.shared, chat))
 
@@ -60,21 +66,46 @@ class ChatRoute(Route):
             chat = shared.chats.rename(chat_id, changes["title"])
         if "notebook_path" in changes:
             chat = shared.chats.move(chat_id, changes["notebook_path"])
+        if "prompt" in changes:
+            chat = shared.chats.instruct(chat_id, changes["prompt"])
+        if "expires_at" in changes:
+            chat = shared.chats.expire(chat_id, changes["expires_at"])
         if shared.live is not None:
             shared.live.chat_changed(chat)
         return chat
 
     def _deleted(self, shared: Application, chat_id: str) -> None:
         self.chat(shared, chat_id)
-        if shared.live is not None and shared.live.running(chat_id):
+        is_live = shared.live is not None and shared.live.running(chat_id)
+        if is_live or shared.chats.claims.is_held(chat_id, elsewhere=True):
             raise Refusal(409, "A run of this chat is going on.", "Stop it first.", "running")
         shared.chats.delete(chat_id)
         if shared.live is not None:
             shared.live.chat_deleted(chat_id)
 
 
+class ChatBranchRoute(Route):
+    """Another chat that goes on from a place in this one."""
+
+    guest_methods = ("POST",)
+
+    @web.authenticated
+    @authorized
+    async def post(self, chat_id: str) -> None:
+        """Make it; what was said up to and with the run is in both."""
+        run, owner = self.fields(run=str).get("run", ""), self.owner
+
+        def branched(shared: Application) -> Chat:
+            self.chat(shared, chat_id)
+            return shared.chats.branch(chat_id, run, owner)
+
+        self.send(_summary(self.shared, await self.answer(branched)), 201)
+
+
 class ChatExportRoute(Route):
     """One chat as a file."""
+
+    guest_methods = ("GET",)
 
     @web.authenticated
     @authorized
@@ -102,11 +133,15 @@ def _summary(shared: Application, chat: Chat) -> dict[str, Any]:
         "updated_at": chat.updated_at,
         "runs": chat.run_count,
         "run": shared.live.running(chat.chat_id) if shared.live is not None else "",
+        "branched_from": chat.branched_from,
+        "prompt": chat.prompt,
+        "expires_at": chat.expires_at,
     }
 
 
 ROUTES: RouteTable = (
     ("chats", ChatsRoute),
     (f"chats/{ROUTE_ID}", ChatRoute),
+    (f"chats/{ROUTE_ID}/branch", ChatBranchRoute),
     (f"chats/{ROUTE_ID}/export", ChatExportRoute),
 )

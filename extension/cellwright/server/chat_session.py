@@ -8,7 +8,7 @@ import threading
 from dataclasses import replace
 
 from cellwright.compacting import COMPACT_PROMPT
-from cellwright.errors import CellwrightError, RunCancelled, SetupError
+from cellwright.errors import CellwrightError, RunCancelled
 from cellwright.policy import Answer
 from cellwright.recording import RecordedEvent
 from cellwright.server import frames, tab_frames
@@ -16,9 +16,11 @@ from cellwright.server.answering import Answering, Workplace
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.audience import Audience
 from cellwright.server.live_run import LiveRun
+from cellwright.server.prompt_checks import checked_prompt, format_context
 from cellwright.server.prompt_queue import Asker, Prompt, PromptQueue
 from cellwright.server.refusals import RefusedError, error_frame
 from cellwright.server.tab import Tab
+from cellwright.store.chat_claims import ChatBusyError
 from cellwright.store.chats import Chat
 
 __all__ = ["ChatSession"]
@@ -50,6 +52,7 @@ class ChatSession:
         """The page that drives."""
         self._context_tokens = workplace.events.context_tokens(chat.chat_id)
         self._context_limit = 0
+        self._superseded = self._superseded_now()
         self._is_closed = False
 
     @property
@@ -82,6 +85,7 @@ class ChatSession:
                 input=run.input if run is not None else None,
                 context_tokens=self._context_tokens,
                 context_limit=self._context_limit,
+                superseded=self._superseded,
             )
 
     def tell(self) -> None:
@@ -94,7 +98,7 @@ class ChatSession:
         Raises:
             CellwrightError: It may not be asked.
         """
-        prompt = self._checked(tab, ask)
+        prompt = checked_prompt(self._workplace, tab, ask)
         with self._lock:
             self._check_open()
             run = self._run
@@ -256,22 +260,6 @@ class ChatSession:
         if self._is_closed:
             raise RefusedError("closed", "The chat was deleted, or the server is stopping.")
 
-    def _checked(self, tab: Tab, ask: tab_frames.Ask) -> Prompt:
-        configuration = self._workplace.configuration
-        try:
-            configuration.check_mode(ask.mode)
-            configuration.check_model(ask.model)
-        except SetupError as error:
-            raise RefusedError("not_allowed", error.message, hint=error.hint) from error
-        if not ask.prompt.strip() and not ask.context:
-            raise RefusedError("empty", "The prompt is empty.", hint="Write what you want.")
-        attach = tab.attached.get(ask.notebook) if ask.notebook else None
-        if ask.notebook and attach is None:
-            raise RefusedError(
-                "no_notebook", "That notebook is not open in this tab.", hint="Open it, ask again."
-            )
-        return Prompt(ask, Asker(tab.nonce, tab.name), attach, secrets.token_hex(6))
-
     def _changed(self, tab: Tab, frame: tab_frames.Queue) -> bool:
         if frame.action == "remove":
             return self._queue.remove(frame.id) is not None
@@ -340,11 +328,15 @@ class ChatSession:
     def _answer(self, run: LiveRun) -> bool:
         """Whether it went well."""
         try:
-            if run.prompt.compacts:
-                self._answering.compact(self._context_tokens)
-            else:
-                self._answering.answer(run, self._driver(run.prompt))
+            with self._workplace.chats.claims.held(self._chat.chat_id):
+                if run.prompt.compacts:
+                    self._answering.compact(self._context_tokens)
+                else:
+                    self._answering.answer(run, self._driver(run.prompt))
         except RunCancelled:
+            return False
+        except ChatBusyError as error:
+            self._complain(run, RefusedError("busy", error.message, hint=error.hint))
             return False
         except CellwrightError as error:
             self._complain(run, error)
@@ -390,11 +382,19 @@ class ChatSession:
     def _begin(self, run: LiveRun, run_id: str) -> None:
         run.progress.run = run_id
         try:
-            self._workplace.chats.add_run(self._chat.chat_id, run_id)
+            beside = format_context(self._workplace.redactor().value(run.prompt.ask.context))
+            self._workplace.chats.add_run(self._chat.chat_id, run_id, run.supersedes, beside)
             chat = self._workplace.chats.get(self._chat.chat_id)
+            superseded = self._superseded_now()
         except CellwrightError:
             # It was deleted just now; the run is about to be stopped.
             return
         with self._lock:
-            self._chat = chat
+            self._chat, self._superseded = chat, superseded
         self.tell()
+
+    def _superseded_now(self) -> tuple[frames.SupersededRun, ...]:
+        runs = self._workplace.chats.runs(self._chat.chat_id)
+        return tuple(
+            frames.SupersededRun(run.run_id, run.superseded_by) for run in runs if run.superseded_by
+        )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Cellwright"]
 
 DISABLED_VARIABLE = "CELLWRIGHT_DISABLED"
+HUB_USER_VARIABLE = "JUPYTERHUB_USER"
 OFF_WORDS = ("", "0", "false", "no", "off")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 WILDCARDS = "*?["
@@ -45,6 +46,11 @@ class Cellwright(Configurable):
     ).tag(config=True)
     endpoints: List[str] = List(
         Unicode(), help="Addresses under which model services may be used; empty: all."
+    ).tag(config=True)
+    owners: List[str] = List(
+        Unicode(),
+        help="Names or patterns of those whose server it is; everybody else is a guest. Empty: the"
+        " user of the hub, else everybody who may log in.",
     ).tag(config=True)
     components: List[str] = List(
         Unicode(), help="Components that can be called by hand, as module:name."
@@ -74,6 +80,12 @@ class Cellwright(Configurable):
         """Whether cellwright may work here."""
         switched_off = os.environ.get(DISABLED_VARIABLE, "").strip().lower() not in OFF_WORDS
         return bool(self.enabled) and not switched_off
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Those who are no guests; empty: everybody."""
+        hub_user = os.environ.get(HUB_USER_VARIABLE, "")
+        return tuple(self.owners) or ((hub_user,) if hub_user else ())
 
     @property
     def allowed_modes(self) -> tuple[Mode, ...]:

@@ -32,6 +32,8 @@ class FilesRoute(Route):
     The body is taken piece by piece, so that nobody fills the memory of the server.
     """
 
+    guest_methods = ("POST",)
+
     def initialize(self) -> None:
         """Nothing has come yet."""
         self._received = bytearray()

@@ -27,6 +27,7 @@ __all__ = [
     "QueuedPrompt",
     "Request",
     "ServerFrame",
+    "SupersededRun",
     "Welcome",
     "WireCell",
 ]
@@ -114,6 +115,14 @@ class InputAsked:
 
 
 @dataclass(frozen=True)
+class SupersededRun:
+    """A run that another one took the place of: kept, and the model is not told of it."""
+
+    run: str
+    by: str
+
+
+@dataclass(frozen=True)
 class ChatState:
     """What a chat is doing."""
 
@@ -137,6 +146,7 @@ class ChatState:
     """Tokens of the last request."""
     context_limit: int = 0
     """How many the model takes; 0: not known."""
+    superseded: tuple[SupersededRun, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from cellwright.recording import RecordedEvent
 from cellwright.redaction import Redactor
 from cellwright.server import frames, tab_frames
 from cellwright.server.application import Application
+from cellwright.server.chat_expiry import ExpiryWatch
 from cellwright.server.chat_session import ChatSession
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frame_parsing import FrameError, format_frame, parse_frame
@@ -29,6 +30,7 @@ from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
+from cellwright.store.chat_owners import may_open
 from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.runs import RunStore
 
@@ -59,6 +61,10 @@ class Hub:
         self._tabs: list[Tab] = []
         self._sessions: dict[str, ChatSession] = {}
         self._is_closed = False
+        self._expiry = ExpiryWatch(
+            lambda: self.chats, lambda: self.is_busy, files=lambda: self.uploads.expire()
+        )
+        self._expiry.start()
 
     # What runs work with.
 
@@ -133,6 +139,20 @@ class Hub:
             found = [tab for tab in self._tabs if nonce and tab.nonce == nonce]
         return found[-1] if found else None
 
+    def pages_with(self, path: str, owner: str) -> tuple[Tab, ...]:
+        """The pages of a person that have a notebook open, the newest last."""
+        with self._lock:
+            own = [tab for tab in self._tabs if tab.owner == owner]
+        return tuple(
+            tab for tab in own if any(a.path == path for a in tuple(tab.attached.values()))
+        )
+
+    def adopt(self, chat_id: str, session: ChatSession) -> None:
+        """Let tabs reach a chat whose runs are begun elsewhere."""
+        with self._lock:
+            if not self._is_closed:
+                self._sessions[chat_id] = session
+
     def publish(self, chat: str, recorded: tuple[RecordedEvent, ...]) -> None:
         """Send events to the tabs that follow a chat."""
         with self._lock:
@@ -202,6 +222,7 @@ class Hub:
             tab.close()
         for tab in tabs:
             tab.join(max(0.1, deadline - time.monotonic()))
+        self._expiry.close(max(0.1, deadline - time.monotonic()))
         self.services.close()
 
     # Frames.
@@ -313,7 +334,7 @@ class Hub:
     def _session(self, tab: Tab, chat_id: str) -> ChatSession:
         session = self._sessions.get(chat_id)
         chat = self.chats.find(chat_id)
-        if chat is None or chat.owner not in ("", tab.owner):
+        if chat is None or not may_open(tab.owner, chat.owner):
             raise RefusedError(
                 "not_found", f"There is no chat {chat_id!r}.", hint="See the list of chats."
             )

@@ -26,6 +26,8 @@ PATIENCE_SECONDS = 0.5
 class KernelRoute(Route):
     """A route that asks a kernel; the kernel runs code of ours for it."""
 
+    guest_methods = ("GET",)
+
     async def kernels(self, kernel_id: str) -> KernelAccess:
         """The way to the kernel.
 

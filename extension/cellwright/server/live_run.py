@@ -37,6 +37,8 @@ class LiveRun:
         self.kernel: ClientKernel | None = None
         self.is_replaced = False
         """It was stopped so that another prompt can go before it."""
+        self.supersedes = ""
+        """The run that it takes the place of, with all that followed; empty: none."""
         self.context_limit = 0
         """How many tokens the model takes; 0: not known."""
         self._tell = tell

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.cells import VariableSummary
+from cellwright.server import memory_types
 from cellwright.server import rest_types as types
 from cellwright.server.component_envelopes import Envelope
+from cellwright.server.library_types import LibraryHits, LibraryState, NewPlace
+from cellwright.server.tool_types import ToolList
 from cellwright.server.uploads import StoredFile
+from cellwright.server.usage_types import AssistantSummaries, Usage, WantedBudgets
 
 __all__ = ["OPERATIONS", "Operation"]
 
@@ -61,16 +65,36 @@ OPERATIONS: Mapping[str, Operation] = {
     "PATCH chats/{chat_id}": Operation(
         types.ChatSummary, body=types.ChatChange, refusals=(400, 404, 409, 413)
     ),
+    "POST chats/{chat_id}/branch": Operation(
+        types.ChatSummary, 201, types.ChatBranching, refusals=(400, 404, 409, 413)
+    ),
     "DELETE chats/{chat_id}": Operation(types.Nothing, refusals=(404, 409)),
     "GET chats/{chat_id}/export": Operation(
         query=("to",),
         refusals=(400, 404, 409),
         media=("text/markdown", "application/x-ipynb+json", "text/html"),
     ),
-    "GET assistants": Operation(query=("notebook",), refusals=(400, 409)),
+    "GET assistants": Operation(AssistantSummaries, query=("notebook",), refusals=(400, 409)),
+    "GET usage": Operation(Usage, query=("by",), refusals=(400, 409)),
+    "PUT budgets": Operation(Usage, body=WantedBudgets, refusals=(400, 409, 413)),
+    "GET memories": Operation(memory_types.MemoryList, query=("query",), refusals=(400, 409)),
+    "POST memories": Operation(
+        memory_types.KeptMemory, 201, memory_types.NewMemory, refusals=(400, 409, 413)
+    ),
+    "PATCH memories/{memory_id}": Operation(
+        memory_types.KeptMemory, body=memory_types.MemoryChange, refusals=(400, 404, 409, 413)
+    ),
+    "DELETE memories/{memory_id}": Operation(types.Nothing, refusals=(404, 409)),
+    "POST proposals/{proposal_id}": Operation(
+        memory_types.Decided, body=memory_types.Decision, refusals=(400, 404, 409, 413)
+    ),
     "POST files": Operation(
         StoredFile, 201, query=("name",), refusals=(400, 409, 413), takes_file=True
     ),
+    "GET library": Operation(LibraryState, refusals=(400, 409)),
+    "POST library": Operation(LibraryState, 202, NewPlace, refusals=(400, 404, 409, 413)),
+    "DELETE library/{document_id}": Operation(types.Nothing, refusals=(404, 409)),
+    "GET library/search": Operation(LibraryHits, query=("query",), refusals=(400, 409)),
     "GET kernels/{kernel_id}/variables": Operation(
         tuple[VariableSummary, ...], refusals=(404, 409)
     ),
@@ -92,6 +116,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "GET results/sample": _result("result", "id"),
     "GET results/compare": _result("first", "second", "start", "count"),
+    "GET tools": Operation(ToolList, refusals=(400, 409)),
     "GET notebooks/missing": Operation(
         tuple[types.MissingCells, ...], query=("path", "tab"), refusals=(400, 409)
     ),
@@ -108,5 +133,9 @@ OPERATIONS: Mapping[str, Operation] = {
         refusals=(400, 404, 409, 413),
         media=(JSON, EVENTS),
     ),
+    "POST /v2/mcp": Operation(
+        query=("notebook", "mode"), refusals=(400, 404, 409, 413), media=(JSON, EVENTS)
+    ),
+    "DELETE /v2/mcp": Operation(status=204, refusals=(404, 409), media=()),
     "GET /openapi.json": Operation(),
 }

@@ -14,6 +14,7 @@ from cellwright.store.cell_fates import Fate
 __all__ = [
     "CellFates",
     "ChatBeginning",
+    "ChatBranching",
     "ChatChange",
     "ChatSummary",
     "Check",
@@ -119,6 +120,9 @@ class ChatSummary:
     updated_at: float
     runs: int
     run: str
+    branched_from: str
+    prompt: str
+    expires_at: float
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,15 @@ class ChatChange:
 
     title: str = ""
     notebook_path: str = ""
+    prompt: str = ""
+    expires_at: float = 0.0
+
+
+@dataclass(frozen=True)
+class ChatBranching:
+    """Where a branch of a chat begins."""
+
+    run: str = ""
 
 
 @dataclass(frozen=True)

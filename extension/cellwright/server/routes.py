@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from http.client import responses
 from typing import Any, TypeVar, cast
 
@@ -13,6 +14,7 @@ from tornado import web
 
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
 from cellwright.server.application import SETTING, Application
+from cellwright.store.chat_owners import guest_owner, is_guest, may_open
 from cellwright.store.chats import Chat
 
 __all__ = ["ROOT", "ROUTE_ID", "Refusal", "Route", "RouteTable", "owner_of"]
@@ -24,7 +26,7 @@ ROUTE_ID = r"([A-Za-z0-9_.-]{1,128})"
 BODY_LIMIT_BYTES = 1024 * 1024
 TEXT_LIMIT_CHARACTERS = 8_192
 RANDOM_USER = re.compile(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}")
-TYPE_WORDS = {str: "text", dict: "an object", bool: "true or false"}
+TYPE_WORDS = {str: "text", dict: "an object", bool: "true or false", float: "a number"}
 
 
 class Refusal(web.HTTPError):
@@ -46,12 +48,19 @@ class Refusal(web.HTTPError):
         """More of the answer, for programs."""
 
 
-def owner_of(user: Any) -> str:
+def owner_of(user: Any, owners: Sequence[str] = ()) -> str:
     """The name that a person's chats are kept under; empty: everybody here shares one token.
 
     Without accounts the server makes up a name for every browser, and another one for it later.
+
+    Args:
+        user: As the server knows them.
+        owners: Names or patterns of those whose server it is, all others are guests; empty: nobody
+            is.
     """
     name = str(getattr(user, "username", "") or "")
+    if owners and not any(fnmatchcase(name, owner) for owner in owners):
+        return guest_owner(name)
     return "" if RANDOM_USER.fullmatch(name) else name
 
 
@@ -60,6 +69,8 @@ class Route(APIHandler):
 
     auth_resource = "cellwright"
     needs_enabled = True
+    guest_methods: tuple[str, ...] = ()
+    """What a guest may ask here; nothing unless a route says so."""
 
     @property
     def shared(self) -> Application:
@@ -69,7 +80,12 @@ class Route(APIHandler):
     @property
     def owner(self) -> str:
         """The name that this person's chats are kept under."""
-        return owner_of(self.current_user)
+        return owner_of(self.current_user, self.shared.configuration.people)
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether this is not the person whose record this is."""
+        return is_guest(self.owner)
 
     # the server's own APIHandler narrows it in the same way
     async def prepare(self) -> None:  # type: ignore[override]
@@ -81,6 +97,8 @@ class Route(APIHandler):
             raise Refusal(403, "This request came from another site.", code="cross_site")
         if self.needs_enabled and not self.shared.configuration.is_enabled:
             raise Refusal(403, "cellwright is switched off on this server.", code="disabled")
+        if self.request.method not in self.guest_methods and self.is_guest:
+            raise Refusal(403, "Guests of this server may not do this.", code="guest")
 
     async def answer(self, work: Callable[[Application], T]) -> T:
         """What ``work`` returns, done in a thread; our own errors become answers.
@@ -109,7 +127,7 @@ class Route(APIHandler):
         wrong += [
             f"{name!r} is not {TYPE_WORDS[types[name]]}"
             for name, value in body.items()
-            if name in types and not isinstance(value, types[name])
+            if name in types and not _is_a(value, types[name])
         ]
         wrong += [
             f"{name!r} is too long"
@@ -141,7 +159,7 @@ class Route(APIHandler):
             Refusal: There is none.
         """
         chat = shared.chats.find(chat_id)
-        if chat is None or chat.owner not in ("", self.owner):
+        if chat is None or not may_open(self.owner, chat.owner):
             raise Refusal(404, f"There is no chat {chat_id!r}.", "See the list of chats.")
         return chat
 
@@ -196,6 +214,13 @@ class Route(APIHandler):
         if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             return True
         return "Referer" in headers and not self.check_referer()
+
+
+def _is_a(value: Any, wanted: type) -> bool:
+    # JSON writes 1.0 as 1; and to Python true is a number.
+    return isinstance(value, (int, float) if wanted is float else wanted) and (
+        wanted is bool or not isinstance(value, bool)
+    )
 
 
 def _refusal(error: CellwrightError, shared: Application) -> Refusal:

@@ -84,7 +84,7 @@ def _seen(
     shared: Application, summaries: list[RunSummary], is_visible: Callable[[str], bool]
 ) -> Iterator[dict[str, Any]]:
     """The runs that the person may see; each is looked at when it is wanted."""
-    known: dict[str, bool] = {"": True}
+    known: dict[str, bool] = {}
     for summary in summaries:
         chat_id = shared.chats.chat_of(summary.run_id)
         if chat_id not in known:

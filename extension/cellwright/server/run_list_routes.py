@@ -13,6 +13,7 @@ from cellwright.server.result_trimming import trimmed
 from cellwright.server.routes import ROUTE_ID, RouteTable
 from cellwright.server.run_list import RunFilter, run_list
 from cellwright.server.run_routes import RunRoute
+from cellwright.store.chat_owners import may_open
 
 __all__ = ["ROUTES"]
 
@@ -34,12 +35,14 @@ class RunsRoute(RunRoute):
             after=self.word("after"),
             count=PAGE,
         )
-        since, owner = self.word("since"), self.owner
+        since, person = self.word("since"), self.owner
 
         def listed(shared: Application) -> dict[str, Any]:
             def is_visible(chat_id: str) -> bool:
+                if not chat_id:
+                    return may_open(person, "")
                 chat = shared.chats.find(chat_id)
-                return chat is None or chat.owner in ("", owner)
+                return chat is not None and may_open(person, chat.owner)
 
             return run_list(shared, wanted, since, is_visible)
 

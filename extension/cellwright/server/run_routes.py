@@ -19,6 +19,8 @@ CELLS_LIMIT = 2_000
 class RunRoute(Route):
     """A route of one run."""
 
+    guest_methods = ("GET", "POST")
+
     def check_run(self, shared: Application, run_id: str) -> None:
         """Refuse a run that is not there, or is of another person; for use in a thread.
 
@@ -28,7 +30,7 @@ class RunRoute(Route):
         chat_id = shared.chats.chat_of(run_id)
         if chat_id:
             self.chat(shared, chat_id)
-        elif not shared.runs.events(run_id):
+        elif self.is_guest or not shared.runs.events(run_id):
             raise Refusal(404, f"There is no run {run_id!r}.", "See the list of chats.")
 
 
@@ -68,6 +70,8 @@ class RunFatesRoute(RunRoute):
 
 class MissingCellsRoute(Route):
     """What was made for a notebook while it was closed."""
+
+    guest_methods = ("GET",)
 
     @web.authenticated
     @authorized

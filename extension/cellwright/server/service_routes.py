@@ -18,6 +18,8 @@ __all__ = ["ROUTES"]
 class HealthRoute(Route):
     """Says that the extension is there, which version it is and whether it may work."""
 
+    guest_methods = ("GET",)
+
     needs_enabled = False
 
     @web.authenticated
@@ -29,6 +31,8 @@ class HealthRoute(Route):
 
 class ServiceRoute(Route):
     """The service, model and key that runs use; the key itself is never told."""
+
+    guest_methods = ("GET",)
 
     @web.authenticated
     @authorized
@@ -62,6 +66,8 @@ class ServiceTestRoute(Route):
 
 class ModelsRoute(Route):
     """The models of the service."""
+
+    guest_methods = ("GET",)
 
     @web.authenticated
     @authorized

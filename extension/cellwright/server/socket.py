@@ -121,7 +121,8 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
     def open(self, *args: str, **kwargs: str) -> None:
         """A page has connected."""
         super().open(*args, **kwargs)
-        self._tab = self.hub.open(SocketLine(self), owner_of(self.current_user))
+        owner = owner_of(self.current_user, self.hub.configuration.people)
+        self._tab = self.hub.open(SocketLine(self), owner)
 
     async def on_message(self, message: str | bytes) -> None:
         """A page has sent a frame; the next one is read when there is room for it."""

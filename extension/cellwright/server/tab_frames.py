@@ -79,6 +79,8 @@ class Ask:
     """Stop what runs and ask this instead."""
     assistant: str = ""
     """Name of the assistant that answers; empty: none."""
+    supersedes: str = ""
+    """The run whose question this takes the place of, with all that followed; empty: none."""
     type: Literal["ask"] = field(default="ask", init=False)
 
 

@@ -14,12 +14,17 @@ from cellwright.server import (
     component_routes,
     file_routes,
     kernel_routes,
+    library_routes,
+    mcp_routes,
+    memory_routes,
     openapi_routes,
     result_routes,
     run_list_routes,
     run_routes,
     service_routes,
     socket,
+    tool_routes,
+    usage_routes,
 )
 from cellwright.server.application import Application
 from cellwright.server.configuration import Cellwright
@@ -34,12 +39,17 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     *service_routes.ROUTES,
     *chat_routes.ROUTES,
     *assistant_routes.ROUTES,
+    *usage_routes.ROUTES,
     *file_routes.ROUTES,
+    *library_routes.ROUTES,
     *kernel_routes.ROUTES,
+    *memory_routes.ROUTES,
     *run_routes.ROUTES,
     *run_list_routes.ROUTES,
     *result_routes.ROUTES,
     *component_routes.ROUTES,
+    *tool_routes.ROUTES,
+    *mcp_routes.ROUTES,
     *openapi_routes.ROUTES,
     *socket.ROUTES,
 )
@@ -55,6 +65,8 @@ def open_application(configuration: Cellwright, server: ServerApp) -> Applicatio
     application = Application(configuration, server)
     socket.open_hub(application)
     component_routes.open_components(application)
+    mcp_routes.open_sessions(application)
+    library_routes.open_library(application)
     server.web_app.settings[openapi_routes.TABLE_SETTING] = ROUTES
     return application
 

@@ -1,31 +1,38 @@
 """Files that people put beside their prompts, each stored once under the hash of what is in it.
 
 The name that a file comes with is only ever shown: nothing of it but a plain ending gets into a
-path.
+path. A file that no run was given goes a week after it was last named.
 """
 
 from __future__ import annotations
 
 import hashlib
-import mimetypes
 import os
 import re
+import shutil
 import tempfile
 import threading
+import time
 import unicodedata
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cellwright.attachments import human_size
-from cellwright.errors import SetupError, StoreError
+from cellwright.errors import CellwrightError, SetupError, StoreError
+from cellwright.file_kinds import HEAD_BYTES, kind_of
+from cellwright.stored_names import STORED_NAME
 
 __all__ = ["FILE_LIMIT_BYTES", "StoredFile", "TooLargeError", "Uploads", "shown_name"]
 
 FILE_LIMIT_BYTES = 20 * 1024 * 1024
 TOTAL_LIMIT_BYTES = 1024 * 1024 * 1024
+UNUSED_SECONDS = 7 * 24 * 3_600
+"""How long a file stays that no run was given."""
+SHORT_SECONDS = 3_600
+"""The same where there is no room left."""
 NAME_LIMIT_CHARACTERS = 120
-STORED_NAME = re.compile(r"([0-9a-f]{64})(\.[a-z0-9]{1,8}){0,2}")
 ENDING = re.compile(r"(\.tar)?\.[a-z0-9]{1,8}$")
 UNSEEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 """Unicode categories of what does not show, or turns around what does."""
@@ -62,11 +69,18 @@ class Uploads:
     Args:
         folder: Made on first use, readable by its owner alone.
         total_limit_bytes: How much may lie in it.
+        used: The hashes of the files that runs were given; None: nothing expires.
     """
 
-    def __init__(self, folder: Path, total_limit_bytes: int = TOTAL_LIMIT_BYTES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        total_limit_bytes: int = TOTAL_LIMIT_BYTES,
+        used: Callable[[], Collection[str]] | None = None,
+    ) -> None:
         self.folder = folder
         self._total_limit_bytes = total_limit_bytes
+        self._used = used
         self._storing = threading.Lock()
 
     def store(self, data: bytes, name: str) -> StoredFile:
@@ -81,31 +95,78 @@ class Uploads:
         shown = shown_name(name)
         ending = ENDING.search(shown.lower())
         file = hashlib.sha256(data).hexdigest() + (ending[0] if ending else "")
-        mime = mimetypes.guess_type(shown)[0] or "application/octet-stream"
         target = self._target(file)
         with self._storing:
-            if not target.exists():
+            if target.exists():
+                _renew(target)
+            elif not self._link(target):
                 self._check_room(len(data))
                 self._write(target, data)
-        return StoredFile(file, shown, len(data), mime)
+        return StoredFile(file, shown, len(data), kind_of(data[:HEAD_BYTES], shown))
 
     def path(self, file: str) -> Path:
-        """Where a stored file lies.
+        """Where a stored file lies; it stays for another while.
 
         Raises:
             SetupError: There is no such file.
         """
         if STORED_NAME.fullmatch(file):
             target = self._target(file)
-            if target.is_file():
-                return target
+            with self._storing:
+                if target.is_file():
+                    _renew(target)
+                    return target
         raise SetupError(f"There is no file {file!r}.", hint="Add it to the prompt again.")
+
+    def expire(self, unused_seconds: float = UNUSED_SECONDS) -> int:
+        """Remove the files that no run was given and nobody named for so long; how many.
+
+        Raises:
+            StoreError: It cannot be told which files runs were given.
+        """
+        with self._storing:
+            return self._expire_now(unused_seconds)
+
+    def _expire_now(self, unused_seconds: float) -> int:
+        if self._used is None:
+            return 0
+        used, oldest = self._used(), time.time() - unused_seconds
+        gone = [file for file in self._files() if _may_go(file, used, oldest)]
+        for file in gone:
+            with suppress(OSError):
+                file.unlink()
+        return len(gone)
+
+    def _used_bytes(self) -> int:
+        """How much lies in the folder; bytes with two names count once."""
+        found = (file.stat() for file in self.folder.glob("*/*"))
+        return sum({stat.st_ino: stat.st_size for stat in found}.values())
+
+    def _files(self) -> Iterator[Path]:
+        return (file for file in self.folder.glob("*/*") if STORED_NAME.fullmatch(file.name))
+
+    def _link(self, target: Path) -> bool:
+        """Give bytes that are stored already another name; false: they are not."""
+        for twin in target.parent.glob(f"{target.name[:64]}*"):
+            if STORED_NAME.fullmatch(twin.name) and twin.is_file():
+                try:
+                    os.link(twin, target)
+                except OSError:  # not every file system can
+                    shutil.copyfile(twin, target)
+                    target.chmod(0o600)
+                _renew(target)
+                return True
+        return False
 
     def _target(self, file: str) -> Path:
         return self.folder / file[:2] / file
 
     def _check_room(self, size_bytes: int) -> None:
-        used = sum(found.stat().st_size for found in self.folder.glob("*/*"))
+        used = self._used_bytes()
+        if used + size_bytes > self._total_limit_bytes:
+            with suppress(CellwrightError):
+                self._expire_now(SHORT_SECONDS)
+            used = self._used_bytes()
         if used + size_bytes > self._total_limit_bytes:
             raise TooLargeError(
                 f"The files of earlier prompts take {human_size(used)} already.",
@@ -132,6 +193,17 @@ class Uploads:
             raise StoreError(
                 f"The folder {where!r} cannot be written: {why}.", hint="Check the folder."
             ) from error
+
+
+def _renew(file: Path) -> None:
+    with suppress(OSError):
+        os.utime(file)
+
+
+def _may_go(file: Path, used: Collection[str], oldest: float) -> bool:
+    with suppress(OSError):
+        return file.name[:64] not in used and file.stat().st_mtime < oldest
+    return False
 
 
 def _too_large(size_bytes: int) -> TooLargeError:

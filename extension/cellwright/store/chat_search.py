@@ -1,10 +1,18 @@
-"""Which runs say a word, in their prompt or in what the model answered."""
+"""Which runs say a word, in their prompt or in what the model answered.
+
+Words of three characters and more are looked up in an index of trigrams, so Chinese and code are
+found like anything else; shorter words are looked for in the texts themselves. The index lies in a
+file of its own beside the record. It is made and caught up by whoever searches: writing the record
+costs nothing for it, and where it cannot be used (an SQLite without FTS5, a record in memory) the
+record itself is read.
+"""
 
 from __future__ import annotations
 
 from cellwright.store.database import Database
+from cellwright.store.search_index import SearchIndex, like_patterns
 
-__all__ = ["runs_that_say"]
+__all__ = ["forget_words", "runs_that_say"]
 
 PROMPTS = "SELECT run_id FROM runs WHERE {}"
 ANSWERS = """SELECT DISTINCT run_id FROM events
@@ -14,7 +22,17 @@ ANSWER_PATHS = ("$.message.text", "$.answer")
 
 def runs_that_say(database: Database, word: str) -> frozenset[str]:
     """Ids of the runs with ``word``, or a part of a word that is like it, in any case."""
-    patterns = [f"%{_escaped(form)}%" for form in _forms(word)]
+    found = SearchIndex(database).runs_that_say(word)
+    return _scanned(database, word) if found is None else found
+
+
+def forget_words(database: Database) -> None:
+    """Take out of the index what the record does not have any more."""
+    SearchIndex(database).forget()
+
+
+def _scanned(database: Database, word: str) -> frozenset[str]:
+    patterns = like_patterns(word)
     prompts = _any_like("prompt", patterns)
     answers = " OR ".join(
         _any_like(f"json_extract(data, '{path}')", patterns) for path in ANSWER_PATHS
@@ -26,16 +44,3 @@ def runs_that_say(database: Database, word: str) -> frozenset[str]:
 
 def _any_like(value: str, patterns: list[str]) -> str:
     return " OR ".join([f"{value} LIKE ? ESCAPE '\\'"] * len(patterns))
-
-
-def _forms(word: str) -> tuple[str, ...]:
-    # SQLite's LIKE knows upper and lower case of A to Z alone.
-    if word.isascii():
-        return (word,)
-    return tuple(dict.fromkeys((word, word.lower(), word.upper(), word.capitalize())))
-
-
-def _escaped(text: str) -> str:
-    for sign in ("\\", "%", "_"):
-        text = text.replace(sign, f"\\{sign}")
-    return text

@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.store.chat_search import runs_that_say
+from cellwright.store.chat_claims import ChatClaims
+from cellwright.store.chat_owners import GUEST_SECONDS, is_guest, may_open
+from cellwright.store.chat_rows import (
+    COLUMNS,
+    FIELDS,
+    TITLE_LIMIT_CHARACTERS,
+    Chat,
+    automatic_title,
+    chat_of_row,
+    checked_expiry,
+    checked_prompt,
+    checked_title,
+    inserted,
+    written,
+)
+from cellwright.store.chat_runs import (
+    ChatRun,
+    active,
+    added_run,
+    branched_runs,
+    context_of,
+    members,
+)
+from cellwright.store.chat_search import forget_words, runs_that_say
 from cellwright.store.database import Database, Statement
 from cellwright.store.runs import RunStore
 
-__all__ = ["Chat", "ChatStore", "automatic_title"]
+__all__ = ["Chat", "ChatStore"]
 
-TITLE_LIMIT_CHARACTERS = 60
 EMPTY_CHAT_SECONDS = 86_400.0
 """A chat in which nothing was asked for so long is forgotten when another begins."""
-COLUMNS = "chat_id, title, root, notebook_path, owner, created_at, updated_at, settings"
-INSERT_CHAT = "INSERT OR REPLACE INTO chats VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-INSERT_RUN = "INSERT OR REPLACE INTO chat_runs VALUES (?, ?, ?)"
+PURGE_LIMIT = 1_000
+PROMPTS_AT_ONCE = 500
+BRANCH = " (branch)"
 FORGET_EMPTY = """DELETE FROM chats WHERE updated_at < ? AND title = ''
     AND NOT EXISTS (SELECT 1 FROM chat_runs WHERE chat_runs.chat_id = chats.chat_id)"""
+EXPIRED = """SELECT chat_id FROM chats WHERE expires_at > 0 AND expires_at <= ?
+    ORDER BY expires_at LIMIT ?"""
+IS_ANSWERED = """SELECT status = 'completed'
+        OR EXISTS (SELECT 1 FROM events WHERE run_id = ? AND kind = 'model_replied')
+    FROM runs WHERE run_id = ?"""
+DELETE_FROM = "DELETE FROM {} WHERE chat_id = ?"
 
 MAY_BE = """(notebook_path = ? OR notebook_path LIKE '%/' || ?
     OR (notebook_path != '' AND ? LIKE '%/' || notebook_path))"""
 """A path and one from another root end alike; what only seems to is left out later."""
-
-
-@dataclass(frozen=True)
-class Chat:
-    """A conversation; its runs are in the store of runs."""
-
-    chat_id: str
-    title: str
-    """The person's own, else the start of the first prompt; empty: nothing was asked yet."""
-    notebook_path: str
-    """Below the root; empty: a chat of its own."""
-    owner: str
-    """Who began it; empty: whoever uses the server."""
-    created_at: float
-    """Seconds since the epoch."""
-    updated_at: float
-    run_count: int = 0
-    is_named: bool = False
-    """Whether the title is the person's own."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    root: str = ""
-    """The folder that the notebook's path starts from; empty: not one of this machine."""
-
-
-def automatic_title(prompt: str) -> str:
-    """The start of a prompt as a title: one line, whole words where they fit."""
-    line = " ".join(prompt.split())
-    if len(line) <= TITLE_LIMIT_CHARACTERS:
-        return line
-    head = line[: TITLE_LIMIT_CHARACTERS - 1]
-    before, space, _ = head.rpartition(" ")
-    # Chinese has no spaces, and a long path is no reason to keep one word of a sentence.
-    return (before if space and len(before) > len(head) // 2 else head).rstrip() + "…"
 
 
 class ChatStore:
@@ -83,17 +77,44 @@ class ChatStore:
         self._root = root.rstrip("/")
         self._runs = RunStore(database, clock)
         self._changing = threading.RLock()
+        self.claims = ChatClaims(database, clock)
+        """Who works in which chat."""
 
     def create(self, notebook_path: str = "", owner: str = "") -> Chat:
-        """A new chat, in which nothing was asked yet."""
+        """A new chat, in which nothing was asked yet; a guest's is gone after a day."""
         now = self._clock()
-        chat = Chat(secrets.token_hex(8), "", notebook_path, owner, now, now, root=self._root)
+        ends = now + GUEST_SECONDS if is_guest(owner) else 0.0
+        chat = Chat(_new_id(), "", notebook_path, owner, now, now, root=self._root, expires_at=ends)
         forget = Statement(FORGET_EMPTY, (now - EMPTY_CHAT_SECONDS,))
-        self._database.write(forget, Statement(INSERT_CHAT, _row_of(chat)))
+        self._database.write(forget, inserted(chat))
         return chat
 
+    def branch(self, chat_id: str, run_id: str, owner: str = "") -> Chat:
+        """A new chat with what had been said up to and with a run, which both have from then on.
+
+        Raises:
+            SetupError: There is no such chat, or it has no such run.
+        """
+        chat, now = self.get(chat_id), self._clock()
+        runs = context_of(self.runs(chat_id), run_id)
+        if not runs:
+            raise SetupError(f"The chat has no run {run_id!r}.", hint="Reload the page.")
+        branch = replace(
+            chat,
+            chat_id=_new_id(),
+            title=_branch_title(chat.title if chat.is_named else self._prompt_of(runs[0].run_id)),
+            is_named=True,
+            owner=owner,
+            created_at=now,
+            updated_at=now,
+            expires_at=now + GUEST_SECONDS if is_guest(owner) else 0.0,
+            branched_from=chat_id,
+        )
+        self._database.write(inserted(branch), *branched_runs(branch.chat_id, runs))
+        return self.get(branch.chat_id)
+
     def find(self, chat_id: str) -> Chat | None:
-        """The chat of that id; None: there is none."""
+        """The chat of that id; None: there is none, or it has expired."""
         found = self._chats(f"SELECT {COLUMNS} FROM chats WHERE chat_id = ?", (chat_id,))
         return found[-1] if found else None
 
@@ -117,11 +138,11 @@ class ChatStore:
             notebook: Path of a notebook; empty: chats of all, and those without one.
             query: Words, each of which is in the title, a prompt or an answer.
             limit: How many at most.
-            owner: Only chats of this person, and of nobody in particular; None: all.
+            owner: Only chats that this person may open; None: all.
         """
         found: Sequence[Chat] = [c for c in self._about(notebook) if self._is_here(c)]
         if owner is not None:
-            found = [chat for chat in found if chat.owner in ("", owner)]
+            found = [chat for chat in found if may_open(owner, chat.owner)]
         for word in query.split():
             found = self._with(word, found)
         found = sorted(found, key=lambda chat: (chat.updated_at, chat.chat_id), reverse=True)
@@ -131,9 +152,9 @@ class ChatStore:
         """Give a chat a title; an empty one brings the automatic title back.
 
         Raises:
-            SetupError: There is no such chat.
+            SetupError: There is no such chat, or the title is too long.
         """
-        line = " ".join(title.split())
+        line = checked_title(title)
         return self._change(chat_id, title=line, is_named=bool(line))
 
     def move(self, chat_id: str, notebook_path: str) -> Chat:
@@ -142,7 +163,23 @@ class ChatStore:
         Raises:
             SetupError: There is no such chat.
         """
-        return self._change(chat_id, notebook_path=notebook_path)
+        return self._change(chat_id, notebook_path=notebook_path, root=self._root)
+
+    def instruct(self, chat_id: str, prompt: str) -> Chat:
+        """Give a chat instructions of its own; empty: the assistant's count.
+
+        Raises:
+            SetupError: There is no such chat, or they are too long.
+        """
+        return self._change(chat_id, prompt=checked_prompt(prompt))
+
+    def expire(self, chat_id: str, moment: float) -> Chat:
+        """Say when a chat goes; 0: never.
+
+        Raises:
+            SetupError: There is no such chat, or the moment is past or too far away.
+        """
+        return self._change(chat_id, expires_at=checked_expiry(moment, self._clock()))
 
     def keep_settings(self, chat_id: str, settings: Mapping[str, Any]) -> Chat:
         """Replace what was chosen for a chat.
@@ -172,63 +209,120 @@ class ChatStore:
                 and f"{chat.notebook_path}/".startswith(f"{old.rstrip('/')}/")
             ]
             if moved:
-                self._database.write(*(Statement(INSERT_CHAT, _row_of(chat)) for chat in moved))
+                self._database.write(*(written(chat, "root", "notebook_path") for chat in moved))
         return tuple(moved)
 
     def delete(self, chat_id: str) -> None:
-        """Remove a chat and its runs, from the disk too.
+        """Remove a chat and the runs that no other chat has, from the disk too.
 
         Raises:
             StoreError: The file does not take the change now.
         """
-        for run_id in self.run_ids(chat_id):
-            self._runs.delete(run_id)
-        self._database.write(
-            Statement("DELETE FROM chat_runs WHERE chat_id = ?", (chat_id,)),
-            Statement("DELETE FROM chats WHERE chat_id = ?", (chat_id,)),
-        )
-        if not self._database.is_durable and self._database.path is not None:
-            raise StoreError(
-                f"Chat {chat_id!r} is not deleted.", hint="The file cannot be written."
-            )
+        self._remove(chat_id)
+        forget_words(self._database)
 
-    def add_run(self, chat_id: str, run_id: str) -> None:
+    def purge_expired(
+        self, limit: int = PURGE_LIMIT, may_go_on: Callable[[], bool] = lambda: True
+    ) -> int:
+        """Remove chats that have expired and in which nothing goes on; how many.
+
+        Args:
+            limit: How many at most.
+            may_go_on: Asked before each of them.
+
+        Raises:
+            StoreError: The file does not take the change now.
+        """
+        rows = self._database.read(EXPIRED, (self._clock(), limit))
+        count = 0
+        for chat_id in dict.fromkeys(str(row[0]) for row in rows):
+            if not may_go_on():
+                break
+            if not self.claims.is_held(chat_id):
+                self._remove(chat_id)
+                count += 1
+        if count:
+            forget_words(self._database)
+        return count
+
+    def add_run(self, chat_id: str, run_id: str, supersedes: str = "", beside: str = "") -> None:
         """Put a run at the end of a chat, which is thereby used now.
+
+        Args:
+            chat_id: The chat.
+            run_id: The run.
+            supersedes: It takes the place of this run and of all that followed; empty: of none.
+            beside: What was put beside its prompt, to be asked with it again.
 
         Raises:
             SetupError: There is no such chat.
         """
         with self._changing:
             chat = replace(self.get(chat_id), updated_at=self._clock())
-            position = len(self.run_ids(chat_id)) + 1
+            runs = self.runs(chat_id)
             self._database.write(
-                Statement(INSERT_RUN, (chat_id, run_id, position)),
-                Statement(INSERT_CHAT, _row_of(chat)),
+                *added_run(chat_id, run_id, runs, supersedes, beside), written(chat, "updated_at")
             )
 
+    def runs(self, chat_id: str) -> Sequence[ChatRun]:
+        """The runs of a chat in order, with those that a later one took the place of."""
+        return members(self._database, (chat_id,)).get(chat_id, ())
+
     def run_ids(self, chat_id: str) -> tuple[str, ...]:
-        """The runs of a chat, in the order in which they were asked for."""
-        return tuple(self._runs_of((chat_id,)).get(chat_id, ()))
+        """All runs of a chat, in the order in which they were asked for."""
+        return tuple(run.run_id for run in self.runs(chat_id))
+
+    def active_run_ids(self, chat_id: str) -> tuple[str, ...]:
+        """The runs of a chat that count, in order."""
+        return active(self.runs(chat_id))
+
+    def unanswered(self, chat_id: str) -> str:
+        """The last run that counts, where the model never said anything in it; empty: it did.
+
+        To be asked while nothing goes on in the chat.
+        """
+        last = self.active_run_ids(chat_id)[-1:]
+        rows = self._database.read(IS_ANSWERED, (*last, *last)) if last else []
+        return last[0] if rows and not any(row[0] for row in rows) else ""
 
     def chat_of(self, run_id: str) -> str:
-        """Id of the chat that a run belongs to; empty: to none."""
-        rows = self._database.read("SELECT chat_id FROM chat_runs WHERE run_id = ?", (run_id,))
-        return str(rows[-1][0]) if rows else ""
+        """Id of the chat that a run was asked in; empty: in none."""
+        rows = self._database.read(
+            "SELECT chat_id FROM chat_runs WHERE run_id = ? ORDER BY rowid", (run_id,)
+        )
+        return str(rows[0][0]) if rows else ""
 
     def _change(self, chat_id: str, **changes: Any) -> Chat:
         with self._changing:
             chat = replace(self.get(chat_id), **changes)
-            self._database.write(Statement(INSERT_CHAT, _row_of(chat)))
+            fields = [name for name in changes if name in FIELDS]
+            self._database.write(written(chat, *fields))
             return self.get(chat_id)
+
+    def _remove(self, chat_id: str) -> None:
+        for run_id in self.run_ids(chat_id):
+            sql = "SELECT 1 FROM chat_runs WHERE run_id = ? AND chat_id != ?"
+            if not self._database.read(sql, (run_id, chat_id)):
+                self._runs.delete(run_id)
+        tables = ("chat_runs", "chat_claims", "chats")
+        self._database.write(
+            *(Statement(DELETE_FROM.format(table), (chat_id,)) for table in tables)
+        )
+        if not self._database.is_durable and self._database.path is not None:
+            raise StoreError(
+                f"Chat {chat_id!r} is not deleted.", hint="The file cannot be written."
+            )
 
     def _chats(self, sql: str, parameters: tuple[Any, ...] = ()) -> Sequence[Chat]:
         # A row that waits in memory comes last, and is newer than the one in the file.
         rows = {row[0]: row for row in self._database.read(sql, parameters)}
-        runs = self._runs_of(rows)
-        firsts = {runs[chat_id][0] for chat_id, row in rows.items() if chat_id in runs}
-        prompts = self._prompts(firsts)
-        found = (_chat_of(row, runs.get(chat_id, ()), prompts) for chat_id, row in rows.items())
-        return [self._placed(chat) for chat in found]
+        runs = {chat_id: active(found) for chat_id, found in members(self._database, rows).items()}
+        prompts = self._prompts({found[0] for found in runs.values() if found})
+        now = self._clock()
+        chats = (chat_of_row(row, runs.get(chat_id, ()), prompts) for chat_id, row in rows.items())
+        return [
+            self._placed(chat) for chat in chats if not chat.expires_at or now < chat.expires_at
+        ]
 
     def _about(self, notebook: str) -> Sequence[Chat]:
         """The chats of a notebook; empty: all."""
@@ -248,26 +342,18 @@ class ChatStore:
         """Whether the chat has no notebook, or one below this root."""
         return not chat.notebook_path or chat.root == self._root
 
-    def _runs_of(self, chats: Iterable[str]) -> Mapping[str, Sequence[str]]:
-        """The runs of each chat that has any, in order."""
-        wanted = set(chats)
-        sql, parameters = "SELECT position, run_id, chat_id FROM chat_runs", tuple(wanted)
-        if len(wanted) == 1:
-            rows = self._database.read(f"{sql} WHERE chat_id = ?", parameters)
-        else:
-            rows = self._database.read(sql)
-        found: dict[str, list[str]] = {}
-        for _, run_id, chat_id in sorted(set(rows)):
-            if chat_id in wanted:
-                found.setdefault(chat_id, []).append(run_id)
-        return found
+    def _prompt_of(self, run_id: str) -> str:
+        return self._prompts([run_id]).get(run_id, "")
 
     def _prompts(self, runs: Iterable[str]) -> Mapping[str, str]:
-        wanted = set(runs)
-        sql = "SELECT run_id, prompt FROM runs"
-        if len(wanted) == 1:
-            return dict(self._database.read(f"{sql} WHERE run_id = ?", tuple(wanted)))
-        return dict(self._database.read(sql)) if wanted else {}
+        wanted = sorted(runs)
+        found: dict[str, str] = {}
+        for start in range(0, len(wanted), PROMPTS_AT_ONCE):
+            some = wanted[start : start + PROMPTS_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            sql = f"SELECT run_id, prompt FROM runs WHERE run_id IN ({marks})"
+            found.update(self._database.read(sql, some))
+        return found
 
     def _with(self, word: str, chats: Sequence[Chat]) -> Sequence[Chat]:
         """The chats that have a word in their title, prompts or answers."""
@@ -278,31 +364,10 @@ class ChatStore:
         return [chat for chat in chats if chat.chat_id in saying or folded in chat.title.casefold()]
 
 
-def _row_of(chat: Chat) -> tuple[Any, ...]:
-    return (
-        chat.chat_id,
-        chat.title if chat.is_named else "",
-        chat.root,
-        chat.notebook_path,
-        chat.owner,
-        chat.created_at,
-        chat.updated_at,
-        json.dumps(dict(chat.settings), ensure_ascii=False),
-    )
+def _new_id() -> str:
+    return secrets.token_hex(8)
 
 
-def _chat_of(row: tuple[Any, ...], runs: Sequence[str], prompts: Mapping[str, str]) -> Chat:
-    chat_id, title, root, path, owner, created_at, updated_at, settings = row
-    automatic = automatic_title(prompts.get(runs[0], "")) if runs and not title else ""
-    return Chat(
-        chat_id=chat_id,
-        title=title or automatic,
-        notebook_path=path,
-        owner=owner,
-        created_at=created_at,
-        updated_at=updated_at,
-        run_count=len(runs),
-        is_named=bool(title),
-        settings=json.loads(settings),
-        root=root,
-    )
+def _branch_title(title: str) -> str:
+    stem = title.removesuffix(BRANCH)
+    return automatic_title(stem, TITLE_LIMIT_CHARACTERS - len(BRANCH)) + BRANCH

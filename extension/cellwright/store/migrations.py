@@ -11,6 +11,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from cellwright.store.blocks_schema import m007_blocks
+from cellwright.store.chat_schema import m006_chats_more
+from cellwright.store.files_schema import m009_file_uses
+from cellwright.store.library_schema import m004_library
+from cellwright.store.memories_schema import m003_memories
+from cellwright.store.tools_schema import m008_tools
+from cellwright.store.usage_schema import m005_usage
+
 __all__ = ["MIGRATIONS", "Migration", "applied", "apply", "rolled_back"]
 
 Migration = Callable[[sqlite3.Connection], None]
@@ -102,7 +110,17 @@ def m002_chats(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_runs_and_events, m002_chats)
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_runs_and_events,
+    m002_chats,
+    m003_memories,
+    m004_library,
+    m005_usage,
+    m006_chats_more,
+    m007_blocks,
+    m008_tools,
+    m009_file_uses,
+)
 
 
 def applied(connection: sqlite3.Connection) -> tuple[str, ...]:

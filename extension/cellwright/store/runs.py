@@ -17,6 +17,7 @@ from cellwright.events import Event, ModelSilent, Notice
 from cellwright.recording import RecordedEvent, RunRecord, fold
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.database import Database, Statement
+from cellwright.store.file_uses import file_use_statements
 from cellwright.store.owners import this_process
 from cellwright.store.rows import event_of, row_of
 from cellwright.store.run_summaries import (
@@ -28,6 +29,7 @@ from cellwright.store.run_summaries import (
     summary_of_row,
     summed,
 )
+from cellwright.store.usage_ledger import UsageLedger
 
 __all__ = ["RunJournal", "RunStore", "RunSummary", "new_run_id"]
 
@@ -55,6 +57,7 @@ class RunJournal:
         self._sequence = 0
         now = time.time()
         self._summary = RunSummary(run_id, "running", "", "", "", now, 0.0)
+        self._usage = UsageLedger(run_id)
         self._failures: list[Notice] = []
         self._told: set[str] = set()
 
@@ -116,6 +119,8 @@ class RunJournal:
             statements.append(Statement(INSERT_EVENT, parameters))
             for sha in row.blobs:
                 statements.append(Statement(INSERT_BLOB_USE, (sha, self._run_id)))
+            statements += self._usage.statements(item.event, item.time)
+            statements += file_use_statements(self._run_id, item.event)
         saved = run_row(self._summary, self._owner, recorded[-1].time)
         statements.append(Statement(INSERT_RUN, saved))
         return statements

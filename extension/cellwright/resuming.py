@@ -1,0 +1,52 @@
+"""Going on with a chat: its conversation as it counts, from the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from cellwright.conversation import Conversation, Place
+from cellwright.errors import SetupError
+from cellwright.messages import Message
+from cellwright.recording import RunRecord, Runs
+from cellwright.store.chat_runs import before
+from cellwright.store.chats import ChatStore
+
+__all__ = ["last_record", "resume", "resumed"]
+
+
+def resumed(place: Place, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
+    """A conversation that knows what the chat's runs said, those left out that were superseded.
+
+    Args:
+        place: Where it goes on.
+        chats: Knows the runs.
+        chat_id: The chat.
+        without: A run that is left out too, with all that followed; empty: none.
+    """
+    conversation = Conversation(place)
+    runs = chats.runs(chat_id)
+    kept = before(runs, without)
+    conversation.last_run_id = kept[-1] if kept else ""
+    said = last_record(place.store, kept)
+    # What was taken back has run all the same: the kernel is as the last of all runs left it.
+    ran = last_record(place.store, [run.run_id for run in runs])
+    if ran is not None:
+        resume(conversation, said.messages if said is not None else (), ran)
+    return conversation
+
+
+def last_record(store: Runs, runs: Sequence[str]) -> RunRecord | None:
+    """The last of these runs in which anything was said; None: there is none."""
+    for run_id in reversed(runs):
+        with suppress(SetupError):
+            record = store.record(run_id)
+            if record.messages:
+                return record
+    return None
+
+
+def resume(conversation: Conversation, messages: Sequence[Message], record: RunRecord) -> None:
+    """Let a conversation go on with these messages, in the kernel that a run has left."""
+    log = (*record.start_executed, *(ran.source for ran in record.executions))
+    conversation.resume(tuple(messages), log, str(record.kernel.get("session", "")))

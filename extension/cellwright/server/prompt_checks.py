@@ -1,0 +1,76 @@
+"""Whether a prompt may be asked in a chat, said before it waits its turn."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from contextlib import suppress
+from dataclasses import replace
+
+from cellwright.errors import SetupError
+from cellwright.server.answering import Workplace
+from cellwright.server.frames import ContextItem
+from cellwright.server.prompt_queue import Asker, Prompt
+from cellwright.server.refusals import RefusedError
+from cellwright.server.tab import Tab
+from cellwright.server.tab_frames import Ask
+from cellwright.store.chat_owners import is_guest
+from cellwright.values import from_dict, to_dict
+
+__all__ = ["checked_prompt", "format_context"]
+
+GUEST_MODES = ("plan", "ask")
+
+
+def checked_prompt(workplace: Workplace, tab: Tab, ask: Ask) -> Prompt:
+    """The prompt, ready to wait its turn.
+
+    Raises:
+        RefusedError: It may not be asked.
+    """
+    _check_choices(workplace, tab, ask)
+    ask = _with_what_stood_beside(workplace, ask)
+    if not ask.prompt.strip() and not ask.context:
+        raise RefusedError("empty", "The prompt is empty.", hint="Write what you want.")
+    attach = tab.attached.get(ask.notebook) if ask.notebook else None
+    if ask.notebook and attach is None:
+        raise RefusedError(
+            "no_notebook", "That notebook is not open in this tab.", hint="Open it, ask again."
+        )
+    return Prompt(ask, Asker(tab.nonce, tab.name), attach, secrets.token_hex(6))
+
+
+def format_context(context: tuple[ContextItem, ...]) -> str:
+    """What stood beside a prompt, as a text to keep."""
+    return json.dumps(to_dict(context), ensure_ascii=False) if context else ""
+
+
+def _with_what_stood_beside(workplace: Workplace, ask: Ask) -> Ask:
+    """The prompt; what takes the place of another is asked with what stood beside that."""
+    if not ask.supersedes:
+        return ask
+    runs = {run.run_id: run for run in workplace.chats.runs(ask.chat) if not run.superseded_by}
+    if ask.supersedes not in runs:
+        raise RefusedError(
+            "gone", "That question was replaced already.", hint="Ask the newest one again."
+        )
+    beside = runs[ask.supersedes].beside
+    with suppress(ValueError, TypeError):
+        if beside and not ask.context:
+            return replace(ask, context=from_dict(tuple[ContextItem, ...], json.loads(beside)))
+    return ask
+
+
+def _check_choices(workplace: Workplace, tab: Tab, ask: Ask) -> None:
+    configuration = workplace.configuration
+    try:
+        configuration.check_mode(ask.mode)
+        configuration.check_model(ask.model)
+    except SetupError as error:
+        raise RefusedError("not_allowed", error.message, hint=error.hint) from error
+    if is_guest(tab.owner) and ask.mode not in GUEST_MODES:
+        raise RefusedError(
+            "not_allowed",
+            f"Mode {ask.mode!r} is not for guests of this server.",
+            hint=f"Use one of: {', '.join(GUEST_MODES)}.",
+        )

@@ -1,0 +1,97 @@
+"""One run at a time in a chat, whatever process it runs in; a process that died holds nothing."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from cellwright.errors import SetupError, StoreError
+from cellwright.store.database import Database, Statement
+from cellwright.store.owners import is_alive, this_process
+
+__all__ = ["ChatBusyError", "ChatClaims"]
+
+TAKE = "INSERT OR IGNORE INTO chat_claims (chat_id, token, owner, at) VALUES (?, ?, ?, ?)"
+RELEASE = "DELETE FROM chat_claims WHERE chat_id = ? AND token = ?"
+SELECT = "SELECT token, owner, at FROM chat_claims WHERE chat_id = ?"
+LAST_EVENT = """SELECT MAX(last_at) FROM runs
+    WHERE run_id IN (SELECT run_id FROM chat_runs WHERE chat_id = ?)"""
+
+
+class ChatBusyError(SetupError):
+    """Another process answers in the chat just now."""
+
+
+class ChatClaims:
+    """Who works in which chat of one database.
+
+    Args:
+        database: Where it is written.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    @contextmanager
+    def held(self, chat_id: str) -> Iterator[None]:
+        """Work in a chat alone.
+
+        Raises:
+            ChatBusyError: Another process does.
+        """
+        token = self.take(chat_id)
+        try:
+            yield
+        finally:
+            with suppress(StoreError):
+                self._database.write(Statement(RELEASE, (chat_id, token)))
+
+    def take(self, chat_id: str) -> str:
+        """The token of a claim that holds as long as this process lives.
+
+        Raises:
+            ChatBusyError: Another process has one.
+        """
+        token = secrets.token_hex(16)
+        owner = json.dumps(this_process())
+        claim = Statement(TAKE, (chat_id, token, owner, self._clock()))
+        # Deleting by token: whoever came in between is not thrown out.
+        dead = [Statement(RELEASE, (chat_id, found)) for found in self._dead(chat_id)]
+        self._database.write(*dead, claim)
+        holders = {row[0] for row in self._database.read(SELECT, (chat_id,))}
+        if holders - {token}:
+            raise ChatBusyError(
+                "Another program is answering in this chat.",
+                hint="Wait for it, stop it there, or begin a new chat.",
+            )
+        return token
+
+    def is_held(self, chat_id: str, *, elsewhere: bool = False) -> bool:
+        """Whether a process that lives works in a chat.
+
+        Args:
+            chat_id: The chat.
+            elsewhere: Only another process counts.
+        """
+        mine = this_process() if elsewhere else None
+        rows = self._database.read(SELECT, (chat_id,))
+        claims = {token for token, owner, _ in rows if json.loads(owner) != mine}
+        return bool(claims - set(self._dead(chat_id)))
+
+    def _dead(self, chat_id: str) -> tuple[str, ...]:
+        """The tokens of processes that are gone."""
+        found = []
+        for token, owner, at in self._database.read(SELECT, (chat_id,)):
+            silent = self._clock() - max(at, self._last_event(chat_id))
+            if not is_alive(json.loads(owner), silent):
+                found.append(str(token))
+        return tuple(found)
+
+    def _last_event(self, chat_id: str) -> float:
+        times = [row[0] for row in self._database.read(LAST_EVENT, (chat_id,)) if row[0]]
+        return max(times, default=0.0)

@@ -1,0 +1,171 @@
+"""A chat as a value and as a row, and what its fields may be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cellwright.errors import SetupError
+from cellwright.store.chat_owners import is_guest
+from cellwright.store.database import Statement
+
+__all__ = [
+    "COLUMNS",
+    "FIELDS",
+    "PROMPT_LIMIT_CHARACTERS",
+    "TITLE_LIMIT_CHARACTERS",
+    "Chat",
+    "automatic_title",
+    "chat_of_row",
+    "checked_expiry",
+    "checked_prompt",
+    "checked_title",
+    "inserted",
+    "written",
+]
+
+TITLE_LIMIT_CHARACTERS = 60
+PROMPT_LIMIT_CHARACTERS = 1_024
+LATEST_EXPIRY = 2_145_916_800.0
+"""2038-01-01, from which on some systems cannot tell the time."""
+FIELDS = (
+    "chat_id",
+    "title",
+    "root",
+    "notebook_path",
+    "owner",
+    "created_at",
+    "updated_at",
+    "settings",
+    "prompt",
+    "expires_at",
+    "branched_from",
+)
+COLUMNS = ", ".join(FIELDS)
+INSERT = f"INSERT INTO chats ({COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A conversation; its runs are in the store of runs."""
+
+    chat_id: str
+    title: str
+    """The person's own, else the start of the first prompt; empty: nothing was asked yet."""
+    notebook_path: str
+    """Below the root; empty: a chat of its own."""
+    owner: str
+    """Who began it (``chat_owners``); empty: whoever uses the server."""
+    created_at: float
+    """Seconds since the epoch."""
+    updated_at: float
+    run_count: int = 0
+    """How many of its runs count: those that nothing took the place of."""
+    is_named: bool = False
+    """Whether the title is the person's own."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    root: str = ""
+    """The folder that the notebook's path starts from; empty: not one of this machine."""
+    prompt: str = ""
+    """Instructions of its own, in place of the assistant's; empty: none."""
+    expires_at: float = 0.0
+    """From when on it is gone; 0: never."""
+    branched_from: str = ""
+    """The chat it goes on from; empty: it began by itself."""
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether a guest began it."""
+        return is_guest(self.owner)
+
+
+def automatic_title(prompt: str, limit_characters: int = TITLE_LIMIT_CHARACTERS) -> str:
+    """The start of a prompt as a title: one line, whole words where they fit."""
+    line = " ".join(prompt.split())
+    if len(line) <= limit_characters:
+        return line
+    head = line[: limit_characters - 1]
+    before, space, _ = head.rpartition(" ")
+    # Chinese has no spaces, and a long path is no reason to keep one word of a sentence.
+    return (before if space and len(before) > len(head) // 2 else head).rstrip() + "…"
+
+
+def checked_title(title: str) -> str:
+    """A title as it is kept: one line.
+
+    Raises:
+        SetupError: It is too long.
+    """
+    line = " ".join(title.split())
+    if len(line) > TITLE_LIMIT_CHARACTERS:
+        raise SetupError(
+            f"The title {line[:20]!r}… has {len(line)} characters.",
+            hint=f"Use at most {TITLE_LIMIT_CHARACTERS}.",
+        )
+    return line
+
+
+def checked_prompt(prompt: str) -> str:
+    """A chat's instructions as they are kept.
+
+    Raises:
+        SetupError: They are too long.
+    """
+    text = prompt.strip()
+    if len(text) > PROMPT_LIMIT_CHARACTERS:
+        raise SetupError(
+            f"The chat's instructions {text[:20]!r}… have {len(text)} characters.",
+            hint=f"Use at most {PROMPT_LIMIT_CHARACTERS}, or make an assistant of them.",
+        )
+    return text
+
+
+def checked_expiry(moment: float, now: float) -> float:
+    """When a chat goes, in seconds since the epoch; 0: never.
+
+    Raises:
+        SetupError: That is past, or after 2037.
+    """
+    if moment and not now < moment < LATEST_EXPIRY:
+        raise SetupError(
+            f"A chat cannot expire at {moment!r}.", hint="Use a time to come, before 2038-01-01."
+        )
+    return moment
+
+
+def inserted(chat: Chat) -> Statement:
+    """What writes a new chat."""
+    return Statement(INSERT, _row_of(chat))
+
+
+def written(chat: Chat, *fields: str) -> Statement:
+    """What writes these fields of a chat and leaves what others changed meanwhile."""
+    changes = ", ".join(f"{name} = excluded.{name}" for name in fields)
+    # While the file is locked the row is not in memory: then all of it is written there.
+    return Statement(f"{INSERT} ON CONFLICT (chat_id) DO UPDATE SET {changes}", _row_of(chat))
+
+
+def chat_of_row(row: Sequence[Any], runs: Sequence[str], prompts: Mapping[str, str]) -> Chat:
+    """The chat of a row of ``FIELDS``, with the runs that count and the prompts of the first."""
+    values = dict(zip(FIELDS, row, strict=True))
+    title = values.pop("title")
+    automatic = automatic_title(prompts.get(runs[0], "")) if runs and not title else ""
+    settings = json.loads(values.pop("settings"))
+    return Chat(
+        **values,
+        title=title or automatic,
+        run_count=len(runs),
+        is_named=bool(title),
+        settings=settings,
+    )
+
+
+def _row_of(chat: Chat) -> tuple[Any, ...]:
+    values = {
+        **{name: getattr(chat, name) for name in FIELDS},
+        "title": chat.title if chat.is_named else "",
+        "settings": json.dumps(dict(chat.settings), ensure_ascii=False),
+    }
+    return tuple(values[name] for name in FIELDS)

@@ -1,0 +1,51 @@
+"""The tables of chats as they grew: branches, superseded runs, owners that go, claims."""
+
+from __future__ import annotations
+
+import sqlite3
+
+__all__ = ["m006_chats_more"]
+
+NEW_COLUMNS = (
+    "prompt TEXT NOT NULL DEFAULT ''",
+    "expires_at REAL NOT NULL DEFAULT 0",
+    "branched_from TEXT NOT NULL DEFAULT ''",
+)
+
+
+def m006_chats_more(connection: sqlite3.Connection) -> None:
+    """Runs that several chats share or that a later one took the place of, and who works where."""
+    for column in NEW_COLUMNS:
+        connection.execute(f"ALTER TABLE chats ADD COLUMN {column}")
+    connection.execute("DROP TRIGGER forget_deleted_run")
+    connection.execute(
+        """CREATE TABLE chat_runs_new (
+            chat_id TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            superseded_by TEXT NOT NULL DEFAULT '',
+            beside TEXT NOT NULL DEFAULT '',
+            PRIMARY KEY (chat_id, run_id)
+        )"""
+    )
+    connection.execute(
+        "INSERT INTO chat_runs_new SELECT chat_id, run_id, position, '', '' FROM chat_runs"
+    )
+    connection.execute("DROP TABLE chat_runs")
+    connection.execute("ALTER TABLE chat_runs_new RENAME TO chat_runs")
+    connection.execute("CREATE INDEX chat_runs_by_run ON chat_runs (run_id)")
+    # INSERT OR REPLACE fires no trigger of this kind, so a run that goes on keeps its chats.
+    connection.execute(
+        """CREATE TRIGGER forget_deleted_run AFTER DELETE ON runs BEGIN
+            DELETE FROM chat_runs WHERE run_id = OLD.run_id;
+            DELETE FROM cell_fates WHERE run_id = OLD.run_id;
+        END"""
+    )
+    connection.execute(
+        """CREATE TABLE chat_claims (
+            chat_id TEXT PRIMARY KEY,
+            token TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            at REAL NOT NULL
+        )"""
+    )

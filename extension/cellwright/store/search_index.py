@@ -1,0 +1,222 @@
+"""An index of what runs say, in a file beside the record: made anew whenever it is lost or damaged.
+
+Not covered: a folder that cannot be written; then there is no index, and nothing is said about it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from cellwright.store.database import Database
+
+__all__ = ["FILE", "SHORTEST_CHARACTERS", "SearchIndex", "like_patterns"]
+
+FILE = "search.sqlite"
+SHORTEST_CHARACTERS = 3
+BUSY_SECONDS = 2.0
+BATCH_RUNS = 200
+SAID = "kind IN ('model_replied', 'run_finished')"
+COUNTS = f"SELECT run_id, COUNT(*) FROM events WHERE {SAID} GROUP BY run_id"
+TEXTS = f"""SELECT run_id, sequence,
+        CASE WHEN json_valid(data) THEN
+            COALESCE(json_extract(data, '$.message.text'), json_extract(data, '$.answer'))
+        END
+    FROM events WHERE {SAID} AND run_id IN ({{}})"""
+PROMPTS = "SELECT run_id, 0, prompt FROM runs WHERE run_id IN ({})"
+TABLES = (
+    """CREATE TABLE IF NOT EXISTS entries (
+        id INTEGER PRIMARY KEY, run_id TEXT NOT NULL, sequence INTEGER NOT NULL, text TEXT NOT NULL,
+        UNIQUE (run_id, sequence)
+    )""",
+    """CREATE VIRTUAL TABLE IF NOT EXISTS words
+        USING fts5(text, content='entries', content_rowid='id', tokenize='trigram')""",
+    """CREATE TRIGGER IF NOT EXISTS word_added AFTER INSERT ON entries BEGIN
+        INSERT INTO words (rowid, text) VALUES (NEW.id, NEW.text);
+    END""",
+    """CREATE TRIGGER IF NOT EXISTS word_removed AFTER DELETE ON entries BEGIN
+        INSERT INTO words (words, rowid, text) VALUES ('delete', OLD.id, OLD.text);
+    END""",
+)
+KNOWN = "SELECT run_id, SUM(sequence > 0) FROM entries GROUP BY run_id"
+BY_TRIGRAMS = """SELECT DISTINCT run_id FROM entries
+    WHERE id IN (SELECT rowid FROM words WHERE words MATCH ?)"""
+BY_TEXT = "SELECT DISTINCT run_id FROM entries WHERE {}"
+
+
+class SearchIndex:
+    """The index of one record; opened for one question, so that forks and threads do no harm.
+
+    Args:
+        database: The record.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        folder = database.path.parent if database.path is not None else None
+        self._path = folder / FILE if folder is not None else None
+
+    def runs_that_say(self, word: str) -> frozenset[str] | None:
+        """Ids of the runs with a word or a part of one; None: there is no index here."""
+        with self._opened() as connection:
+            if connection is None:
+                return None
+            try:
+                self._catch_up(connection)
+                return frozenset(str(run_id) for (run_id,) in _rows_with(connection, word))
+            except sqlite3.Error as error:
+                self._give_up(error)
+        return None
+
+    def forget(self) -> None:
+        """Take out, from the disk too, what the record does not have any more."""
+        if self._path is None or not self._path.exists():
+            return
+        with self._opened() as connection:
+            if connection is None:
+                # It could not be looked up here and must not be kept: whoever can makes it anew.
+                self._remove()
+                return
+            try:
+                gone = _known(connection).keys() - self._counts().keys()
+                with _transaction(connection):
+                    _drop(connection, gone)
+                # Until it is merged away a deleted word can still be read in the file.
+                connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+            except sqlite3.Error:
+                self._remove()
+
+    def _catch_up(self, connection: sqlite3.Connection) -> None:
+        """Let the index have what the record has: runs only grow, and ids are not used again."""
+        counts, known = self._counts(), _known(connection)
+        changed = [run for run, count in counts.items() if known.get(run) != count]
+        gone = known.keys() - counts.keys()
+        if not changed and not gone:
+            return
+        with _transaction(connection):
+            _drop(connection, gone)
+            for start in range(0, len(changed), BATCH_RUNS):
+                self._add(connection, changed[start : start + BATCH_RUNS])
+
+    def _counts(self) -> Mapping[str, int]:
+        """How often each run of the record says something."""
+        runs = {str(run_id): 0 for (run_id,) in self._database.read("SELECT run_id FROM runs")}
+        said = {str(run_id): int(count) for run_id, count in self._database.read(COUNTS)}
+        return {run_id: said.get(run_id, 0) for run_id in runs}
+
+    def _add(self, connection: sqlite3.Connection, runs: list[str]) -> None:
+        _drop(connection, runs)
+        marks = ", ".join("?" * len(runs))
+        rows = self._database.read(PROMPTS.format(marks), runs)
+        rows += self._database.read(TEXTS.format(marks), runs)
+        connection.executemany(
+            "INSERT OR IGNORE INTO entries (run_id, sequence, text) VALUES (?, ?, ?)",
+            [
+                (run_id, sequence, text if isinstance(text, str) else "")
+                for run_id, sequence, text in rows
+            ],
+        )
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection | None]:
+        """The index's file; None: there can be none."""
+        # What waits in memory is not in the file, and the index would lack it.
+        if self._path is None or not self._database.is_durable or not has_trigrams():
+            yield None
+            return
+        try:
+            connection = _connected(self._path)
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+            yield None
+            return
+        with contextlib.closing(connection):
+            yield connection
+
+    def _give_up(self, error: Exception) -> None:
+        """Do without; a file that is damaged, or of another SQLite, is begun anew next time."""
+        if not isinstance(error, sqlite3.OperationalError):
+            self._remove()
+
+    def _remove(self) -> None:
+        for ending in ("", "-journal") if self._path is not None else ():
+            with contextlib.suppress(OSError):
+                Path(f"{self._path}{ending}").unlink(missing_ok=True)
+
+
+@functools.cache
+def has_trigrams() -> bool:
+    """Whether this SQLite has FTS5 with trigrams (3.34)."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='trigram')")
+        except sqlite3.OperationalError:
+            return False
+    return True
+
+
+def like_patterns(word: str) -> list[str]:
+    """What a text is LIKE that has the word in it, in any case."""
+    return [f"%{_escaped(form)}%" for form in _forms(word)]
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA secure_delete = ON").fetchone()
+        for statement in TABLES:
+            connection.execute(statement)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _known(connection: sqlite3.Connection) -> Mapping[str, int]:
+    return {str(run_id): int(count) for run_id, count in connection.execute(KNOWN)}
+
+
+def _drop(connection: sqlite3.Connection, runs: Iterable[str]) -> None:
+    connection.executemany("DELETE FROM entries WHERE run_id = ?", [(run,) for run in runs])
+
+
+def _rows_with(connection: sqlite3.Connection, word: str) -> sqlite3.Cursor:
+    if len(word) >= SHORTEST_CHARACTERS:
+        phrase = word.replace('"', '""')
+        return connection.execute(BY_TRIGRAMS, (f'"{phrase}"',))
+    patterns = like_patterns(word)
+    sql = BY_TEXT.format(" OR ".join(["text LIKE ? ESCAPE '\\'"] * len(patterns)))
+    return connection.execute(sql, patterns)
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    # SQLite's LIKE knows upper and lower case of A to Z alone.
+    if word.isascii():
+        return (word,)
+    return tuple(dict.fromkeys((word, word.lower(), word.upper(), word.capitalize())))
+
+
+def _escaped(text: str) -> str:
+    for sign in ("\\", "%", "_"):
+        text = text.replace(sign, f"\\{sign}")
+    return text

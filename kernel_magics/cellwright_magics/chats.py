@@ -1,0 +1,214 @@
+"""Chats of the magics: what is asked in a notebook stays one chat, over restarts of its kernel too.
+
+The panel lists them too. Where nobody can be asked (``jupyter execute``, papermill, CI) no chat is
+kept: its runs are recorded, and that is all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from cellwright.conversation import Conversation, Place
+from cellwright.errors import CellwrightError, SetupError
+from cellwright.recording import RecordedEvent
+from cellwright.resuming import resumed
+from cellwright.store.chat_rows import Chat
+from cellwright.store.chats import ChatStore
+from cellwright.store.database import Database
+from cellwright.store.runs import RunStore
+from cellwright_magics.reports import Advice, Table
+
+__all__ = ["ChatTable", "Chats", "is_chats_command"]
+
+LISTED = 20
+SHAPES = {"all": (0, 0), "find": (1, 20), "rename": (1, 20), "delete": (1, 1)}
+"""How many words follow each; other lines are prompts."""
+EVERYWHERE = ("all", "find")
+
+
+def is_chats_command(words: Sequence[str]) -> bool:
+    """Whether a line is about chats, and not a prompt that begins like that."""
+    match list(words):
+        case ["chat", "new"] | ["chats"]:
+            return True
+        case ["resume", *name]:
+            return len(name) == 0 or (len(name) == 1 and _is_name(name[0]))
+        case ["chats", action, *rest] if action in SHAPES:
+            least, most = SHAPES[action]
+            is_named = action not in ("rename", "delete") or (rest and _is_name(rest[0]))
+            return least <= len(rest) <= most and bool(is_named)
+    return False
+
+
+def _is_name(word: str) -> bool:
+    return word == "last" or (len(word) >= 4 and set(word) <= set("0123456789abcdef"))
+
+
+class ChatTable(Table):
+    """Chats, the one used last first."""
+
+    headings = ("chat", "title", "prompts", "last used", "notebook")
+    empty = "There is no chat here yet."
+
+    def __init__(self, chats: Sequence[Chat], current: str = "") -> None:
+        self.chats = tuple(chats)
+        self._current = current
+
+    def __len__(self) -> int:
+        return len(self.chats)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a chat; the one that goes on here has a mark."""
+        return [
+            (
+                chat.chat_id + (" *" if chat.chat_id == self._current else ""),
+                chat.title or "(nothing asked yet)",
+                str(chat.run_count),
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(chat.updated_at)),
+                chat.notebook_path,
+            )
+            for chat in self.chats
+        ]
+
+
+class Chats:
+    """The chat of one shell, and the others of its record.
+
+    Args:
+        confirm: Asks the person; what they typed.
+    """
+
+    def __init__(self, confirm: Callable[[str], str] = input) -> None:
+        self._confirm = confirm
+        self.current = ""
+        """The chat that goes on here; empty: the next question begins one."""
+
+    @contextmanager
+    def answering(
+        self, conversation: Conversation, notebook: Path | None
+    ) -> Iterator[Conversation]:
+        """The conversation to ask in, which nobody else does meanwhile.
+
+        Raises:
+            ChatBusyError: Another program answers in this chat.
+        """
+        chats = _store(_database(conversation.place), notebook)
+        if not self.current or chats.find(self.current) is None:
+            self.current = chats.create(notebook.name if notebook is not None else "").chat_id
+        with chats.claims.held(self.current):
+            runs = chats.active_run_ids(self.current)
+            if runs and runs[-1] != conversation.last_run_id:
+                # The panel has gone on with it, or taken something back.
+                conversation = resumed(conversation.place, chats, self.current)
+            place = replace(conversation.place, chat_id=self.current)
+            conversation.move(replace(place, listener=_Keeper(chats, self.current)))
+            try:
+                yield conversation
+            finally:
+                conversation.move(replace(conversation.place, listener=None))
+
+    def resume(self, name: str, place: Place, notebook: Path | None) -> Conversation:
+        """The conversation of a chat, to go on with here.
+
+        Raises:
+            SetupError: There is no such chat.
+        """
+        chats = _store(_database(place), notebook)
+        chat = _named(name, chats, notebook)
+        self.current = chat.chat_id
+        return resumed(place, chats, chat.chat_id)
+
+    def told_of(self, conversation: Conversation) -> Advice:
+        """What the person is told of a chat that goes on."""
+        chat = ChatStore(_database(conversation.place)).get(self.current)
+        questions = f"{chat.run_count} question{'' if chat.run_count == 1 else 's'}"
+        known = (
+            f"The model knows what was said ({questions})"
+            if conversation.messages
+            else ("Nothing was answered yet")
+        )
+        return Advice(
+            f"{chat.title!r} goes on. {known}; variables of a kernel that has ended are gone."
+        )
+
+    def run(self, words: Sequence[str], database: Database, path: Path | None) -> object:
+        """Do what a line about chats asks for, but for ``resume``.
+
+        Raises:
+            SetupError: There is no such chat, or it cannot be changed so.
+        """
+        chats, action = _store(database, path), words[1] if len(words) > 1 else ""
+        here = path.name if path is not None and action not in EVERYWHERE else ""
+        match action:
+            case "new":
+                self.current = ""
+                return Advice("The next question begins a new chat. Variables stay.")
+            case "rename":
+                chat = chats.rename(_named(words[2], chats, path).chat_id, " ".join(words[3:]))
+                return Advice(f"Chat {chat.chat_id} is called {chat.title!r}.")
+            case "delete":
+                return self._delete(_named(words[2], chats, path), chats)
+        found = chats.list(here, " ".join(words[2:]), LISTED, owner="")
+        return ChatTable([chat for chat in found if chat.run_count], self.current)
+
+    def _delete(self, chat: Chat, chats: ChatStore) -> Advice:
+        question = f"Delete {chat.title!r} with the record of its {chat.run_count} runs? [y/N] "
+        if self._confirm(question).strip().lower() not in ("y", "yes"):
+            return Advice("Nothing was deleted.")
+        if chats.claims.is_held(chat.chat_id):
+            raise SetupError("A run of this chat is going on.", hint="Stop it first.")
+        chats.delete(chat.chat_id)
+        self.current = "" if chat.chat_id == self.current else self.current
+        return Advice(f"Chat {chat.title!r} is deleted.")
+
+
+class _Keeper:
+    """Notes that a run was asked in a chat; never in its way.
+
+    Args:
+        chats: Where it is noted.
+        chat_id: The chat.
+    """
+
+    def __init__(self, chats: ChatStore, chat_id: str) -> None:
+        self._chats, self._chat_id = chats, chat_id
+        self._kept = ""
+
+    def __call__(self, recorded: tuple[RecordedEvent, ...]) -> None:
+        run_id = recorded[0].run_id if recorded else ""
+        if run_id and run_id != self._kept:
+            self._kept = run_id
+            with suppress(CellwrightError):
+                self._chats.add_run(self._chat_id, run_id)
+
+
+def _database(place: Place) -> Database:
+    assert isinstance(place.store, RunStore)
+    return place.store.database
+
+
+def _store(database: Database, notebook: Path | None) -> ChatStore:
+    """The chats as seen from the notebook's folder: servers that start above it find them too."""
+    root = notebook.resolve().parent.as_posix() if notebook is not None else ""
+    return ChatStore(database, root=root)
+
+
+def _named(name: str, chats: ChatStore, path: Path | None) -> Chat:
+    """The one chat that a name means: ``last``, or the start of an id.
+
+    Raises:
+        SetupError: There is none, or there are several.
+    """
+    if name == "last":
+        here = chats.list(path.name, owner="") if path is not None else ()
+        found = [chat for chat in (*here, *chats.list(owner="")) if chat.run_count][:1]
+    else:
+        found = [chat for chat in chats.list(owner="") if chat.chat_id.startswith(name)]
+    if len(found) != 1:
+        what = "several chats are" if found else "there is no chat"
+        raise SetupError(f"{name!r}: {what}.", hint="See %agent chats.")
+    return found[0]
