@@ -61,6 +61,8 @@ export interface AssistantMessage {
   readonly tool_calls: readonly ToolCall[];
   readonly reasoning: string;
   readonly refusal: string;
+  readonly author?: string;
+  readonly origin?: string;
 }
 
 export interface ToolMessage {

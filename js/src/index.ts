@@ -1,8 +1,9 @@
 import { about } from './about';
+import { keeping, keepingHost } from './plugins/keeping';
 import { cellPalette, cells, notebook } from './plugins/notebook';
 import { painting } from './plugins/painting';
 import { panel, panelHost, panelPalette } from './plugins/panel';
-import { runs, runsHost, runsLauncher, runsPalette } from './plugins/runs';
+import { runs, runsHost } from './plugins/runs';
 import { settings } from './plugins/settings';
 
 export default [
@@ -16,7 +17,7 @@ export default [
   cellPalette,
   painting,
   runsHost,
-  runs,
-  runsPalette,
-  runsLauncher
+  ...runs,
+  keepingHost,
+  ...keeping
 ];

@@ -1,12 +1,17 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { DisposableDelegate, DisposableSet, type IDisposable } from '@lumino/disposable';
 
+import { OPEN_KEEPING } from './keeping_command_id';
 import { openPanel } from './models/open';
 import type { PanelModel } from './models/session';
 import type { Draft } from './models/types';
+import { openerOf } from './page_opener';
 import type { CellwrightPanel } from './panel';
 import { addPanelCommands } from './panel_commands';
 import type { PanelHost } from './panel_host';
 import { OPEN_RUNS } from './runs_command_id';
+import type { PageLink } from './views/header';
+import type { IconName } from './views/icon_paths';
 
 /** The panel while it is on: its model, its commands, and what keeps them in step. */
 export class PanelSession implements IDisposable {
@@ -15,12 +20,10 @@ export class PanelSession implements IDisposable {
     this._host = host;
     this._model = openPanel({ settings: app.serviceManager.serverSettings, notebooks, trans });
     const { highlight, requests } = host;
-    const { commands } = app;
-    const openRuns = (): void => {
-      void commands.execute(OPEN_RUNS);
-    };
-    const onRuns = commands.hasCommand(OPEN_RUNS) ? openRuns : undefined;
-    widget.fill({ panel: this._model, notebooks, settings, requests, trans, highlight, onRuns });
+    const pages = pageLinks(app);
+    const { place: openPlace } = openerOf(app, notebooks);
+    const links = { pages, openPlace };
+    widget.fill({ panel: this._model, notebooks, settings, requests, trans, highlight, ...links });
     this._parts = DisposableSet.from([
       this._model,
       followMode(this._model, host),
@@ -57,6 +60,24 @@ export class PanelSession implements IDisposable {
   private readonly _host: PanelHost;
   private readonly _model: PanelModel;
   private readonly _parts: DisposableSet;
+}
+
+/** The pages that there are in this application. */
+function pageLinks({ commands }: JupyterFrontEnd): readonly PageLink[] {
+  const icons: readonly (readonly [command: string, icon: IconName])[] = [
+    [OPEN_RUNS, 'list'],
+    [OPEN_KEEPING, 'book']
+  ];
+  return icons
+    .filter(([command]) => commands.hasCommand(command))
+    .map(([command, icon]) => ({
+      key: command,
+      label: commands.label(command),
+      icon,
+      open: () => {
+        void commands.execute(command);
+      }
+    }));
 }
 
 /** New chats start in the mode of the settings. */

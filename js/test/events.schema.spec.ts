@@ -27,7 +27,7 @@ const NOT_SENT: Partial<Readonly<Record<Kind, readonly string[]>>> = {
   state_captured: ['cells', 'executed', 'packages', 'files', 'cwd', 'kernel', 'notebook_path'],
   model_asked: ['messages', 'tools', 'replaces_history'],
   model_replied: ['dropped_parameters'],
-  history_compacted: ['messages']
+  history_compacted: ['messages', 'summary']
 };
 
 type Names<T> = Readonly<Record<keyof T, true>>;
@@ -65,7 +65,15 @@ const NESTED: Nested = {
   TextPart: { kind: true, text: true },
   ImagePart: { kind: true, mime: true, data: true, caption: true },
   ToolCall: { id: true, name: true, arguments: true },
-  AssistantMessage: { role: true, text: true, tool_calls: true, reasoning: true, refusal: true },
+  AssistantMessage: {
+    role: true,
+    text: true,
+    tool_calls: true,
+    reasoning: true,
+    refusal: true,
+    author: true,
+    origin: true
+  },
   ToolMessage: { role: true, call_id: true, name: true, parts: true, is_error: true },
   StreamOutput: { kind: true, name: true, text: true },
   DisplayData: { kind: true, data: true, metadata: true, display_id: true },

@@ -58,6 +58,7 @@ export function chatState(id: string, change: Partial<ChatState> = {}): ChatStat
     driver: '',
     approval: '',
     input: null,
+    superseded: [],
     context_tokens: 0,
     context_limit: 0,
     ...change

@@ -1,5 +1,8 @@
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterEach } from 'vitest';
+
+// A machine that is busy takes longer than the usual second.
+configure({ asyncUtilTimeout: 5000 });
 
 // What is drawn does not outlive its test: its timers would run without a page.
 afterEach(cleanup);

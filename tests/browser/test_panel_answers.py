@@ -189,9 +189,16 @@ def test_an_assistant_is_chosen_for_a_chat(page: NotebookPage) -> None:
     page.button("Assistant: none").click()
     expect(page.root.get_by_role("menuitem", name="broken.toml: models")).to_be_disabled()
     page.lab.screenshot("panel-assistants")
+    page.lab.page.keyboard.press("Escape")
+    page.prompt.press_sequentially("@")
+    first_option = page.root.get_by_role("option").first
+    expect(first_option).to_contain_text("carefulLooks for mistakes")
+    page.lab.screenshot("panel-completion")
+    page.prompt.fill("")
+    page.button("Assistant: none").click()
     page.root.get_by_role("menuitemradio", name=re.compile("^careful")).click()
     page.answer("Look.")
-    expect(page.last.locator(".cw-figures")).to_contain_text("careful · ")
+    expect(page.last.locator(".cw-answerer")).to_have_text("careful")
     first = page.script.requests[0].body
     assert first["messages"][0]["content"].endswith("Check types before all else.")
     assert [tool["function"]["name"] for tool in first["tools"]] == ["list_variables"]
@@ -200,3 +207,15 @@ def test_an_assistant_is_chosen_for_a_chat(page: NotebookPage) -> None:
     page.answer("And without?")
     assert "Check types" not in str(page.script.requests[1].body["messages"][0])
     shutil.rmtree(folder)
+
+
+def test_002_10_a_file_that_a_run_made_is_offered_and_opens(page: NotebookPage) -> None:
+    page.write(
+        call("run_cell", code="open('best.csv', 'w').write('a,b\\n1,2\\n')"), text("Written.")
+    )
+    page.start("x = 1", mode="Auto")
+    page.answer("Write it.")
+    page.lab.screenshot("panel-made")
+    page.last.get_by_role("button", name="Made: best.csv").click()
+    tab = page.lab.page.locator(".lm-TabBar-tab.jp-mod-current", has_text="best.csv")
+    expect(tab).to_be_visible()

@@ -150,3 +150,40 @@ def test_a_line_that_is_cut_for_five_seconds_doubles_and_loses_nothing(
         expect(panel.root.get_by_text("Connection lost.")).to_have_count(0)
         assert panel.last.locator(".cw-md").inner_text().split() == words.split()
         page.goto("about:blank")
+
+
+def test_a_prompt_is_edited_and_asked_anew_and_a_branch_goes_its_own_way(
+    page: NotebookPage,
+) -> None:
+    page.write(
+        text("Penguins swim."), text("Yes."), text("Seals swim too."), text("In the branch.")
+    )
+    page.start("x = 1", mode="")
+    page.answer("About penguins")
+    page.answer("Do they?")
+    first = page.turns.first
+    first.hover()
+    edit = page.button("Edit this prompt and ask it anew", within=first)
+    edit.focus()
+    page.lab.page.keyboard.press("Enter")
+    field = page.root.get_by_role("textbox", name="Changed prompt")
+    expect(field).to_be_focused()
+    field.fill("About seals")
+    field.press("Enter")
+    expect(page.root).to_contain_text("Seals swim too.")
+    line = page.root.get_by_role("button", name=re.compile("^2 replaced prompts"))
+    expect(line).to_have_attribute("aria-expanded", "false")
+    expect(page.turns).to_have_count(1)
+    assert "penguins" not in page.script.last().lower()
+
+    line.press("Enter")
+    expect(page.turns).to_have_count(3)
+    replaced = page.root.get_by_role("region", name="Replaced prompts")
+    expect(replaced).to_contain_text("Penguins swim.")
+    page.button("More for this answer", within=replaced.get_by_role("article").first).click()
+    page.root.get_by_role("menuitem", name=re.compile("^Branch from here")).press("Enter")
+    expect(page.turns).to_have_count(1)
+    expect(page.root).to_contain_text("About penguins (branch)")
+    page.answer("And now?")
+    assert "Penguins swim." in page.script.last()
+    assert "seals" not in page.script.last().lower()

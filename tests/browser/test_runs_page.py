@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab import SCREENSHOTS, LabPage
+import seen_page
+from lab import LabPage
 from playwright.sync_api import Locator, expect
 from recorded_runs import PIXEL, analysis_run
 
@@ -21,8 +22,6 @@ from cellwright.store.runs import RunStore
 pytestmark = pytest.mark.browser
 
 PAGE = "#cellwright-runs"
-AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 HOSTILE = "<script>window.broken = 1</script><img src=x onerror='window.broken = 1'><b>bold</b>"
 OUTPUTS = (
     {"output_type": "stream", "name": "stdout", "text": "printed\n"},
@@ -81,26 +80,7 @@ def write_results(folder: Path) -> ResultFiles:
 
 def look(lab: LabPage, state: str) -> None:
     """Keep a picture for each theme, and find what cannot be read or used."""
-    page = lab.page
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
-    for theme, name in THEMES.items():
-        lab.execute("apputils:change-theme", {"theme": name})
-        page.wait_for_function(
-            "wanted => String(document.body.dataset.jpThemeLight === 'true') === wanted",
-            arg=str(theme == "light").lower(),
-        )
-        expect(page.locator("#jupyterlab-splash")).to_have_count(0)
-        page.locator(PAGE).screenshot(path=SCREENSHOTS / f"runs-{state}-{theme}.png")
-        found: list[str] = page.evaluate(
-            """async root => {
-                const { violations } = await axe.run(root, { rules: { region: false } });
-                return violations.flatMap(({ id, nodes }) => nodes.map(
-                    ({ html, any }) => [id, html.slice(0, 150), any[0]?.message].join(' ')));
-            }""",
-            PAGE,
-        )
-        assert found == [], f"{state} {theme}"
+    seen_page.look(lab, PAGE, f"runs-{state}")
 
 
 @pytest.fixture
@@ -159,7 +139,8 @@ def test_recorded_runs_are_listed_and_opened(lab: LabPage, root: Locator) -> Non
         database.close()
     lab.execute("cellwright:open")
     panel = lab.page.locator("#cellwright-panel")
-    panel.get_by_role("button", name="Runs and Benchmarks").click()
+    panel.get_by_role("button", name="More", exact=True).click()
+    panel.get_by_role("menuitem", name="Runs and Benchmarks").click()
     root.get_by_role("tab", name="Recorded runs").click()
     expect(root.get_by_role("button", name="Which region sold most?").first).to_be_visible()
     look(lab, "recorded")

@@ -4,16 +4,12 @@ export const RUNS_PAGE_CHINESE: Readonly<Record<string, string>> = {
   Benchmarks: '基准测试',
   'Cost and accuracy': '成本与准确率',
   'Recorded runs': '已记录的运行',
-  'Parts of the page': '页面的各部分',
   'Back (Esc)': '返回（Esc）',
   'Run %1': '运行 %1',
   Comparison: '比较',
   'Side by side: %1': '并排显示：%1',
-  'Reading …': '正在读取…',
-  'Show more': '显示更多',
 
   // Filters
-  All: '全部',
   'Filter the results': '筛选结果',
   'Filter the runs': '筛选运行',
   'Filter the samples': '筛选样本',
@@ -38,7 +34,6 @@ export const RUNS_PAGE_CHINESE: Readonly<Record<string, string>> = {
   'Compare %1': '比较 %1',
   'Compare (%1 of 2)': '比较（已选 %1/2）',
   Suite: '测试集',
-  State: '状态',
   Interrupted: '已中断',
   'Cost of a sample': '每个样本的成本',
   'Time of a sample': '每个样本的时间',
@@ -75,10 +70,7 @@ export const RUNS_PAGE_CHINESE: Readonly<Record<string, string>> = {
   Status: '状态',
   Why: '原因',
   Time: '时间',
-  Tokens: 'Token',
-  Cost: '成本',
   'try %1': '第 %1 次',
-  From: '来源',
   Started: '开始时间',
 
   // One sample

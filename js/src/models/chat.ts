@@ -3,7 +3,7 @@ import { UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
-import type { RecordedEvent, RunEvent } from '../events';
+import type { RecordedEvent } from '../events';
 import type { ChatState, ClientFrame, ServerFrame } from '../server/frames';
 import type { LinkState } from '../server/link_state';
 import type { ServerSocket } from '../server/socket';
@@ -13,19 +13,12 @@ import type { ChatMemory } from './memory';
 import { disconnectedProblem, problemOf, type Problem } from './problems';
 import { RenderClock } from './render_clock';
 import { SentPrompts } from './sent_prompts';
+import { STREAMING_KINDS } from './streaming_kinds';
 import { TurnList } from './turns';
-import type { Draft, Turn } from './types';
+import type { AskOptions, Draft, Turn } from './types';
 
 /** Between two drawings while old events come in: nobody reads yet. */
 const LOADING_INTERVAL_MILLISECONDS = 300;
-
-/** Events that come so often that not each of them is drawn on its own. */
-const STREAMING_KINDS: ReadonlySet<RunEvent['kind']> = new Set([
-  'text_delta',
-  'reasoning_delta',
-  'model_silent',
-  'cell_output'
-]);
 
 const DRIVE_REFUSALS: ReadonlySet<string> = new Set(['driven', 'no_notebook']);
 
@@ -150,13 +143,15 @@ export class ChatModel implements IDisposable {
   }
 
   /** Send a prompt; it waits its turn while a run goes on, or comes instead of it. */
-  ask(draft: Draft, options: { readonly instead?: boolean } = {}): void {
+  ask(draft: Draft, options: AskOptions = {}): void {
     const request = UUID.uuid4();
     this._problem = null;
     this._sent.add(request, draft, this.turns.length);
-    this.composer.clear();
+    if (options.supersedes === undefined) {
+      this.composer.clear();
+    }
     this._clock.now();
-    void this._send(request, draft, options.instead ?? false);
+    void this._send(request, draft, options);
   }
 
   stop(): void {
@@ -221,8 +216,9 @@ export class ChatModel implements IDisposable {
     this._clock.now();
   }
 
-  private async _send(request: string, draft: Draft, instead: boolean): Promise<void> {
+  private async _send(request: string, draft: Draft, options: AskOptions): Promise<void> {
     const { notebookAt, socket, trans } = this._options;
+    const { instead = false, supersedes = '' } = options;
     try {
       await this._ensureCreated();
     } catch (error) {
@@ -239,7 +235,8 @@ export class ChatModel implements IDisposable {
       context: draft.context,
       notebook: notebookAt(this._state.notebook_path),
       instead,
-      assistant: this.composer.assistant
+      assistant: this.composer.assistant,
+      supersedes
     });
     if (!isSent) {
       this._refused(request, disconnectedProblem(trans));
@@ -326,6 +323,7 @@ export class ChatModel implements IDisposable {
 
   private _takeState(state: ChatState): void {
     this._state = state;
+    this._turns.supersede(state.superseded);
     this._isDriveQuiet = false;
     this._stateReceived.emit(state);
     this._clock.now();

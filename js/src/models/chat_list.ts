@@ -4,9 +4,11 @@ import type { ListedChat } from '../server/answers';
 import type { Rest } from '../server/rest';
 import type { ChatSummary } from './types';
 
+type ListRest = Pick<Rest, 'branchChat' | 'changeChat' | 'chats' | 'deleteChat'>;
+
 /** The chats that the server has, newest first, or those that a query finds. */
 export class ChatList {
-  constructor(rest: Pick<Rest, 'chats'>) {
+  constructor(rest: ListRest) {
     this._rest = rest;
   }
 
@@ -28,7 +30,24 @@ export class ChatList {
     }
   }
 
-  private readonly _rest: Pick<Rest, 'chats'>;
+  async rename(id: string, title: string): Promise<void> {
+    await this._rest.changeChat(id, { title });
+    await this.refresh();
+  }
+
+  async delete(id: string): Promise<void> {
+    await this._rest.deleteChat(id);
+    await this.refresh();
+  }
+
+  /** A new chat that goes on after a run of this one; its id. */
+  async branch(id: string, run: string): Promise<string> {
+    const branch = await this._rest.branchChat(id, run);
+    await this.refresh();
+    return branch.id;
+  }
+
+  private readonly _rest: ListRest;
   private readonly _changed = new Signal<this, readonly ChatSummary[]>(this);
   private _chats: readonly ChatSummary[] = [];
   private _query = '';

@@ -95,6 +95,16 @@ export class ChatPool implements IDisposable {
     if (frame.type === 'chat_deleted' || isUnknown) {
       this.forget(frame.chat);
     }
+    // Another agent begins to work here: the server tells the page that is to draw it.
+    if (frame.type === 'chat' && frame.state.phase !== 'idle') {
+      this._meet(frame.state.id);
+    }
+  }
+
+  private _meet(id: string): void {
+    if (!this._chats.some(chat => chat.id === id)) {
+      this._use(this._make(id, ''));
+    }
   }
 
   private readonly _options: Omit<ChatOptions, 'id' | 'notebookPath'>;

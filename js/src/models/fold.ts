@@ -76,7 +76,8 @@ export class TurnFold {
       usage: NO_USAGE,
       costDollars: null,
       durationSeconds: 0,
-      activity: ''
+      activity: '',
+      supersededBy: ''
     };
   }
 

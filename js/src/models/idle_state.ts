@@ -15,6 +15,7 @@ export function idleState(id: string, notebookPath: string): ChatState {
     approval: '',
     input: null,
     context_tokens: 0,
-    context_limit: 0
+    context_limit: 0,
+    superseded: []
   };
 }

@@ -205,17 +205,20 @@ export class PanelModel implements IDisposable {
   }
 
   renameChat(id: string, title: string): Promise<void> {
-    return this._try(async () => {
-      await this.rest.changeChat(id, { title });
-      await this._list.refresh();
-    });
+    return this._try(() => this._list.rename(id, title));
   }
 
   deleteChat(id: string): Promise<void> {
     return this._try(async () => {
-      await this.rest.deleteChat(id);
+      await this._list.delete(id);
       this._pool.forget(id);
-      await this._list.refresh();
+    });
+  }
+
+  /** Go on after a run in a chat of its own, which is then shown. */
+  branchChat(id: string, run: string): Promise<void> {
+    return this._try(async () => {
+      this.openChat(await this._list.branch(id, run));
     });
   }
 

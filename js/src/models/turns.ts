@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { RecordedEvent } from '../events';
+import type { SupersededRun } from '../server/frames';
 import { TurnFold } from './fold';
 import type { Turn } from './types';
 
@@ -17,7 +18,7 @@ export class TurnList {
       for (const index of this._stale) {
         const fold = this._folds[index];
         if (fold !== undefined) {
-          turns[index] = fold.turn;
+          turns[index] = this._placed(fold.turn);
         }
       }
       this._turns = turns;
@@ -37,9 +38,26 @@ export class TurnList {
     this._stale.add(index);
   }
 
+  /** Which runs others took the place of; all others count. */
+  supersede(superseded: readonly SupersededRun[]): void {
+    const before = this._supersededBy;
+    this._supersededBy = new Map(superseded.map(({ run, by }) => [run, by]));
+    for (const [run, index] of this._indexes) {
+      if (before.get(run) !== this._supersededBy.get(run)) {
+        this._stale.add(index);
+      }
+    }
+  }
+
+  private _placed(turn: Turn): Turn {
+    const supersededBy = this._supersededBy.get(turn.runId) ?? '';
+    return turn.supersededBy === supersededBy ? turn : { ...turn, supersededBy };
+  }
+
   private readonly _trans: TranslationBundle;
   private readonly _folds: TurnFold[] = [];
   private readonly _indexes = new Map<string, number>();
   private readonly _stale = new Set<number>();
+  private _supersededBy: ReadonlyMap<string, string> = new Map();
   private _turns: readonly Turn[] = [];
 }

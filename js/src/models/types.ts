@@ -88,6 +88,8 @@ export interface Turn {
   readonly durationSeconds: number;
   /** Shown while the model is silent or asked again: `waiting 12 s`, `retrying (2) …`. */
   readonly activity: string;
+  /** The run that took its place: it is folded away and the model is not told; empty: none. */
+  readonly supersededBy: string;
 }
 
 export type { LinkState } from '../server/link_state';
@@ -98,6 +100,13 @@ export interface Draft {
   readonly context: readonly ContextItem[];
   readonly mode: Mode;
   readonly model: string;
+}
+
+export interface AskOptions {
+  /** Stop what goes on and ask this instead. */
+  readonly instead?: boolean;
+  /** The run whose question this takes the place of, with all that followed. */
+  readonly supersedes?: string;
 }
 
 /** What stands in the sessions list. */

@@ -1,10 +1,10 @@
 import * as React from 'react';
 
 import { formatSeconds } from '../models/figures';
+import { Nothing } from '../pages/notes';
 import { CodeBlock } from '../views/code_block';
 import { useTrans } from '../views/scope';
 import type { SampleCell } from './answers';
-import { Nothing } from './notes';
 import { Outputs } from './outputs_view';
 
 /** Each time a cell ran, with what it showed. */

@@ -1,14 +1,14 @@
 import * as React from 'react';
 
-import { Button } from '../views/button';
+import { Complaint, Nothing } from '../pages/notes';
+import { ShowMore } from '../pages/show_more';
+import { Tabs } from '../pages/tabs';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import type { Change, ComparedRow, ComparedSide, Comparison } from './answers';
 import type { ComparisonModel } from './comparison_model';
 import { Interval } from './interval';
-import { Complaint, Nothing } from './notes';
 import type { RunsPage } from './runs_page';
-import { Tabs } from './tabs';
 import { changeWords, points, runStatusWords } from './words';
 
 interface CompareViewProps {
@@ -21,7 +21,7 @@ export function CompareView({ page, model }: CompareViewProps) {
   const trans = useTrans();
   const { comparison, problem } = useSignal(model.changed, () => model.state);
   return (
-    <div className="cw-runs-scroller cw-runs-detail">
+    <div className="cw-page-scroller cw-page-detail">
       <Complaint text={problem} />
       {comparison !== null && (
         <>
@@ -125,16 +125,7 @@ function Rows({ page, comparison, model }: RowsProps) {
               ))}
           </tbody>
         </table>
-        {hasMore && (
-          <Button
-            kind="quiet"
-            onClick={() => {
-              void model.more();
-            }}
-          >
-            {trans.__('Show more')}
-          </Button>
-        )}
+        <ShowMore isThere={hasMore} onMore={() => model.more()} />
       </div>
     </>
   );

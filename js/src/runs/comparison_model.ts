@@ -1,6 +1,6 @@
+import { complaintOf, StateModel } from '../pages/state';
 import type { Change, ComparedRow, Comparison } from './answers';
 import type { RunsRest } from './requests';
-import { complaintOf, StateModel } from './state';
 
 export interface ComparisonState {
   /** The numbers and the first rows; null: they are not there yet. */

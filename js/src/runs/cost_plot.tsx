@@ -1,7 +1,8 @@
 import * as React from 'react';
 
+import type { Axis } from '../pages/axes';
 import { useTrans } from '../views/scope';
-import { type Axis, costAxis, type CostPoint, paretoFront, shareAxis } from './pareto';
+import { costAxis, type CostPoint, paretoFront, shareAxis } from './pareto';
 import { dollars, percent } from './words';
 
 const WIDTH = 760;

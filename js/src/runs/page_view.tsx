@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { type Highlight, HighlightContext } from '../markdown';
+import { Tabs } from '../pages/tabs';
 import { IconButton } from '../views/button';
 import { TranslationProvider, useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
@@ -15,7 +16,6 @@ import { ResultView } from './result_view';
 import { ResultsView } from './results_view';
 import type { Place, RunsPage } from './runs_page';
 import { SampleView } from './sample_view';
-import { Tabs } from './tabs';
 
 export interface PageViewProps {
   readonly page: RunsPage;
@@ -46,7 +46,7 @@ function Body({ page }: { readonly page: RunsPage }) {
   const isDeep = trail.length > 1;
   return (
     <div
-      className="cw-runs-body"
+      className="cw-page-body"
       onKeyDown={event => {
         if (event.key === 'Escape' && isDeep && !(event.target instanceof HTMLInputElement)) {
           page.back();
@@ -69,7 +69,7 @@ function Body({ page }: { readonly page: RunsPage }) {
           }}
         />
       </div>
-      <div id={id} role="tabpanel" className="cw-runs-main" aria-label={titleOf(page.place, trans)}>
+      <div id={id} role="tabpanel" className="cw-page-main" aria-label={titleOf(page.place, trans)}>
         {isDeep && <Trail page={page} />}
         <Shown page={page} />
       </div>

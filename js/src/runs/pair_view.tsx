@@ -1,10 +1,10 @@
 import * as React from 'react';
 
+import { Complaint, Nothing } from '../pages/notes';
 import { Button } from '../views/button';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import type { Sample } from './answers';
-import { Complaint, Nothing } from './notes';
 import type { SampleModel } from './sample_model';
 import { SampleFacts } from './sample_view';
 import { StepView } from './step_view';
@@ -21,7 +21,7 @@ export function PairView({ first, second }: PairViewProps) {
   const one = useSignal(first.changed, () => first.state);
   const other = useSignal(second.changed, () => second.state);
   return (
-    <div className="cw-runs-scroller cw-runs-detail">
+    <div className="cw-page-scroller cw-page-detail">
       <Complaint text={one.problem} />
       <Complaint text={other.problem} />
       {one.sample !== null && other.sample !== null ? (
@@ -63,7 +63,7 @@ function Pairs({ first, second }: PairsProps) {
           </div>
         ))}
       </div>
-      <p className="cw-row cw-runs-count" role="status">
+      <p className="cw-row cw-page-count" role="status">
         {place < 0 ? (
           trans.__('Both did the same.')
         ) : (

@@ -1,9 +1,9 @@
 import * as React from 'react';
 
+import { Nothing } from '../pages/notes';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import { CostPlot } from './cost_plot';
-import { Nothing } from './notes';
 import type { CostPoint } from './pareto';
 import { agentOf, filtered, type Result } from './result_list';
 import type { RunsPage } from './runs_page';
@@ -21,7 +21,7 @@ export function PlotView({ page }: { readonly page: RunsPage }) {
   const plotted = here.map(pointOf).filter(point => point !== null);
   const others = here.filter(({ numbers }) => numbers?.cost_each === null);
   return (
-    <div className="cw-runs-scroller cw-runs-detail">
+    <div className="cw-page-scroller cw-page-detail">
       {suites.length > 1 && (
         <label className="cw-chooser">
           <span className="cw-muted">{trans.__('Suite')}</span>

@@ -1,13 +1,13 @@
 import * as React from 'react';
 
 import { formatCount, formatDollars, formatSeconds } from '../models/figures';
-import { Button } from '../views/button';
+import { choicesOf, Chooser, SearchField } from '../pages/fields';
+import { Complaint, Nothing } from '../pages/notes';
+import { ShowMore } from '../pages/show_more';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import { formatMoment } from '../views/words';
 import type { RunRow } from './answers';
-import { choicesOf, Chooser, SearchField } from './fields';
-import { Complaint, Nothing } from './notes';
 import type { RunsPage } from './runs_page';
 import { runStatusWords } from './words';
 
@@ -21,7 +21,7 @@ export function RecordedView({ page }: { readonly page: RunsPage }) {
       <Filters page={page} />
       <Complaint text={problem} />
       {runs.length > 0 && (
-        <div className="cw-runs-scroller" tabIndex={0} role="group" aria-label={trans.__('Runs')}>
+        <div className="cw-page-scroller" tabIndex={0} role="group" aria-label={trans.__('Runs')}>
           <table className="cw-table">
             <thead>
               <tr>
@@ -47,16 +47,7 @@ export function RecordedView({ page }: { readonly page: RunsPage }) {
               ))}
             </tbody>
           </table>
-          {hasMore && (
-            <Button
-              kind="quiet"
-              onClick={() => {
-                void list.more();
-              }}
-            >
-              {trans.__('Show more')}
-            </Button>
-          )}
+          <ShowMore isThere={hasMore} onMore={() => list.more()} />
         </div>
       )}
       {runs.length === 0 && isLoaded && problem === '' && (

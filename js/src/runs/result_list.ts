@@ -1,6 +1,6 @@
+import { complaintOf, StateModel } from '../pages/state';
 import { type ResultNumbers, type ResultPlace } from './answers';
 import type { RunsRest } from './requests';
-import { complaintOf, StateModel } from './state';
 
 /** So long the sum of a result that grows is left alone, in times of how long it took. */
 const REST_FACTOR = 5;

@@ -1,11 +1,11 @@
 import * as React from 'react';
 
 import { formatCount, formatDollars, formatSeconds } from '../models/figures';
+import { Complaint } from '../pages/notes';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import type { GroupNumbers, ResultNumbers } from './answers';
 import { Interval, Share } from './interval';
-import { Complaint } from './notes';
 import type { RunsPage } from './runs_page';
 import type { SampleList } from './sample_list';
 import { SamplesTable } from './samples_table';
@@ -22,7 +22,7 @@ export function ResultView({ page, samples }: ResultViewProps) {
   const { results } = useSignal(list.changed, () => list.state);
   const result = results.find(({ path }) => path === samples.result);
   return (
-    <div className="cw-runs-scroller cw-runs-detail">
+    <div className="cw-page-scroller cw-page-detail">
       <Complaint text={result?.problem ?? ''} />
       {result?.numbers && <Sum numbers={result.numbers} />}
       <SamplesTable page={page} list={samples} />
@@ -90,7 +90,7 @@ function NotRunList({ numbers }: { readonly numbers: ResultNumbers }) {
   return (
     <>
       {numbers.check_errors > 0 && (
-        <p className="cw-runs-note">
+        <p className="cw-page-note">
           {trans._n(
             '%1 sample has a check that failed to run; it counts as not passed.',
             '%1 samples have a check that failed to run; they count as not passed.',
@@ -99,7 +99,7 @@ function NotRunList({ numbers }: { readonly numbers: ResultNumbers }) {
         </p>
       )}
       {numbers.unreadable > 0 && (
-        <p className="cw-runs-note">
+        <p className="cw-page-note">
           {trans._n(
             '%1 line of the file is no sample and is left out.',
             '%1 lines of the file are no samples and are left out.',
@@ -108,7 +108,7 @@ function NotRunList({ numbers }: { readonly numbers: ResultNumbers }) {
         </p>
       )}
       {failed > 0 && (
-        <details className="cw-runs-note">
+        <details className="cw-page-note">
           <summary>
             {trans._n(
               '%1 sample could not be run and is in no share.',

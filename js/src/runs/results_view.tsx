@@ -1,14 +1,14 @@
 import * as React from 'react';
 
 import { formatSeconds } from '../models/figures';
+import { choicesOf, Chooser, SearchField } from '../pages/fields';
+import { Complaint, Nothing } from '../pages/notes';
 import { Button } from '../views/button';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import { formatMoment } from '../views/words';
-import { choicesOf, Chooser, SearchField } from './fields';
 import { FolderField } from './folder_field';
 import { Interval, Share } from './interval';
-import { Complaint, Nothing } from './notes';
 import { agentOf, filtered, modelsOf, type Result, type ResultListState } from './result_list';
 import type { RunsPage } from './runs_page';
 import { dollars, stateWords } from './words';
@@ -24,7 +24,7 @@ export function ResultsView({ page }: { readonly page: RunsPage }) {
       <Filters page={page} state={state} />
       <Complaint text={state.problem} />
       {state.isCut && (
-        <p className="cw-runs-note">
+        <p className="cw-page-note">
           {trans.__(
             'There are more results in this folder than fit in a list; name a smaller one.'
           )}
@@ -32,7 +32,7 @@ export function ResultsView({ page }: { readonly page: RunsPage }) {
       )}
       {shown.length > 0 && (
         <div
-          className="cw-runs-scroller"
+          className="cw-page-scroller"
           tabIndex={0}
           role="group"
           aria-label={trans.__('Results')}

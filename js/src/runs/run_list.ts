@@ -1,6 +1,6 @@
+import { complaintOf, StateModel } from '../pages/state';
 import type { RunRow } from './answers';
 import type { RunFilter, RunsRest } from './requests';
-import { complaintOf, StateModel } from './state';
 
 export interface RunListState {
   readonly runs: readonly RunRow[];

@@ -1,15 +1,12 @@
-import { Poll } from '@lumino/polling';
-
+import { WatchedPage } from '../pages/watched_page';
 import { ComparisonModel } from './comparison_model';
 import type { RunsRest } from './requests';
 import { ResultList } from './result_list';
 import { RunList } from './run_list';
 import { SampleList } from './sample_list';
 import { SampleModel } from './sample_model';
-import { StateModel } from './state';
 
 const POLL_MILLISECONDS = 2000;
-const SLOWEST_MILLISECONDS = 30_000;
 
 /** One sample of a result. */
 export interface SampleName {
@@ -43,19 +40,12 @@ export interface RunsPageState {
 const START: Place = { kind: 'results' };
 
 /** The page: where in it the person is, and what is read for that. */
-export class RunsPage extends StateModel<RunsPageState> {
+export class RunsPage extends WatchedPage<RunsPageState> {
   constructor(rest: RunsRest) {
-    super({ trail: [START], detail: { kind: 'none' } });
+    super({ trail: [START], detail: { kind: 'none' } }, 'cellwright:runs', POLL_MILLISECONDS);
     this._rest = rest;
     this.results = new ResultList(rest);
     this.runs = new RunList(rest);
-    this._poll = new Poll({
-      name: 'cellwright:runs',
-      auto: false,
-      standby: () => (this._isVisible ? 'when-hidden' : true),
-      frequency: { interval: POLL_MILLISECONDS, backoff: true, max: SLOWEST_MILLISECONDS },
-      factory: () => this._look()
-    });
   }
 
   readonly results: ResultList;
@@ -78,18 +68,8 @@ export class RunsPage extends StateModel<RunsPageState> {
     }
   }
 
-  /** Look for news only while somebody sees the page. */
-  setVisible(isVisible: boolean): void {
-    if (this._isVisible === isVisible || this.isDisposed) {
-      return;
-    }
-    this._isVisible = isVisible;
-    void (isVisible ? this._poll.refresh() : this._poll.stop());
-  }
-
   override dispose(): void {
     if (!this.isDisposed) {
-      this._poll.dispose();
       this.results.dispose();
       this.runs.dispose();
       this._drop();
@@ -100,9 +80,7 @@ export class RunsPage extends StateModel<RunsPageState> {
   private _show(trail: readonly Place[]): void {
     this._drop();
     this.set({ trail, detail: this._open(trail.at(-1) ?? START) });
-    if (this._isVisible) {
-      void this._poll.refresh();
-    }
+    this.lookNow();
   }
 
   private _open(place: Place): Detail {
@@ -165,8 +143,7 @@ export class RunsPage extends StateModel<RunsPageState> {
     }
   }
 
-  /** Read what may have changed of what is shown. */
-  private async _look(): Promise<void> {
+  protected async look(): Promise<void> {
     const { kind } = this.place;
     if (kind === 'runs') {
       await this.runs.refresh();
@@ -190,6 +167,4 @@ export class RunsPage extends StateModel<RunsPageState> {
   }
 
   private readonly _rest: RunsRest;
-  private readonly _poll: Poll;
-  private _isVisible = false;
 }

@@ -1,6 +1,6 @@
+import { complaintOf, StateModel } from '../pages/state';
 import type { SampleRow } from './answers';
 import type { RunsRest, SampleFilter } from './requests';
-import { complaintOf, StateModel } from './state';
 
 export interface SampleListState {
   readonly samples: readonly SampleRow[];

@@ -1,5 +1,5 @@
+import { complaintOf, StateModel } from '../pages/state';
 import type { Sample } from './answers';
-import { complaintOf, StateModel } from './state';
 
 export interface SampleState {
   /** Null: it is not there yet, or cannot be read. */

@@ -2,16 +2,16 @@ import * as React from 'react';
 
 import { formatCount, formatDollars, formatSeconds } from '../models/figures';
 import { Markdown } from '../markdown';
+import { Complaint, Nothing } from '../pages/notes';
+import { type Tab, Tabs } from '../pages/tabs';
 import { CodeBlock } from '../views/code_block';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import type { Sample, Score } from './answers';
 import { CellsView } from './cells_view';
-import { Complaint, Nothing } from './notes';
 import { OutcomeMark } from './outcome_mark';
 import type { SampleModel } from './sample_model';
 import { StepView } from './step_view';
-import { type Tab, Tabs } from './tabs';
 import { stepsOf } from './trajectory';
 import { runStatusWords } from './words';
 
@@ -22,7 +22,7 @@ export function SampleView({ model }: { readonly model: SampleModel }) {
   const trans = useTrans();
   const { sample, problem } = useSignal(model.changed, () => model.state);
   return (
-    <div className="cw-runs-scroller cw-runs-detail">
+    <div className="cw-page-scroller cw-page-detail">
       <Complaint text={problem} />
       {sample !== null && <Parts sample={sample} />}
       {sample === null && problem === '' && <Nothing>{trans.__('Reading …')}</Nothing>}

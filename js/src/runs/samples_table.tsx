@@ -1,12 +1,12 @@
 import * as React from 'react';
 
 import { formatCount, formatDollars, formatSeconds } from '../models/figures';
-import { Button } from '../views/button';
+import { choicesOf, Chooser, SearchField } from '../pages/fields';
+import { Complaint, Nothing } from '../pages/notes';
+import { ShowMore } from '../pages/show_more';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import type { SampleRow } from './answers';
-import { choicesOf, Chooser, SearchField } from './fields';
-import { Complaint, Nothing } from './notes';
 import { OutcomeMark } from './outcome_mark';
 import type { SampleFilter } from './requests';
 import type { RunsPage } from './runs_page';
@@ -30,7 +30,7 @@ export function SamplesTable({ page, list }: SamplesTableProps) {
     <section aria-label={trans.__('Samples')}>
       <Filters list={list} />
       <Complaint text={problem} />
-      <p className="cw-muted cw-runs-count" role="status">
+      <p className="cw-muted cw-page-count" role="status">
         {fitting === total
           ? trans._n('%1 sample', '%1 samples', total)
           : trans.__('%1 of %2 samples', fitting, total)}
@@ -67,16 +67,7 @@ export function SamplesTable({ page, list }: SamplesTableProps) {
           </tbody>
         </table>
       )}
-      {hasMore && (
-        <Button
-          kind="quiet"
-          onClick={() => {
-            void list.more();
-          }}
-        >
-          {trans.__('Show more')}
-        </Button>
-      )}
+      <ShowMore isThere={hasMore} onMore={() => list.more()} />
       {samples.length === 0 && isLoaded && problem === '' && (
         <Nothing>{trans.__('No sample fits')}</Nothing>
       )}

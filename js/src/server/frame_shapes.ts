@@ -1,7 +1,7 @@
 /** Frames from the server, checked before anybody believes them. */
 import type { RecordedEvent } from '../events';
 import { recordedEvent } from './event_shapes';
-import type { ChatState, QueuedPrompt, ServerFrame } from './frames';
+import type { ChatState, QueuedPrompt, ServerFrame, SupersededRun } from './frames';
 import { isObject, list, nullable, number, oneOf, record, text, truth, type Shape } from './shapes';
 
 type FrameType = ServerFrame['type'];
@@ -22,7 +22,8 @@ const CHAT_STATE = record<ChatState>({
     record<NonNullable<ChatState['input']>>({ request: text, prompt: text, password: truth })
   ),
   context_tokens: number,
-  context_limit: number
+  context_limit: number,
+  superseded: list(record<SupersededRun>({ run: text, by: text }))
 });
 
 /** Each item is looked at on its own: one bad event does not take the others with it. */

@@ -45,6 +45,12 @@ export interface QueuedPrompt {
   readonly prompt: string;
 }
 
+/** A run that another one took the place of: kept, and the model is not told of it. */
+export interface SupersededRun {
+  readonly run: string;
+  readonly by: string;
+}
+
 /** What a chat is doing. */
 export interface ChatState {
   readonly id: string;
@@ -71,6 +77,7 @@ export interface ChatState {
   /** Tokens of the last request and how many the model takes (0: not known). */
   readonly context_tokens: number;
   readonly context_limit: number;
+  readonly superseded: readonly SupersededRun[];
 }
 
 /** From the tab to the server. */
@@ -105,6 +112,8 @@ export type ClientFrame =
       readonly instead: boolean;
       /** Name of the assistant that answers; empty: none. */
       readonly assistant: string;
+      /** The run whose question this takes the place of, with all that followed; empty: none. */
+      readonly supersedes: string;
     }
   | { readonly type: 'stop'; readonly chat: string }
   | {

@@ -141,6 +141,11 @@ export class Rest {
     await send(this._settings, { path: ['chats', id] }, withBody('PATCH', change));
   }
 
+  /** A new chat that goes on after this run. */
+  branchChat(id: string, run: string): Promise<ListedChat> {
+    return this._get(CHAT, { path: ['chats', id, 'branch'] }, withBody('POST', { run }));
+  }
+
   async deleteChat(id: string): Promise<void> {
     await send(this._settings, { path: ['chats', id] }, { method: 'DELETE' });
   }

@@ -40,16 +40,16 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
       onChoose: () => undefined
     }))
   ];
-  const shown = chosen === '' ? trans.__('Assistant') : chosen;
   return (
     <Menu
       label={chosen === '' ? trans.__('Assistant: none') : trans.__('Assistant: %1', chosen)}
       className="cw-picker"
       side="above"
-      shrinks
+      shrinks={chosen !== ''}
       entries={entries}
     >
-      <span className="cw-picker-text">{shown}</span>
+      <Icon name="person" className="cw-picker-sign" />
+      {chosen !== '' && <span className="cw-picker-text">{chosen}</span>}
       <Icon name="chevron_down" />
     </Menu>
   );

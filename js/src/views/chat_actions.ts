@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import type { AskOptions } from '../models/types';
 import { useAcceptAll } from './accept_all';
 import type { Chat, Notebooks, OpenNotebook, Panel } from './ports';
 import { useTrans } from './scope';
@@ -20,8 +21,8 @@ export function useChatActions(
   const canAnswer = useSignal(chat.changed, () => !chat.isDrivenElsewhere);
   const port = usePort(notebooks, path);
   return React.useMemo(() => {
-    const ask = (text: string): void => {
-      chat.ask({ text, context: [], mode: panel.modeOf(chat), model: '' });
+    const ask = (text: string, options: AskOptions = {}): void => {
+      chat.ask({ text, context: [], mode: panel.modeOf(chat), model: '' }, options);
     };
     return {
       canReveal: port !== null,
@@ -38,6 +39,12 @@ export function useChatActions(
       redo: (runId, callId) => port?.redo(runId, callId) ?? null,
       retry: turn => {
         ask(turn.prompt);
+      },
+      replace: (turn, prompt) => {
+        ask(prompt, { supersedes: turn.runId, instead: isRunning });
+      },
+      branch: turn => {
+        void panel.branchChat(chat.id, turn.runId);
       },
       proceed: () => {
         ask(trans.__('Continue where you were cut off.'));

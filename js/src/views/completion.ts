@@ -1,9 +1,11 @@
-/** Names a person types after `@` (variables) and `#` (cells). */
+/** Names a person types after `@` (assistants, variables) and `#` (cells). */
 import * as React from 'react';
 
 import type { VariableSummary } from '../events';
 import type { OutlineEntry } from '../models/notebooks';
+import type { AssistantSummary } from '../server/answers';
 import type { ContextItem } from '../server/frames';
+import type { IconName } from './icon_paths';
 
 const MOST_SHOWN = 50;
 
@@ -11,6 +13,8 @@ const MOST_SHOWN = 50;
 export interface Trigger {
   readonly sign: '@' | '#';
   readonly query: string;
+  /** Nothing stands before it: an assistant may be meant. */
+  readonly isFirst: boolean;
   /** Where the sign stands. */
   readonly start: number;
   readonly end: number;
@@ -24,7 +28,8 @@ export function findTrigger(text: string, caret: number): Trigger | null {
   if ((sign !== '@' && sign !== '#') || query === undefined) {
     return null;
   }
-  return { sign, query, start: caret - query.length - 1, end: caret };
+  const start = caret - query.length - 1;
+  return { sign, query, isFirst: text.slice(0, start).trim() === '', start, end: caret };
 }
 
 /** Something that can be put in the place of a trigger. */
@@ -32,14 +37,35 @@ export interface Candidate {
   readonly key: string;
   readonly label: string;
   readonly detail: string;
-  readonly hasError: boolean;
-  readonly item: ContextItem;
+  readonly icon: IconName;
+  /** What goes along with the prompt; null: the text says it all. */
+  readonly item: ContextItem | null;
   /** What then stands in the text. */
   readonly text: string;
 }
 
+/** A text in which a trigger has become a name, and where the caret is then. */
+export interface Completed {
+  readonly text: string;
+  readonly caret: number;
+}
+
+/** Put a name in the place of its trigger; what follows keeps its one space, or none. */
+export function complete(text: string, trigger: Trigger, name: string): Completed {
+  const before = text.slice(0, trigger.start);
+  const after = text.slice(trigger.end);
+  if (name === '') {
+    const isDoubled = /(?:^|\s)$/u.test(before) && after.startsWith(' ');
+    return { text: before + (isDoubled ? after.slice(1) : after), caret: before.length };
+  }
+  const put = /^[\s,.;:!?)\]]/u.test(after) ? name.trimEnd() : name;
+  const step = put !== name && after.startsWith(' ') ? 1 : 0;
+  return { text: before + put + after, caret: before.length + put.length + step };
+}
+
 /** Where the names come from. */
 export interface NameSource {
+  assistants(): Promise<readonly AssistantSummary[]>;
   variables(): Promise<readonly VariableSummary[]>;
   /** What a variable holds, in a few lines. */
   variable(name: string): Promise<string>;
@@ -51,8 +77,19 @@ function ofVariable({ name, type, text }: VariableSummary): Candidate {
     key: `variable:${name}`,
     label: name,
     detail: text === '' ? type : `${type} · ${text}`,
-    hasError: false,
+    icon: 'variable',
     item: { kind: 'variable', name },
+    text: `@${name} `
+  };
+}
+
+function ofAssistant({ name, description }: AssistantSummary): Candidate {
+  return {
+    key: `assistant:${name}`,
+    label: name,
+    detail: description,
+    icon: 'person',
+    item: null,
     text: `@${name} `
   };
 }
@@ -60,7 +97,14 @@ function ofVariable({ name, type, text }: VariableSummary): Candidate {
 function ofCell({ id, label, hasError }: OutlineEntry): Candidate {
   const item = { kind: 'cell', cell_id: id, text: label } as const;
   // The chip names the cell; its id would only be noise in the sentence.
-  return { key: `cell:${id}`, label, detail: '', hasError, item, text: '' };
+  return {
+    key: `cell:${id}`,
+    label,
+    detail: '',
+    icon: hasError ? 'error' : 'cell',
+    item,
+    text: ''
+  };
 }
 
 /** Those that fit, names that begin so first. */
@@ -69,8 +113,7 @@ export function rank(candidates: readonly Candidate[], query: string): readonly 
   const place = (candidate: Candidate): number => candidate.label.toLowerCase().indexOf(wanted);
   return candidates
     .filter(candidate => place(candidate) >= 0)
-    .sort((a, b) => Math.min(place(a), 1) - Math.min(place(b), 1))
-    .slice(0, MOST_SHOWN);
+    .sort((a, b) => Math.min(place(a), 1) - Math.min(place(b), 1));
 }
 
 export interface Candidates {
@@ -82,37 +125,60 @@ export interface Candidates {
 
 const NONE: Candidates = { list: [], isLoading: false, problem: '' };
 
-/** What may stand in place of the trigger; variables are asked of the kernel once a trigger. */
+/** What may stand in place of the trigger, assistants first; asked for once a trigger. */
 export function useCandidates(trigger: Trigger | null, source: NameSource): Candidates {
-  const [all, setAll] = React.useState<Candidates>(NONE);
   const sign = trigger?.sign;
+  const assistants = useAsked(trigger?.isFirst === true && sign === '@', source, askAssistants);
+  const variables = useAsked(sign === '@', source, askVariables);
+  const cells = React.useMemo(
+    () => (sign === '#' ? source.cells().map(ofCell) : []),
+    [sign, source]
+  );
+  const query = trigger?.query ?? '';
+  return React.useMemo(() => {
+    const groups = [assistants.list, variables.list, cells];
+    const list = groups.flatMap(group => rank(group, query)).slice(0, MOST_SHOWN);
+    return { ...variables, list };
+  }, [assistants, variables, cells, query]);
+}
+
+async function askVariables(source: NameSource): Promise<readonly Candidate[]> {
+  return (await source.variables()).map(ofVariable);
+}
+
+async function askAssistants(source: NameSource): Promise<readonly Candidate[]> {
+  return (await source.assistants()).map(ofAssistant);
+}
+
+/** What the source says, while it is wanted. */
+function useAsked(
+  isWanted: boolean,
+  source: NameSource,
+  ask: (source: NameSource) => Promise<readonly Candidate[]>
+): Candidates {
+  const [found, setFound] = React.useState<Candidates>(NONE);
   React.useEffect(() => {
-    if (sign === undefined) {
-      setAll(NONE);
-      return;
-    }
-    if (sign === '#') {
-      setAll({ ...NONE, list: source.cells().map(ofCell) });
+    setFound(isWanted ? { ...NONE, isLoading: true } : NONE);
+    if (!isWanted) {
       return;
     }
     let isOver = false;
-    setAll({ ...NONE, isLoading: true });
-    source.variables().then(
-      variables => {
-        if (!isOver) {
-          setAll({ ...NONE, list: variables.map(ofVariable) });
-        }
+    const tell = (change: Partial<Candidates>): void => {
+      if (!isOver) {
+        setFound({ ...NONE, ...change });
+      }
+    };
+    ask(source).then(
+      list => {
+        tell({ list });
       },
       (error: unknown) => {
-        if (!isOver) {
-          setAll({ ...NONE, problem: error instanceof Error ? error.message : String(error) });
-        }
+        tell({ problem: error instanceof Error ? error.message : String(error) });
       }
     );
     return () => {
       isOver = true;
     };
-  }, [sign, source]);
-  const query = trigger?.query ?? '';
-  return React.useMemo(() => ({ ...all, list: rank(all.list, query) }), [all, query]);
+  }, [isWanted, source, ask]);
+  return found;
 }

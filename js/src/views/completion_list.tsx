@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { Candidate, Candidates, NameSource } from './completion';
+import type { Candidate, Candidates, NameSource, Trigger } from './completion';
 import { Icon } from './icon';
 import { useTrans } from './scope';
 
@@ -8,7 +8,7 @@ const SUMMARY_AFTER_MILLISECONDS = 150;
 
 interface CompletionListProps {
   readonly id: string;
-  readonly sign: '@' | '#';
+  readonly trigger: Trigger;
   readonly candidates: Candidates;
   readonly active: number;
   readonly source: NameSource;
@@ -22,7 +22,7 @@ export function optionId(list: string, index: number): string {
 
 /** Names to choose from, with a summary of the one in question. */
 export function CompletionList(props: CompletionListProps) {
-  const { id, sign, candidates, active, source, onActive, onChoose } = props;
+  const { id, trigger, candidates, active, source, onActive, onChoose } = props;
   const trans = useTrans();
   const chosen = candidates.list[active];
   const box = React.useRef<HTMLUListElement>(null);
@@ -35,12 +35,7 @@ export function CompletionList(props: CompletionListProps) {
   return (
     <div className="cw-popup cw-completion">
       {candidates.list.length > 0 ? (
-        <ul
-          ref={box}
-          id={id}
-          role="listbox"
-          aria-label={sign === '@' ? trans.__('Variables') : trans.__('Cells')}
-        >
+        <ul ref={box} id={id} role="listbox" aria-label={listWords(trigger, trans)}>
           {candidates.list.map((candidate, index) => (
             <li
               key={candidate.key}
@@ -57,7 +52,7 @@ export function CompletionList(props: CompletionListProps) {
                 onChoose(candidate);
               }}
             >
-              <Icon name={sign === '@' ? 'variable' : candidate.hasError ? 'error' : 'cell'} />
+              <Icon name={candidate.icon} />
               <span className="cw-option-label">{candidate.label}</span>
               {candidate.detail !== '' && (
                 <span className="cw-option-detail">{candidate.detail}</span>
@@ -68,15 +63,22 @@ export function CompletionList(props: CompletionListProps) {
       ) : (
         <p className="cw-muted cw-popup-note">{emptyWords(props, trans)}</p>
       )}
-      {chosen?.item.kind === 'variable' && (
+      {chosen?.item?.kind === 'variable' && (
         <Summary key={chosen.item.name} name={chosen.item.name} source={source} />
       )}
     </div>
   );
 }
 
+function listWords({ sign, isFirst }: Trigger, trans: ReturnType<typeof useTrans>): string {
+  if (sign === '#') {
+    return trans.__('Cells');
+  }
+  return isFirst ? trans.__('Assistants and variables') : trans.__('Variables');
+}
+
 function emptyWords(
-  { sign, candidates }: CompletionListProps,
+  { trigger, candidates }: CompletionListProps,
   trans: ReturnType<typeof useTrans>
 ): string {
   if (candidates.isLoading) {
@@ -85,7 +87,7 @@ function emptyWords(
   if (candidates.problem !== '') {
     return candidates.problem;
   }
-  return sign === '@' ? trans.__('No variable fits') : trans.__('No cell fits');
+  return trigger.sign === '@' ? trans.__('No variable fits') : trans.__('No cell fits');
 }
 
 function Summary({ name, source }: { name: string; source: NameSource }) {

@@ -37,7 +37,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, onSent }: Comp
   const state = useSignal(chat.changed, () => chat.state);
   const link = useSignal(panel.linkChanged, () => panel.link);
   const service = useSignal(panel.serviceChanged, () => panel.service);
-  const source = useNameSource(panel);
+  const source = useNameSource(panel, chat);
   const loadModels = React.useCallback(() => modelsOf(panel), [panel]);
   const [chosenModel, setModel] = React.useState('');
 
@@ -110,7 +110,9 @@ export function Composer({ panel, chat, sendWith, field, uploads, onSent }: Comp
             composer.setText(value);
           }}
           onCandidate={({ item }) => {
-            composer.addContext(item);
+            if (item !== null) {
+              composer.addContext(item);
+            }
           }}
           onFiles={uploads.add}
           onPress={onPress}
@@ -178,9 +180,14 @@ async function modelsOf(panel: Panel): Promise<readonly string[]> {
   return allowed.length > 0 ? allowed : panel.rest.models();
 }
 
-function useNameSource(panel: Panel): NameSource {
+function useNameSource(panel: Panel, chat: Chat): NameSource {
   return React.useMemo(
     () => ({
+      assistants: () =>
+        panel.rest.assistants(chat.state.notebook_path).then(
+          ({ assistants }) => assistants,
+          () => [] // an older server has none
+        ),
       variables: () => panel.variables(),
       variable: async name => {
         const kernel = panel.notebook?.kernelId ?? '';
@@ -188,7 +195,7 @@ function useNameSource(panel: Panel): NameSource {
       },
       cells: () => panel.notebook?.outline() ?? []
     }),
-    [panel]
+    [panel, chat]
   );
 }
 

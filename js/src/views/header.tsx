@@ -2,20 +2,30 @@ import * as React from 'react';
 
 import { IconButton } from './button';
 import { Icon } from './icon';
+import type { IconName } from './icon_paths';
+import { Menu } from './menu';
 import type { Chat, Panel } from './ports';
 import { useTrans } from './scope';
 import { useSignal } from './signal';
+
+/** A page in the main area. */
+export interface PageLink {
+  readonly key: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly open: () => void;
+}
 
 interface HeaderProps {
   readonly panel: Panel;
   readonly chat: Chat;
   readonly onSessions: () => void;
-  /** Left out: there is no page of runs here. */
-  readonly onRuns?: (() => void) | undefined;
+  /** Pages that the panel leads to. */
+  readonly pages: readonly PageLink[];
 }
 
 /** Which chat this is, and the way to others. */
-export function Header({ panel, chat, onSessions, onRuns }: HeaderProps) {
+export function Header({ panel, chat, onSessions, pages }: HeaderProps) {
   const trans = useTrans();
   const state = useSignal(chat.changed, () => chat.state);
   const notebook = state.notebook_path.split('/').at(-1) ?? '';
@@ -42,8 +52,21 @@ export function Header({ panel, chat, onSessions, onRuns }: HeaderProps) {
         }}
       />
       <IconButton icon="clock" label={trans.__('Chats')} onClick={onSessions} />
-      {onRuns !== undefined && (
-        <IconButton icon="list" label={trans.__('Runs and Benchmarks')} onClick={onRuns} />
+      {pages.length > 0 && (
+        <Menu
+          label={trans.__('More')}
+          className="cw-icon-button"
+          side="below"
+          end
+          entries={pages.map(({ key, label, icon, open }) => ({
+            key,
+            label,
+            icon,
+            onChoose: open
+          }))}
+        >
+          <Icon name="more" />
+        </Menu>
       )}
     </div>
   );

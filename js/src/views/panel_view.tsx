@@ -3,12 +3,14 @@ import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { HighlightContext, type Highlight } from '../markdown';
+import { type MadeFile, placeOf } from '../models/made_files';
 import type { PanelSettings } from '../settings';
 import { Banners } from './banners';
 import { ChatView } from './chat_view';
 import { Disabled } from './disabled';
 import { focusApproval } from './focus';
-import { Header } from './header';
+import { Header, type PageLink } from './header';
+import { OpenMadeProvider } from './made_files';
 import { MissingBar } from './missing_bar';
 import type { Notebooks, Panel } from './ports';
 import type { PanelRequest, PanelRequests } from './requests';
@@ -24,8 +26,10 @@ export interface PanelViewProps {
   readonly requests: PanelRequests;
   readonly trans: TranslationBundle;
   readonly highlight: Highlight | null;
-  /** Opens the page of runs; left out: there is none here. */
-  readonly onRuns?: (() => void) | undefined;
+  /** Pages that the panel leads to. */
+  readonly pages: readonly PageLink[];
+  /** Opens a document; null: it cannot be opened from here. */
+  readonly openPlace: (place: string) => (() => void) | null;
 }
 
 /** The whole panel. */
@@ -39,9 +43,13 @@ export function PanelView(props: PanelViewProps) {
   );
 }
 
-function Body({ panel, notebooks, settings, requests, onRuns }: PanelViewProps) {
+function Body({ panel, notebooks, settings, requests, pages, openPlace }: PanelViewProps) {
   const trans = useTrans();
   const chat = useSignal(panel.chatChanged, () => panel.chat);
+  const openMade = React.useCallback(
+    (file: MadeFile) => openPlace(placeOf(file, chat.state.notebook_path)),
+    [openPlace, chat]
+  );
   const isOff = useSignal(panel.problemChanged, () => panel.problem?.code === 'disabled');
   const sendWith = useSignal(settings.changed, () => settings.choices.sendWith);
   const [isListing, setListing] = React.useState(false);
@@ -85,20 +93,22 @@ function Body({ panel, notebooks, settings, requests, onRuns }: PanelViewProps) 
             onSessions={() => {
               setListing(true);
             }}
-            onRuns={onRuns}
+            pages={pages}
           />
           <Banners panel={panel} chat={chat} />
           <MissingBar panel={panel} />
-          <ChatView
-            key={keyOf(chat)}
-            panel={panel}
-            chat={chat}
-            notebooks={notebooks}
-            sendWith={sendWith}
-            field={field}
-            isServiceShown={isServiceShown}
-            onService={setServiceShown}
-          />
+          <OpenMadeProvider value={openMade}>
+            <ChatView
+              key={keyOf(chat)}
+              panel={panel}
+              chat={chat}
+              notebooks={notebooks}
+              sendWith={sendWith}
+              field={field}
+              isServiceShown={isServiceShown}
+              onService={setServiceShown}
+            />
+          </OpenMadeProvider>
         </>
       )}
     </div>

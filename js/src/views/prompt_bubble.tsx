@@ -6,8 +6,14 @@ import { useTrans } from './scope';
 
 const LONG_CHARACTERS = 600;
 
+interface PromptBubbleProps {
+  readonly turn: Pick<Turn, 'prompt' | 'files'>;
+  /** What can be done with it. */
+  readonly children?: React.ReactNode;
+}
+
 /** What the person asked. A long prompt shows its beginning. */
-export function PromptBubble({ turn }: { turn: Pick<Turn, 'prompt' | 'files'> }) {
+export function PromptBubble({ turn, children }: PromptBubbleProps) {
   const trans = useTrans();
   const isLong = turn.prompt.length > LONG_CHARACTERS;
   const [isOpen, setOpen] = React.useState(false);
@@ -15,8 +21,11 @@ export function PromptBubble({ turn }: { turn: Pick<Turn, 'prompt' | 'files'> })
   return (
     <div className="cw-prompt">
       <h3 className="cw-hidden">{trans.__('You asked')}</h3>
-      <div className="cw-prompt-text" dir="auto">
-        {text}
+      <div className="cw-prompt-line">
+        {children}
+        <div className="cw-prompt-text" dir="auto">
+          {text}
+        </div>
       </div>
       {isLong && (
         <button

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import {
+  complete,
   findTrigger,
   useCandidates,
   type Candidate,
@@ -24,7 +25,7 @@ interface PromptFieldProps {
   readonly onPress: (press: KeyPress) => boolean;
 }
 
-/** The box for the prompt; completes `@variables` and `#cells`. */
+/** The box for the prompt; completes `@assistants`, `@variables` and `#cells`. */
 export function PromptField(props: PromptFieldProps) {
   const { field, text, placeholder, source, onText, onCandidate, onFiles, onPress } = props;
   const trans = useTrans();
@@ -46,11 +47,11 @@ export function PromptField(props: PromptFieldProps) {
 
   const choose = (candidate: Candidate): void => {
     if (trigger !== null) {
-      const position = trigger.start + candidate.text.length;
-      onText(text.slice(0, trigger.start) + candidate.text + text.slice(trigger.end));
+      const completed = complete(text, trigger, candidate.text);
+      onText(completed.text);
       onCandidate(candidate);
       setCaret(null);
-      chosenCaret.current = position;
+      chosenCaret.current = completed.caret;
     }
   };
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
@@ -81,7 +82,7 @@ export function PromptField(props: PromptFieldProps) {
       {trigger !== null && (
         <CompletionList
           id={list}
-          sign={trigger.sign}
+          trigger={trigger}
           candidates={candidates}
           active={active}
           source={source}

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { QueuedPrompt } from '../server/frames';
 import { Button, IconButton } from './button';
+import { EditPrompt } from './edit_prompt';
 import { Icon } from './icon';
 import type { Chat } from './ports';
 import { useTrans } from './scope';
@@ -63,6 +64,8 @@ function Waiting({ chat, prompt, position, count }: WaitingProps) {
       <li className="cw-queued">
         <EditPrompt
           text={prompt.prompt}
+          label={trans.__('Waiting prompt')}
+          action={trans.__('Save')}
           onDone={text => {
             setEdited(false);
             if (text !== null && text !== prompt.prompt) {
@@ -121,61 +124,5 @@ function Waiting({ chat, prompt, position, count }: WaitingProps) {
         />
       </span>
     </li>
-  );
-}
-
-interface EditPromptProps {
-  readonly text: string;
-  /** Null: it stays as it was. */
-  readonly onDone: (text: string | null) => void;
-}
-
-function EditPrompt({ text, onDone }: EditPromptProps) {
-  const trans = useTrans();
-  const [value, setValue] = React.useState(text);
-  const field = React.useRef<HTMLTextAreaElement>(null);
-  React.useEffect(() => {
-    field.current?.focus();
-  }, []);
-  const save = (): void => {
-    onDone(value.trim() === '' ? null : value.trim());
-  };
-  return (
-    <div className="cw-instead">
-      <textarea
-        ref={field}
-        className="cw-field"
-        rows={2}
-        value={value}
-        aria-label={trans.__('Waiting prompt')}
-        onChange={event => {
-          setValue(event.target.value);
-        }}
-        onKeyDown={event => {
-          if (event.nativeEvent.isComposing) {
-            return;
-          }
-          if (event.key === 'Escape') {
-            event.stopPropagation();
-            onDone(null);
-          } else if (event.key === 'Enter' && !event.shiftKey) {
-            event.preventDefault();
-            save();
-          }
-        }}
-      />
-      <div className="cw-row">
-        <Button kind="primary" onClick={save}>
-          {trans.__('Save')}
-        </Button>
-        <Button
-          onClick={() => {
-            onDone(null);
-          }}
-        >
-          {trans.__('Cancel')}
-        </Button>
-      </div>
-    </div>
   );
 }

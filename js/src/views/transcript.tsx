@@ -4,6 +4,7 @@ import type { Turn } from '../models/types';
 import { Button } from './button';
 import { useFollowBottom } from './follow_bottom';
 import { useTrans } from './scope';
+import { stretchesOf, SupersededTurns } from './superseded_turns';
 import { TurnView } from './turn';
 import { useWindow } from './windowing';
 
@@ -50,9 +51,13 @@ export function Transcript({ turns, sentCount, children }: TranscriptProps) {
       >
         <div ref={content} className="cw-turns">
           {hidden > 0 && <Earlier count={hidden} onMore={onMore} />}
-          {shown.map(turn => (
-            <TurnView key={turn.runId} turn={turn} />
-          ))}
+          {stretchesOf(shown).map(stretch =>
+            stretch.kind === 'turn' ? (
+              <TurnView key={stretch.turn.runId} turn={stretch.turn} />
+            ) : (
+              <SupersededTurns key={stretch.key} turns={stretch.turns} />
+            )
+          )}
           {children}
         </div>
       </div>

@@ -5,7 +5,9 @@ import { BlockView } from './block';
 import { ApproveAll } from './approve_all';
 import { CompactionLine } from './compaction_line';
 import { groupBlocks } from './grouping';
-import { PromptBubble } from './prompt_bubble';
+import { Icon } from './icon';
+import { MadeFiles } from './made_files';
+import { AskedPrompt } from './asked_prompt';
 import { useTrans } from './scope';
 import { ToolGroup } from './tool_group';
 import { TurnEnding } from './turn_ending';
@@ -22,8 +24,14 @@ export const TurnView = React.memo(function TurnView({ turn }: { turn: Turn }) {
   }
   return (
     <article className="cw-turn" aria-label={trans.__('Prompt and answer')} data-run={turn.runId}>
-      <PromptBubble turn={turn} />
+      <AskedPrompt turn={turn} />
       <div className="cw-answer">
+        {turn.assistant !== '' && (
+          <p className="cw-answerer" title={trans.__('Assistant: %1', turn.assistant)}>
+            <Icon name="person" />
+            <span>{turn.assistant}</span>
+          </p>
+        )}
         {pieces.map(piece =>
           piece.kind === 'group' ? (
             <ToolGroup key={piece.key} cards={piece.cards} runId={turn.runId} />
@@ -34,6 +42,7 @@ export const TurnView = React.memo(function TurnView({ turn }: { turn: Turn }) {
         {isRunning && <ApproveAll blocks={turn.blocks} />}
         {isRunning && turn.activity !== '' && <p className="cw-activity">{turn.activity}</p>}
         {!isRunning && <TurnEnding turn={turn} />}
+        {!isRunning && <MadeFiles turn={turn} />}
         {!isRunning && <TurnFooter turn={turn} />}
       </div>
     </article>

@@ -18,8 +18,12 @@ export interface TurnActions {
   /** Take back a run, or one call of it; null: the notebook is not open. */
   undo(runId: string, callId?: string): UndoResult | null;
   redo(runId: string, callId?: string): UndoResult | null;
-  /** Ask the same again. */
+  /** Ask the same, after all that was said. */
   retry(turn: Turn): void;
+  /** Ask this in place of a turn and of all that followed. */
+  replace(turn: Turn, prompt: string): void;
+  /** Go on after a turn in a chat of its own. */
+  branch(turn: Turn): void;
   /** Ask the model to go on where it was cut off. */
   proceed(): void;
   /** Show where model and key are set. */
@@ -42,6 +46,8 @@ const NOTHING: TurnActions = {
   undo: () => null,
   redo: () => null,
   retry: () => undefined,
+  replace: () => undefined,
+  branch: () => undefined,
   proceed: () => undefined,
   setUp: () => undefined
 };

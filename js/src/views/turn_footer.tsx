@@ -5,6 +5,8 @@ import type { UndoResult } from '../models/notebooks';
 import type { Turn } from '../models/types';
 import { IconButton } from './button';
 import { CopyButton } from './copy_button';
+import { Icon } from './icon';
+import { Menu } from './menu';
 import { useTrans } from './scope';
 import { useTurnActions } from './turn_actions';
 import { undoWords } from './undo_words';
@@ -27,10 +29,19 @@ export function TurnFooter({ turn }: { turn: Turn }) {
     <footer className="cw-footer">
       <div className="cw-footer-line">
         <span className="cw-figures" title={turn.model}>
-          {[turn.assistant, formatFigures(turn, trans)].filter(Boolean).join(' · ')}
+          {formatFigures(turn, trans)}
         </span>
         <span className="cw-footer-actions">
           <CopyButton text={() => answerText(turn)} label={trans.__('Copy answer')} />
+          {turn.supersededBy === '' && (
+            <IconButton
+              icon="retry"
+              label={trans.__('Ask again: another answer in place of this one')}
+              onClick={() => {
+                actions.replace(turn, turn.prompt);
+              }}
+            />
+          )}
           {changedCells && (
             <IconButton
               icon={isUndone ? 'redo' : 'undo'}
@@ -43,6 +54,25 @@ export function TurnFooter({ turn }: { turn: Turn }) {
               onClick={undo}
             />
           )}
+          <Menu
+            label={trans.__('More for this answer')}
+            className="cw-icon-button"
+            side="above"
+            end
+            entries={[
+              {
+                key: 'branch',
+                icon: 'branch',
+                label: trans.__('Branch from here'),
+                description: trans.__('A new chat that knows what was said until here'),
+                onChoose: () => {
+                  actions.branch(turn);
+                }
+              }
+            ]}
+          >
+            <Icon name="more" />
+          </Menu>
         </span>
       </div>
       {outcome !== null && (

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { chatState } from '../fake_socket';
 import { pass } from './chat_page';
 import * as events from './events';
 import { FakeNotebook } from './fake_notebooks';
@@ -55,6 +56,18 @@ describe('a run that this tab drives', () => {
     expect(page.port.has('n1')).toBe(true);
     page.setRun('');
     expect(page.port.log.filter(line => line === 'r1 begin')).toHaveLength(1);
+  });
+
+  it('is drawn in a chat that the server tells this tab of', async () => {
+    const mine = { driver: 'tab-1', notebook_path: 'a.ipynb' };
+    page.server.setChat(chatState('c8', { ...mine, phase: 'idle' }));
+    page.server.setChat(chatState('c9', { ...mine, phase: 'starting' }));
+    expect(page.server.sent('follow').map(({ chat }) => chat)).toContain('c9');
+    expect(page.server.sent('follow').map(({ chat }) => chat)).not.toContain('c8');
+    await pass(0.01);
+    page.server.setChat(chatState('c9', { ...mine, phase: 'tool', run: 'r9' }));
+    page.server.record('c9', 'r9', [events.started('a'), events.cellAdded('n1', 'x')]);
+    expect(page.port.log).toEqual(['r9 begin', 'r9 run_started', 'r9 cell_added']);
   });
 
   it('goes on where it was when the line was lost', async () => {

@@ -1,11 +1,14 @@
 import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
 import { afterEach, expect, it, vi } from 'vitest';
 
+import { complete, findTrigger } from '../../src/views/completion';
 import { draft, field, RUNNING, stage, type } from './composer_stage';
 import { FakeChat } from './fakes';
 import { settle } from './stage';
 
 afterEach(cleanup);
+
+const NO_TRIGGER = { sign: '@', query: '', isFirst: false, start: 0, end: 0 } as const;
 
 const NAMES = [
   { name: 'paths', type: 'list', text: '' },
@@ -37,8 +40,66 @@ it('puts the caret behind the chosen name at once, in the middle of a text too',
   fireEvent.change(field(), { target: { value: 'Plot @pen by island', selectionStart: 9 } });
   await screen.findByRole('option', { name: /^penguins/ });
   fireEvent.keyDown(field(), { key: 'Enter' });
-  expect(field().value).toBe('Plot @penguins  by island');
+  expect(field().value).toBe('Plot @penguins by island');
   expect(field().selectionStart).toBe('Plot @penguins '.length);
+});
+
+it.each([
+  ['Plot @pen', '', 'Plot @penguins |'],
+  ['Plot @pen', ' by island', 'Plot @penguins |by island'],
+  ['Plot @pen', ', then stop', 'Plot @penguins|, then stop'],
+  ['(@pen', ')', '(@penguins|)'],
+  ['Plot @pen', 'guin', 'Plot @penguins |guin']
+])('leaves one space at most between %s, completed, and "%s"', (before, after, shown) => {
+  const trigger = findTrigger(before + after, before.length);
+  const { text, caret } = complete(before + after, trigger ?? NO_TRIGGER, '@penguins ');
+  expect(`${text.slice(0, caret)}|${text.slice(caret)}`).toBe(shown);
+});
+
+it('leaves no gap where a cell was named', () => {
+  const named = (text: string, caret: number): string =>
+    complete(text, findTrigger(text, caret) ?? NO_TRIGGER, '').text;
+  expect(named('Fix #plot and go', 9)).toBe('Fix and go');
+  expect(named('#plot is slow', 5)).toBe('is slow');
+});
+
+const ASSISTANTS = [
+  { name: 'penguin-expert', description: 'Knows all birds', model: '' },
+  { name: 'reviewer', description: '', model: '' }
+];
+
+it('offers assistants before variables where a prompt begins, and only there', async () => {
+  const { chat, panel } = await stage();
+  panel.names = NAMES;
+  panel.assistants = { assistants: ASSISTANTS, problems: [] };
+  const shown = (): (string | null)[] =>
+    screen.queryAllByRole('option').map(option => option.textContent);
+  type(' @pen');
+  await expect
+    .poll(shown)
+    .toEqual([
+      'penguin-expertKnows all birds',
+      'penguinsDataFrame · 344 rows',
+      'my_penguinsDataFrame · 3 rows'
+    ]);
+  expect(screen.getByRole('listbox', { name: 'Assistants and variables' })).toBeDefined();
+  fireEvent.keyDown(field(), { key: 'Enter' });
+  expect(field().value).toBe(' @penguin-expert ');
+  expect(chat.composer.context).toEqual([]);
+  type('Ask @pen');
+  await expect
+    .poll(shown)
+    .toEqual(['penguinsDataFrame · 344 rows', 'my_penguinsDataFrame · 3 rows']);
+});
+
+it('offers assistants also while the kernel cannot tell its variables', async () => {
+  const { panel } = await stage();
+  panel.assistants = { assistants: ASSISTANTS, problems: [] };
+  panel.variables = () => Promise.reject(new Error('The kernel is busy.'));
+  type('@');
+  expect(await screen.findByRole('option', { name: 'reviewer' })).toBeDefined();
+  type('@none');
+  expect(await screen.findByText('The kernel is busy.')).toBeDefined();
 });
 
 it('walks through the names and closes them with Esc before it stops a run', async () => {

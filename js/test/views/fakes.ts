@@ -211,6 +211,10 @@ export class FakePanel implements Panel {
     this.calls.push(['deleteChat', id]);
     return Promise.resolve();
   }
+  branchChat(id: string, run: string): Promise<void> {
+    this.calls.push(['branchChat', id, run]);
+    return Promise.resolve();
+  }
   exportChat(id: string, to: ExportFormat): Promise<Blob> {
     this.calls.push(['exportChat', id, to]);
     return this.answer(new Blob(['text']));
@@ -309,6 +313,7 @@ export function turn(change: Partial<Turn> = {}): Turn {
     costDollars: null,
     durationSeconds: 12.3,
     activity: '',
+    supersededBy: '',
     ...change
   };
 }

@@ -2,6 +2,8 @@ import { type ITranslator, nullTranslator, type TranslationBundle } from '@jupyt
 import { expect, it } from 'vitest';
 
 import { bundleFor } from '../../src/locale';
+import { KEEPING_CHINESE } from '../../src/locale/keeping_zh_CN';
+import { PAGES_CHINESE } from '../../src/locale/pages_zh_CN';
 import { RUNS_PAGE_CHINESE } from '../../src/locale/runs_page_zh_CN';
 import { RUNS_CHINESE } from '../../src/locale/runs_zh_CN';
 import { CHINESE as PANEL_CHINESE } from '../../src/locale/zh_CN';
@@ -13,7 +15,16 @@ const SOURCES: Record<string, string> = import.meta.glob('../../src/**/*.{ts,tsx
   eager: true
 });
 
-const CHINESE = { ...PANEL_CHINESE, ...RUNS_CHINESE, ...RUNS_PAGE_CHINESE };
+/** The English texts of each file. */
+const SAID = Object.entries(SOURCES).map(([path, source]) => ({ path, said: stringsIn(source) }));
+
+const CHINESE = {
+  ...PANEL_CHINESE,
+  ...RUNS_CHINESE,
+  ...PAGES_CHINESE,
+  ...RUNS_PAGE_CHINESE,
+  ...KEEPING_CHINESE
+};
 
 /** A translator of this language with a pack that knows these words. */
 function translator(languageCode: string, words: Record<string, string> = {}): ITranslator {
@@ -26,13 +37,25 @@ function translator(languageCode: string, words: Record<string, string> = {}): I
 }
 
 it('has a Chinese text for everything that the sources say', () => {
-  const said = Object.entries(SOURCES).flatMap(([, source]) => stringsIn(source));
+  const said = SAID.flatMap(file => file.said);
   expect(said.length).toBeGreaterThan(200);
   expect([...new Set(said)].filter(text => !(text in CHINESE))).toEqual([]);
 });
 
+it.each([
+  ['runs', RUNS_PAGE_CHINESE],
+  ['keeping', KEEPING_CHINESE]
+])('loads the texts of the page in %s together with it', (folder, own) => {
+  const loaded = { ...PANEL_CHINESE, ...RUNS_CHINESE, ...PAGES_CHINESE, ...own };
+  const said = SAID.filter(({ path }) =>
+    [`/src/${folder}/`, '/src/pages/'].some(part => path.includes(part))
+  ).flatMap(file => file.said);
+  expect(said.length).toBeGreaterThan(50);
+  expect([...new Set(said)].filter(text => !(text in loaded))).toEqual([]);
+});
+
 it('keeps no Chinese text that nothing says any more', () => {
-  const said = new Set(Object.values(SOURCES).flatMap(source => stringsIn(source)));
+  const said = new Set(SAID.flatMap(file => file.said));
   expect(Object.keys(CHINESE).filter(text => !said.has(text))).toEqual([]);
 });
 

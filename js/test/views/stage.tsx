@@ -5,6 +5,7 @@ import * as React from 'react';
 
 import { type Choices, DEFAULTS } from '../../src/settings';
 import { PanelView, type PanelViewProps } from '../../src/views/panel_view';
+import type { PageLink } from '../../src/views/header';
 import { PanelRequests } from '../../src/views/requests';
 import { type TurnActions, TurnActionsProvider } from '../../src/views/turn_actions';
 import { FakeNotebook, FakeNotebooks, FakePanel, TRANS } from './fakes';
@@ -23,6 +24,12 @@ export class Stage {
   }
 
   readonly requests = new PanelRequests();
+  readonly pages: PageLink[] = [];
+  /** Places that the person opened. */
+  readonly opened: string[] = [];
+  readonly openPlace = (place: string) => () => {
+    this.opened.push(place);
+  };
   readonly notebook = new FakeNotebook();
   readonly notebooks = new FakeNotebooks({ [PATH]: this.notebook });
   readonly settings: PanelViewProps['settings'];
@@ -35,6 +42,8 @@ export class Stage {
         notebooks={this.notebooks}
         settings={this.settings}
         requests={this.requests}
+        pages={this.pages}
+        openPlace={this.openPlace}
         trans={TRANS}
         highlight={null}
       />
@@ -70,6 +79,8 @@ export const ACTIONS: TurnActions = {
   undo: () => null,
   redo: () => null,
   retry: NOTHING,
+  replace: NOTHING,
+  branch: NOTHING,
   proceed: NOTHING,
   setUp: NOTHING
 };

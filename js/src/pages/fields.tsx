@@ -30,7 +30,7 @@ export function SearchField({ label, value, onSearch }: SearchProps) {
     };
   }, [text, value]);
   return (
-    <div className="cw-search cw-runs-search">
+    <div className="cw-search cw-page-search">
       <Icon name="search" />
       <input
         className="cw-field"
@@ -55,11 +55,13 @@ interface ChooserProps {
   readonly label: string;
   readonly value: string;
   readonly choices: readonly Choice[];
+  /** False: one of them holds. */
+  readonly hasAll?: boolean;
   readonly onChoose: (value: string) => void;
 }
 
-/** A choice among a few, or all of them; not there when there is nothing to choose. */
-export function Chooser({ label, value, choices, onChoose }: ChooserProps) {
+/** A choice among a few, or all of them as well; not there when there is nothing to choose. */
+export function Chooser({ label, value, choices, hasAll = true, onChoose }: ChooserProps) {
   const trans = useTrans();
   if (choices.length < 2 && value === '') {
     return null;
@@ -74,7 +76,7 @@ export function Chooser({ label, value, choices, onChoose }: ChooserProps) {
           onChoose(event.target.value);
         }}
       >
-        <option value="">{trans.__('All')}</option>
+        {hasAll && <option value="">{trans.__('All')}</option>}
         {choices.map(choice => (
           <option key={choice.value} value={choice.value}>
             {choice.label}

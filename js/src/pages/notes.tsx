@@ -6,7 +6,7 @@ import { Icon } from '../views/icon';
 /** What went wrong; nothing when nothing did. */
 export function Complaint({ text }: { readonly text: string }) {
   return text === '' ? null : (
-    <p className="cw-runs-note cw-mod-error" role="alert">
+    <p className="cw-page-note cw-mod-error" role="alert">
       <Icon name="error" />
       <span>{text}</span>
     </p>

@@ -1,0 +1,160 @@
+import * as React from 'react';
+
+import { Confirming } from '../pages/confirming';
+import { Head } from '../pages/head';
+import { Button, IconButton } from '../views/button';
+import { Icon } from '../views/icon';
+import { useTrans } from '../views/scope';
+import { useSignal } from '../views/signal';
+import { formatMoment } from '../views/words';
+import type { Indexing, LibraryDocument } from './answers';
+import type { LibraryList } from './library_list';
+import { LibrarySearch } from './library_search';
+import { PlaceLink } from './opening';
+import { Empty, PartView } from './part_view';
+
+/** The documents: add a place, look something up, take one out. */
+export function LibraryView({ list }: { readonly list: LibraryList }) {
+  const trans = useTrans();
+  const state = useSignal(list.changed, () => list.state);
+  const { documents, indexing } = state;
+  return (
+    <PartView
+      state={state}
+      lead={trans.__(
+        'Documents that the agent looks things up in. It names the places that an answer rests on.'
+      )}
+    >
+      <div className="cw-filters">
+        <AddPlace list={list} />
+      </div>
+      {indexing !== null && <Progress indexing={indexing} />}
+      {documents.length > 0 && <LibrarySearch list={list} />}
+      {documents.length > 0 && (
+        <table className="cw-table" aria-label={trans.__('Documents')}>
+          <Head
+            columns={[
+              { key: 'name', label: trans.__('Document') },
+              { key: 'kind', label: trans.__('Kind') },
+              { key: 'chunks', label: trans.__('Passages'), isNumber: true },
+              { key: 'search', label: trans.__('Found by') },
+              { key: 'read', label: trans.__('Read') },
+              { key: 'actions', label: trans.__('Remove'), isHidden: true }
+            ]}
+          />
+          <tbody>
+            {documents.map(document => (
+              <Row key={document.id} list={list} document={document} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {documents.length === 0 && indexing === null && (
+        <Empty state={state}>
+          {trans.__('The library is empty. Add a folder with notes, papers or notebooks.')}
+        </Empty>
+      )}
+    </PartView>
+  );
+}
+
+function AddPlace({ list }: { readonly list: LibraryList }) {
+  const trans = useTrans();
+  const [place, setPlace] = React.useState('');
+  const canAdd = place.trim() !== '';
+  const add = async (): Promise<void> => {
+    const wanted = place.trim();
+    if (wanted !== '' && (await list.add(wanted))) {
+      // Whoever types fast has begun with the next one.
+      setPlace(now => (now.trim() === wanted ? '' : now));
+    }
+  };
+  return (
+    <form
+      className="cw-adding"
+      onSubmit={event => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <label className="cw-chooser cw-mod-wide">
+        <span className="cw-muted">{trans.__('File, folder or address')}</span>
+        <input
+          className="cw-field"
+          value={place}
+          placeholder={trans.__('Such as: notes, paper.pdf')}
+          onChange={event => {
+            setPlace(event.target.value);
+          }}
+        />
+      </label>
+      <Button icon="plus" aria-disabled={!canAdd} onClick={() => void add()}>
+        {trans.__('Add to the library')}
+      </Button>
+    </form>
+  );
+}
+
+function Progress({ indexing: { done, total, name } }: { readonly indexing: Indexing }) {
+  const trans = useTrans();
+  const words = trans.__('Reading %1 of %2: %3', Math.min(done + 1, total), total, name);
+  return (
+    <div className="cw-indexing">
+      <progress aria-label={trans.__('Reading documents')} value={done} max={Math.max(total, 1)} />
+      <span className="cw-muted" role="status">
+        {words}
+      </span>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly list: LibraryList;
+  readonly document: LibraryDocument;
+}
+
+const Row = React.memo(function Row({ list, document }: RowProps) {
+  const trans = useTrans();
+  const [isAsked, setAsked] = React.useState(false);
+  const { id, name, place, kind, chunks, is_embedded: isEmbedded, problem } = document;
+  return (
+    <tr>
+      <th scope="row">
+        <PlaceLink place={place}>{name}</PlaceLink>
+        {place !== name && <span className="cw-muted cw-path">{place}</span>}
+        {problem !== '' && (
+          <span className="cw-kept-problem">
+            <Icon name="warning" />
+            {problem}
+          </span>
+        )}
+        {isAsked && (
+          <Confirming
+            question={trans.__('Take it out of the library? The file stays.')}
+            label={trans.__('Remove')}
+            onDo={() => {
+              setAsked(false);
+              void list.remove(id);
+            }}
+            onKeep={() => {
+              setAsked(false);
+            }}
+          />
+        )}
+      </th>
+      <td>{kind}</td>
+      <td className="cw-number">{chunks}</td>
+      <td>{isEmbedded ? trans.__('Words and meaning') : trans.__('Words')}</td>
+      <td className="cw-when">{formatMoment(document.indexed_at)}</td>
+      <td className="cw-row-actions">
+        <IconButton
+          icon="trash"
+          label={trans.__('Remove "%1"', name)}
+          onClick={() => {
+            setAsked(true);
+          }}
+        />
+      </td>
+    </tr>
+  );
+});

@@ -1,0 +1,126 @@
+import * as React from 'react';
+
+import { SearchField } from '../pages/fields';
+import { Head } from '../pages/head';
+import { Button } from '../views/button';
+import { useTrans } from '../views/scope';
+import { useSignal } from '../views/signal';
+import type { Scope } from './answers';
+import type { MemoryList } from './memory_list';
+import { MemoryRow } from './memory_row';
+import { Empty, PartView } from './part_view';
+import { ProposalsView } from './proposals_view';
+import { scopeWords } from './words';
+
+const SCOPES: readonly Scope[] = ['user', 'project'];
+
+/** Facts that the agent is given: add one, change one, forget one; answer what it proposes. */
+export function MemoryView({ list }: { readonly list: MemoryList }) {
+  const trans = useTrans();
+  const state = useSignal(list.changed, () => list.state);
+  const { memories, proposals, query, is_on: isOn } = state;
+  return (
+    <PartView
+      state={state}
+      lead={trans.__(
+        'What the agent is told about you and your work in later chats. Nothing is remembered without your consent.'
+      )}
+    >
+      {!isOn && (
+        <p className="cw-page-note">
+          {trans.__('Memory is switched off: nothing of this is used. "%agent memory on" uses it.')}
+        </p>
+      )}
+      {proposals.length > 0 && <ProposalsView list={list} />}
+      <div className="cw-filters">
+        <AddMemory list={list} />
+        <SearchField
+          label={trans.__('Search memories')}
+          value={query}
+          onSearch={text => {
+            void list.search(text);
+          }}
+        />
+      </div>
+      {memories.length > 0 && (
+        <table className="cw-table">
+          <Head
+            columns={[
+              { key: 'text', label: trans.__('Fact') },
+              { key: 'scope', label: trans.__('Holds for') },
+              { key: 'source', label: trans.__('From') },
+              { key: 'changed', label: trans.__('Changed') },
+              { key: 'actions', label: trans.__('Change or forget'), isHidden: true }
+            ]}
+          />
+          <tbody>
+            {memories.map(memory => (
+              <MemoryRow key={memory.id} list={list} memory={memory} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {memories.length === 0 && (
+        <Empty state={state}>
+          {query === ''
+            ? trans.__('Nothing is remembered. Add a fact here, or ask the agent to remember one.')
+            : trans.__('No memory fits')}
+        </Empty>
+      )}
+    </PartView>
+  );
+}
+
+function AddMemory({ list }: { readonly list: MemoryList }) {
+  const trans = useTrans();
+  const [text, setText] = React.useState('');
+  const [scope, setScope] = React.useState<Scope>('user');
+  const canAdd = text.trim() !== '';
+  const add = async (): Promise<void> => {
+    const wanted = text.trim();
+    if (wanted !== '' && (await list.add(wanted, scope))) {
+      // Whoever types fast has begun with the next one.
+      setText(now => (now.trim() === wanted ? '' : now));
+    }
+  };
+  return (
+    <form
+      className="cw-adding"
+      onSubmit={event => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <label className="cw-chooser cw-mod-wide">
+        <span className="cw-muted">{trans.__('New fact')}</span>
+        <input
+          className="cw-field"
+          value={text}
+          placeholder={trans.__('Such as: prices are in euros')}
+          onChange={event => {
+            setText(event.target.value);
+          }}
+        />
+      </label>
+      <label className="cw-chooser">
+        <span className="cw-muted">{trans.__('Holds for')}</span>
+        <select
+          className="cw-field"
+          value={scope}
+          onChange={event => {
+            setScope(event.target.value === 'project' ? 'project' : 'user');
+          }}
+        >
+          {SCOPES.map(value => (
+            <option key={value} value={value}>
+              {scopeWords(value, trans)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Button icon="plus" aria-disabled={!canAdd} onClick={() => void add()}>
+        {trans.__('Add')}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,38 @@
+/** Opens what the page speaks of elsewhere in the window. */
+import * as React from 'react';
+
+export interface Opener {
+  /** Show a recorded run; null: there is no page of runs here. */
+  readonly run: ((run: string) => void) | null;
+  /** Open a file, a cell of a notebook or an address; null: it cannot be opened from here. */
+  readonly place: (place: string, anchor?: string) => (() => void) | null;
+}
+
+const NOTHING: Opener = { run: null, place: () => null };
+
+const OpenerContext = React.createContext<Opener>(NOTHING);
+
+export const OpenerProvider = OpenerContext.Provider;
+
+export function useOpener(): Opener {
+  return React.useContext(OpenerContext);
+}
+
+interface PlaceLinkProps {
+  readonly place: string;
+  /** Where in it, such as `cell 3f2a`. */
+  readonly anchor?: string;
+  readonly children: React.ReactNode;
+}
+
+/** The name of a place; leads there where it can be opened. */
+export function PlaceLink({ place, anchor = '', children }: PlaceLinkProps) {
+  const open = useOpener().place(place, anchor);
+  return open === null ? (
+    <span title={place}>{children}</span>
+  ) : (
+    <button type="button" className="cw-row-link" title={place} onClick={open}>
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,203 @@
+/** The one place that asks the server about memory, library, usage and tools. */
+import type { ServerConnection } from '@jupyterlab/services';
+
+import { type Query, requestJson, send, withBody } from '../server/request';
+import {
+  list,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  text,
+  truth
+} from '../server/shapes';
+import type {
+  BudgetChange,
+  Grouping,
+  Hit,
+  Indexing,
+  KeptTool,
+  LibraryAnswer,
+  LibraryDocument,
+  Memory,
+  MemoryAnswer,
+  MemoryProposal,
+  MonthBudget,
+  Scope,
+  UsageAnswer,
+  UsageRow
+} from './answers';
+
+/** A look that is repeated does not keep a server awake that is stopped when nobody uses it. */
+const QUIETLY: Query = { no_track_activity: '1' };
+
+const MEMORIES = record<MemoryAnswer>({
+  memories: list(
+    record<Memory>({
+      id: text,
+      text,
+      scope: oneOf('user', 'project'),
+      folder: optional(text),
+      created_at: number,
+      updated_at: number,
+      source_run: text
+    })
+  ),
+  proposals: list(
+    record<MemoryProposal>({
+      id: text,
+      action: oneOf('add', 'update', 'delete'),
+      text,
+      memory_id: text,
+      reason: text,
+      source_run: text,
+      created_at: number
+    })
+  ),
+  is_on: optional(truth)
+});
+
+const LIBRARY = record<LibraryAnswer>({
+  documents: list(
+    record<LibraryDocument>({
+      id: text,
+      name: text,
+      place: text,
+      kind: text,
+      chunks: number,
+      is_embedded: truth,
+      indexed_at: number,
+      problem: text
+    })
+  ),
+  indexing: nullable(record<Indexing>({ done: number, total: number, name: text }))
+});
+
+/** What fits some words. */
+export interface Found {
+  readonly hits: readonly Hit[];
+  /** What stood in the way of a better search; empty or left out: nothing. */
+  readonly problem?: string | undefined;
+}
+
+const HITS = record<Found>({
+  hits: list(
+    record<Hit>({
+      number,
+      document_id: text,
+      name: text,
+      place: text,
+      heading: text,
+      anchor: optional(text),
+      text,
+      score: number
+    })
+  ),
+  problem: optional(text)
+});
+
+const USAGE = record<UsageAnswer>({
+  rows: list(
+    record<UsageRow>({
+      key: text,
+      label: text,
+      runs: number,
+      calls: number,
+      input_tokens: number,
+      cached_tokens: number,
+      output_tokens: number,
+      cost_dollars: nullable(number)
+    })
+  ),
+  budgets: list(
+    record<MonthBudget>({
+      name: text,
+      limit_dollars: optional(nullable(number)),
+      limit_tokens: optional(nullable(number)),
+      used: number,
+      month: text
+    })
+  )
+});
+
+const TOOLS = record<{ readonly tools: readonly KeptTool[] }>({
+  tools: list(
+    record<KeptTool>({
+      name: text,
+      kind: text,
+      source: text,
+      description: text,
+      enabled: truth,
+      problem: text
+    })
+  )
+});
+
+/** What the server keeps for the agent, and what it has used. */
+export class KeepingRest {
+  constructor(settings: ServerConnection.ISettings) {
+    this._settings = settings;
+  }
+
+  memories(query: string): Promise<MemoryAnswer> {
+    return this._get(MEMORIES, ['memories'], { query, ...QUIETLY });
+  }
+
+  /** Keep a fact, for the project of a notebook or for all. */
+  addMemory(words: string, scope: Scope, notebook: string): Promise<void> {
+    return this._send(['memories'], withBody('POST', { text: words, scope, notebook }));
+  }
+
+  changeMemory(id: string, words: string): Promise<void> {
+    return this._send(['memories', id], withBody('PATCH', { text: words }));
+  }
+
+  forgetMemory(id: string): Promise<void> {
+    return this._send(['memories', id], { method: 'DELETE' });
+  }
+
+  answerProposal(id: string, accept: boolean): Promise<void> {
+    return this._send(['proposals', id], withBody('POST', { accept }));
+  }
+
+  library(): Promise<LibraryAnswer> {
+    return this._get(LIBRARY, ['library'], QUIETLY);
+  }
+
+  /** Read a file, a folder or an address; the server goes on with it after it has answered. */
+  addPlace(place: string): Promise<void> {
+    return this._send(['library'], withBody('POST', { place }));
+  }
+
+  removeDocument(id: string): Promise<void> {
+    return this._send(['library', id], { method: 'DELETE' });
+  }
+
+  search(query: string): Promise<Found> {
+    return this._get(HITS, ['library', 'search'], { query });
+  }
+
+  usage(by: Grouping): Promise<UsageAnswer> {
+    return this._get(USAGE, ['usage'], { by, ...QUIETLY });
+  }
+
+  setBudgets(change: BudgetChange): Promise<void> {
+    return this._send(['budgets'], withBody('PUT', change));
+  }
+
+  async tools(): Promise<readonly KeptTool[]> {
+    return (await this._get(TOOLS, ['tools'], QUIETLY)).tools;
+  }
+
+  private _get<T>(shape: Shape<T>, path: readonly string[], query: Query): Promise<T> {
+    return requestJson(this._settings, shape, { path, query });
+  }
+
+  private async _send(path: readonly string[], init: RequestInit): Promise<void> {
+    await send(this._settings, { path }, init);
+  }
+
+  private readonly _settings: ServerConnection.ISettings;
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+
+import { documentAt } from '../../src/page_opener';
+
+it.each([
+  ['notes/a.md', '', 'notes/a.md'],
+  ['./a.md', '', 'a.md'],
+  ['a#b.csv', '', 'a#b.csv'],
+  ['/home/me/work/a.md', '/home/me/work/', 'a.md'],
+  ['/home/me/work/a.md', '~/work', 'a.md'],
+  ['/home/me/a.md', '~', 'a.md'],
+  ['C:\\work\\sub\\a.md', 'C:\\work', 'sub/a.md']
+])('finds %s below %s as the file browser names it', (place, root, found) => {
+  expect(documentAt(place, root)).toBe(found);
+});
+
+it.each([
+  ['/etc/passwd', '/home/me/work'],
+  ['/home/me/working/a.md', '/home/me/work'],
+  ['/etc/work/a.md', '~/work'],
+  ['~/a.md', '/home/me'],
+  ['../a.md', ''],
+  ['a/../../b.md', ''],
+  ['/a.md', ''],
+  ['', '']
+])('does not open %s, which a server at %s does not show', (place, root) => {
+  expect(documentAt(place, root)).toBe('');
+});
