@@ -20,9 +20,6 @@ OWN_RUNS = ("browser", "packaging", "server")
 Sync Playwright, pytest-jupyter and ordinary tests cannot share one process's event loop.
 """
 
-EDGES = ("cli", "demo", "magics")
-"""Folders whose tests run the edges, for which no coverage is asked: measuring costs time."""
-
 FOREIGN_SETTINGS = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "OLLAMA_HOST", "PYTHONSTARTUP")
 FOREIGN_PREFIXES = ("CELLWRIGHT_", "IPYTHON", "JPY_", "JUPYTER", "MPL", "OPENAI_", "XDG_")
 
@@ -111,10 +108,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.relative_to(here).parts[0] in EDGES:
-            item.add_marker(pytest.mark.no_cover)
     if config.getoption("--paid"):
         return
     for item in items:

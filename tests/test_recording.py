@@ -260,7 +260,7 @@ class TestCells:
         self, written: str, origin: str
     ) -> None:
         made = {"cellwright": {"hash": source_hash(written) if written else ""}}
-        events = [
+        events: list[Event] = [
             StateCaptured(cells=(Cell("own", "code", "x = 1", metadata=made),)),
             ToolStarted("c1", "run_cell", {}),
             CellStarted("own"),

@@ -5,18 +5,19 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-import mimetypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cellwright.errors import SetupError
+from cellwright.file_kinds import HEAD_BYTES, RASTER_TYPES, is_text, kind_of
 from cellwright.messages import ImagePart
-from cellwright.pictures import RASTER_TYPES, picture_in, sendable
+from cellwright.pictures import Picture, picture_in, sendable
 
 __all__ = ["Attachment", "attach", "human_size", "pictures_of"]
 
 HASH_LIMIT_BYTES = 256 * 1024 * 1024
-PREVIEW_BYTES = 2_048
+PICTURE_HEAD_BYTES = 65_536
+"""The size of a picture stands in these, also where a camera put much before it."""
 PREVIEW_LINES = 3
 PREVIEW_LINE_CHARACTERS = 200
 
@@ -31,7 +32,9 @@ class Attachment:
     sha256: str
     """Empty for files over 256 MiB, which are not read."""
     preview: str
-    """The first lines of a text file; empty for others."""
+    """The first lines of a text file, or what kind of picture it is; empty for others."""
+    mime: str = ""
+    """Told by what is in it, not by its name."""
 
 
 def attach(paths: tuple[str, ...], folder: Path) -> tuple[Attachment, ...]:
@@ -53,17 +56,42 @@ def attach(paths: tuple[str, ...], folder: Path) -> tuple[Attachment, ...]:
     return tuple(found)
 
 
-def pictures_of(paths: tuple[str, ...], folder: Path) -> tuple[ImagePart, ...]:
-    """Those of the files that are pictures, made small enough for a model that sees."""
+def pictures_of(
+    paths: tuple[str, ...], folder: Path, names: tuple[str, ...] = ()
+) -> tuple[ImagePart, ...]:
+    """Those of the files that are pictures, made small enough for a model that sees.
+
+    Args:
+        paths: The files.
+        folder: Where they are looked for from.
+        names: What the person calls them; empty: as they are named in ``paths``.
+    """
     found = []
-    for path in paths:
-        mime = mimetypes.guess_type(path)[0] or ""
+    for path, name in zip(paths, names or paths, strict=True):
         with contextlib.suppress(OSError):
-            data = (folder / Path(path).expanduser()).read_bytes() if mime in RASTER_TYPES else b""
-            picture = picture_in({mime: base64.b64encode(data).decode()}) if data else None
+            data = _picture_data(folder / Path(path).expanduser())
+            picture = _picture(data)
             part = sendable(picture) if picture is not None else None
-            found += [part] if part is not None else []
+            if picture is not None and part is not None:
+                found.append(replace(part, caption=_caption(Path(name).name, picture, len(data))))
     return tuple(found)
+
+
+def _picture_data(path: Path) -> bytes:
+    """What is in a picture; nothing of what is none, however large it is."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+        return head + file.read() if kind_of(head, "") in RASTER_TYPES else b""
+
+
+def _picture(data: bytes) -> Picture | None:
+    mime = kind_of(data[:HEAD_BYTES], "")
+    return picture_in({mime: base64.b64encode(data).decode()}) if mime in RASTER_TYPES else None
+
+
+def _caption(name: str, picture: Picture, size_bytes: int) -> str:
+    """What a model that does not see is told of a picture."""
+    return f"[picture {name}: {picture.words.strip('[]')}, {human_size(size_bytes)}]"
 
 
 def human_size(size_bytes: int) -> str:
@@ -79,7 +107,7 @@ def human_size(size_bytes: int) -> str:
 
 def _describe(path: Path, folder: Path) -> Attachment:
     with path.open("rb") as file:
-        head = file.read(PREVIEW_BYTES)
+        head = file.read(PICTURE_HEAD_BYTES)
         size = path.stat().st_size
         digest = ""
         if size <= HASH_LIMIT_BYTES:
@@ -87,14 +115,15 @@ def _describe(path: Path, folder: Path) -> Attachment:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     full, base = path.resolve(), folder.resolve()
     name = str(full.relative_to(base)) if full.is_relative_to(base) else str(full)
-    return Attachment(name, size, digest, _preview(head))
+    mime = kind_of(head[:HEAD_BYTES], name)
+    return Attachment(name, size, digest, _preview(head, mime), mime)
 
 
-def _preview(head: bytes) -> str:
-    if b"\0" in head:
+def _preview(head: bytes, mime: str) -> str:
+    if mime in RASTER_TYPES:
+        picture = _picture(head)
+        return picture.words if picture is not None else f"[{mime}]"
+    if not is_text(head[:HEAD_BYTES]):
         return ""
-    text = head.decode("utf-8-sig", "replace")
-    if text.count("\ufffd") > len(text) // 10:
-        return ""
-    lines = text.splitlines()[:PREVIEW_LINES]
+    lines = head[:HEAD_BYTES].decode("utf-8-sig", "replace").splitlines()[:PREVIEW_LINES]
     return "\n".join(line[:PREVIEW_LINE_CHARACTERS] for line in lines)

@@ -12,8 +12,12 @@ from typing import Any, NoReturn
 
 from cellwright._version import __version__
 from cellwright.commands import INTERRUPTED, NOT_COMPLETED, SERVICE_FAILED, WRONG_USE, Invocation
+from cellwright.commands.assistant_options import add_assistant, add_usage
 from cellwright.commands.bench_options import add_actions
+from cellwright.commands.mcp_options import add_mcp
+from cellwright.commands.memory_options import add_memory
 from cellwright.commands.terminal import Console, one_line
+from cellwright.commands.tool_options import add_tools
 from cellwright.errors import CellwrightError, LMError, RunCancelled
 from cellwright.exports import FORMATS
 from cellwright.settings import MODES, from_env
@@ -114,6 +118,11 @@ def make_parser() -> argparse.ArgumentParser:
     _add_autoload(commands)
     _add_schema(commands)
     _add_bench(commands)
+    add_memory(commands, _command)
+    _add_library(commands)
+    add_mcp(commands, _command)
+    add_tools(commands, _command)
+    add_usage(commands, _command)
     return parser
 
 
@@ -149,6 +158,7 @@ def _add_run(commands: Any) -> None:
         "--files", metavar="FILE", nargs="+", action="extend", default=[], help="files to work on"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the notebook with new cells")
+    add_assistant(parser)
     _add_model(parser)
     _add_mode(parser)
     _add_limits(parser)
@@ -270,6 +280,15 @@ def _add_bench(commands: Any) -> None:
     text = "Run suites of tasks, go on with them, score them again, compare them."
     parser = commands.add_parser("bench", help=text, description=text, allow_abbrev=False)
     add_actions(parser.add_subparsers(dest="action", metavar="ACTION", required=True), _command)
+
+
+def _add_library(commands: Any) -> None:
+    parser = _command(commands, "library", "library", "The project's documents, which models ask.")
+    actions = ("add", "list", "search", "remove", "update", "default")
+    parser.add_argument("action", choices=actions, nargs="?", default="list", metavar="ACTION")
+    parser.add_argument("words", metavar="WORD", nargs="*", help="places, words, an id or a name")
+    parser.add_argument("--name", metavar="NAME", default="", help="add to the library NAME")
+    _add_quiet(parser)
 
 
 def _add_id(parser: argparse.ArgumentParser) -> None:

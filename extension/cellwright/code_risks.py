@@ -45,6 +45,7 @@ AS_ADMINISTRATOR = CodeRisk("destroy", "acts as administrator")
 RUNS_DOWNLOADS = CodeRisk("destroy", "runs what it downloads")
 SHELL = CodeRisk("execute", "runs a shell command")
 GUARDED = CodeRisk("destroy", "touches Jupyter's or cellwright's own files", always_ask=True)
+MEMORY = CodeRisk("destroy", "changes what is kept for later conversations", always_ask=True)
 OWN_SERVER = CodeRisk("destroy", "reads the Jupyter server's token", always_ask=True)
 
 # Repeats are bounded and stay on their line, so that no code makes the search slow.
@@ -89,6 +90,9 @@ SIGNS = (
     _sign(r"\bkernelspec|\bkernels?[/\\].{0,200}kernel\.json|\bjupyter_\w{0,40}config\b", GUARDED),
     _sign(r"\bsitecustomize\b|\busercustomize\b|\bipython_\w{0,40}config\b", GUARDED),
     _sign(r"(?-i:\bCELLWRIGHT_[A-Z])", GUARDED),
+    _sign(r"\b(?:agent|cellwright)[\"', \t]{1,9}memory\b|\bcellwright/v1/memor", MEMORY),
+    _sign(r"\bcellwright\s{0,9}\.\s{0,9}(?:memory|store)\b|\bruns\.sqlite\b", MEMORY),
+    _sign(r"\bcellwright\s{1,9}import\s{1,9}(?:memory|store)\b", MEMORY),
     _sign(r"\bJUPYTERHUB_API_TOKEN\b|\bjpserver-|\bJPY_API_TOKEN\b", OWN_SERVER),
     _sign(SHELL_LINE, SHELL),
     _sign(r"\bos\s{0,9}\.\s{0,9}(?:system|popen|exec\w+|spawn\w+)\b|\bsubprocess\b", SHELL),

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cellwright.file_kinds import RASTER_TYPES
 from cellwright.messages import ImagePart
 
 __all__ = ["RASTER_TYPES", "Picture", "picture_in", "sendable"]
 
-RASTER_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 LONG_EDGE_PIXELS = 768
 DATA_LIMIT_CHARACTERS = 2_000_000
 """A picture that could not be made smaller is not sent past this."""

@@ -65,12 +65,14 @@ class Assessment:
 
     risk: Risk
     signs: tuple[CodeRisk, ...] = ()
+    does: str = ""
+    """What the tool says that it does; empty: as the risk says."""
 
     @property
     def reason(self) -> str:
         """In words for people."""
         words = dict.fromkeys(sign.reason for sign in self.signs)
-        return f"It {WORDS[self.risk]}" + (f": {', '.join(words)}." if words else ".")
+        return f"It {self.does or WORDS[self.risk]}" + (f": {', '.join(words)}." if words else ".")
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def assess(component: Component, arguments: Mapping[str, Any]) -> Assessment:
         # Code that is only written does nothing yet, but must not get into guarded files.
         signs = tuple(sign for sign in signs if sign.always_ask)
     greatest = max([risk, *(sign.risk for sign in signs)], key=RISKS.index)
-    return Assessment(greatest, signs)
+    return Assessment(greatest, signs, component.asks)
 
 
 def decide(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 
+from cellwright.assistants import NO_ASSISTANT, Assistant
 from cellwright.components.hand_in import HandIn
 from cellwright.components.live_records import PastCall, RecordedTool, recorded_tool
 from cellwright.components.live_registry import RESERVED_TOOLS
@@ -21,7 +22,14 @@ from cellwright.events import Event, ToolStarted
 from cellwright.kernels import CellRequest
 from cellwright.lm import LM
 from cellwright.lm.replay import ReplayLM
-from cellwright.messages import AssistantMessage, Message, ToolMessage, UserMessage, text_of
+from cellwright.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import Output
 from cellwright.policy import Answer, Approver
@@ -156,6 +164,7 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
         cell_ids=tuple(cell.cell.id for cell in record.cells if cell.origin == "agent"),
         adapter=record.adapter or "native",
         given=record.given,
+        assistant=_assistant(record),
         typed=typed_answers_in(record.prompt) if HandIn.name in names else None,
     )
 
@@ -213,8 +222,17 @@ def _notebook(record: RunRecord) -> MemoryNotebook | None:
 
 
 def _earlier(record: RunRecord) -> tuple[Message, ...]:
-    """What had been said before the run's own prompt."""
-    return record.messages[: record.earlier_messages]
+    """What had been said before the run's own prompt; the system message as it was then."""
+    head = record.messages[:1]
+    first = isinstance(head[0], SystemMessage) if head else False
+    return record.messages[: max(record.earlier_messages, int(first))]
+
+
+def _assistant(record: RunRecord) -> Assistant:
+    """Who answered, with the tools they had; what they were told is in the system message."""
+    if not record.assistant:
+        return NO_ASSISTANT
+    return Assistant(record.assistant, tools=tuple(manifest.name for manifest in record.tools))
 
 
 def _asked_message(record: RunRecord) -> UserMessage | None:

@@ -98,6 +98,8 @@ class Run:
             parts.append(f"${record.cost_dollars:.4f}")
         if record.adapter not in ("", "native"):
             parts.append(f"adapter {record.adapter}")
+        if record.assistant:
+            parts.append(f"@{record.assistant}")
         return " · ".join([*parts, f"{record.duration_seconds:.1f} s"])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:

@@ -74,10 +74,28 @@ class Settings:
     """Where a local Ollama is looked for when nothing is set; empty: it is not looked for."""
     vision_models: tuple[str, ...] = ("gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4")
     """Name starts of models that are sent pictures."""
+    vision_model: str = ""
+    """What ``auto`` means where there are pictures and the set model does not see."""
+    long_model: str = ""
+    """What ``auto`` means for a long conversation; empty: the set model."""
     user: str = ""
     """Who works here, as the hub or the system calls them; tools are told."""
+    embedding_model: str = ""
+    """Gives documents vectors, at the service's endpoint; empty: words alone are searched."""
+    library_hosts: tuple[str, ...] = ()
+    """Hosts whose pages may be added to a library, beside this machine's own."""
+    guests: str = ""
+    """``yes``: whoever asks is a guest, ``no``: nobody is; empty: where nobody can be asked."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Which of key, endpoint and model came from where; shown by doctor."""
+
+    def is_guest(self, *, is_headless: bool) -> bool:
+        """Whether a run is a guest's: no memory, and no library that is not public.
+
+        Args:
+            is_headless: Nobody can be asked, as with ``jupyter execute``, papermill and CI.
+        """
+        return self.guests == "yes" or (is_headless and self.guests != "no")
 
 
 def from_env(environ: Mapping[str, str] | None = None) -> Settings:
@@ -95,9 +113,22 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
         changes["mode"] = checked_mode(env["CELLWRIGHT_MODE"].strip(), "CELLWRIGHT_MODE")
     if env.get("CELLWRIGHT_ADAPTER"):
         changes["adapter"] = checked_adapter(env["CELLWRIGHT_ADAPTER"].strip())
+    if env.get("CELLWRIGHT_GUEST"):
+        changes["guests"] = _guests(env["CELLWRIGHT_GUEST"].strip().lower())
+    changes["vision_model"] = _clean(env.get("CELLWRIGHT_VISION_MODEL", ""))
+    changes["long_model"] = _clean(env.get("CELLWRIGHT_LONG_MODEL", ""))
     if env.get("CELLWRIGHT_PRICES"):
         changes["prices"] = _prices(env["CELLWRIGHT_PRICES"])
+    changes["embedding_model"] = _clean(env.get("CELLWRIGHT_EMBEDDING_MODEL", ""))
+    hosts = env.get("CELLWRIGHT_LIBRARY_HOSTS", "").replace(",", " ")
+    changes["library_hosts"] = tuple(hosts.lower().split())
     return replace(settings, **changes)
+
+
+def _guests(value: str) -> str:
+    if value not in ("yes", "no"):
+        raise SetupError(f"CELLWRIGHT_GUEST is {value!r}.", hint="Use yes or no.")
+    return value
 
 
 def checked_mode(value: str, where: str) -> Mode:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import threading
 
+from cellwright.library.libraries import Libraries
+from cellwright.library.source import LibrarySource
+from cellwright.memory.keeping import MemoryKeeper
+from cellwright.memory.source import MemorySource
+from cellwright.outside.opening import open_outside
+from cellwright.scene_source import SceneSource
 from cellwright.settings import Settings
 from cellwright.store.database import Database
 from cellwright.turn_sources import TurnSource
@@ -34,4 +40,9 @@ class Sources:
 
 def _standard(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
     # one line for each source
-    return ()
+    return (
+        SceneSource(),
+        MemorySource(MemoryKeeper(database), settings.user),
+        LibrarySource(Libraries(database, settings)),
+        open_outside(database, settings),
+    )

@@ -6,7 +6,7 @@ from cellwright.components import Component
 from cellwright.components.live_registry import LiveRow
 from cellwright.components.live_tools import discovered
 from cellwright.components.registry import Registry
-from cellwright.components.sources import ToolSource, within_caps
+from cellwright.components.sources import ToolSource, distinct, within_caps
 from cellwright.components.standard import standard_tools
 from cellwright.kernels import Kernel
 from cellwright.notebooks import Notebook
@@ -38,7 +38,8 @@ class ToolOffer:
         elif (live.rows, added) == (self._live, self._added):
             return new
         standard = ToolSource("standard", self._standard, is_standard=True)
-        offer = within_caps([standard, live.source, *added])
+        once = distinct([standard, live.source, *added])
+        offer = within_caps(once.sources)
         self._notebook_kind, self._live, self._added = kind, live.rows, added
         self.registry = Registry(offer.components)
-        return (*new, *offer.reports, *filter(None, [self.registry.warning]))
+        return (*new, *once.reports, *offer.reports, *filter(None, [self.registry.warning]))

@@ -47,6 +47,11 @@ def test_the_commands_are_those_of_the_issue() -> None:
         "disable",
         "schema",
         "bench",
+        "memory",
+        "library",
+        "mcp",
+        "tools",
+        "usage",
     ]
 
 

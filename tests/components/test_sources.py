@@ -5,7 +5,7 @@ from __future__ import annotations
 from component_samples import component
 
 from cellwright.components import Component
-from cellwright.components.sources import ToolSource, within_caps
+from cellwright.components.sources import ToolSource, distinct, within_caps
 
 
 def tools(count: int, word: str = "t") -> tuple[Component, ...]:
@@ -58,3 +58,16 @@ def test_x_13_a_component_that_is_several_tools_counts_as_many() -> None:
 def test_x_13_what_has_no_manifest_counts_as_one() -> None:
     broken = component(lambda wrong: None, name="broken")
     assert within_caps([ToolSource("kernel", (broken,))]).components == (broken,)
+
+
+def test_of_two_tools_of_one_name_the_first_sources_is_offered_and_it_is_told() -> None:
+    standard = ToolSource("standard", tools(2), is_standard=True)
+    live = ToolSource("kernel", tools(3))
+    found = distinct([standard, live, ToolSource("memory", tools(4))])
+    assert [len(source.components) for source in found.sources] == [2, 1, 1]
+    assert found.sources[1].components == live.components[2:]
+    assert found.reports == (
+        "2 tools of 'kernel' not offered, another tool has the name: 't0', 't1'.",
+        "3 tools of 'memory' not offered, another tool has the name: 't0', 't1', 't2'.",
+    )
+    assert distinct([standard]).reports == ()

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cellwright.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.assistants import list_assistants, project_folders
 from cellwright.commands import Invocation
 from cellwright.commands.endings import report
 from cellwright.commands.notebook_files import (
@@ -28,6 +30,7 @@ from cellwright.commands.workplace import (
 from cellwright.conversation import Conversation, Question
 from cellwright.errors import SetupError
 from cellwright.events import CellAdded
+from cellwright.model_choice import ModelChoice, Window, choose_model, unseen_pictures
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
 from cellwright.safe_markdown import safe_markdown
@@ -47,17 +50,22 @@ def run(invocation: Invocation) -> int:
     target = check_target(options.output) if options.output else None
     notebook = read_notebook(Path(options.notebook)) if options.notebook else new_notebook()
     folder = Path(options.notebook).resolve().parent if options.notebook else Path.cwd()
-    with _service(invocation) as service:
+    chosen = _chosen(invocation, prompt, folder)
+    files = _seen_from(folder, options.files)
+    model = _model(invocation, chosen, files)
+    with _service(invocation, model.model) as service:
         question = Question(
             prompt=prompt,
             parameters=Parameters(service.model),
             base_url=service.base_url,
-            files=_seen_from(folder, options.files),
+            files=files,
             mode=mode,
             limits=_limits(invocation),
             adapter=invocation.settings.adapter,
-            notice=service.notice,
+            notice=_notice(service, model, files),
+            given=dict(options.var),
         )
+        question = with_assistant(question, chosen)
         record = _ask(invocation, service, question, notebook, folder)
     if target is not None:
         _add_answer(notebook, record)
@@ -104,9 +112,26 @@ def _prompt(invocation: Invocation) -> str:
     return text.strip()
 
 
+def _chosen(invocation: Invocation, prompt: str, folder: Path) -> Chosen:
+    """Who answers: an ``@name`` at the start of the prompt, the option, the project's."""
+    listed = list_assistants(project_folders(folder), invocation.settings.home)
+    return choose_assistant(Wish(prompt, invocation.options.assistant), listed)
+
+
+def _model(invocation: Invocation, chosen: Chosen, files: tuple[str, ...]) -> ModelChoice:
+    wanted = invocation.options.model or chosen.assistant.model
+    return choose_model(wanted, invocation.settings, Window.of(chosen.prompt, files))
+
+
+def _notice(service: Service, model: ModelChoice, files: tuple[str, ...]) -> str:
+    sees = service.lm.capabilities(service.model).vision
+    unseen = unseen_pictures(files, sees=sees, model=service.model)
+    return " ".join(filter(None, (service.notice, model.notice, unseen)))
+
+
 @contextlib.contextmanager
-def _service(invocation: Invocation) -> Iterator[Service]:
-    service = open_service(invocation.settings, invocation.options.model)
+def _service(invocation: Invocation, model: str) -> Iterator[Service]:
+    service = open_service(invocation.settings, model)
     try:
         _check_budget(invocation, service)
         yield service

@@ -85,6 +85,7 @@ def _facts(record: RunRecord) -> list[str]:
     facts = {
         "started": _time(record.started_at),
         "model": f"{one_line(record.parameters.model)} at {one_line(record.base_url)}",
+        "assistant": one_line(record.assistant),
         "where": f"{record.lane}, mode {record.mode}, in {one_line(record.cwd)}",
         "files": ", ".join(one_line(name) for name in record.files),
         "repeats": record.source_run,

@@ -19,7 +19,9 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.settings import Mode
 from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
+from cellwright.store.blocks import BlockStore
 from cellwright.store.runs import RunStore
+from cellwright.store.usage_table import UsageTable
 
 __all__ = [
     "KernelChoice",
@@ -62,7 +64,10 @@ def make_place(
         lane="cli",
         notebook=notebook.memory,
         prices=settings.prices,
+        spending=UsageTable(store.database),
         user_id=settings.user,
+        is_guest=settings.is_guest(is_headless=not console.is_interactive),
+        blocks=BlockStore(store.database),
         sources=Sources().of(store.database, settings),
     )
 

@@ -147,6 +147,8 @@ class Component:
     name: ClassVar[str] = ""
     version: ClassVar[str] = "v1"
     risk: ClassVar[Risk] = "read"
+    asks: ClassVar[str] = ""
+    """What the person is told that a call does, where its risk does not say it."""
     meta: ClassVar[Any] = None
     """A signature or a pydantic class whose fields are the tool's arguments; None: the
     signature of ``tool_eval`` says them."""

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cellwright.components import Component
 from cellwright.errors import SetupError
 
-__all__ = ["ASSISTANT_LIMIT", "REQUEST_LIMIT", "SOURCE_LIMIT", "Offer", "ToolSource", "within_caps"]
+__all__ = [
+    "ASSISTANT_LIMIT",
+    "REQUEST_LIMIT",
+    "SOURCE_LIMIT",
+    "Distinct",
+    "Offer",
+    "ToolSource",
+    "distinct",
+    "within_caps",
+]
 
 SOURCE_LIMIT = 64
 ASSISTANT_LIMIT = 100
@@ -35,6 +44,15 @@ class Offer:
     components: tuple[Component, ...]
     reports: tuple[str, ...] = ()
     """One sentence for each cap that left something out."""
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Sources in which every name is there once, and what was left out."""
+
+    sources: tuple[ToolSource, ...]
+    reports: tuple[str, ...] = ()
+    """One sentence for each source that something was left out of."""
 
 
 def within_caps(sources: Iterable[ToolSource]) -> Offer:
@@ -65,6 +83,24 @@ def within_caps(sources: Iterable[ToolSource]) -> Offer:
     return Offer(tuple(chosen), tuple(reports))
 
 
+def distinct(sources: Iterable[ToolSource]) -> Distinct:
+    """The sources with every name once: of two tools of one name the first source's stays.
+
+    A person's function may be called as a tool that comes with a memory or a server is.
+    """
+    kept: list[ToolSource] = []
+    names: set[str] = set()
+    reports: list[str] = []
+    for source in sources:
+        twice = tuple(each for each in source.components if names & set(_names_of(each)))
+        if twice:
+            reports.append(_report(source.name, twice, "another tool has the name"))
+        once = tuple(each for each in source.components if each not in twice)
+        kept.append(replace(source, components=once))
+        names |= {name for component in once for name in _names_of(component)}
+    return Distinct(tuple(kept), tuple(reports))
+
+
 @dataclass(frozen=True)
 class _Taken:
     components: tuple[Component, ...]
@@ -83,10 +119,14 @@ def _within(components: tuple[Component, ...], limit: int) -> _Taken:
 
 
 def _tools_of(component: Component) -> int:
+    return len(_names_of(component))
+
+
+def _names_of(component: Component) -> tuple[str, ...]:
     try:
-        return len(component.tool_manifests())
+        return tuple(manifest.name for manifest in component.tool_manifests())
     except SetupError:
-        return 1  # whoever binds it says what is wrong with it
+        return (component.name,)  # whoever binds it says what is wrong with it
 
 
 def _report(source: str, dropped: tuple[Component, ...], reason: str) -> str:

@@ -12,6 +12,7 @@ from cellwright.demo.matching import left_over, read_query
 from cellwright.demo.own_tools import asked_call
 from cellwright.demo.plans.cleaning import clean_missing
 from cellwright.demo.plans.fixing import fix_last_cell, run_snippet
+from cellwright.demo.plans.library import answer_from_library, asks_library
 from cellwright.demo.plans.plots import draw_plot
 from cellwright.demo.plans.profile import describe
 from cellwright.demo.plans.questions import answer_question
@@ -120,6 +121,8 @@ def _plan(conversation: Conversation, offered: Collection[str]) -> Steps[str]:
             return f"`{asked.name}` needs {names}. Write it like {written}."
         result = yield Call(f"I call `{asked.name}`.", asked.name, asked.arguments)
         return f"`{asked.name}` answered:\n\n{without_footer(result)}"
+    if "search_library" in tools and asks_library(conversation.prompt):
+        return (yield from answer_from_library(conversation.prompt))
     if wish.tasks == ("fix",):
         return (yield from fix_last_cell(tools))
     if wish.tasks == ("run",):

@@ -11,8 +11,11 @@ from typing import Any
 __all__ = ["Conversation", "Exchange", "read_conversation"]
 
 BLOCK = re.compile(
-    r"<(?P<tag>examples|files|variables|notebook-state)>\n(?P<body>.*?)\n</(?P=tag)>", re.S
+    r"<(?P<tag>examples|files|context|variables|notebook-state)>\n(?P<body>.*?)\n</(?P=tag)>", re.S
 )
+
+NOTICE = "Notice: "
+"""How words begin that are about the run, such as how many steps are left."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,10 @@ def read_conversation(
 def _turn_start(messages: list[Mapping[str, Any]], can_call: bool) -> int:
     """The place of the message that began the newest turn; -1 when there is none."""
     places = [i for i, message in enumerate(messages) if message.get("role") == "user"]
-    if not can_call and len(places) > 1 and messages[places[-1] - 1].get("role") == "tool":
-        places.pop()
+    if len(places) > 1 and messages[places[-1] - 1].get("role") == "tool":
+        said = _text(messages[places[-1]])
+        if not can_call or said.startswith(NOTICE):
+            places.pop()
     return places[-1] if places else -1
 
 

@@ -1,0 +1,126 @@
+"""What a file is, told by its first bytes: a name can say anything."""
+
+from __future__ import annotations
+
+import mimetypes
+from functools import cache
+from pathlib import PurePath
+
+__all__ = ["HEAD_BYTES", "RASTER_TYPES", "UNKNOWN", "is_text", "kind_of"]
+
+RASTER_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+"""Pictures that models take."""
+UNKNOWN = "application/octet-stream"
+EMPTY = "application/x-empty"
+HEAD_BYTES = 2_048
+"""So many first bytes are enough."""
+
+MARKS: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (0, b"BM", "image/bmp"),
+    (0, b"II*\0", "image/tiff"),
+    (0, b"MM\0*", "image/tiff"),
+    (0, b"%PDF-", "application/pdf"),
+    (0, b"PK\x03\x04", "application/zip"),
+    (0, b"PK\x05\x06", "application/zip"),
+    (0, b"\x1f\x8b", "application/gzip"),
+    (0, b"BZh", "application/x-bzip2"),
+    (0, b"\xfd7zXZ\0", "application/x-xz"),
+    (0, b"(\xb5/\xfd", "application/zstd"),
+    (0, b"7z\xbc\xaf'\x1c", "application/x-7z-compressed"),
+    (0, b"SQLite format 3\0", "application/vnd.sqlite3"),
+    (0, b"PAR1", "application/vnd.apache.parquet"),
+    (0, b"ARROW1", "application/vnd.apache.arrow.file"),
+    (0, b"\x89HDF\r\n\x1a\n", "application/x-hdf5"),
+    (0, b"\x93NUMPY", "application/x-numpy"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (0, b"OggS", "audio/ogg"),
+    (0, b"ID3", "audio/mpeg"),
+    (4, b"ftyp", "video/mp4"),
+    (257, b"ustar", "application/x-tar"),
+)
+"""Where which bytes stand, and what begins so."""
+
+ADDED = {
+    ".md": "text/markdown",
+    ".ipynb": "application/x-ipynb+json",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+}
+NARROWED = {
+    "application/zip": ("application/vnd.", "application/epub", "application/java-archive"),
+    "application/x-ole-storage": ("application/msword", "application/vnd.ms-"),
+    "video/mp4": ("video/quicktime", "audio/mp4", "image/heic", "image/avif"),
+}
+"""What only the name can tell apart, among what begins alike."""
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""Text in UTF-16 begins with one of these; so does much that is none."""
+TEXT_TYPES = ("application/json", "application/xml", "application/x-sh", "application/sql")
+
+
+def kind_of(head: bytes, name: str) -> str:
+    """The MIME type of a file; its name only narrows down what its bytes allow.
+
+    Args:
+        head: The first bytes, ``HEAD_BYTES`` of them where there are so many.
+        name: What it is called.
+    """
+    if not head:
+        return EMPTY
+    named = _named(name)
+    marked = _marked(head)
+    if marked:
+        return named if named.startswith(NARROWED.get(marked, ())) else marked
+    if head.startswith(WIDE) and named.startswith("text/"):
+        return named
+    if not is_text(head):
+        is_claimed = named.startswith(("text/", "image/")) or named in TEXT_TYPES
+        return UNKNOWN if is_claimed or not named else named
+    return _text_kind(head, named)
+
+
+def is_text(head: bytes) -> bool:
+    """Whether these bytes are text, as far as they tell; the last sign may be cut in two."""
+    if b"\0" in head:
+        return False
+    text = head.decode("utf-8-sig", "replace")
+    return text.count("\ufffd") <= len(text) // 10
+
+
+def _named(name: str) -> str:
+    return _endings().guess_type(PurePath(name).name, strict=False)[0] or ""
+
+
+@cache
+def _endings() -> mimetypes.MimeTypes:
+    """What endings say, the same on every machine: systems have tables of their own."""
+    endings = mimetypes.MimeTypes()
+    for ending, kind in ADDED.items():
+        endings.add_type(kind, ending)
+    return endings
+
+
+def _marked(head: bytes) -> str:
+    if head[:4] == b"RIFF" and len(head) >= 12:
+        return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(head[8:12], UNKNOWN)
+    for place, mark, kind in MARKS:
+        if head.startswith(mark, place) and not (mark == b"BM" and is_text(head)):
+            return kind
+    return ""
+
+
+def _text_kind(head: bytes, named: str) -> str:
+    begin = head.decode("utf-8-sig", "replace").lstrip()[:512].lower()
+    if begin.startswith(("<!doctype html", "<html")):
+        return "text/html"
+    if begin.startswith(("<svg", "<?xml")) and "<svg" in begin:
+        return "image/svg+xml"
+    if named.startswith("text/") or named.endswith(("+json", "+xml")) or named in TEXT_TYPES:
+        return named if named != "image/svg+xml" else "text/plain"
+    return "text/plain"

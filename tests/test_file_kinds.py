@@ -1,0 +1,93 @@
+"""What a file is: told by its bytes, narrowed down by its name, never made up by it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from PIL import Image
+
+from cellwright.file_kinds import HEAD_BYTES, UNKNOWN, is_text, kind_of
+
+
+def picture(kind: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 3)).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def archive() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr("a.txt", "a")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "mime"),
+    [
+        ("PNG", "image/png"),
+        ("JPEG", "image/jpeg"),
+        ("GIF", "image/gif"),
+        ("WEBP", "image/webp"),
+        ("BMP", "image/bmp"),
+        ("TIFF", "image/tiff"),
+    ],
+)
+def test_002_10_a_picture_is_known_whatever_it_is_called(kind: str, mime: str) -> None:
+    for name in ("a.csv", "a.pdf", "a", "a.html"):
+        assert kind_of(picture(kind), name) == mime
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "mime"),
+    [
+        (b"a,b\n1,2\n", "a.png", "text/plain"),
+        (b"a,b\n1,2\n", "a.csv", "text/csv"),
+        (b"a,b\n1,2\n", "a", "text/plain"),
+        (b"\x00\x01\x02\x03", "a.png", UNKNOWN),
+        (b"\x00\x01\x02\x03", "a.csv", UNKNOWN),
+        (b"\x00\x01\x02\x03", "a.json", UNKNOWN),
+        (b"\x00\x01\x02\x03", "a", UNKNOWN),
+        (b"\x00\x01\x02\x03", "a.wasm", "application/wasm"),
+        (b"<!DOCTYPE html><p>", "a.csv", "text/html"),
+        (b"  <HTML>", "a.png", "text/html"),
+        (b"<svg xmlns='x'>", "a.png", "image/svg+xml"),
+        (b"<?xml version='1.0'?><svg/>", "a.xml", "image/svg+xml"),
+        (b"<?xml version='1.0'?><a/>", "a.xml", "text/xml"),
+        (b"no drawing", "a.svg", "text/plain"),
+        (b'{"a": 1}', "a.json", "application/json"),
+        (b"%PDF-1.7", "a.png", "application/pdf"),
+        (b"\x1f\x8b\x08", "a.csv", "application/gzip"),
+        (b"SQLite format 3\0", "a.txt", "application/vnd.sqlite3"),
+        (b"PAR1", "a", "application/vnd.apache.parquet"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "a.webp", "audio/wav"),
+        (b"RIFF\0\0\0\0AVI LIST", "a.webp", UNKNOWN),
+        (b"\0\0\0\x18ftypmp42", "a.mp4", "video/mp4"),
+        (b"BM is how this text begins", "a.txt", "text/plain"),
+        ("\ufeffa,b".encode("utf-16"), "a.csv", "text/csv"),
+        ("\ufeffa,b".encode("utf-16"), "a.png", UNKNOWN),
+        ("数据".encode(), "数据.md", "text/markdown"),
+        (b'{"cells": []}', "a.ipynb", "application/x-ipynb+json"),
+    ],
+)
+def test_002_10_a_wrong_ending_does_not_decide(head: bytes, name: str, mime: str) -> None:
+    assert kind_of(head, name) == mime
+
+
+def test_002_10_the_name_tells_apart_what_begins_alike() -> None:
+    sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    assert kind_of(archive(), "a.xlsx") == sheet
+    assert kind_of(archive(), "a.zip") == "application/zip"
+    assert kind_of(archive(), "a.png") == "application/zip"
+
+
+def test_002_10_an_empty_file_is_called_so() -> None:
+    assert kind_of(b"", "a.png") == "application/x-empty"
+
+
+def test_a_sign_that_is_cut_in_two_does_not_make_text_binary() -> None:
+    assert is_text(("数" * HEAD_BYTES).encode()[:HEAD_BYTES])
+    assert not is_text(b"a\0b")
+    assert not is_text(b"\xff\xfe\xfd\xfc" * 50)
