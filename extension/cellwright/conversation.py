@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cellwright import agent
@@ -45,6 +45,17 @@ from cellwright.usage import price_for
 __all__ = ["Conversation", "Place", "Question"]
 
 VARIABLE_LIMIT = 100_000
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A run that has begun, before the model is asked."""
+
+    question: Question
+    publisher: Publisher
+    attachments: tuple[Attachment, ...]
+    state: TurnState
+    events: tuple[Event, ...]
 
 
 class Conversation:
@@ -137,15 +148,38 @@ class Conversation:
                 nothing was recorded then.
             KernelError: The kernel does not answer.
         """
-        kernel, stop = self._place.kernel, stop or Stop()
+        stop = stop or Stop()
         try:
-            kernel.wait_until_free(stop)
+            self._place.kernel.wait_until_free(stop)
         except RunCancelled as error:
             continues, publisher = self.last_run_id, self._begin()
             yield from publisher.publish(
                 self._started(question, (), continues), _ended_early(error)
             )
             return
+        opened = self._open(question, lm)
+        try:
+            yield from opened.events
+            parts = yield from self._prepare(opened, lm, stop)
+        except BaseException as error:
+            # Stopped, abandoned or failed before the loop began: the record gets its end.
+            ended = opened.publisher.publish(_ended_early(error))
+            if not isinstance(error, (KeyboardInterrupt, RunCancelled)):
+                raise
+            yield from ended
+            return
+        try:
+            yield from agent.run(parts, self._history)
+        finally:
+            self._after_run()
+
+    def _open(self, question: Question, lm: LM) -> _Opened:
+        """Begin the run: look at what there is and record it.
+
+        Raises:
+            SetupError: Something that the question names cannot be used; nothing was recorded.
+        """
+        kernel = self._place.kernel
         folder = kernel.describe().cwd
         self._folder = Path(folder)
         attachments = attach(question.files, self._folder)
@@ -157,38 +191,34 @@ class Conversation:
             self._watch.tell_all()
         is_first = bool(made_room) or not self._history.messages
         state = self._watch.look(self._place, folder, question.mode, is_first=is_first)
-        begun = publisher.publish(
+        events = publisher.publish(
             self._started(question, attachments, continues),
             self._watch.captured(kernel, self._place.notebook, attachments, folder),
             *made_room,
         )
-        try:
-            yield from begun
-            if question.notice:
-                yield from publisher.publish(Notice("info", question.notice, code="service"))
-            given = (question.files, self._folder, question.file_names)
-            pictures = pictures_of(*given) if able.vision else ()
-            found = self._looked_up(question, state)
-            if found.notices or found.problems:
-                yield from publisher.publish(*notices_of(found))
-            recalled = self._earlier.found(self._place, self.chat_id, question, state.last_error)
-            question = replace(question, context=(*question.context, *found.blocks, *recalled))
-            self._append_question(question, attachments, state, pictures)
-            added = tools_of(self._place.sources, is_guest=self._place.is_guest)
-            for left_out in self._tools.renew(kernel, self._place.notebook, added):
-                yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
-            parts = self._parts(question, lm, publisher, stop)
-        except BaseException as error:
-            # Stopped, abandoned or failed before the loop began: the record gets its end.
-            ended = publisher.publish(_ended_early(error))
-            if not isinstance(error, (KeyboardInterrupt, RunCancelled)):
-                raise
-            yield from ended
-            return
-        try:
-            yield from agent.run(parts, self._history)
-        finally:
-            self._after_run()
+        return _Opened(question, publisher, attachments, state, events)
+
+    def _prepare(
+        self, opened: _Opened, lm: LM, stop: Stop
+    ) -> Generator[Event, None, agent.AgentParts]:
+        """Put the question to what was said before, with all that is looked up for it."""
+        question, publisher, place = opened.question, opened.publisher, self._place
+        if question.notice:
+            yield from publisher.publish(Notice("info", question.notice, code="service"))
+        given = (question.files, self._folder, question.file_names)
+        sees = lm.capabilities(question.parameters.model).vision
+        pictures = pictures_of(*given) if sees else ()
+        found = self._looked_up(question, opened.state)
+        if found.notices or found.problems:
+            yield from publisher.publish(*notices_of(found))
+        last_error = opened.state.last_error
+        recalled = self._earlier.found(place, self.chat_id, question, last_error)
+        question = replace(question, context=(*question.context, *found.blocks, *recalled))
+        self._append_question(question, opened.attachments, opened.state, pictures)
+        added = tools_of(place.sources, is_guest=place.is_guest)
+        for left_out in self._tools.renew(place.kernel, place.notebook, added):
+            yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
+        return self._parts(question, lm, publisher, stop)
 
     def _begin(self) -> Publisher:
         """Where the events of a new run go."""

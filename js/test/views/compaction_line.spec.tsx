@@ -29,7 +29,8 @@ it('can stand among other blocks', () => {
   expect(screen.getByText(WORDS)).toBeDefined();
 });
 
-it('names the assistant beside what the answer took', () => {
+it('names the assistant above the answer', () => {
   showPart(<TurnView turn={turn({ assistant: 'careful', durationSeconds: 2 })} />);
-  expect(screen.getByText(/^careful · 2.0s/)).toBeDefined();
+  expect(screen.getByTitle('Assistant: careful').textContent).toBe('careful');
+  expect(screen.getByText(/^2.0s/)).toBeDefined();
 });
