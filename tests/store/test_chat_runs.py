@@ -15,7 +15,7 @@ import pytest
 from recorded_runs import replied, started
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.events import RunFinished
+from cellwright.events import RunFinished, TextDelta
 from cellwright.messages import AssistantMessage
 from cellwright.store.chat_claims import ChatBusyError, ChatClaims
 from cellwright.store.chat_owners import guest_owner, is_guest, may_open
@@ -124,6 +124,14 @@ class TestSuperseding:
     ) -> None:
         journal = RunStore(database).start(started("b"), replied(AssistantMessage("half")))
         journal.record(RunFinished("task error"))
+        chats.add_run(chat, journal.run_id)
+        assert chats.unanswered(chat) == ""
+
+    def test_002_54_a_run_that_was_stopped_in_its_answer_is_answered(
+        self, chats: ChatStore, database: Database, chat: str
+    ) -> None:
+        journal = RunStore(database).start(started("b"), TextDelta("Half an"))
+        journal.record(RunFinished("cancelled", cause="stopped"))
         chats.add_run(chat, journal.run_id)
         assert chats.unanswered(chat) == ""
 

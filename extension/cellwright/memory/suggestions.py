@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from cellwright.memory import Scope
@@ -34,18 +35,23 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class _Rule:
-    pattern: re.Pattern[str]
+    source: str
     kind: Literal["keep", "forget"]
     reason: str
     takes: str = ""
     """The group that is kept; empty: the whole sentence."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Made when the first message is read: making all of them takes as long as the import."""
+        return re.compile(self.source, re.IGNORECASE)
 
 
 def _rule(
     pattern: str, reason: str, kind: Literal["keep", "forget"] = "keep", takes: str = ""
 ) -> _Rule:
     # Sentences are short, so that no pattern can be slow.
-    return _Rule(re.compile(pattern, re.IGNORECASE), kind, reason, takes)
+    return _Rule(pattern, kind, reason, takes)
 
 
 SAID_SO = "You asked to remember it."

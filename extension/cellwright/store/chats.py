@@ -49,7 +49,8 @@ FORGET_EMPTY = """DELETE FROM chats WHERE updated_at < ? AND title = ''
 EXPIRED = """SELECT chat_id FROM chats WHERE expires_at > 0 AND expires_at <= ?
     ORDER BY expires_at LIMIT ?"""
 IS_ANSWERED = """SELECT status = 'completed'
-        OR EXISTS (SELECT 1 FROM events WHERE run_id = ? AND kind = 'model_replied')
+        OR EXISTS (SELECT 1 FROM events WHERE run_id = ?
+            AND kind IN ('model_replied', 'text_delta'))
     FROM runs WHERE run_id = ?"""
 DELETE_FROM = "DELETE FROM {} WHERE chat_id = ?"
 
@@ -277,7 +278,7 @@ class ChatStore:
         return active(self.runs(chat_id))
 
     def unanswered(self, chat_id: str) -> str:
-        """The last run that counts, where the model never said anything in it; empty: it did.
+        """The last run that counts, where the person saw nothing of an answer; empty: they did.
 
         To be asked while nothing goes on in the chat.
         """

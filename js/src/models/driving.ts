@@ -102,7 +102,6 @@ export class Driving implements IDisposable {
   private _onNotebook(): void {
     for (const chat of this._options.pool.all) {
       this._look(chat);
-      this._lookBack(chat);
     }
   }
 
@@ -134,16 +133,17 @@ export class Driving implements IDisposable {
     this._lookBack(chat);
   }
 
-  /** A run that was over before it could be drawn: so quick, or its notebook came so late. */
+  /** Draw a run that was over before the server could say who drives. */
   private _lookBack(chat: ChatModel): void {
     const history = this._histories.get(chat);
     if (history?.isFinished !== true || this._driven.has(chat)) {
       return;
     }
     const isOfThisVisit = !history.hasReplay || this._seenGoing.get(chat) === history.run;
-    if (!isOfThisVisit || !this._isOurs(chat) || this._begin(chat, history)) {
-      this._histories.delete(chat);
+    if (isOfThisVisit && this._isOurs(chat)) {
+      this._begin(chat, history);
     }
+    this._histories.delete(chat);
   }
 
   /** This tab drives the chat, or did so last and was about to again. */
@@ -165,11 +165,10 @@ export class Driving implements IDisposable {
     }
   }
 
-  /** False: the notebook is not open here. */
-  private _begin(chat: ChatModel, history: RunHistory): boolean {
+  private _begin(chat: ChatModel, history: RunHistory): void {
     const port = this._options.notebooks.find(chat.state.notebook_path);
     if (port === null) {
-      return false;
+      return;
     }
     const driven: Driven = {
       port,
@@ -189,7 +188,6 @@ export class Driving implements IDisposable {
     } else {
       this._pump(chat, driven);
     }
-    return true;
   }
 
   private async _learnGone(chat: ChatModel, driven: Driven): Promise<void> {
