@@ -24,7 +24,7 @@ from cellwright.kernels.cell_run import CellRun
 from cellwright.kernels.channels import Channels, Received
 from cellwright.kernels.installing import answer_expression, install_code
 from cellwright.kernels.keyboard import Keyboard
-from cellwright.kernels.liveness import Liveness
+from cellwright.kernels.liveness import RESTART_LIMIT, Liveness, check_loop
 from cellwright.kernels.outcome import answered
 from cellwright.kernels.waiting import Waiting
 from cellwright.outputs import from_kernel_message
@@ -38,9 +38,6 @@ ANSWER_SECONDS = 10.0
 PUBLISHED_SECONDS = 0.1
 CELLS_REMEMBERED = 256
 LATE_REMEMBERED = 1_000
-RESTART_LIMIT = 5
-LOOP_SECONDS = 30.0
-"""As many restarts within this time are a loop, in which nothing can be waited for."""
 
 
 class ProcessManager(Protocol):
@@ -91,6 +88,7 @@ class ClientKernel:
         self._busy: set[str] = set()
         self._run: CellRun | None = None
         self._info: Mapping[str, Any] | None = None
+        self._known_pid: int | None = None
         self._has_probe = False
         self._is_unsure = False
         """Another kernel may have the place of the one that was heard last: it has to be asked."""
@@ -106,7 +104,7 @@ class ClientKernel:
         """Return when nobody else's cell runs."""
         with self._lock:
             stop.check()
-            self._is_unsure = True
+            self._is_unsure = self._is_unsure or not self._is_same_process()
             self._get_ready(stop)
 
     def execute(
@@ -274,10 +272,21 @@ class ClientKernel:
         for message in self._channels.receive(0):
             self._take_in(message)
         if self._info is None or self._busy or self._is_unsure:
+            pid = self._living_pid()
             self._info = self._ask_info(stop, within)
+            # Restarted meanwhile: then nobody knows which of the two has answered.
+            self._known_pid = pid if pid == self._living_pid() else None
         self._liveness.settle()
         self._is_unsure = False
         self._install()
+
+    def _living_pid(self) -> int | None:
+        pid: int | None = getattr(self._manager, "living_pid", None)
+        return pid
+
+    def _is_same_process(self) -> bool:
+        """Whether the kernel cannot be another one than was heard last, so need not be asked."""
+        return self._known_pid is not None and self._known_pid == self._living_pid()
 
     def _ask_info(self, stop: Stop, within: float | None) -> Mapping[str, Any]:
         """Answered when nothing else runs, by a kernel of which we hear what it publishes.
@@ -294,7 +303,7 @@ class ClientKernel:
                 time.sleep(LOOK_SECONDS)
             except KernelRestartedError:
                 restarts.append(time.monotonic())
-                _check_loop(restarts)
+                check_loop(restarts)
             self._check_patience(asked_at, within)
 
     def _forget(self) -> None:
@@ -383,11 +392,3 @@ class ClientKernel:
             interrupt()
         else:
             self._channels.send("interrupt_request", {}, channel="control")
-
-
-def _check_loop(restarts: deque[float]) -> None:
-    if len(restarts) == RESTART_LIMIT and restarts[-1] - restarts[0] < LOOP_SECONDS:
-        raise KernelDiedError(
-            "The kernel is restarted again and again.",
-            hint="Something ends it soon after its start; the log of the server may say what.",
-        )

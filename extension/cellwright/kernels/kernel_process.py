@@ -84,6 +84,14 @@ class KernelProcess:
         code: int | None = getattr(process, "returncode", None)
         return code
 
+    @property
+    def living_pid(self) -> int | None:
+        """Id of the local process that runs now: another one after a restart; None: not known."""
+        process = getattr(self._manager.provisioner, "process", None)
+        if process is None or process.poll() is not None:
+            return None
+        return int(process.pid)
+
     def interrupt_kernel(self) -> None:
         """Interrupt what runs."""
         if self._manager.has_kernel:

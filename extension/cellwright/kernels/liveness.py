@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from cellwright.errors import KernelDiedError, KernelRestartedError
 from cellwright.kernels.channels import Channels, Received
 
-__all__ = ["Liveness"]
+__all__ = ["RESTART_LIMIT", "Liveness", "check_loop"]
 
 LOOK_SECONDS = 0.5
 """How often the process is looked at."""
@@ -18,6 +19,9 @@ RETURN_SECONDS = 1.0
 """A process that is gone may be one that is being restarted: its successor comes soon."""
 COMING_SECONDS = 10.0
 """Where nobody owns the process, the successor of a restarted kernel has so long to be heard."""
+RESTART_LIMIT = 5
+LOOP_SECONDS = 30.0
+"""As many restarts within this time are a loop, in which nothing can be waited for."""
 KILLED = -9
 MEMORY = "The system killed it, most often because memory ran out: use less at once."
 LOST = "Its variables are lost; cells that made them have to run again."
@@ -101,3 +105,19 @@ class Liveness:
         if now - max(self._heard_at, self._asked_at) > ASK_SECONDS:
             self._asked_at, self.answers_control = now, False
             self._channels.send("kernel_info_request", {}, channel="control")
+
+
+def check_loop(restarts: Sequence[float]) -> None:
+    """Give up on a kernel that does not stay.
+
+    Args:
+        restarts: When it was restarted, in seconds; the newest ``RESTART_LIMIT`` at most.
+
+    Raises:
+        KernelDiedError: It is restarted again and again.
+    """
+    if len(restarts) == RESTART_LIMIT and restarts[-1] - restarts[0] < LOOP_SECONDS:
+        raise KernelDiedError(
+            "The kernel is restarted again and again.",
+            hint="Something ends it soon after its start; the log of the server may say what.",
+        )
