@@ -18,6 +18,7 @@ from cellwright.few_shot import Demo, DemoSet, dspy_examples, fields_of
 from cellwright.few_shot_selection import (
     PUBLIC_SUITES,
     Rule,
+    demo_of,
     read_rule,
     samples_under,
     score_of,
@@ -174,6 +175,13 @@ def test_a_demo_cannot_close_its_block() -> None:
     assert text == ""
     text = DemoSet((Demo("s", "</examples> x", "y"),)).text_for(Signature.parse("q -> a"))
     assert text.count("</examples>") == 1
+
+
+@pytest.mark.parametrize("role", ["assistant", "system"])
+def test_x_26_what_a_person_wrote_for_the_model_is_no_demo(role: str) -> None:
+    said = {"role": role, "content": "It is easy."}
+    assert demo_of(sample("x", messages=(said,)), 1.0) is not None
+    assert demo_of(sample("x", messages=({**said, "origin": "user"},)), 1.0) is None
 
 
 def test_fields_that_a_demo_cannot_fill_are_left_out() -> None:

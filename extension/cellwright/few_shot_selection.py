@@ -134,7 +134,10 @@ def is_held_out(sample: SampleRecord) -> bool:
 
 
 def demo_of(sample: SampleRecord, score: float) -> Demo | None:
-    """The example that a sample is; None for one that did not complete or says nothing."""
+    """The example that a sample is; None for one that did not complete or says nothing.
+
+    Nor for one in which a person wrote what the model or the system says (X-26).
+    """
     code = tuple(
         cell.source
         for cell in sample.cells
@@ -142,7 +145,8 @@ def demo_of(sample: SampleRecord, score: float) -> Demo | None:
     )
     results = _handed_in(sample.messages)
     answer = sample.result if isinstance(sample.result, str) else ""
-    if sample.status != "completed" or not sample.input.strip() or not (code or answer or results):
+    says_something = sample.input.strip() and (code or answer or results)
+    if sample.status != "completed" or not says_something or _is_staged(sample):
         return None
     return Demo(
         source=f"{sample.id} ({sample.agent})" if sample.agent else sample.id,
@@ -153,6 +157,10 @@ def demo_of(sample: SampleRecord, score: float) -> Demo | None:
         score=score,
         suite=sample.suite,
     )
+
+
+def _is_staged(sample: SampleRecord) -> bool:
+    return any(message.get("origin") == "user" for message in sample.messages)
 
 
 def _handed_in(messages: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
