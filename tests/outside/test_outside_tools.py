@@ -320,7 +320,7 @@ def test_an_mcp_server_and_an_openapi_document_are_connected_on_a_line(
     tools = opened()
     url = f"{service.url}/openapi.json"
     assert say(tools, "connect", "clock", "--local", "--openapi", url)[1] == "  clock__now [read]"
-    with pytest.raises(SetupError, match="cannot be started|needs the package"):
+    with pytest.raises(SetupError, match="cannot be started|need the package"):
         say(tools, "connect", "none", "--env", "WEATHER_KEY", "--", "no-such-program", "--flag")
     with pytest.raises(SetupError, match="There is no service 'none'. There are: clock"):
         say(tools, "refresh", "none")
