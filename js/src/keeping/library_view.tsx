@@ -2,11 +2,12 @@ import * as React from 'react';
 
 import { Confirming } from '../pages/confirming';
 import { Head } from '../pages/head';
-import { Button, IconButton } from '../views/button';
+import { IconButton } from '../views/button';
 import { Icon } from '../views/icon';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import { formatMoment } from '../views/words';
+import { AddForm } from './add_form';
 import type { Indexing, LibraryDocument } from './answers';
 import type { LibraryList } from './library_list';
 import { LibrarySearch } from './library_search';
@@ -60,38 +61,13 @@ export function LibraryView({ list }: { readonly list: LibraryList }) {
 
 function AddPlace({ list }: { readonly list: LibraryList }) {
   const trans = useTrans();
-  const [place, setPlace] = React.useState('');
-  const canAdd = place.trim() !== '';
-  const add = async (): Promise<void> => {
-    const wanted = place.trim();
-    if (wanted !== '' && (await list.add(wanted))) {
-      // Whoever types fast has begun with the next one.
-      setPlace(now => (now.trim() === wanted ? '' : now));
-    }
-  };
   return (
-    <form
-      className="cw-adding"
-      onSubmit={event => {
-        event.preventDefault();
-        void add();
-      }}
-    >
-      <label className="cw-chooser cw-mod-wide">
-        <span className="cw-muted">{trans.__('File, folder or address')}</span>
-        <input
-          className="cw-field"
-          value={place}
-          placeholder={trans.__('Such as: notes, paper.pdf')}
-          onChange={event => {
-            setPlace(event.target.value);
-          }}
-        />
-      </label>
-      <Button icon="plus" aria-disabled={!canAdd} onClick={() => void add()}>
-        {trans.__('Add to the library')}
-      </Button>
-    </form>
+    <AddForm
+      label={trans.__('File, folder or address')}
+      placeholder={trans.__('Such as: notes, paper.pdf')}
+      button={trans.__('Add to the library')}
+      onAdd={place => list.add(place)}
+    />
   );
 }
 

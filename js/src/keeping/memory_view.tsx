@@ -2,9 +2,9 @@ import * as React from 'react';
 
 import { SearchField } from '../pages/fields';
 import { Head } from '../pages/head';
-import { Button } from '../views/button';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
+import { AddForm } from './add_form';
 import type { Scope } from './answers';
 import type { MemoryList } from './memory_list';
 import { MemoryRow } from './memory_row';
@@ -73,35 +73,14 @@ export function MemoryView({ list }: { readonly list: MemoryList }) {
 
 function AddMemory({ list }: { readonly list: MemoryList }) {
   const trans = useTrans();
-  const [text, setText] = React.useState('');
   const [scope, setScope] = React.useState<Scope>('user');
-  const canAdd = text.trim() !== '';
-  const add = async (): Promise<void> => {
-    const wanted = text.trim();
-    if (wanted !== '' && (await list.add(wanted, scope))) {
-      // Whoever types fast has begun with the next one.
-      setText(now => (now.trim() === wanted ? '' : now));
-    }
-  };
   return (
-    <form
-      className="cw-adding"
-      onSubmit={event => {
-        event.preventDefault();
-        void add();
-      }}
+    <AddForm
+      label={trans.__('New fact')}
+      placeholder={trans.__('Such as: prices are in euros')}
+      button={trans.__('Add')}
+      onAdd={text => list.add(text, scope)}
     >
-      <label className="cw-chooser cw-mod-wide">
-        <span className="cw-muted">{trans.__('New fact')}</span>
-        <input
-          className="cw-field"
-          value={text}
-          placeholder={trans.__('Such as: prices are in euros')}
-          onChange={event => {
-            setText(event.target.value);
-          }}
-        />
-      </label>
       <label className="cw-chooser">
         <span className="cw-muted">{trans.__('Holds for')}</span>
         <select
@@ -118,9 +97,6 @@ function AddMemory({ list }: { readonly list: MemoryList }) {
           ))}
         </select>
       </label>
-      <Button icon="plus" aria-disabled={!canAdd} onClick={() => void add()}>
-        {trans.__('Add')}
-      </Button>
-    </form>
+    </AddForm>
   );
 }

@@ -6,8 +6,8 @@ it.each([
   ['notes/a.md', '', 'notes/a.md'],
   ['./a.md', '', 'a.md'],
   ['a#b.csv', '', 'a#b.csv'],
-  ['/home/me/work/a.md', '/home/me/work/', 'a.md'],
-  ['/home/me/work/a.md', '~/work', 'a.md'],
+  ['/home/me/notes/a.md', '/home/me/notes/', 'a.md'],
+  ['/home/me/notes/a.md', '~/notes', 'a.md'],
   ['/home/me/a.md', '~', 'a.md'],
   ['C:\\work\\sub\\a.md', 'C:\\work', 'sub/a.md']
 ])('finds %s below %s as the file browser names it', (place, root, found) => {
@@ -15,9 +15,9 @@ it.each([
 });
 
 it.each([
-  ['/etc/passwd', '/home/me/work'],
-  ['/home/me/working/a.md', '/home/me/work'],
-  ['/etc/work/a.md', '~/work'],
+  ['/etc/passwd', '/home/me/notes'],
+  ['/home/me/notesbook/a.md', '/home/me/notes'],
+  ['/etc/notes/a.md', '~/notes'],
   ['~/a.md', '/home/me'],
   ['../a.md', ''],
   ['a/../../b.md', ''],

@@ -41,8 +41,8 @@ it('lists what is left of the files of a turn, new ones first', () => {
 it.each([
   ['a.csv', '', 'work/x.ipynb', 'work/a.csv'],
   ['a.csv', '', 'x.ipynb', 'a.csv'],
-  ['a.csv', '/home/me/work', 'x.ipynb', '/home/me/work/a.csv'],
-  ['/tmp/a.csv', '/home/me/work', 'x.ipynb', '/tmp/a.csv']
+  ['a.csv', '/home/me/notes', 'x.ipynb', '/home/me/notes/a.csv'],
+  ['/data/a.csv', '/home/me/notes', 'x.ipynb', '/data/a.csv']
 ])('finds %s of a kernel in "%s" beside %s', (path, folder, notebook, place) => {
   expect(placeOf({ path, folder, isNew: true, sizeBytes: 1 }, notebook)).toBe(place);
 });

@@ -26,14 +26,14 @@ function ran(paths: readonly string[], cwd = ''): Execution {
 
 it('offers the files that a run made, and opens one', async () => {
   const chat = new FakeChat({ notebook_path: PATH }, [
-    turn({ blocks: [card({ execution: ran(['out/best.csv'], '/home/me/work') })] })
+    turn({ blocks: [card({ execution: ran(['out/best.csv'], '/home/me/notes') })] })
   ]);
   const stage = new Stage(new FakePanel(chat));
   await stage.show();
   const button = screen.getByRole('button', { name: 'Made: best.csv' });
   expect(button.title).toBe('out/best.csv · 2.0 kB');
   fireEvent.click(button);
-  expect(stage.opened).toEqual(['/home/me/work/out/best.csv']);
+  expect(stage.opened).toEqual(['/home/me/notes/out/best.csv']);
 });
 
 it('names who answers, from the first word on', async () => {
