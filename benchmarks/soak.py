@@ -4,8 +4,8 @@
 
 One conversation in a real kernel, recorded in a database: memory of this process and of the
 kernel, tokens of a request, seconds of a turn and growth of the database, a line for each tenth of
-the turns. Memory and tokens are to be flat after the first tenth; the database grows by what each
-run's record holds.
+the turns. All but the database's size are to be flat after the first tenth: each turn adds to the
+record what is new in it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cellwright.prompts import Parameters
 from cellwright.redaction import Redactor
 from cellwright.stopping import Stop
 from cellwright.store.blocks import BlockStore
-from cellwright.store.database import open_database
+from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 
 PAGE_KILOBYTES = os.sysconf("SC_PAGE_SIZE") / 1_000 if hasattr(os, "sysconf") else 0.0
@@ -48,6 +48,8 @@ class Stretch:
     megabytes: float
     """Of this process."""
     database_megabytes: float
+    kilobytes_a_turn: float
+    """That the database grew by."""
 
 
 def megabytes() -> float:
@@ -57,9 +59,11 @@ def megabytes() -> float:
     return pages * PAGE_KILOBYTES / 1_000
 
 
-def size_of(folder: Path) -> float:
-    """Megabytes of all files below a folder."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+def stored_megabytes(database: Database, folder: Path) -> float:
+    """Megabytes of a database and of the files beside it."""
+    database.read("PRAGMA wal_checkpoint(TRUNCATE)")  # else it grows in steps
+    files = (file for file in (folder / "store").rglob("*") if file.is_file())
+    return sum(file.stat().st_size for file in files) / 1e6
 
 
 def soak(turns: int, folder: Path) -> list[Stretch]:
@@ -71,6 +75,7 @@ def soak(turns: int, folder: Path) -> list[Stretch]:
     try:
         conversation = Conversation(_place(kernel, RunStore(database), BlockStore(database)))
         for part in range(PARTS):
+            size = stored_megabytes(database, folder)
             begun, before = time.perf_counter(), len(model.measured.tokens)
             first, last = turns * part // PARTS, turns * (part + 1) // PARTS
             for turn in range(first + 1, last + 1):
@@ -79,6 +84,7 @@ def soak(turns: int, folder: Path) -> list[Stretch]:
                 for _ in conversation.ask(question, model):
                     pass
             seconds, tokens = time.perf_counter() - begun, model.measured.tokens[before:]
+            stored = stored_megabytes(database, folder)
             found.append(
                 Stretch(
                     last,
@@ -86,7 +92,8 @@ def soak(turns: int, folder: Path) -> list[Stretch]:
                     sum(tokens) // len(tokens),
                     max(tokens),
                     round(megabytes(), 1),
-                    round(size_of(folder / "store"), 1),
+                    round(stored, 1),
+                    round((stored - size) * 1_000 / (last - first), 1),
                 )
             )
             print(f"{last} of {turns} turns", file=sys.stderr, flush=True)
@@ -112,11 +119,12 @@ def main(words: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps([asdict(stretch) for stretch in found]))
         return 0
-    print("turns  s/turn  tokens/request  largest     MB  database MB")
+    print("turns  s/turn  tokens/request  largest     MB  database MB  kB/turn")
     for row in found:
         print(
             f"{row.turns:>5}  {row.seconds_a_turn:>6.3f}  {row.tokens_a_request:>14,}"
             f"  {row.largest_tokens:>7,}  {row.megabytes:>5.0f}  {row.database_megabytes:>11.1f}"
+            f"  {row.kilobytes_a_turn:>7.1f}"
         )
     return 0
 

@@ -233,3 +233,29 @@ def test_a_commit_is_quick(tmp_path: Path) -> None:
         times.append(time.perf_counter() - began)
     assert sorted(times)[25] < 0.05, "a slow disk may take milliseconds, never more"
     database.close()
+
+
+def test_a_statement_may_depend_on_whether_the_one_before_changed_a_row(tmp_path: Path) -> None:
+    for database in (open_database(tmp_path / "runs.sqlite"), open_database(None)):
+        innermost = Statement(INSERT, ("c", "run"))
+        nested = Statement(INSERT, ("b", "run"), then=(innermost,))
+        database.write(Statement(INSERT, ("a", "run"), then=(nested,)))
+        assert names(database) == ["a", "b", "c"]
+        database.write(Statement(INSERT, ("a", "run"), then=(insert("d"),)))
+        assert names(database) == ["a", "b", "c"]
+        gone = Statement("DELETE FROM blob_uses WHERE sha = 'x'", then=(insert("d"),))
+        database.write(gone, insert("e"))
+        assert names(database) == ["a", "b", "c", "e"]
+        database.close()
+
+
+@pytest.mark.parametrize("value", [2**70, "half \ud83d"], ids=["number", "text"])
+def test_a_value_that_sqlite_cannot_hold_is_refused_and_the_next_is_taken(
+    value: object, tmp_path: Path
+) -> None:
+    for database in (open_database(tmp_path / "runs.sqlite"), open_database(None)):
+        with pytest.raises(StoreError, match="refused a value"):
+            database.write(insert("a"), Statement(INSERT, (value, "run")))
+        database.write(insert("b"))
+        assert names(database) == ["b"]
+        database.close()

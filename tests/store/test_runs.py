@@ -388,6 +388,18 @@ class TestNeverInTheWay:
         assert second == ToolStarted("c", "t", {"bytes": "b'x'"})
         assert journal.take_notices() == ()
 
+    @pytest.mark.parametrize("is_in_file", [True, False])
+    def test_a_number_that_no_service_would_say_is_recorded_all_the_same(
+        self, is_in_file: bool, tmp_path: Path
+    ) -> None:
+        database = open_database(tmp_path / "runs.sqlite" if is_in_file else None)
+        store = RunStore(database)
+        said = replace(replied(called("c1")), usage=Usage(10**30, 10, -(10**30)))
+        journal = store.start(started(), said, TextDelta("after"))
+        assert events_of(store, journal.run_id) == [started(), said, TextDelta("after")]
+        assert journal.take_notices() == ()
+        database.close()
+
     def test_a_row_that_is_refused_is_told_and_nothing_is_raised(
         self, store: RunStore, database: Database
     ) -> None:

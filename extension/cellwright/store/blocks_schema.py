@@ -1,11 +1,11 @@
-"""The tables of blocks: turns of long ago, and an index of what they say."""
+"""The tables of blocks: turns of long ago, an index of what they say, and their vectors."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
 
-__all__ = ["m007_blocks"]
+__all__ = ["m007_blocks", "m011_block_vectors"]
 
 
 def m007_blocks(connection: sqlite3.Connection) -> None:
@@ -46,3 +46,20 @@ def m007_blocks(connection: sqlite3.Connection) -> None:
                 VALUES ('delete', OLD.id, OLD.text);
             END"""
         )
+
+
+def m011_block_vectors(connection: sqlite3.Connection) -> None:
+    """Vectors of blocks, which go when their block goes."""
+    connection.execute(
+        """CREATE TABLE block_vectors (
+            block_id INTEGER NOT NULL,
+            model TEXT NOT NULL,
+            vector BLOB NOT NULL,
+            PRIMARY KEY (block_id, model)
+        )"""
+    )
+    connection.execute(
+        """CREATE TRIGGER block_vectors_removed AFTER DELETE ON blocks BEGIN
+            DELETE FROM block_vectors WHERE block_id = OLD.id;
+        END"""
+    )

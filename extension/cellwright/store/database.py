@@ -47,6 +47,8 @@ class Statement:
 
     sql: str
     parameters: Row = ()
+    then: tuple[Statement, ...] = ()
+    """What follows in the same transaction where this one changed a row."""
 
 
 Transaction = tuple[Statement, ...]
@@ -121,7 +123,9 @@ class Database:
                 try:
                     rows += self._patiently(self._file.connection, sql, parameters).fetchall()
                 except sqlite3.Error as error:
-                    self._note_failure(error)
+                    # A file that cannot be migrated lacks what came later; it has no such rows.
+                    if self._file.writable or primary_code(error) != sqlite3.SQLITE_ERROR:
+                        self._note_failure(error)
             if self._memory is not None:
                 rows += self._memory.execute(sql, parameters).fetchall()
             return rows
@@ -167,8 +171,7 @@ class Database:
         try:
             self._patiently(connection, "BEGIN IMMEDIATE")
             for transaction in transactions:
-                for statement in transaction:
-                    connection.execute(statement.sql, statement.parameters)
+                _run(connection, transaction)
             self._patiently(connection, "COMMIT")
         except BaseException:
             rolled_back(connection)
@@ -203,12 +206,13 @@ class Database:
             self._memory = open_memory(self._options)
         self._memory.execute("BEGIN")
         try:
-            for statement in statements:
-                self._memory.execute(statement.sql, statement.parameters)
+            _run(self._memory, statements)
             self._memory.execute("COMMIT")
-        except sqlite3.Error as error:
+        except BaseException as error:
             rolled_back(self._memory)
-            raise StoreError(f"The record refused a row: {error}.") from error
+            if isinstance(error, sqlite3.Error):
+                raise StoreError(f"The record refused a row: {error}.") from error
+            raise
         will_be_writable = self._file is None or self._file.writable
         if self.path is not None and statements and will_be_writable:
             self._waiting.append(statements)
@@ -246,6 +250,16 @@ class Database:
             self._lock = threading.RLock()
             self._file = self._memory = None
             self._waiting = []
+
+
+def _run(connection: sqlite3.Connection, statements: Transaction) -> None:
+    for statement in statements:
+        try:
+            changed = connection.execute(statement.sql, statement.parameters).rowcount
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise StoreError(f"The record refused a value: {error}.") from error
+        if statement.then and changed > 0:
+            _run(connection, statement.then)
 
 
 def _is_passing(error: Exception) -> bool:

@@ -11,15 +11,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from cellwright.store.blocks_schema import m007_blocks
+from cellwright.store.blocks_schema import m007_blocks, m011_block_vectors
 from cellwright.store.chat_schema import m006_chats_more
 from cellwright.store.files_schema import m009_file_uses
 from cellwright.store.library_schema import m004_library
 from cellwright.store.memories_schema import m003_memories
+from cellwright.store.parts_schema import m010_parts
 from cellwright.store.tools_schema import m008_tools
 from cellwright.store.usage_schema import m005_usage
 
-__all__ = ["MIGRATIONS", "Migration", "applied", "apply", "rolled_back"]
+__all__ = ["ADDING", "MIGRATIONS", "Migration", "applied", "apply", "rolled_back"]
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -120,7 +121,13 @@ MIGRATIONS: tuple[Migration, ...] = (
     m007_blocks,
     m008_tools,
     m009_file_uses,
+    m010_parts,
+    m011_block_vectors,
 )
+
+
+ADDING = frozenset({"m010_parts", "m011_block_vectors"})
+"""Steps that only make what was not there; a record of gigabytes is not copied for them."""
 
 
 def applied(connection: sqlite3.Connection) -> tuple[str, ...]:

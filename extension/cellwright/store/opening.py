@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from cellwright.store.filesystems import locks_work, on_network
-from cellwright.store.migrations import MIGRATIONS, Migration, applied, apply
+from cellwright.store.migrations import ADDING, MIGRATIONS, Migration, applied, apply
 
 __all__ = [
     "OpenOptions",
@@ -229,8 +229,9 @@ def _check(connection: sqlite3.Connection, *, limit_seconds: float) -> None:
 def _migrate(connection: sqlite3.Connection, path: Path, options: OpenOptions) -> None:
     done = applied(connection)
     missing = [step for step in options.migrations if step.__name__ not in done]
-    if missing and done:
-        _back_up(connection, Path(f"{path}.before-{missing[0].__name__}"))
+    changing = [step.__name__ for step in missing if step.__name__ not in ADDING]
+    if changing and done:
+        _back_up(connection, Path(f"{path}.before-{changing[0]}"))
     for step in missing:
         apply(connection, step)
 

@@ -6,10 +6,12 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any
 
 from cellwright.events import Event, Notice
 from cellwright.store.blobs import BlobFolder
+from cellwright.store.parts import Part, divided, joined
 from cellwright.values import from_dict, to_dict
 
 __all__ = ["EventRow", "event_of", "row_of", "sha_of"]
@@ -17,43 +19,51 @@ __all__ = ["EventRow", "event_of", "row_of", "sha_of"]
 BLOB_LIMIT_CHARACTERS = 65_536
 """A longer string goes to a file of its own."""
 BLOB_KEY = "cellwright:blob"
+_WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class EventRow:
-    """An event's text, and the names of the files that hold its large strings."""
+    """An event's text, the files that hold its large strings, and the parts of its long lists."""
 
-    __slots__ = ("blobs", "data", "kind", "sha")
+    __slots__ = ("blobs", "data", "kind", "parts", "sha")
 
-    def __init__(self, kind: str, data: str, blobs: frozenset[str]) -> None:
+    def __init__(
+        self, kind: str, data: str, blobs: frozenset[str], parts: tuple[Part, ...]
+    ) -> None:
         self.kind = kind
         self.data = data
         self.blobs = blobs
+        self.parts = parts
         self.sha = sha_of(data)
 
 
 def row_of(event: Event, folder: BlobFolder | None) -> EventRow:
     """The row of an event; its large strings are on disk by the time this returns."""
-    value = _plain(event)
-    text = _dumps(value)
     blobs: set[str] = set()
-    if folder is not None and len(text) > BLOB_LIMIT_CHARACTERS:
-        value = _moved_out(value, folder, blobs)
-        text = _dumps(value) if blobs else text
-    return EventRow(event.kind, text, frozenset(blobs))
+    write = partial(_text, folder=folder, blobs=blobs)
+    value, parts = divided(_plain(event), write)
+    return EventRow(event.kind, write(value), frozenset(blobs), parts)
 
 
-def event_of(data: str, sha: str, blobs: Mapping[str, Callable[[], str | None]]) -> Event:
+def event_of(
+    data: str,
+    sha: str,
+    blobs: Mapping[str, Callable[[], str | None]],
+    parts: Mapping[str, Any] | None = None,
+) -> Event:
     """The event of a row; one that cannot be read becomes a notice that says so.
 
     Args:
         data: The row's text.
         sha: What ``sha_of`` said when it was written.
         blobs: Readers of the files that the run's rows may refer to.
+        parts: Plain data of the parts that they name.
     """
     if sha_of(data) != sha:
         return _unreadable("it is not what was written")
     try:
-        event: Event = from_dict(Event, _moved_in(json.loads(data), blobs))
+        value = joined(json.loads(data), parts or {})
+        event: Event = from_dict(Event, _moved_in(value, blobs))
     except (ValueError, TypeError, AttributeError) as error:
         return _unreadable(str(error))
     return event
@@ -91,8 +101,18 @@ def _forced(value: Any, depth: int) -> Any:
     return repr(value)
 
 
+def _text(value: Any, folder: BlobFolder | None, blobs: set[str]) -> str:
+    text = _dumps(value)
+    if folder is None or len(text) <= BLOB_LIMIT_CHARACTERS:
+        return text
+    moved: set[str] = set()
+    value = _moved_out(value, folder, moved)
+    blobs |= moved
+    return _dumps(value) if moved else text
+
+
 def _dumps(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _WRITER.encode(value)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:  # a lone surrogate, which SQLite cannot hold

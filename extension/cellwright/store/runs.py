@@ -19,6 +19,8 @@ from cellwright.store.blobs import BlobFolder
 from cellwright.store.database import Database, Statement
 from cellwright.store.file_uses import file_use_statements
 from cellwright.store.owners import this_process
+from cellwright.store.part_table import forgetting, keeping, loaded
+from cellwright.store.parts import has_parts
 from cellwright.store.rows import event_of, row_of
 from cellwright.store.run_summaries import (
     INTERRUPTED_REASON,
@@ -117,6 +119,8 @@ class RunJournal:
             self._summary = summed(self._summary, item.event, item.time)
             parameters = (self._run_id, item.sequence, item.time, row.kind, row.data, row.sha)
             statements.append(Statement(INSERT_EVENT, parameters))
+            for part in row.parts:
+                statements += keeping(self._run_id, part)
             for sha in row.blobs:
                 statements.append(Statement(INSERT_BLOB_USE, (sha, self._run_id)))
             statements += self._usage.statements(item.event, item.time)
@@ -161,8 +165,10 @@ class RunStore:
         )
         readers = self._blob_readers(run_id)
         by_sequence = {row[0]: row for row in rows}
+        has_any = any(has_parts(row[2]) for row in rows)
+        parts = loaded(self._database, run_id) if has_any else {}
         return tuple(
-            RecordedEvent(run_id, sequence, at, event_of(data, sha, readers))
+            RecordedEvent(run_id, sequence, at, event_of(data, sha, readers, parts))
             for sequence, at, data, sha in sorted(by_sequence.values())
         )
 
@@ -221,19 +227,25 @@ class RunStore:
         Raises:
             StoreError: The file does not take the change now.
         """
+        self._database.write()  # what waits goes first: it may be the run's
+        self._must_be_durable(run_id)
         mine = self._database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run_id,))
         tables = ("events", "blob_uses", "runs")
         self._database.write(
-            *(Statement(f"DELETE FROM {table} WHERE run_id = ?", (run_id,)) for table in tables)
+            *(Statement(f"DELETE FROM {table} WHERE run_id = ?", (run_id,)) for table in tables),
+            *forgetting(self._database, run_id),
         )
-        if not self._database.is_durable and self._database.path is not None:
-            raise StoreError(f"Run {run_id!r} is not deleted.", hint="The file cannot be written.")
+        self._must_be_durable(run_id)
         for (sha,) in mine:
             used = self._database.read("SELECT 1 FROM blob_uses WHERE sha = ?", (sha,))
             if self._blobs is not None and not used:
                 self._blobs.remove(sha)
         # Without this the deleted rows stay readable in the write-ahead log.
         self._database.read("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _must_be_durable(self, run_id: str) -> None:
+        if not self._database.is_durable and self._database.path is not None:
+            raise StoreError(f"Run {run_id!r} is not deleted.", hint="The file cannot be written.")
 
     def _blob_readers(self, run_id: str) -> dict[str, Callable[[], str | None]]:
         if self._blobs is None:

@@ -31,6 +31,7 @@ SHARE_COST = """UPDATE usage_calls SET cost_dollars =
         FROM usage_calls WHERE run_id = ? AND tool != '')
     WHERE run_id = ? AND tool != ''"""
 SMALLEST_DOLLARS = 1e-9
+LARGEST_NUMBER = 2**53
 NOT_PAID = ("LM", "context")
 """How causes of runs begin whose last call the service refused, or never got."""
 REPLAY = "replay"
@@ -141,5 +142,7 @@ class UsageLedger:
 
 
 def _storable(value: object) -> object:
-    # SQLite cannot hold a lone surrogate.
+    # SQLite can hold neither a lone surrogate nor a number that no service would say.
+    if isinstance(value, int):
+        return max(-LARGEST_NUMBER, min(value, LARGEST_NUMBER))
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
