@@ -18,7 +18,7 @@ from cellwright.bench.suites import Item, Suite
 from cellwright.lm.openai import OpenAILM
 from cellwright.stopping import Stop
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 ITEM = Item(
     "mean",
     "Put the mean of n into m.",

@@ -27,7 +27,7 @@ from cellwright.exports.agentbench import line_of
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bench"
 LABORATORY = Laboratory(Rooms({}))
 ITEM = Item(

@@ -130,7 +130,7 @@ def test_a_sample_that_cannot_be_run_is_shown_and_not_counted(shell: Shell) -> N
         (("run", "tasks", "--epochs", "0"), "invalid positive number"),
         (("run", "tasks", "--scheduler", "tcp://127.0.0.1:1"), "Add --executor dask."),
         (("resume", "none"), "is no folder of a benchmark"),
-        (("compare", "none", "none"), "There are 0 results"),
+        (("compare", "none", "none"), "There are no results"),
     ],
 )
 def test_wrong_use_is_one_line_that_says_what_to_change(

@@ -27,7 +27,7 @@ from cellwright.bench.sample import SampleCell
 from cellwright.bench.suites import Item
 from cellwright.stopping import Stop
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 SETUP = (
     "import pandas as pd\ndf = pd.DataFrame({'a': [3, 1, 2], 'b': list('xyz')})\nnames = {'p', 'q'}"
 )
@@ -91,6 +91,7 @@ FAILING: tuple[tuple[Check, str], ...] = (
     (File("out.txt", regex="else"), "does not match"),
     (Stdout("sorted 4"), "what was printed"),
     (Assertion("assert best.shape == (4, 2), 'too short'"), "too short"),
+    (Assertion("assert best.shape == (5, 2)"), "it does not hold: assert best.shape == (5, 2)"),
     (Solution("assert best", shares_variables=False), "NameError"),
 )
 BROKEN: tuple[tuple[Check, str], ...] = (

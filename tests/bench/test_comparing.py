@@ -26,6 +26,7 @@ from cellwright.bench.comparing import difference, evaluate, fingerprints
         (pd.Index(["a"]), ["a"]),
         ({"a": 1}, {"a": 1.0}),
         (True, True),
+        (np.True_, np.True_),
         (None, None),
         (pd.Series([1.0, 2.0]), pd.Series([1, 2])),
     ],
@@ -48,6 +49,7 @@ def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
         (1, pd.DataFrame({"a": [1]}), "it is a int, not a DataFrame"),
         ([1], pd.Series([1]), "it is a list, not a Series"),
         (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [2]}), "DataFrame.iloc"),
+        (pd.DataFrame({"a": [1]}), 0.875, "it is a DataFrame, not 0.875"),
         ("x" * 500, "y", "…"),
     ],
 )

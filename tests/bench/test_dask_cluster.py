@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_service import MODEL, FakeService, Request, Wire, text
 from scripted_model import ScriptedLM
 
 from cellwright.bench.agents import model_agent, open_agent
@@ -16,6 +19,8 @@ from cellwright.bench.attempt import InfrastructureError, Job
 from cellwright.bench.checks import Variable
 from cellwright.bench.executors import Equipment, pack, unpacked
 from cellwright.bench.interpreters import KernelChoice
+from cellwright.bench.judge_check import Judge
+from cellwright.bench.rates import Rates
 from cellwright.bench.results import ResultFiles, read_lines
 from cellwright.bench.runner import Options, Progress, Runner
 from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask
@@ -112,6 +117,59 @@ def test_what_goes_wrong_on_a_worker_has_its_cause(workers: Any, tmp_path: Path)
             attempt(Job(suite, item, open_agent("oracle")), stop)
     finally:
         cluster.close()
+
+
+def point_to(workers: Any, base_url: str) -> None:
+    """Have the workers ask this service."""
+    names = {"CELLWRIGHT_BASE_URL": base_url, "CELLWRIGHT_API_KEY": "none"}
+    with distributed.Client(workers, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=30)
+        assert len(set(client.run(os.getpid).values())) == 2
+        client.run(lambda: os.environ.update(names))
+        client.run(importlib.import_module, "openai")
+
+
+@pytest.mark.kernel
+def test_all_workers_together_keep_one_rate_for_answers_and_judges(
+    workers: Any, tmp_path: Path
+) -> None:
+    at: list[float] = []
+
+    def answer(request: Request) -> Wire:
+        at.append(time.monotonic())
+        return text('{"score": 1, "reason": "It is good."}')(request)
+
+    items = tuple(Item(number, "Well?", checks=(Judge("It is good."),)) for number in range(4))
+    jobs = [Job(Suite("far", items), item, model_agent(ScriptedLM([]), MODEL)) for item in items]
+    with FakeService(answer) as service:
+        point_to(workers, service.base_url)
+        cluster = Cluster(workers.scheduler_address, Rates(requests_a_minute=300))
+        try:
+            kernels = Equipment(KernelChoice(is_forked=False))  # none is started
+            attempt = cluster.attempts(run_parcel, kernels, judge=MODEL)
+            ended = Runner(tmp_path, attempt, Options(workers=4, retry_limit=0)).run(jobs)
+        finally:
+            cluster.close()
+    assert (ended.done, ended.passed, ended.failures) == (4, 4, 0)
+    assert len(at) == 8
+    # 0.2 s apart: 1.4 s in all; were each worker to count for itself it would be 0.6 s.
+    assert at[-1] - at[0] > 1.0
+
+
+@pytest.mark.kernel
+def test_a_scheduler_that_cannot_keep_rates_is_told(workers: Any) -> None:
+    def refuse(**told: object) -> None:
+        raise ImportError("No module named 'cellwright'")
+
+    handlers = workers.scheduler.handlers
+    usual = handlers["run_function"]
+    handlers["run_function"] = refuse
+    try:
+        with pytest.raises(SetupError, match="cannot keep the rates: ImportError") as caught:
+            Cluster(workers.scheduler_address, Rates(tokens_a_minute=1000))
+    finally:
+        handlers["run_function"] = usual
+    assert "Install cellwright where the scheduler runs" in caught.value.hint
 
 
 def test_a_cluster_that_is_not_there_is_told() -> None:

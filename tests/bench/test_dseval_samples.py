@@ -18,6 +18,8 @@ from cellwright.bench.suites import Suite
 from cellwright.bench.suites.dseval import load, load_with_errors
 from cellwright.stopping import Stop
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 ANSWERS = {
     ("orders", 2): "m = orders.price.mean()\nprint(m)",
     ("orders", 3): "orders['is_dear'] = orders.price > 99",

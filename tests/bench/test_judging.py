@@ -25,6 +25,8 @@ from cellwright.lm.openai import OpenAILM
 from cellwright.prompts import Parameters
 from cellwright.stopping import Stop
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 JUDGE = Judge("Is the mean named?", question="What is the mean?", target="It is 2.", pass_at=0.7)
 CELL = SampleCell(
     "c1",
@@ -55,7 +57,8 @@ def judge(*script: Any) -> Iterator[tuple[Any, FakeService]]:
     with FakeService(script) as service:
         lm = OpenAILM(service.settings())
         try:
-            yield judge_with(lm, Parameters(MODEL)), service
+            ask = judge_with(lm, Parameters(MODEL))
+            yield lambda question: ask(question, Stop()), service
         finally:
             lm.close()
 
@@ -106,7 +109,7 @@ def sampled(checks: Sequence[Check], rooms: Rooms) -> tuple[SampleRecord, Item]:
 
 
 def judged(reply: str) -> Any:
-    return lambda asked: JudgeReply(f'{{"score": {reply}, "reason": "so"}}', "m")
+    return lambda asked, stop: JudgeReply(f'{{"score": {reply}, "reason": "so"}}', "m")
 
 
 @pytest.mark.kernel

@@ -16,6 +16,8 @@ from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.stopping import Stop
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 ITEM = Item("one", "Say 42.", checks=(Answer(exact="42"),))
 
 

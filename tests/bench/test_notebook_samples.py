@@ -18,6 +18,8 @@ from cellwright.bench.suites.opening import open_suite
 from cellwright.errors import SetupError
 from cellwright.stopping import Stop
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 Write = Callable[..., Path]
 NOTEBOOKS = Path(__file__).parents[2] / "examples" / "bench" / "notebooks"
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.bench.agents import model_agent
+from cellwright.bench.agents import model_agent, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.checks import Answer
 from cellwright.bench.hosting import run_task
@@ -140,6 +140,10 @@ def test_001_06_a_result_is_json_when_it_is_recorded(tmp_path: Path) -> None:
 def test_001_07_a_result_without_a_status_counts_as_completed_as_in_agentbench() -> None:
     assert TaskSampleExecutionResult().status is SampleStatus.COMPLETED
     assert TaskSampleExecutionResult(result=1).result == 1
+    named: Any = "task limit reached"
+    assert TaskSampleExecutionResult(named).status is SampleStatus.TASK_LIMIT_REACHED
+    output = run_sample(Returning(TaskSampleExecutionResult(named)), 1, polite)
+    assert output.status is SampleStatus.TASK_LIMIT_REACHED
 
 
 def test_001_08_a_line_is_read_by_who_knows_agentbench_only(tmp_path: Path) -> None:
@@ -413,6 +417,8 @@ def test_001_33_a_failing_service_is_no_status_and_is_tried_again_not_for_ever(
 def test_001_35_one_file_names_the_suite_and_who_answers_and_a_wrong_name_is_told() -> None:
     with pytest.raises(SetupError, match="'no-such-suite'"):
         open_suite("no-such-suite")
+    with pytest.raises(SetupError, match="'nobody'"):
+        open_agent("nobody")
 
 
 def test_001_36_a_check_is_a_score_beside_the_status_and_its_crash_is_none() -> None:

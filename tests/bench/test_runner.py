@@ -222,7 +222,7 @@ def test_jobs_run_in_their_order(tmp_path: Path) -> None:
 
 
 def test_what_a_sample_took_is_given_back_when_it_has_ended(tmp_path: Path) -> None:
-    item_count = 300
+    item_count = 150
     counts: list[int] = []
     item = Item(0, "Say 42.", checks=(Answer(exact="42"),))
     suite = Suite("s", tuple(replace(item, index=number) for number in range(item_count)))
@@ -230,14 +230,26 @@ def test_what_a_sample_took_is_given_back_when_it_has_ended(tmp_path: Path) -> N
     laboratory = Laboratory(Rooms({}))
 
     def note(progress: Progress) -> None:
-        if progress.done in (100, item_count):
+        if progress.done in (50, item_count):
             gc.collect()
             counts.append(len(gc.get_objects()))
 
     runner = Runner(tmp_path, lambda job, stop: attempt(job, laboratory, stop), Options(1), note)
     ended = runner.run(Job(suite, item, agent) for item in suite.items)
     assert ended.passed == item_count
-    assert counts[1] - counts[0] < 500
+    assert counts[1] - counts[0] < 250
+
+
+def test_a_sample_that_takes_long_is_told_of_before_it_ends(tmp_path: Path) -> None:
+    told: list[Progress] = []
+
+    def slow(job: Job, stop: Stop) -> SampleRecord:
+        stop.wait(0.3)
+        return done(job)
+
+    Runner(tmp_path, slow, Options(beat_seconds=0.01), told.append).run(jobs(1))
+    seen = [(progress.done, progress.running, progress.seconds_left) for progress in told]
+    assert (seen[0], seen[-1]) == ((0, 1, None), (1, 0, 0.0))
 
 
 def test_no_jobs_are_no_work(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from cellwright.bench.suites import Item, Suite
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 
 @pytest.mark.kernel
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_a_file_that_is_no_sample_is_refused(
 
 def test_a_suite_is_not_empty_and_has_each_index_once(write_sample: Write, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SetupError, match="no samples"):
+    with pytest.raises(SetupError, match=r"no samples.* save-sample last"):
         open_suite(str(tmp_path / "empty"))
     write_sample(EVERYTHING, sales="a")
     folder = write_sample(EVERYTHING, "two.yml")
@@ -206,6 +206,20 @@ def test_ds1000_runs_both_of_its_tests_and_leaves_out_what_needs_torch(tmp_path:
     exec(programs[0], dict(looping))
     with pytest.raises(AssertionError):
         exec(programs[1], dict(looping))
+
+
+def test_ds1000_draws_the_same_numbers_each_time(tmp_path: Path) -> None:
+    drawn = "import random\nimport numpy\n"
+    drawn += "def test_execution(solution):\n    seen.add((random.random(), numpy.random.rand()))\n"
+    (item,) = open_suite(
+        "ds1000", write_lines(tmp_path / "d.jsonl", problem("Numpy", 1, drawn))
+    ).items
+    (check,) = item.checks
+    assert isinstance(check, Solution)
+    seen: set[tuple[float, float]] = set()
+    for _ in range(2):
+        exec(check.program, {"cellwright_answer": "", "seen": seen})
+    assert len(seen) == 1
 
 
 def test_data_that_cannot_be_read_is_told(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from small_dseval import write_dseval
 
 from cellwright.bench.results import ResultFiles
 from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask
+from cellwright.commands.bench_plan import Plan, write_plan
 
 MINE = 'orders = pd.read_csv("inputs/orders.csv")  # mine'
 JUDGED = "prompt: Say hello.\nchecks:\n  - judge: Is it friendly?\n    pass_at: 0.5\n"
@@ -27,9 +28,10 @@ def test_a_session_that_is_gone_on_with_remembers_what_the_agent_did(shell: Shel
     write_dseval(shell.folder / "data")
     line = {"benchmark": "Shop", "problemset": "orders", "index": 2, "code": "orders.price.mean()"}
     (shell.folder / "mine.jsonl").write_text(json.dumps(line))
-    chosen = ("--only", "shop/orders/1", "--only", "shop/orders/2", "--agent", "answers:mine.jsonl")
-    started = ("bench", "run", "dseval-errors", "--data", "data", "-o", "out", *chosen)
-    refused = shell.run(*started, "--kernels", "fresh", "--executor", "dask")
+    agents, only = ("answers:mine.jsonl",), ("shop/orders/1", "shop/orders/2")
+    plan = Plan("dseval-errors", "data", agents, only=only, kernels="fresh")
+    write_plan(shell.folder / "out", plan)
+    refused = shell.run("bench", "resume", "out", "--executor", "dask")
     assert (refused.code, "run in one process" in refused.err) == (2, True), refused.err
     files = ResultFiles(shell.folder / "out", "answers:mine.jsonl", "dseval-errors")
     task = SampleTask("dseval-errors", "shop/orders/1", "shop/orders", 1)

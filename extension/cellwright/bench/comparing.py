@@ -43,6 +43,8 @@ def difference(actual: Any, expected: Any, options: dict[str, Any]) -> str:
         actual = actual.tolist()
     if numpy is not None and isinstance(actual, numpy.generic):
         actual = actual.item()
+    if numpy is not None and isinstance(expected, numpy.generic):
+        expected = expected.item()
     return _plain_difference(actual, expected, options)
 
 
@@ -60,7 +62,11 @@ def _plain_difference(actual: Any, expected: Any, options: dict[str, Any]) -> st
         if set(actual) != set(expected):
             return f"its keys are {_short(sorted(map(str, actual)))}"
         return _first(((f"key {k!r}", actual[k], expected[k]) for k in expected), options)
-    return "" if actual == expected else f"it is {_short(actual)}, not {_short(expected)}"
+    try:
+        is_equal = bool(actual == expected)
+    except Exception:  # a table is not equal to a number, and says neither yes nor no
+        return f"it is a {type(actual).__name__}, not {_short(expected)}"
+    return "" if is_equal else f"it is {_short(actual)}, not {_short(expected)}"
 
 
 def _number_difference(actual: float, expected: float, options: dict[str, Any]) -> str:

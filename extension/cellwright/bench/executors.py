@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright.bench.dask_pace import SharedRates
 from cellwright.bench.interpreters import KernelChoice, kernels_of
 from cellwright.bench.rooms import Rooms, kernel_environment
 from cellwright.bench.session_memory import SessionMemory
@@ -75,6 +76,10 @@ class Parcel:
     model: str
     replies: Answerer | None
     """What will be said; None: a model is to be asked."""
+    judge: str = ""
+    """The model that checks ask; empty: none."""
+    shared: SharedRates | None = None
+    """How often models are asked from all samples together; None: as often as they answer."""
 
 
 def pack(job: Job, memory: SessionMemory | None = None) -> Parcel:

@@ -109,7 +109,8 @@ def find_assertion(check: Assertion, scene: Scene) -> Found:
     if cell.status == "ok":
         return found_wrong("")
     if cell.error.startswith("AssertionError"):
-        return found_wrong(cell.error)
+        said = cell.error.removeprefix("AssertionError:").strip()
+        return found_wrong(cell.error if said else f"it does not hold: {check.code.strip()}")
     raise CheckError(cell.error or f"the check ended with {cell.status!r}")
 
 

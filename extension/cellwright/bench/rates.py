@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import Protocol
 
 from cellwright.errors import LMRateLimitError
 from cellwright.events import ModelRetrying
@@ -14,7 +15,7 @@ from cellwright.lm import LM, Capabilities, LMEvent
 from cellwright.prompts import Prompt, Reply
 from cellwright.stopping import Stop
 
-__all__ = ["Pace", "PacedLM", "Rates"]
+__all__ = ["LocalPace", "Pace", "PacedLM", "Paces", "Rates", "wait_for_turn"]
 
 MINUTE_SECONDS = 60.0
 USUAL_PAUSE_SECONDS = 5.0
@@ -31,8 +32,26 @@ class Rates:
     tokens_a_minute: float | None = None
 
 
-class Pace:
-    """Lets one request after the other go, so far apart that the rates hold.
+class Pace(Protocol):
+    """Whose turn it is to ask, of all who share a service."""
+
+    def ask(self, *, has_turn: bool) -> float:
+        """How long to wait for a turn, in seconds; 0: it is ours.
+
+        Args:
+            has_turn: The turn that was given has come. Where the service asked for a pause
+                meanwhile, there is a new one to wait for.
+        """
+
+    def pause(self, seconds: float) -> None:
+        """Nobody asks before so many seconds have passed."""
+
+    def note(self, tokens: int) -> None:
+        """A reply took so many tokens."""
+
+
+class LocalPace:
+    """Gives turns so far apart that the rates hold; ``Pace`` for the threads of one process.
 
     When the service asks one sample to wait, all of them wait.
 
@@ -47,40 +66,45 @@ class Pace:
         self._rates = rates or Rates()
         self._clock = clock
         self._lock = threading.Lock()
-        self._free_at = clock()
+        self._next_turn = self._blocked_until = clock()
 
-    def wait(self, stop: Stop) -> None:
-        """Return when it is our turn.
-
-        Raises:
-            RunCancelled: ``stop`` was set.
-        """
-        while (seconds := self._take_turn()) > 0:
-            stop.wait(seconds)
-        stop.check()
+    def ask(self, *, has_turn: bool) -> float:
+        """How long to wait for a turn; the turns of all who wait are kept for them."""
+        with self._lock:
+            now = self._clock()
+            if has_turn and now >= self._blocked_until:
+                return 0.0
+            turn = max(now, self._blocked_until, self._next_turn)
+            limit = self._rates.requests_a_minute
+            self._next_turn = turn + (MINUTE_SECONDS / limit if limit else 0.0)
+            return turn - now
 
     def pause(self, seconds: float) -> None:
         """Nobody asks before so many seconds have passed."""
         with self._lock:
             until = self._clock() + min(seconds, LONGEST_PAUSE_SECONDS)
-            self._free_at = max(self._free_at, until)
+            self._blocked_until = max(self._blocked_until, until)
 
     def note(self, tokens: int) -> None:
-        """A reply took so many tokens."""
+        """A reply took so many tokens: nobody asks for as long as the rate gives for them."""
         limit = self._rates.tokens_a_minute
         if limit:
             with self._lock:
-                self._free_at = max(self._free_at, self._clock()) + tokens * MINUTE_SECONDS / limit
+                start = max(self._blocked_until, self._clock())
+                self._blocked_until = start + tokens * MINUTE_SECONDS / limit
 
-    def _take_turn(self) -> float:
-        """How long to wait before the next try; 0: it is ours."""
-        with self._lock:
-            now = self._clock()
-            if now < self._free_at:
-                return self._free_at - now
-            limit = self._rates.requests_a_minute
-            self._free_at = now + (MINUTE_SECONDS / limit if limit else 0.0)
-            return 0.0
+
+def wait_for_turn(pace: Pace, stop: Stop) -> None:
+    """Return when it is our turn.
+
+    Raises:
+        RunCancelled: ``stop`` was set.
+    """
+    seconds = pace.ask(has_turn=False)
+    while seconds > 0:
+        stop.wait(seconds)
+        seconds = pace.ask(has_turn=True)
+    stop.check()
 
 
 class PacedLM:
@@ -101,7 +125,7 @@ class PacedLM:
         """Yield pieces of the reply as they come and return the whole."""
         refusals = 0
         while True:
-            self._pace.wait(stop)
+            wait_for_turn(self._pace, stop)
             try:
                 reply = yield from self._told(self._lm.stream(prompt, stop))
             except LMRateLimitError as error:
@@ -127,3 +151,21 @@ class PacedLM:
                 if isinstance(event, ModelRetrying):
                     self._pace.pause(event.delay_seconds)
                 yield event
+
+
+class Paces:
+    """The models of one process: who asks the same one shares its pace.
+
+    Args:
+        rates: Of each model.
+    """
+
+    def __init__(self, rates: Rates | None = None) -> None:
+        self._rates = rates
+        self._lock = threading.Lock()
+        self._paces: dict[str, LocalPace] = {}
+
+    def paced(self, lm: LM, model: str) -> PacedLM:
+        """The model, asked at its pace."""
+        with self._lock:
+            return PacedLM(lm, self._paces.setdefault(model, LocalPace(self._rates)))

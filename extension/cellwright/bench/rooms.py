@@ -29,10 +29,10 @@ __all__ = ["Room", "Rooms", "RoomScene", "SetupFailedError", "Start", "kernel_en
 
 Start = Callable[[Path, Mapping[str, str]], FreshKernel]
 """Starts a kernel in a folder, with an environment."""
-SECRET_NAMES = ("CELLWRIGHT_API_KEY", "OPENAI_API_KEY")
+SECRET_NAMES = ("CELLWRIGHT_API_KEY", "CELLWRIGHT_GATEWAY_TOKEN", "OPENAI_API_KEY")
 FIXED = {"PYTHONHASHSEED": "0"}
 """Sets have one order, and values can be compared between two kernels."""
-SETUP_SECONDS = 300.0
+SETUP_SECONDS = 600.0
 CELL_SECONDS = 300.0
 
 
@@ -60,7 +60,7 @@ class Rooms:
     environ: Mapping[str, str]
     start: Start = start_kernel
     is_local: bool = True
-    judge: Callable[[str], JudgeReply] | None = None
+    judge: Callable[[str, Stop], JudgeReply] | None = None
 
     @contextlib.contextmanager
     def open(self, item: Item, stop: Stop, folder: Path | None = None) -> Iterator[Room]:
@@ -113,7 +113,7 @@ class Room:
     def __init__(self, kernel: LateKernel, folder: Path, stop: Stop) -> None:
         self.kernel = kernel
         self._folder = folder
-        self._stop = stop
+        self.stop = stop
 
     @property
     def folder(self) -> Path:
@@ -134,7 +134,7 @@ class Room:
             messages.append(output.message)
             return output
 
-        running = self.kernel.execute(CellRequest(cell_id, code, timeout_seconds), self._stop, keep)
+        running = self.kernel.execute(CellRequest(cell_id, code, timeout_seconds), self.stop, keep)
         done = _last(running)
         if done.status == "died":
             raise KernelError(f"The kernel died: {done.note}")
@@ -188,13 +188,12 @@ class RoomScene:
         """
         if self._rooms.judge is None:
             raise CheckError("no model judges; name one with --judge MODEL")
-        return self._rooms.judge(question)
+        return self._rooms.judge(question, self._room.stop)
 
     @contextlib.contextmanager
     def anew(self, *, with_cells: bool) -> Iterator[RoomScene]:
         """The same in a fresh kernel and folder."""
-        stop = Stop()
-        with self._rooms.open(self._item, stop) as room:
+        with self._rooms.open(self._item, self._room.stop) as room:
             ran: list[SampleCell] = []
             for cell in _notebook(self.cells) if with_cells else ():
                 again = room.run(cell.source, CELL_SECONDS, cell.id)

@@ -33,6 +33,8 @@ class Options:
     """Before the first retry; twice as long before each further one."""
     cost_limit_dollars: float | None = None
     """No sample is begun once all of them together cost so much."""
+    beat_seconds: float = 30.0
+    """Where no sample ends for so long, it is told all the same how far it is."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ class Runner:
         root: Folder of the results.
         attempt: Runs one sample.
         options: Threads and retries.
-        on_progress: Told whenever a sample has ended, from any thread, one call at a time.
+        on_progress: Told whenever a sample has ended, and at every beat in which none has; from
+            any thread, one call at a time.
     """
 
     def __init__(
@@ -127,7 +130,7 @@ class Runner:
         self._on_progress = on_progress or (lambda progress: None)
         self._changed = threading.Condition()
         self._files: dict[tuple[str, str], ResultFiles] = {}
-        self._started = 0.0
+        self._started = self._told_at = 0.0
 
     def run(self, jobs: Iterable[Job], stop: Stop | None = None) -> Progress:
         """Run all jobs; how far it came.
@@ -136,7 +139,8 @@ class Runner:
             RunCancelled: ``stop`` was set; what had ended by then is in the files.
             KeyboardInterrupt: The same, by Ctrl-C.
         """
-        stop, self._started = stop or Stop(), time.monotonic()
+        stop = stop or Stop()
+        self._started = self._told_at = time.monotonic()
         queue = _Queue(jobs)
         state = _State(queue, Progress(queue.total))
         count = min(self._options.workers, queue.total)
@@ -150,6 +154,8 @@ class Runner:
             for thread in threads:
                 while thread.is_alive():
                     thread.join(LOOK_SECONDS)
+                    if thread.is_alive():
+                        self._beat(state)
         except BaseException:
             stop.set()
             self._wait_for(threads)
@@ -215,7 +221,19 @@ class Runner:
             files.add(ended)
         with self._changed:
             state.progress = self._advanced(state, ended)
-            self._on_progress(state.progress)
+            self._tell(state)
+
+    def _beat(self, state: _State) -> None:
+        with self._changed:
+            if time.monotonic() - self._told_at < self._options.beat_seconds:
+                return
+            seconds, running = time.monotonic() - self._started, state.waiting.busy.total() // 2
+            state.progress = replace(state.progress, seconds=seconds, running=running)
+            self._tell(state)
+
+    def _tell(self, state: _State) -> None:
+        self._told_at = time.monotonic()
+        self._on_progress(state.progress)
 
     def _advanced(self, state: _State, ended: SampleRecord | Failure) -> Progress:
         old = replace(

@@ -67,10 +67,7 @@ def save_sample(
         raise SetupError(f"{str(path)!r} is there already.", hint="Give it another name: --name ID")
     code = tuple(_code(record))
     files = _files(record, (*record.start_executed, *code), redactor)
-    _check_place(files, folder)
-    for target, source in files.items():
-        (folder / target).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, folder / target)
+    _copy(files, folder)
     document = {
         "prompt": record.prompt,
         "setup": list(record.start_executed),
@@ -172,13 +169,17 @@ def _checked(root: Path, name: str, digest: str, redactor: Redactor) -> Path:
     return path
 
 
-def _check_place(files: Mapping[str, Path], folder: Path) -> None:
+def _copy(files: Mapping[str, Path], folder: Path) -> None:
+    """Put the files beside the sample, where nothing else of their names is."""
     for name, source in files.items():
         there = folder / name
         if there.exists() and there.read_bytes() != source.read_bytes():
             raise SetupError(
                 f"{str(folder)!r} holds another {name!r}.", hint="Save to another folder: --to DIR"
             )
+    for name, source in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, folder / name)
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:

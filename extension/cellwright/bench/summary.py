@@ -20,7 +20,16 @@ from cellwright.bench.statistics import (
 )
 from cellwright.values import to_dict
 
-__all__ = ["Outcome", "Summary", "compared", "outcome_of", "outcomes", "summarise", "summary_of"]
+__all__ = [
+    "Outcome",
+    "Summary",
+    "compared",
+    "not_run",
+    "outcome_of",
+    "outcomes",
+    "summarise",
+    "summary_of",
+]
 
 LISTED = 50
 
@@ -96,11 +105,17 @@ def outcome_of(record: SampleRecord) -> Outcome:
 
 def summary_of(files: ResultFiles, agent: str, suite: str) -> Summary:
     """What one agent came to at one suite, from its files."""
-    return summarise(outcomes(files), agent, suite, _open_failures(files))
+    words = Counter(str(line.get("error")) for line in _open_failures(files))
+    return summarise(outcomes(files), agent, suite, dict(words))
 
 
-def _open_failures(files: ResultFiles) -> dict[str, int]:
-    """Samples that could not be run, and were not run later."""
+def not_run(files: ResultFiles) -> list[str]:
+    """Of each sample that could not be run its index, and why."""
+    return [f"{f.get('index')}: {f.get('error')}: {f.get('info')}" for f in _open_failures(files)]
+
+
+def _open_failures(files: ResultFiles) -> list[dict[str, Any]]:
+    """The last failures of samples that could not be run, and were not run later."""
     ran = {
         _key(line, (line.get("output") or {}).get("cellwright") or {})
         for line in read_lines(files.runs)
@@ -109,8 +124,8 @@ def _open_failures(files: ResultFiles) -> dict[str, int]:
     for line in read_lines(files.errors):
         key = _key(line, {"task": line.get("cellwright") or {}})
         if key not in ran:
-            failed[key] = str(line.get("error"))
-    return dict(Counter(failed.values()))
+            failed[key] = line
+    return list(failed.values())
 
 
 def _key(line: dict[str, Any], full: dict[str, Any]) -> tuple[str, int]:
@@ -166,7 +181,7 @@ def compared(first: list[Outcome], second: list[Outcome]) -> dict[str, Any]:
     sides = [_by_sample(first), _by_sample(second)]
     found: Comparison = compare_paired(*sides)
     changed: list[dict[str, Any]] = [
-        {"index": key, "first": sides[0][key].value, "second": sides[1][key].value}
+        {"index": str(key), "first": sides[0][key].value, "second": sides[1][key].value}
         for key in sides[0]
         if key in sides[1] and sides[0][key].value != sides[1][key].value
     ]
@@ -182,10 +197,10 @@ def compared(first: list[Outcome], second: list[Outcome]) -> dict[str, Any]:
 
 def _by_sample(found: list[Outcome]) -> dict[Hashable, Observation]:
     """Each sample's mean over its epochs."""
-    values: dict[str, list[Outcome]] = {}
+    values: dict[Hashable, list[Outcome]] = {}
     for outcome in found:
-        values.setdefault(str(outcome.index), []).append(outcome)
+        values.setdefault(outcome.index, []).append(outcome)
     return {
-        name: Observation(name, some[0].family or name, mean(float(o.passed) for o in some))
-        for name, some in values.items()
+        index: Observation(index, some[0].family or index, mean(float(o.passed) for o in some))
+        for index, some in values.items()
     }

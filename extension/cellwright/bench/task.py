@@ -95,6 +95,9 @@ class TaskSampleExecutionResult:
     status: SampleStatus = SampleStatus.COMPLETED
     result: JSONSerializable = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", SampleStatus(self.status))  # AgentBench takes its text
+
 
 def sample_result(
     status: SampleStatus, result: JSONSerializable = None

@@ -24,6 +24,7 @@ def add_actions(actions: Any, add: Add) -> None:
     rescore = add(actions, "rescore", MODULE, "Make the checks again; no model is asked.")
     rescore.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
     rescore.add_argument("--check", metavar="FILE", help="Python with check(sample), used instead")
+    _add_quiet(rescore)
     compare = add(actions, "compare", MODULE, "Hold two results together, sample by sample.")
     compare.add_argument("first", metavar="A", help="FOLDER, or FOLDER/AGENT/TASK")
     compare.add_argument("second", metavar="B", help="the one that may be better")
@@ -48,10 +49,17 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("suite", metavar="SUITE", help="dseval, ds1000, humaneval or a folder")
+    parser.add_argument(
+        "suite", metavar="SUITE", help="a folder, ds1000, dseval, dseval-errors or humaneval"
+    )
     parser.add_argument("--data", metavar="PATH", help="the data of a public suite")
     parser.add_argument(
-        "-m", "--model", metavar="MODEL", action="append", default=[], help="repeat for several"
+        "-m",
+        "--model",
+        metavar="MODEL",
+        action="append",
+        default=[],
+        help="who answers; repeatable",
     )
     parser.add_argument(
         "--agent",
@@ -60,7 +68,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="oracle, noop, answers:FILE or replay:FILE, instead of a model",
     )
-    parser.add_argument("--judge", metavar="MODEL", help="the model that checks by a rubric ask")
+    parser.add_argument("--judge", metavar="MODEL", help="the model that checks with a rubric ask")
     parser.add_argument("--epochs", metavar="N", type=_count, default=1, help="each sample N times")
     parser.add_argument("--limit", metavar="N", type=_count, help="only the first N samples")
     parser.add_argument(
@@ -97,7 +105,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-steps", metavar="N", type=_count, help="replies of the model")
     group.add_argument("--max-cells", metavar="N", type=_count, help="cells that run")
     group.add_argument("--max-tokens", metavar="N", type=_count, help="in and out, together")
-    group.add_argument("--budget", metavar="USD", type=_amount, help="dollars")
+    group.add_argument("--budget", metavar="USD", type=_amount, help="what its replies cost")
     group.add_argument("--max-seconds", metavar="S", type=_amount, help="wall time")
     group.add_argument("--max-output", metavar="BYTES", type=_count, help="output of all cells")
     group.add_argument("--max-memory", metavar="BYTES", type=_count, help="of the kernel")
@@ -115,15 +123,27 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
         default=2,
         help="new starts of a sample whose service or kernel failed (2)",
     )
-    group.add_argument("--total-budget", metavar="USD", type=_amount, help="of all samples")
     group.add_argument(
-        "--requests-per-minute", metavar="N", type=_amount, help="to each model, from all samples"
+        "--total-budget",
+        metavar="USD",
+        type=_amount,
+        help="of all samples together, earlier ones too",
+    )
+    group.add_argument(
+        "--requests-per-minute",
+        metavar="N",
+        type=_amount,
+        help="to each model, from all samples and judges",
     )
     group.add_argument("--tokens-per-minute", metavar="N", type=_amount, help="the same for tokens")
     group.add_argument(
         "--executor", choices=("threads", "dask"), default="threads", help="where samples run"
     )
     group.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster, tcp://…")
+    _add_quiet(group)
+
+
+def _add_quiet(group: Any) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="show no progress")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cellwright.bench.interpreters import KernelChoice, absolute_interpreter
 from cellwright.bench.suites import Suite
-from cellwright.bench.suites.opening import open_suite
+from cellwright.bench.suites.opening import PUBLIC, open_suite
 from cellwright.errors import SetupError
 from cellwright.kernels.provisioner import MODULES
 from cellwright.values import from_dict, to_dict
@@ -56,7 +56,7 @@ class Plan:
 def plan_of(options: argparse.Namespace) -> Plan:
     """The plan that the options of ``bench run`` mean."""
     return Plan(
-        suite=_absolute(options.suite),
+        suite=options.suite if options.suite in PUBLIC else _absolute(options.suite),
         data=_absolute(options.data),
         agents=tuple(_absolute_agent(name) for name in options.agent),
         models=tuple(options.model),

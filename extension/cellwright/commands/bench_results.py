@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.summary import Summary, summary_of
+from cellwright.bench.summary import Summary, not_run, summary_of
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
-from cellwright.commands.terminal import table
+from cellwright.commands.terminal import cut, one_line, table
 
 __all__ = ["report"]
 
 HEADERS = ["agent", "<passed>", "<of>", "<share>", "95 %", "not run", "statuses"]
+SHOWN = 3
+LINE_CHARACTERS = 160
 
 
 def report(invocation: Invocation, root: Path, suite: str, agents: list[str]) -> int:
@@ -23,9 +25,21 @@ def report(invocation: Invocation, root: Path, suite: str, agents: list[str]) ->
         summary = summary_of(files, agent, suite)
         files.sum_up(summary.document())
         summaries.append(summary)
+        _tell(invocation, summary, files)
     rows = [_row(summary) for summary in summaries]
     invocation.console.result(_document(summaries, root), table(HEADERS, rows))
     return NOT_COMPLETED if any(summary.failures for summary in summaries) else COMPLETED
+
+
+def _tell(invocation: Invocation, summary: Summary, files: ResultFiles) -> None:
+    """The first samples that did not pass, or could not be run, with why."""
+    lost, failed = summary.not_passed, not_run(files)
+    for word, lines, path in (("not passed", lost, files.runs), ("not run", failed, files.errors)):
+        count = summary.total - summary.passed if lines is lost else len(lines)
+        if lines:
+            invocation.console.note(f"\n{summary.agent}: {count} {word}, all in {path}")
+        for line in lines[:SHOWN]:
+            invocation.console.note(f"  {cut(one_line(line), LINE_CHARACTERS)}")
 
 
 def _document(summaries: list[Summary], root: Path) -> dict[str, Any]:

@@ -12,11 +12,14 @@ from typing import Any
 
 from cellwright.bench.agents import Agent, model_agent
 from cellwright.bench.attempt import InfrastructureError, Laboratory, attempt
+from cellwright.bench.dask_pace import ClusterPace, SharedRates
 from cellwright.bench.executors import Equipment, Parcel, equipped, unpacked
-from cellwright.bench.rates import Pace, PacedLM
+from cellwright.bench.judge_check import Judging, judge_with
+from cellwright.bench.rates import PacedLM, Paces
 from cellwright.commands.records import make_redactor
 from cellwright.errors import CellwrightError
-from cellwright.services import open_service
+from cellwright.prompts import Parameters
+from cellwright.services import Service, open_service
 from cellwright.settings import from_env
 from cellwright.stopping import Stop
 
@@ -30,7 +33,11 @@ def run_parcel(parcel: Parcel, equipment: Equipment) -> Mapping[str, Any]:
     """Run a sample; ``dask_cluster.Work``."""
     try:
         laboratory = workshop.laboratory(equipment, parcel.environ)
-        agent = workshop.agent(parcel.model) if parcel.replies is None else None
+        if parcel.judge:
+            judge = workshop.judge(parcel.judge, parcel.shared)
+            laboratory = replace(laboratory, rooms=replace(laboratory.rooms, judge=judge))
+        known = parcel.replies is not None
+        agent = None if known else workshop.agent(parcel.model, parcel.shared)
         with unpacked(parcel, agent) as job:
             return {"sample": attempt(job, laboratory, Stop()).to_dict()}
     except InfrastructureError as error:
@@ -46,7 +53,8 @@ class Workshop:
         self._lock = threading.Lock()
         self._kept = contextlib.ExitStack()
         self._laboratories: dict[Key, Laboratory] = {}
-        self._agents: dict[str, Agent] = {}
+        self._services: dict[str, Service] = {}
+        self._paces = Paces()
 
     def laboratory(self, equipment: Equipment, environ: Mapping[str, str]) -> Laboratory:
         """The kernels that were chosen, warmed once."""
@@ -56,8 +64,7 @@ class Workshop:
         key = (equipment, tuple(sorted(environ.items())))
         with self._lock:
             if key not in self._laboratories:
-                if not self._laboratories and not self._agents:
-                    atexit.register(self._kept.close)
+                self._end_with_the_process()
                 rooms, _ = self._kept.enter_context(equipped(equipment, environ))
                 settings = from_env()
                 self._laboratories[key] = Laboratory(
@@ -65,15 +72,32 @@ class Workshop:
                 )
             return self._laboratories[key]
 
-    def agent(self, model: str) -> Agent:
+    def agent(self, model: str, shared: SharedRates | None) -> Agent:
         """A model as the settings here reach it."""
+        service = self._service(model)
+        return model_agent(self._paced(service, shared), service.model, service.base_url)
+
+    def judge(self, model: str, shared: SharedRates | None) -> Judging:
+        """The model that checks ask, as the settings here reach it."""
+        service = self._service(model)
+        return judge_with(self._paced(service, shared), Parameters(service.model))
+
+    def _service(self, model: str) -> Service:
         with self._lock:
-            if model not in self._agents:
-                service = open_service(from_env(), model)
+            if model not in self._services:
+                self._end_with_the_process()
+                self._services[model] = service = open_service(from_env(), model)
                 self._kept.callback(service.close)
-                paced = PacedLM(service.lm, Pace())
-                self._agents[model] = model_agent(paced, service.model, service.base_url)
-            return self._agents[model]
+            return self._services[model]
+
+    def _paced(self, service: Service, shared: SharedRates | None) -> PacedLM:
+        if shared is not None:
+            return PacedLM(service.lm, ClusterPace(shared, service.model))
+        return self._paces.paced(service.lm, service.model)
+
+    def _end_with_the_process(self) -> None:
+        if not self._laboratories and not self._services:
+            atexit.register(self._kept.close)
 
 
 workshop = Workshop()

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from cellwright.bench.attempt import Laboratory, rescored
 from cellwright.bench.custom_checks import load_check, scored_by
-from cellwright.bench.results import ResultFiles
+from cellwright.bench.results import ResultFiles, folder_name, samples_in
 from cellwright.bench.rooms import SetupFailedError
+from cellwright.bench.runner import Progress
 from cellwright.bench.sample import SampleRecord
 from cellwright.bench.suites import Suite
 from cellwright.bench.summary import compared, outcomes
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.bench_plan import chosen_suite, read_plan
 from cellwright.commands.bench_results import report
-from cellwright.commands.bench_running import open_laboratory, resume, run
+from cellwright.commands.bench_running import Shower, open_laboratory, resume, run
 from cellwright.errors import KernelError, SetupError
 from cellwright.stopping import Stop
 
 __all__ = ["bench"]
+
+Again = Callable[[SampleRecord], SampleRecord]
+"""A sample with new scores."""
+SHOWN = 50
+SHOWN_PLACES = 5
 
 
 def bench(invocation: Invocation) -> int:
@@ -36,28 +46,78 @@ def rescore(invocation: Invocation) -> int:
     root = Path(options.folder)
     plan = read_plan(root)
     suite = chosen_suite(plan)
+    agents, strangers = _agents_in(root, suite.name), list[str]()
     own = load_check(Path(options.check)) if options.check else None
     with contextlib.ExitStack() as stack:
         if own is not None:
-            again: Callable[[SampleRecord], SampleRecord] = partial(scored_by, own)
+            again: Again = partial(scored_by, own)
         else:
             laboratory = stack.enter_context(open_laboratory(invocation, plan, suite, root))
-            again = _anew(suite, laboratory)
-        folders = sorted(root.glob(f"*/{suite.name}/runs.jsonl"))
-        agents = [path.parent.parent.name for path in folders]
+            again = _anew(suite, laboratory, strangers)
         for agent in agents:
-            files = ResultFiles(root, agent, suite.name)
-            files.rewrite(map(again, files.samples()))
+            _rewrite(invocation, ResultFiles(root, agent, suite.name), again)
+    if strangers:
+        invocation.console.complain(
+            f"cellwright: {len(strangers)} samples are no longer in the suite and keep their "
+            f"scores, such as {strangers[0]!r}."
+        )
     return report(invocation, root, suite.name, agents)
 
 
-def _anew(suite: Suite, laboratory: Laboratory) -> Callable[[SampleRecord], SampleRecord]:
-    """Scores a sample by its suite's checks, its cells run once more."""
+def _agents_in(root: Path, suite: str) -> list[str]:
+    """Who has results there.
+
+    Raises:
+        SetupError: Nobody has.
+    """
+    found = sorted(root.glob(f"*/{folder_name(suite)}/runs.jsonl"))
+    if not found:
+        raise SetupError(
+            f"There are no results in {str(root)!r} yet.",
+            hint=f"Run what is missing: cellwright bench resume {root}",
+        )
+    return [next(samples_in(path)).agent for path in found]
+
+
+def _rewrite(invocation: Invocation, files: ResultFiles, again: Again) -> None:
+    """Put samples with new scores in the place of those so far."""
+    total = len(files.finished())
+    shower = Shower(invocation)
+
+    def rewritten() -> Iterator[SampleRecord]:
+        started = time.monotonic()
+        progress = Progress(total)
+        for sample in files.samples():
+            scored = again(sample)
+            yield scored
+            progress = replace(
+                progress,
+                done=progress.done + 1,
+                passed=progress.passed + scored.passed,
+                seconds=time.monotonic() - started,
+            )
+            shower(progress)
+
+    files.rewrite(rewritten())
+
+
+def _anew(suite: Suite, laboratory: Laboratory, strangers: list[str]) -> Again:
+    """Scores a sample by its suite's checks, its cells run once more.
+
+    Args:
+        suite: The suite.
+        laboratory: Where they run.
+        strangers: Gets the ids of samples that the suite does not have any more; they stay.
+    """
     items = {repr(item.index): item for item in suite.items}
 
     def again(sample: SampleRecord) -> SampleRecord:
+        item = items.get(repr(sample.task.index))
+        if item is None:
+            strangers.append(sample.id)
+            return sample
         try:
-            return rescored(sample, items[repr(sample.task.index)], laboratory.rooms, Stop())
+            return rescored(sample, item, laboratory.rooms, Stop())
         except (KernelError, SetupFailedError) as error:
             raise SetupError(f"The sample {sample.id!r} cannot be run anew: {error}") from error
 
@@ -69,16 +129,32 @@ def compare(invocation: Invocation) -> int:
     options = invocation.options
     first, second = (outcomes(_files_at(Path(name))) for name in (options.first, options.second))
     document = compared(first, second)
-    difference = document["difference"]
-    lines = [
-        f"{document['shared']} samples in both: {document['better']} better, "
-        f"{document['worse']} worse, {document['equal']} equal",
-        f"difference {difference['value']:+.1%} (95 %: {difference['low']:+.1%} to "
-        f"{difference['high']:+.1%}), p = {document['p_value']:.3g}",
-        *(f"{c['index']}: {c['first']:g} → {c['second']:g}" for c in document["changed"]),
-    ]
-    invocation.console.result(document, "\n".join(lines))
+    if not document["shared"]:
+        raise SetupError(
+            f"{options.first!r} and {options.second!r} have no sample in common.",
+            hint="Name two results of one suite.",
+        )
+    invocation.console.result(document, "\n".join(_compared_lines(document, options)))
     return COMPLETED
+
+
+def _compared_lines(document: Mapping[str, Any], options: argparse.Namespace) -> Iterator[str]:
+    difference, changed = document["difference"], document["changed"]
+    yield (
+        f"{document['shared']} samples in both: {document['better']} better, "
+        f"{document['worse']} worse, {document['equal']} equal"
+    )
+    yield (
+        f"difference {difference['value']:+.1%} (95 %: {difference['low']:+.1%} to "
+        f"{difference['high']:+.1%}), p = {document['p_value']:.3g}"
+    )
+    for entry in changed[:SHOWN]:
+        yield f"{entry['index']}: {entry['first']:g} → {entry['second']:g}"
+    if len(changed) > SHOWN:
+        yield f"… and {len(changed) - SHOWN} more; --json has them all"
+    for which, name in (("first", options.first), ("second", options.second)):
+        if document[f"only_{which}"]:
+            yield f"{document[f'only_{which}']} only in {name}, left out"
 
 
 def _files_at(path: Path) -> ResultFiles:
@@ -91,10 +167,13 @@ def _files_at(path: Path) -> ResultFiles:
     if len(found) == 1 and found[0].is_file():
         folder = found[0].parent
         return ResultFiles(folder.parent.parent, folder.parent.name, folder.name)
-    raise SetupError(
-        f"There are {len(found) if path.is_dir() else 0} results in {str(path)!r}.",
-        hint="Name one: FOLDER/AGENT/TASK.",
-    )
+    if not path.is_dir() or not found:
+        raise SetupError(
+            f"There are no results in {str(path)!r}.",
+            hint="Name a folder that `cellwright bench run` wrote.",
+        )
+    named = ", ".join(str(runs.parent) for runs in found[:SHOWN_PLACES])
+    raise SetupError(f"There are {len(found)} results in {str(path)!r}.", hint=f"Name one: {named}")
 
 
 COMMANDS = {"run": run, "resume": resume, "rescore": rescore, "compare": compare}

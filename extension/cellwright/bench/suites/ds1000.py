@@ -22,11 +22,16 @@ REQUEST = (
     "{prompt}\n\nWrite only the Python code that belongs in the place of the solution, as one "
     "block of code, without the code that is given."
 )
-# matplotlib 3.8, which the suite is pinned to, asks IPython for a name that 9 has no more.
+# matplotlib 3.8, which the suite is pinned to, asks IPython for a name that 9 has no more. Some
+# problems draw their numbers at random: with a seed one answer has one score.
 PRELUDE = """\
+import random as _random
 import IPython.core.pylabtools as _pylabtools
+import numpy as _numpy
 if not hasattr(_pylabtools, "backend2gui"):
     _pylabtools.backend2gui = {}
+_random.seed(0)
+_numpy.random.seed(0)
 """
 END = "\ntest_execution(cellwright_answer)\n"
 END_WITH_TEXT = END + "test_string(cellwright_answer)\n"

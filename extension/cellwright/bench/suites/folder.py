@@ -42,9 +42,15 @@ def load(folder: Path) -> Suite:
     """The suite of a folder; its name is the folder's.
 
     Raises:
-        SetupError: A file is wrong; the message tells all that is wrong with it.
+        SetupError: There is no sample, or a file is wrong; the message tells all that is.
     """
     paths = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS and path.is_file())
+    if not paths:
+        raise SetupError(
+            f"The folder {str(folder)!r} has no samples.",
+            hint="Write a YAML file (docs/bench.md), or save a run of yours: "
+            f'cellwright save-sample last --check "…" --to {folder}',
+        )
     items = tuple(read_item(path) for path in paths)
     return checked_suite(Suite(folder.resolve().name, items, source=str(folder)))
 
