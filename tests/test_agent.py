@@ -484,3 +484,16 @@ def test_the_reply_is_recorded_before_its_tools_start() -> None:
     harness.run()
     kinds = [type(e) for e in harness.events]
     assert kinds.index(ModelReplied) < kinds.index(ToolStarted)
+
+
+def test_002_75_a_run_with_a_call_is_told_in_this_order() -> None:
+    harness = Harness([calls(("echo", {"word": "hi"}), text="I say it."), says("Done.")])
+    harness.run()
+    told = [type(event).__name__ for event in harness.events]
+    assert told == [
+        *("ModelAsked", "TextDelta", "ModelReplied", "ToolStarted", "ToolFinished"),
+        *("ModelAsked", "TextDelta", "ModelReplied", "RunFinished"),
+    ]
+    failing = Harness([calls(("broken", {"how": "tool"})), says("Oh.")])
+    failing.run()
+    assert [event.status for event in failing.of(ToolFinished)] == ["error"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from fakes import FakeKernel, Played
 from scripted_model import Answer, ScriptedLM, calls, says
 
 from cellwright.context.assemble import Quoted
+from cellwright.context.blocks import MemoryBlocks, Recalled
 from cellwright.context.roles import message_as
 from cellwright.context.sizes import total_tokens
 from cellwright.context.summary import is_summary
@@ -113,6 +115,28 @@ def test_002_63_an_old_turn_comes_back_beside_a_question_that_is_like_it_and_onl
     assert "<context>\nearlier in this chat, run " in beside[0]
     assert "asked: The table is called kunden_stamm." in beside[0]
     assert "earlier in this chat" not in beside[1]
+
+
+class HalfBlindShelf(MemoryBlocks):
+    """Finds by words what it has; looking by meaning failed."""
+
+    def find(self, chat_id: str, query: str, without: Collection[str]) -> Recalled:
+        return replace(super().find(chat_id, query, without), problem="Words alone were looked for")
+
+
+def test_002_63_what_could_not_be_looked_for_is_told_and_ends_no_run(place: Place) -> None:
+    conversation = Conversation(replace(place, blocks=HalfBlindShelf()))
+    ask(conversation, SmallLM([says("Noted.")], 12_000), "The table is called kunden_stamm.")
+    for turn in range(12):
+        model = SmallLM([calls(CELL, start=turn), says(f"Answer {turn}.")], 12_000)
+        ask(conversation, model, f"Part {turn} of it?")
+    model = SmallLM([says("It is.")], 12_000)
+    events = ask(conversation, model, "What was kunden_stamm again?")
+    told = [e for e in events if isinstance(e, Notice) and e.code == "not_looked_up"]
+    assert [(e.level, e.text) for e in told] == [("warning", "Words alone were looked for")]
+    assert "asked: The table is called kunden_stamm." in text_of(model.prompts[0].messages[-1])
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].status == "completed"
 
 
 def test_what_a_person_puts_beside_the_question_counts_for_the_window(place: Place) -> None:

@@ -88,7 +88,7 @@ def test_the_transcript_holds_every_message_once() -> None:
     assert text_of(messages[-1]) == "North sold **most**."
 
 
-def test_steps_tell_what_each_reply_cost() -> None:
+def test_002_06_each_reply_has_its_own_usage_and_cost() -> None:
     steps = record_of(analysis_run()).steps
     assert [step.number for step in steps] == [1, 2, 3, 4]
     assert [step.usage.prompt_tokens for step in steps] == [100, 200, 300, 400]

@@ -41,7 +41,7 @@ def test_a_progress_bar_leaves_its_last_state() -> None:
     assert clean(bar) == "100%|##########| 100/100"
 
 
-def test_pip_noise_is_dropped_and_what_pip_did_stays() -> None:
+def test_x_20_the_model_is_spared_pip_noise_and_told_what_pip_did() -> None:
     said = "Requirement already satisfied: numpy in /x (2.0)\nSuccessfully installed six-1.17.0\n"
     assert clean(said) == "Successfully installed six-1.17.0\n"
 

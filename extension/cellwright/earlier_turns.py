@@ -18,6 +18,7 @@ from cellwright.prompts import Manifest, Parameters, Prompt
 from cellwright.questions import Place, Question
 from cellwright.recording import RunRecord
 from cellwright.truncation import shorten
+from cellwright.turn_sources import Found
 
 __all__ = ["EarlierTurns"]
 
@@ -81,23 +82,20 @@ class EarlierTurns:
         )
         return told, Notice("info", MADE_ROOM, HOW_TO_READ, "summed_up")
 
-    def found(
-        self, place: Place, chat_id: str, question: Question, last_error: str
-    ) -> tuple[Quoted, ...]:
+    def found(self, place: Place, chat_id: str, question: Question, last_error: str) -> Found:
         """Turns that are like a question and no longer in the window, oldest first."""
         messages = self._history.messages
         if question.message is not None or not summary_of(messages).turns:
-            return ()
+            return Found()
         error = last_error.strip().rpartition("\n")[2]
         query = place.redactor.text(f"{question.prompt}\n{error}")
         shelf = place.blocks or self._own_shelf
-        blocks = shelf.find(chat_id, query, openings(messages))
+        recalled = shelf.find(chat_id, query, openings(messages))
         shown = "\n".join(text_of(message) for message in messages)
-        new = [block for block in blocks if f"{LABEL}{block.run_id}" not in shown]
+        new = [block for block in recalled.blocks if f"{LABEL}{block.run_id}" not in shown]
         room = RECALLED_TOKENS // max(1, len(new))
-        return tuple(
-            Quoted(f"{LABEL}{block.run_id}", shorten(block.text, room, "").text) for block in new
-        )
+        blocks = (Quoted(f"{LABEL}{b.run_id}", shorten(b.text, room, "").text) for b in new)
+        return Found(tuple(blocks), problems=tuple(filter(None, (recalled.problem,))))
 
     def begins(self, question: Message) -> None:
         """Note the question that a run answers."""

@@ -96,5 +96,7 @@ class Question:
     """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
     demos: DemoSet = DemoSet()
     """Good runs, shown before the first question of an assistant that is asked in plain words."""
+    sent_at: str = ""
+    """When it was sent, as the model is told; empty: it is not told."""
     tools: tuple[Component, ...] = ()
     """Stand in for tools of these names that are not here, for a run that is done again."""

@@ -96,7 +96,7 @@ def _demo(settings: Settings, notice: str) -> Service:
 
 
 def _lm(settings: Settings, service: ServiceSettings) -> OpenAILM:
-    return OpenAILM(service, vision_models=settings.vision_models)
+    return OpenAILM(service, vision_models=settings.vision_models, models=settings.models)
 
 
 def _no_endpoint(model: str) -> SetupError:

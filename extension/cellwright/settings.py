@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cellwright.errors import SetupError
+from cellwright.model_settings import ModelSettings, read_models
 from cellwright.usage import Price
 
 __all__ = ["Limits", "Mode", "ServiceSettings", "Settings", "from_env", "normalise_base_url"]
@@ -49,6 +50,8 @@ class Limits:
     token_limit: int | None = None
     cost_limit_dollars: float | None = None
     cell_timeout_seconds: float = 120.0
+    soft_wait_seconds: float | None = None
+    """After this time the model is told what a cell has shown so far; None: at its end."""
     cell_limit: int | None = None
     """So many cells may run."""
     output_limit_bytes: int | None = None
@@ -84,18 +87,14 @@ class Settings:
     """Gives documents vectors, at the service's endpoint; empty: words alone are searched."""
     library_hosts: tuple[str, ...] = ()
     """Hosts whose pages may be added to a library, beside this machine's own."""
-    guests: str = ""
-    """``yes``: whoever asks is a guest, ``no``: nobody is; empty: where nobody can be asked."""
+    is_guest: bool = False
+    """Whoever asks is not whose account this is: no memory, nothing that is not public."""
+    message_times: bool = False
+    """Whether the model is told when each question was sent."""
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    """What a person knows of models, by name or pattern."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Which of key, endpoint and model came from where; shown by doctor."""
-
-    def is_guest(self, *, is_headless: bool) -> bool:
-        """Whether a run is a guest's: no memory, and no library that is not public.
-
-        Args:
-            is_headless: Nobody can be asked, as with ``jupyter execute``, papermill and CI.
-        """
-        return self.guests == "yes" or (is_headless and self.guests != "no")
 
 
 def from_env(environ: Mapping[str, str] | None = None) -> Settings:
@@ -114,21 +113,29 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
     if env.get("CELLWRIGHT_ADAPTER"):
         changes["adapter"] = checked_adapter(env["CELLWRIGHT_ADAPTER"].strip())
     if env.get("CELLWRIGHT_GUEST"):
-        changes["guests"] = _guests(env["CELLWRIGHT_GUEST"].strip().lower())
+        changes["is_guest"] = _yes_or_no(env, "CELLWRIGHT_GUEST")
+    if env.get("CELLWRIGHT_SOFT_WAIT", "").strip():
+        seconds = _seconds(env, "CELLWRIGHT_SOFT_WAIT", 0.0)
+        changes["limits"] = replace(settings.limits, soft_wait_seconds=seconds)
     changes["vision_model"] = _clean(env.get("CELLWRIGHT_VISION_MODEL", ""))
     changes["long_model"] = _clean(env.get("CELLWRIGHT_LONG_MODEL", ""))
     if env.get("CELLWRIGHT_PRICES"):
         changes["prices"] = _prices(env["CELLWRIGHT_PRICES"])
     changes["embedding_model"] = _clean(env.get("CELLWRIGHT_EMBEDDING_MODEL", ""))
+    if env.get("CELLWRIGHT_MESSAGE_TIMES"):
+        changes["message_times"] = _yes_or_no(env, "CELLWRIGHT_MESSAGE_TIMES")
+    if env.get("CELLWRIGHT_MODELS"):
+        changes["models"] = read_models(env["CELLWRIGHT_MODELS"])
     hosts = env.get("CELLWRIGHT_LIBRARY_HOSTS", "").replace(",", " ")
     changes["library_hosts"] = tuple(hosts.lower().split())
     return replace(settings, **changes)
 
 
-def _guests(value: str) -> str:
+def _yes_or_no(env: Mapping[str, str], name: str) -> bool:
+    value = env[name].strip().lower()
     if value not in ("yes", "no"):
-        raise SetupError(f"CELLWRIGHT_GUEST is {value!r}.", hint="Use yes or no.")
-    return value
+        raise SetupError(f"{name} is {value!r}.", hint="Use yes or no.")
+    return value == "yes"
 
 
 def checked_mode(value: str, where: str) -> Mode:

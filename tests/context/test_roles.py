@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.context.roles import ROLES, message_as
+from cellwright.context.normalise import FOUND, normalise
+from cellwright.context.roles import ROLES, check_answerable, message_as
 from cellwright.errors import SetupError
-from cellwright.messages import AssistantMessage, SystemMessage, TextPart, UserMessage
+from cellwright.messages import (
+    AssistantMessage,
+    ImagePart,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 
 WORDS = (TextPart("Hello"),)
+QUESTION = UserMessage((TextPart("So?"),))
+CALL = AssistantMessage(tool_calls=(ToolCall("a", "run_cell", "{}"),))
+RESULT = ToolMessage("a", "run_cell", (TextPart("done"),))
 
 
 @pytest.mark.parametrize(
@@ -39,3 +51,54 @@ def test_002_20_and_22_alone_ask_for_an_answer_and_hidden_ones_are_not_shown() -
     assert {name for name, role in ROLES.items() if role.asks} == {"user", "user_hide"}
     hidden = {name for name, role in ROLES.items() if not role.is_shown}
     assert hidden == {"user_hide", "system_hide", "system_override"}
+
+
+def test_002_22_hidden_words_of_the_person_are_answered_like_others() -> None:
+    hidden = message_as("user_hide", WORDS)
+    check_answerable([hidden])
+    assert normalise([hidden]) == (UserMessage(WORDS),)
+
+
+def test_002_24_hidden_instructions_join_the_others_and_are_not_answered() -> None:
+    hidden = message_as("system_hide", WORDS)
+    assert normalise([SystemMessage("Rules"), QUESTION, hidden]) == (
+        SystemMessage("Rules\n\nHello"),
+        QUESTION,
+    )
+    with pytest.raises(SetupError, match="nothing to answer"):
+        check_answerable([hidden])
+
+
+def test_002_25_an_answer_that_a_person_brings_is_the_models_and_marked_as_theirs() -> None:
+    brought = message_as("assistant", WORDS)
+    assert isinstance(brought, AssistantMessage)
+    assert brought.origin == "user"
+    assert normalise([QUESTION, brought]) == (QUESTION, AssistantMessage("Hello"))
+
+
+def test_002_27_a_file_waits_for_the_words_that_follow_it() -> None:
+    picture = ImagePart("image/png", "QUJD")
+    file = UserMessage((picture,), "file")
+    assert normalise([file, QUESTION]) == (UserMessage((picture, *QUESTION.parts)),)
+    with pytest.raises(SetupError, match="nothing to answer"):
+        check_answerable([file])
+
+
+def test_002_28_and_29_a_call_and_its_result_are_shown_and_want_the_next_step() -> None:
+    assert normalise([QUESTION, CALL, RESULT]) == (QUESTION, CALL, RESULT)
+    check_answerable([QUESTION, CALL, RESULT])
+    assert ROLES["assistant_call"].is_shown
+    assert ROLES["tool"].is_shown
+
+
+def test_002_29_a_result_is_nothing_that_a_person_can_send() -> None:
+    with pytest.raises(SetupError, match="'tool'"):
+        message_as("tool", WORDS)
+
+
+def test_002_30_the_last_knowledge_alone_ends_the_instructions() -> None:
+    first, last = (UserMessage((TextPart(text),), "knowledge") for text in ("old", "new"))
+    assert normalise([first, SystemMessage("Rules"), last, QUESTION]) == (
+        SystemMessage(f"Rules\n\n{FOUND}\nnew"),
+        QUESTION,
+    )

@@ -6,6 +6,7 @@ import pytest
 from library.shelves import Shelf
 
 from cellwright.errors import SetupError
+from cellwright.library.users import library_users
 from cellwright.stopping import Stop
 
 
@@ -39,11 +40,35 @@ def test_002_92_another_one_can_be_the_default_and_there_is_always_one(shelf: Sh
 def test_002_08_a_library_in_use_is_not_deleted(shelf: Shelf) -> None:
     shelf.write("a.md", "words")
     shelf.add("a.md")
-    (library,) = shelf.libraries.store.libraries()
-    with pytest.raises(SetupError, match="has documents"):
-        shelf.libraries.store.forget(library)
+    folder = str(shelf.folder)
+    with pytest.raises(SetupError, match="has documents: 1"):
+        shelf.libraries.forget("default", folder, {})
+    for name, text in {"reviewer": '"default"', "ada": '"x", "default"', "all": '"*"'}.items():
+        shelf.write(f".cellwright/assistants/{name}.toml", f"library = [{text}]")
+    users = library_users(folder, None, [folder])
     with pytest.raises(SetupError, match="used by ada, reviewer"):
-        shelf.libraries.store.forget(library, ["reviewer", "ada"])
+        shelf.libraries.forget("default", folder, users, with_documents=True)
+    assert set(shelf.documents()) == {"a.md"}
+
+
+def test_a_library_is_deleted_with_all_that_is_in_it(shelf: Shelf) -> None:
+    path = shelf.write("a.md", "apple words")
+    shelf.write("b.md", "banana words")
+    shelf.add("a.md")
+    shelf.add("b.md", name="handbook")
+    folder = str(shelf.folder)
+    (before,) = shelf.libraries.defaults(folder)
+    assert shelf.libraries.forget("default", folder, {}, with_documents=True) == "default"
+    assert set(shelf.documents()) == {"b.md"}
+    assert [each.name for each in shelf.libraries.defaults(folder)] == ["handbook"]
+    assert shelf.search("apple") == ()
+    assert path.exists()
+    with pytest.raises(SetupError, match="There are: handbook"):
+        shelf.libraries.forget("default", folder, {})
+    shelf.add("a.md", name="default")
+    (again,) = [each for each in shelf.libraries.above(folder) if each.name == "default"]
+    assert again.version > before.version, "what was kept of the old one is not taken for the new"
+    assert [hit.name for hit in shelf.search("apple")] == ["a.md"]
 
 
 def test_a_library_of_another_name_is_filled_by_name(shelf: Shelf) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from library.shelves import Page, Served, Shelf, serving, vectors_like
 
+from cellwright.embedding import ServiceEmbedder, embedder_of
 from cellwright.errors import LMError
 from cellwright.library import searching
-from cellwright.library.embedding import ServiceEmbedder, embedder_of
 from cellwright.library.libraries import Libraries
 from cellwright.library.searching import Scope
 from cellwright.settings import ServiceSettings, Settings

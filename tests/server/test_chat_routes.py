@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import nbformat
 import pytest
 from jupyter_server.auth import IdentityProvider, User
-from recorded_runs import analysis_run, started
+from recorded_runs import analysis_run, record_of, started
 from server_client import Client, with_parameters
 
 from cellwright.events import RunFinished
 from cellwright.server.application import Application
+from cellwright.server.chat_markdown import chat_markdown
 from cellwright.store.chats import Chat
 
 pytestmark = pytest.mark.server
@@ -327,3 +329,12 @@ class TestRenames:
         moved = new if new.endswith(".ipynb") else f"{new}/a.ipynb"
         assert [told.notebook_path for told in watcher.changed] == [moved]
         assert (await client.call("GET", "chats")).json[0]["notebook_path"] == moved
+
+
+def test_a_chat_of_several_assistants_tells_whose_each_answer_is() -> None:
+    run = record_of(analysis_run())
+    text = chat_markdown("Talk", [replace(run, assistant="reviewer"), run])
+    assert [line for line in text.split("\n") if line.startswith("*") and "completed" in line] == [
+        f"*@reviewer · {run.parameters.model} · completed*",
+        f"*{run.parameters.model} · completed*",
+    ]

@@ -81,6 +81,22 @@ async def test_a_memory_of_a_project_is_for_the_folder_of_the_notebook(
     assert elsewhere.json["folder"] == shared.root.name
 
 
+async def test_002_97_the_memory_is_switched_for_one_person_and_keeps_what_it_has(
+    client: Client, keeper: MemoryKeeper
+) -> None:
+    await client.call("POST", "memories", {"text": "I prefer polars"})
+    assert (await client.call("GET", "memory-setting")).json == {"is_on": True}
+    off = await client.call("PUT", "memory-setting", {"is_on": False})
+    assert (off.status, off.json) == (200, {"is_on": False})
+    assert (await client.call("GET", "memory-setting")).json == {"is_on": False}
+    found = await listed(client)
+    assert (found["is_on"], len(found["memories"])) == (False, 1)
+    assert keeper.is_on("somebody else")
+    for body in ({}, {"is_on": 1}, {"is_on": None}):
+        assert (await client.call("PUT", "memory-setting", body)).status == 400
+    assert (await client.call("PUT", "memory-setting", {"is_on": True})).json == {"is_on": True}
+
+
 async def test_002_95_a_proposal_is_accepted_or_rejected_once(
     client: Client, keeper: MemoryKeeper
 ) -> None:
@@ -153,6 +169,9 @@ async def test_X_25_guests_have_no_memory_and_see_none(
     assert (await client.call("GET", "memories", headers=guest)).status == 403
     given = {"text": "I was here"}
     assert (await client.call("POST", "memories", given, headers=guest)).status == 403
+    assert (await client.call("GET", "memory-setting", headers=guest)).status == 403
+    off = await client.call("PUT", "memory-setting", {"is_on": False}, headers=guest)
+    assert (off.status, keeper.is_on("")) == (403, True)
     assert len(keeper.all("")) == 1
 
 

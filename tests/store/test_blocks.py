@@ -62,7 +62,7 @@ def test_002_63_a_turn_is_found_by_its_words(shelf: BlockShelf) -> None:
     for number in range(30):
         shelf.keep("chat", block(number, f"asked: part {number} of the report"))
     shelf.keep("chat", block(31, "asked: the customer table is called kunden_stamm"))
-    found = shelf.find("chat", "What is the name of our customer table?", ())
+    found = shelf.find("chat", "What is the name of our customer table?", ()).blocks
     assert [b.run_id for b in found] == ["run31"]
 
 
@@ -70,14 +70,14 @@ def test_002_63_chinese_and_short_words_are_found(shelf: BlockShelf) -> None:
     shelf.keep("chat", block(1, "asked: 客户表里的负责人是林晓梅"))
     shelf.keep("chat", block(2, "asked: 库存报告"))
     shelf.keep("chat", block(3, "asked: x1 is the id"))
-    assert [b.run_id for b in shelf.find("chat", "谁是负责人？", ())] == ["run1"]
-    assert [b.run_id for b in shelf.find("chat", "what is x1?", ())] == ["run3"]
+    assert [b.run_id for b in shelf.find("chat", "谁是负责人？", ()).blocks] == ["run1"]
+    assert [b.run_id for b in shelf.find("chat", "what is x1?", ()).blocks] == ["run3"]
 
 
 def test_002_63_at_most_seven_come_back_oldest_first(shelf: BlockShelf) -> None:
     for number in range(20):
         shelf.keep("chat", block(number, f"asked: invoices, number {number}"))
-    found = shelf.find("chat", "invoices", ())
+    found = shelf.find("chat", "invoices", ()).blocks
     assert len(found) == RECALLED
     assert [b.run_id for b in found] == [f"run{n}" for n in range(13, 20)]
 
@@ -85,28 +85,37 @@ def test_002_63_at_most_seven_come_back_oldest_first(shelf: BlockShelf) -> None:
 def test_002_63_what_is_in_the_window_does_not_come_again(shelf: BlockShelf) -> None:
     shelf.keep("chat", block(1, "asked: invoices"))
     shelf.keep("chat", block(2, "asked: invoices again"))
-    assert [b.run_id for b in shelf.find("chat", "invoices", {"opening2"})] == ["run1"]
+    assert [b.run_id for b in shelf.find("chat", "invoices", {"opening2"}).blocks] == ["run1"]
 
 
 def test_002_63_nothing_is_found_where_nothing_is_like_it(shelf: BlockShelf) -> None:
     shelf.keep("chat", block(1, "asked: invoices"))
-    assert shelf.find("chat", "weather", ()) == ()
-    assert shelf.find("chat", "what is it?", ()) == ()
-    assert shelf.find("other", "invoices", ()) == ()
+    assert shelf.find("chat", "weather", ()).blocks == ()
+    assert shelf.find("chat", "what is it?", ()).blocks == ()
+    assert shelf.find("other", "invoices", ()).blocks == ()
 
 
 def test_002_63_signs_of_the_search_language_are_only_words(shelf: BlockShelf) -> None:
     shelf.keep("chat", block(1, "asked: 100% of NEAR(a)"))
-    assert shelf.find("chat", 'NEAR("x" OR % _ *', ()) != ()
+    assert shelf.find("chat", 'NEAR("x" OR % _ *', ()).blocks != ()
 
 
 def test_002_62_the_same_text_is_kept_once_a_chat(shelf: BlockShelf) -> None:
     for chat in ("one", "one", "two"):
         shelf.keep(chat, block(1, "asked: invoices"))
-    assert len(shelf.find("one", "invoices", ())) == 1
-    assert len(shelf.find("two", "invoices", ())) == 1
+    assert len(shelf.find("one", "invoices", ()).blocks) == 1
+    assert len(shelf.find("two", "invoices", ()).blocks) == 1
     assert block(1, "a").hash_in("one") != block(1, "a").hash_in("two")
     assert len(block(1, "a").hash_in("one")) == 64
+
+
+def test_002_12_a_block_is_kept_with_its_chat_its_hash_and_all_of_its_text(
+    database: Database,
+) -> None:
+    kept = block(1, "asked: invoices\nanswered: 12")
+    BlockStore(database).keep("chat", kept)
+    rows = database.read("SELECT chat_id, hash, run_id, opening, text FROM blocks")
+    assert rows == [("chat", kept.hash_in("chat"), "run1", "opening1", kept.text)]
 
 
 def test_002_64_a_deleted_run_takes_its_block_with_it(database: Database) -> None:
@@ -115,7 +124,7 @@ def test_002_64_a_deleted_run_takes_its_block_with_it(database: Database) -> Non
     journal.record(RunFinished("completed"))
     shelf.keep("chat", Block(journal.run_id, "o", "asked: invoices"))
     runs.delete(journal.run_id)
-    assert shelf.find("chat", "invoices", ()) == ()
+    assert shelf.find("chat", "invoices", ()).blocks == ()
 
 
 def test_a_branch_finds_what_it_shares_and_not_what_was_asked_anew(database: Database) -> None:
@@ -125,8 +134,8 @@ def test_a_branch_finds_what_it_shares_and_not_what_was_asked_anew(database: Dat
     rows = [("branch", "run1", 0, ""), ("first", "run1", 0, ""), ("first", "run2", 1, "run3")]
     for row in rows:
         database.write(Statement(INSERT_CHAT_RUN, row))
-    assert [b.run_id for b in shelf.find("branch", "invoices", ())] == ["run1"]
-    assert [b.run_id for b in shelf.find("first", "invoices", ())] == ["run1"]
+    assert [b.run_id for b in shelf.find("branch", "invoices", ()).blocks] == ["run1"]
+    assert [b.run_id for b in shelf.find("first", "invoices", ()).blocks] == ["run1"]
     assert ChatStore(database).list() == ()
 
 
@@ -149,7 +158,7 @@ def test_002_63_two_thousand_turns_are_searched_in_time(database: Database) -> N
             )
         )
     begun = time.perf_counter()
-    found = shelf.find("chat", "What did part 1234 say about alder and cedar?", ())
+    found = shelf.find("chat", "What did part 1234 say about alder and cedar?", ()).blocks
     assert time.perf_counter() - begun < 0.5  # 50 ms on an idle machine
     assert "run1234" in {b.run_id for b in found}
 

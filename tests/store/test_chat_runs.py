@@ -209,7 +209,9 @@ class TestBranches:
 
 
 class TestLimits:
-    def test_002_04_a_title_is_at_most_60_characters(self, chats: ChatStore, chat: str) -> None:
+    def test_002_04_a_title_that_a_person_gives_has_at_most_60_characters(
+        self, chats: ChatStore, chat: str
+    ) -> None:
         assert chats.rename(chat, "x" * 60).title == "x" * 60
         with pytest.raises(SetupError, match="61 characters"):
             chats.rename(chat, "x" * 61)

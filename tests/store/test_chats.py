@@ -107,17 +107,19 @@ class TestTitles:
         ("prompt", "title"),
         [
             ("  one \n two\t three ", "one two three"),
-            ("w" * 60, "w" * 60),
-            ("w" * 61, "w" * 59 + "…"),
-            ("word " * 20, ("word " * 11).rstrip() + "…"),
-            ("see " + "p" * 80, "see " + "p" * 55 + "…"),
-            ("画" * 70, "画" * 59 + "…"),
+            ("w" * 30, "w" * 30),
+            ("w" * 31, "w" * 29 + "…"),
+            ("word " * 20, ("word " * 5).rstrip() + "…"),
+            ("see " + "p" * 80, "see " + "p" * 25 + "…"),
+            ("画" * 70, "画" * 29 + "…"),
             ("", ""),
         ],
     )
-    def test_a_title_is_one_short_line(self, prompt: str, title: str) -> None:
+    def test_002_04_a_title_of_first_words_is_one_line_of_at_most_30_characters(
+        self, prompt: str, title: str
+    ) -> None:
         assert automatic_title(prompt) == title
-        assert len(title) <= 60
+        assert len(title) <= 30
 
 
 class TestList:
@@ -362,3 +364,10 @@ def test_a_chat_is_found_by_a_server_that_starts_from_another_folder(database: D
 def test_a_chat_without_a_notebook_is_everywhere(database: Database) -> None:
     chat = ChatStore(database, root="/home/ada").create()
     assert [found.chat_id for found in ChatStore(database, root="/srv").list()] == [chat.chat_id]
+
+
+def test_002_14_usage_is_kept_and_neither_keys_nor_favourites_are(database: Database) -> None:
+    rows = database.read("SELECT name FROM sqlite_master WHERE type = 'table'")
+    names = {str(name) for (name,) in rows}
+    assert "usage_calls" in names
+    assert not [name for name in names if "key" in name or "favourite" in name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
 from cellwright.attachments import Attachment, human_size
 from cellwright.cells import VariableSummary
@@ -18,6 +19,7 @@ __all__ = [
     "Quoted",
     "TurnState",
     "mentioned_names",
+    "time_sent",
     "user_message",
 ]
 
@@ -54,11 +56,18 @@ class TurnState:
     """The notebook's cells, a line each, where the model does not know them yet."""
     cells: tuple[str, ...] = ()
     """What the person did to cells since the last turn."""
+    sent_at: str = ""
+    """When the question was sent, with its time zone; empty: the model is not told."""
 
 
 def mentioned_names(prompt: str) -> tuple[str, ...]:
     """Names written as ``@name`` in a prompt, each once, in order."""
     return tuple(dict.fromkeys(MENTION.findall(prompt)))
+
+
+def time_sent(moment: datetime | None = None) -> str:
+    """When a question is sent, to the second and with its time zone; None: now."""
+    return (moment or datetime.now()).astimezone().isoformat(" ", "seconds")
 
 
 def user_message(
@@ -103,7 +112,8 @@ def _block(name: str, lines: list[str]) -> str:
 
 
 def _state_lines(state: TurnState) -> list[str]:
-    lines = [state.mode] if state.mode else []
+    lines = [f"question sent at {state.sent_at}"] if state.sent_at else []
+    lines += [state.mode] if state.mode else []
     if state.new_kernel:
         lines.append("new kernel: names from earlier turns no longer exist")
     if state.cwd:

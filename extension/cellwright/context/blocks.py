@@ -17,7 +17,16 @@ from cellwright.outputs import Output
 from cellwright.recorded_cells import RecordedExecution
 from cellwright.recording import RunRecord
 
-__all__ = ["RECALLED", "Block", "BlockShelf", "MemoryBlocks", "best_of", "block_of", "terms_of"]
+__all__ = [
+    "RECALLED",
+    "Block",
+    "BlockShelf",
+    "MemoryBlocks",
+    "Recalled",
+    "best_of",
+    "block_of",
+    "terms_of",
+]
 
 RECALLED = 7
 """At most so many are shown beside a question (requirements 002-63)."""
@@ -53,6 +62,16 @@ class Block:
         return hashlib.sha256(f"{chat_id}\0{self.text}".encode("utf-8", "replace")).hexdigest()
 
 
+@dataclass(frozen=True)
+class Recalled:
+    """What was found for a question."""
+
+    blocks: tuple[Block, ...] = ()
+    """Those that are most like it, oldest first, at most ``RECALLED``."""
+    problem: str = ""
+    """Why not all was looked at."""
+
+
 class BlockShelf(Protocol):
     """Where the blocks of all chats are."""
 
@@ -60,8 +79,8 @@ class BlockShelf(Protocol):
         """Keep a block; one with the same text is kept once a chat."""
         ...
 
-    def find(self, chat_id: str, query: str, without: Collection[str]) -> tuple[Block, ...]:
-        """The blocks of a chat that are most like a query, oldest first, at most ``RECALLED``.
+    def find(self, chat_id: str, query: str, without: Collection[str]) -> Recalled:
+        """The blocks of a chat that are most like a query.
 
         Args:
             chat_id: Whose blocks.
@@ -81,10 +100,12 @@ class MemoryBlocks:
         """Keep a block."""
         self._blocks.setdefault(chat_id, {}).setdefault(block.hash_in(chat_id), block)
 
-    def find(self, chat_id: str, query: str, without: Collection[str]) -> tuple[Block, ...]:
+    def find(self, chat_id: str, query: str, without: Collection[str]) -> Recalled:
         """The blocks that are most like a query."""
         kept = self._blocks.get(chat_id, {}).values()
-        return best_of([b for b in kept if b.opening not in without], terms_of(query))
+        blocks = [block for block in kept if block.opening not in without]
+        best = best_of([block.text for block in blocks], terms_of(query))[:RECALLED]
+        return Recalled(tuple(blocks[place] for place in sorted(best)))
 
 
 def block_of(record: RunRecord, opening: str) -> Block | None:
@@ -111,16 +132,20 @@ def terms_of(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:TERMS]
 
 
-def best_of(blocks: Sequence[Block], terms: Sequence[str]) -> tuple[Block, ...]:
-    """Those of the blocks that hold most of the terms, rare ones counting more; oldest first."""
-    texts = [block.text.casefold() for block in blocks]
+def best_of(blocks: Sequence[str], terms: Sequence[str]) -> tuple[int, ...]:
+    """Places of the texts that hold most of the terms, rare ones counting more; the best first.
+
+    Args:
+        blocks: The texts, oldest first; of two that are as good the newer one counts.
+        terms: What is looked for.
+    """
+    texts = [text.casefold() for text in blocks]
     holding = {term: sum(term in text for text in texts) for term in terms}
-    weights = {t: math.log(1 + len(blocks) / (0.5 + n)) for t, n in holding.items() if n}
+    weights = {t: math.log(1 + len(texts) / (0.5 + n)) for t, n in holding.items() if n}
     scores = [sum(weight for term, weight in weights.items() if term in text) for text in texts]
     order = sorted(range(len(blocks)), key=lambda place: (-scores[place], -place))
     floor = FLOOR * sum(weights.values())
-    best = [place for place in order if scores[place] > floor][:RECALLED]
-    return tuple(blocks[place] for place in sorted(best))
+    return tuple(place for place in order if scores[place] > floor)
 
 
 def _ran(execution: RecordedExecution) -> str:

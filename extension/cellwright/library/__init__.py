@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 __all__ = [
     "CHUNK_CHARACTERS",
@@ -16,7 +16,6 @@ __all__ = [
     "OVERLAP_CHARACTERS",
     "Chunk",
     "Document",
-    "Embedder",
     "Found",
     "Hit",
     "Library",
@@ -146,23 +145,6 @@ class Progress:
     problems: int = 0
     notice: str = ""
     """What the person should know, such as that there are no vectors."""
-
-
-class Embedder(Protocol):
-    """Gives texts vectors."""
-
-    @property
-    def model(self) -> str:
-        """The model's name, under which vectors are kept."""
-        ...
-
-    def embed(self, texts: tuple[str, ...], timeout_seconds: float) -> tuple[bytes, ...]:
-        """A vector of each text, as 32-bit numbers of length one.
-
-        Raises:
-            LMError: The service failed.
-        """
-        ...
 
 
 def library_number(root: str, name: str) -> int:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cellwright.embedding import Embedder
 from cellwright.errors import LMError, SetupError
 from cellwright.library import (
     Chunk,
     Document,
-    Embedder,
     Found,
     Library,
     Progress,

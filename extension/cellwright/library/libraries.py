@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cellwright.embedding import embedder_of
 from cellwright.errors import SetupError
 from cellwright.library import Document, Library, Progress
-from cellwright.library.embedding import embedder_of
 from cellwright.library.fetching import check_address, is_address
 from cellwright.library.indexing import Indexer, IndexOptions
 from cellwright.library.places import checked_place, project_folder
@@ -19,7 +19,10 @@ from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
 from cellwright.store.library import LibraryStore
 
-__all__ = ["Libraries"]
+__all__ = ["Libraries", "Users"]
+
+Users = Mapping[str, Collection[str]]
+"""Names of the assistants that use libraries, by the libraries' names."""
 
 
 class Libraries:
@@ -130,17 +133,51 @@ class Libraries:
             hint="%agent library list shows their ids.",
         )
 
+    def forget(self, name: str, folder: str, users: Users, *, with_documents: bool = False) -> str:
+        """Delete a library; what went.
+
+        Args:
+            name: Of a library of a project that the folder lies in, the nearest first.
+            folder: Where the person works.
+            users: Names of the assistants that use a library, by its name.
+            with_documents: Its documents go with it; files stay.
+
+        Raises:
+            SetupError: There is no such library here, it has documents, or assistants use it.
+        """
+        library = self._named(name, folder)
+        self.forget_all([library], users, with_documents=with_documents)
+        return library.name
+
+    def forget_all(
+        self, libraries: Sequence[Library], users: Users, *, with_documents: bool
+    ) -> None:
+        """Delete libraries: all of these, or none where one is in use.
+
+        Raises:
+            SetupError: One has documents, or assistants use it.
+        """
+        for library in libraries:
+            bound = users.get(library.name, ())
+            self.store.check_unused(library, bound, with_documents=with_documents)
+        for library in libraries:
+            self.store.forget(library)
+
     def make_default(self, name: str, folder: str) -> Library:
         """Let a library be the one that is asked where an assistant names none.
 
         Raises:
             SetupError: There is no such library here.
         """
+        library = self._named(name, folder)
+        self.store.make_default(library)
+        return replace(library, is_default=True)
+
+    def _named(self, name: str, folder: str) -> Library:
         libraries = self.above(folder)
         for library in libraries:
             if library.name == name:
-                self.store.make_default(library)
-                return replace(library, is_default=True)
+                return library
         known = ", ".join(item.name for item in libraries) or "none"
         raise SetupError(f"There is no library {name!r} here.", hint=f"There are: {known}.")
 

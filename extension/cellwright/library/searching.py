@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from cellwright.embedding import Embedder
 from cellwright.errors import LMError
-from cellwright.library import HIT_LIMIT, Embedder, Hit, Library
+from cellwright.library import HIT_LIMIT, Hit, Library
 from cellwright.library.nearness import Nearness
 from cellwright.library.query_terms import QueryTerms, read_query
+from cellwright.rank_fusion import fused
 from cellwright.store.database import Database
 from cellwright.store.library_search import (
     IndexName,
@@ -33,8 +35,6 @@ BEGINNINGS = 60
 TAKEN = 30
 TAKEN_OF_SOME = 300
 """Where only some documents may be read."""
-RANK_SHIFT = 60
-"""Of reciprocal rank fusion: how much the first places of a list count for."""
 NEAR = 0.3
 """A vector that is less near says nothing."""
 QUERY_SECONDS = 2.0
@@ -150,13 +150,9 @@ class Searcher:
         return tuple(item.chunk_id for item in near if item.cosine >= NEAR)
 
     def _fused(self, lists: Iterable[tuple[int, ...]]) -> list[Hit]:
-        scores: dict[int, float] = {}
-        for ids in lists:
-            for rank, chunk_id in enumerate(ids, start=1):
-                scores[chunk_id] = scores.get(chunk_id, 0.0) + 1 / (RANK_SHIFT + rank)
-        ordered = sorted(scores, key=lambda chunk_id: -scores[chunk_id])
-        found = hits_of(self._database, ordered) if ordered else {}
-        return [replace(found[i], score=round(scores[i], 6)) for i in ordered if i in found]
+        scores = fused(lists)
+        found = hits_of(self._database, scores) if scores else {}
+        return [replace(found[i], score=round(s, 6)) for i, s in scores.items() if i in found]
 
 
 def _best(hits: list[Hit], limit: int) -> Iterable[Hit]:

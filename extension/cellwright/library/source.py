@@ -11,11 +11,12 @@ from collections.abc import Iterable
 
 from cellwright.components import Component
 from cellwright.context.assemble import Quoted
+from cellwright.events import Notice
 from cellwright.library import HIT_LIMIT, Hit, Library
 from cellwright.library.libraries import Libraries
 from cellwright.library.numbering import Numbering
 from cellwright.library.query_terms import asks_for_library, read_query
-from cellwright.library.references import place_words, quoted_label
+from cellwright.library.references import place_words, quoted_label, reference
 from cellwright.library.search_tool import SearchLibrary, within_tokens
 from cellwright.library.searching import Scope
 from cellwright.turn_sources import Found, Turn
@@ -25,8 +26,8 @@ __all__ = ["LibrarySource"]
 ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning|Interrupt)\b")
 NO_RESULTS = Quoted("library", "No document of the library fits this question.")
 GUEST = (
-    "Guests have no library, and a run that nobody watches is a guest's; CELLWRIGHT_GUEST=no "
-    "makes it the owner's."
+    "Guests have no library but a public assistant's; CELLWRIGHT_GUEST=yes makes whoever asks here "
+    "a guest."
 )
 GIVEN = "Quoted earlier in this conversation; search_library shows it again."
 LEAST_TERMS = 2
@@ -71,13 +72,16 @@ class LibrarySource:
 
     def _found(self, hits: tuple[Hit, ...], chat_id: str, problems: tuple[str, ...]) -> Found:
         numbers = self._numbering.of(chat_id)
-        blocks, told = [], []
+        blocks, told, sources = [], [], []
         for hit in hits:
             number = numbers.number_of(hit)
             words = hit.text if numbers.is_new(hit) else GIVEN
             blocks.append(Quoted(quoted_label(number, hit), words))
             told.append(f"[{number}] {place_words(hit)}")
-        return Found(tuple(blocks), (f"From the library: {'; '.join(told)}.",), problems)
+            sources.append(reference(number, hit))
+        words = f"From the library: {'; '.join(told)}."
+        notice = Notice("info", words, code="looked_up", contents=tuple(sources))
+        return Found(tuple(blocks), (notice,), problems)
 
     def _scope(self, turn: Turn) -> Scope:
         """Where this question may be looked up; a guest needs a public assistant with a library."""

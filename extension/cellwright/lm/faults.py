@@ -52,6 +52,7 @@ QUOTA_WORDS = re.compile(
 PASSING_WORDS = re.compile(
     r"overloaded|server[_ ]error|internal error|rate[_ ]limit|temporar|unavail"
 )
+REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 TOOL_MODELS = "Models known to call tools: gpt-5.6, qwen3, llama3.3, mistral-small3.2, gpt-oss."
 KEY_HOMES = {
     "sk-ant-": "anthropic.com",
@@ -111,6 +112,9 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
     response = getattr(error, "response", None)
     if response is not None and isinstance(getattr(error, "status_code", None), int):
         fault = from_status(response.status_code, response.text, response.headers, endpoint)
+        request_id = response.headers.get("x-request-id", "")
+        if REQUEST_ID.fullmatch(request_id):
+            fault.hint = f"{fault.hint} The service knows the request as {request_id}.".strip()
         if response.history:
             # A redirected POST becomes a GET, and the error that follows tells nothing of it.
             fault.hint = f"The request was redirected to {response.url}; set that address instead."

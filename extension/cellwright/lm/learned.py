@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from cellwright.errors import LMContextError, LMRequestError, LMToolsUnsupportedError
 from cellwright.lm import Capabilities
 from cellwright.lm.faults import context_tokens_in
+from cellwright.model_settings import ModelSettings, settings_of
 
-__all__ = ["LENGTH_PARAMETERS", "VISION_MODELS", "Learned"]
+__all__ = ["LENGTH_PARAMETERS", "NOTHING_KNOWN", "VISION_MODELS", "Learned"]
 
 VISION_MODELS = ("gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4")
 """Names that models which see begin with."""
+NOTHING_KNOWN: Mapping[str, ModelSettings] = {}
 LENGTH_PARAMETERS = ("max_tokens", "max_completion_tokens")
 REFUSAL_WORDS = re.compile(
     r"unsupported|not support|unrecognized|unrecognised|unknown|unexpected|not permitted"
@@ -39,10 +41,18 @@ class Learned:
         vision_models: Names that models which see begin with.
         prefers_completion_limit: Whether the service wants ``max_completion_tokens`` rather than
             ``max_tokens``.
+        models: What the person knows of models, by name or pattern.
     """
 
-    def __init__(self, vision_models: tuple[str, ...], *, prefers_completion_limit: bool) -> None:
+    def __init__(
+        self,
+        vision_models: tuple[str, ...],
+        *,
+        prefers_completion_limit: bool,
+        models: Mapping[str, ModelSettings] = NOTHING_KNOWN,
+    ) -> None:
         self._vision_models = vision_models
+        self._models = models
         self._length = LENGTH_PARAMETERS[prefers_completion_limit]
         self._known: dict[str, Capabilities] = {}
         self._lock = threading.Lock()
@@ -51,7 +61,7 @@ class Learned:
         """What is known of ``model`` so far."""
         with self._lock:
             known = self._known.get(model)
-        return known or Capabilities(vision=_plain_name(model).startswith(self._vision_models))
+        return known or self._told(model)
 
     def length_parameter(self, model: str) -> str:
         """Under which name this model takes a limit of its answer."""
@@ -91,6 +101,17 @@ class Learned:
         if TURN_WORDS.search(error.detail.lower()):
             self._keep(model, replace(known, alternates=True))
         return ""
+
+    def _told(self, model: str) -> Capabilities:
+        """What a model can before it was asked anything."""
+        row = settings_of(model, self._models)
+        return Capabilities(
+            vision=_plain_name(model).startswith(self._vision_models),
+            context_tokens=row.context_tokens,
+            alternates=row.alternates,
+            system_position=row.system_position,
+            system_notes=row.system_notes,
+        )
 
     def _keep(self, model: str, capabilities: Capabilities) -> None:
         with self._lock:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +19,13 @@ from cellwright.lm import Capabilities, LMEvent
 from cellwright.lm.connection import Arrived, Exchange, Line
 from cellwright.lm.deltas import ReplyAssembler
 from cellwright.lm.endpoints import Endpoint
-from cellwright.lm.learned import LENGTH_PARAMETERS, VISION_MODELS, Learned
+from cellwright.lm.learned import LENGTH_PARAMETERS, NOTHING_KNOWN, VISION_MODELS, Learned
 from cellwright.lm.openai_format import body_bytes, parameters_of
 from cellwright.lm.pacing import Joiner, Pace, Watch
 from cellwright.lm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
 from cellwright.lm.retries import next_delay
 from cellwright.messages import AssistantMessage, ImagePart, ToolMessage, UserMessage
+from cellwright.model_settings import ModelSettings
 from cellwright.prompts import Prompt, Reply
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
@@ -55,6 +56,7 @@ class OpenAILM:
     Args:
         service: Address, key and waits.
         vision_models: Names that models which see begin with; others are sent captions.
+        models: What the person knows of models, by name or pattern.
         pace: Waits that tests shorten.
     """
 
@@ -63,13 +65,16 @@ class OpenAILM:
         service: ServiceSettings,
         *,
         vision_models: tuple[str, ...] = VISION_MODELS,
+        models: Mapping[str, ModelSettings] = NOTHING_KNOWN,
         pace: Pace | None = None,
     ) -> None:
         self._service = service
         self._pace = pace or Pace()
         host = Endpoint(service.base_url, "").host
         self._learned = Learned(
-            vision_models, prefers_completion_limit=host.endswith(COMPLETION_LIMIT_HOSTS)
+            vision_models,
+            prefers_completion_limit=host.endswith(COMPLETION_LIMIT_HOSTS),
+            models=models,
         )
         self._cut_models: set[str] = set()
         self._lines = _Lines(service)

@@ -39,7 +39,14 @@ class ChatsRoute(Route):
 class ChatRoute(Route):
     """One chat."""
 
-    guest_methods = ("PATCH", "DELETE")
+    guest_methods = ("GET", "PATCH", "DELETE")
+
+    @web.authenticated
+    @authorized
+    async def get(self, chat_id: str) -> None:
+        """The chat, with its instructions."""
+        chat = await self.answer(lambda shared: self.chat(shared, chat_id))
+        self.send(_summary(self.shared, chat))
 
     @web.authenticated
     @authorized

@@ -110,6 +110,31 @@ class OneMemoryRoute(MemoryRoute):
         self.send({})
 
 
+class MemorySettingRoute(MemoryRoute):
+    """Whether the person wants a memory."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """Whether it is on."""
+        is_on = await self.kept(lambda keeper, _shared, owner: keeper.is_on(owner))
+        self.send({"is_on": is_on})
+
+    @web.authenticated
+    @authorized
+    async def put(self) -> None:
+        """Switch it; what is kept stays."""
+        given = self.fields(is_on=bool)
+        if "is_on" not in given:
+            raise Refusal(400, "Nothing was decided.", "Give is_on: true or false.")
+
+        def switch(keeper: MemoryKeeper, _shared: Application, owner: str) -> bool:
+            keeper.switch(owner, is_on=given["is_on"])
+            return keeper.is_on(owner)
+
+        self.send({"is_on": await self.kept(switch)})
+
+
 class ProposalRoute(MemoryRoute):
     """One proposal."""
 
@@ -169,5 +194,6 @@ def _proposal(proposal: Proposal) -> dict[str, Any]:
 ROUTES: RouteTable = (
     ("memories", MemoriesRoute),
     (f"memories/{ROUTE_ID}", OneMemoryRoute),
+    ("memory-setting", MemorySettingRoute),
     (f"proposals/{ROUTE_ID}", ProposalRoute),
 )

@@ -12,6 +12,7 @@ __all__ = [
     "KeptMemory",
     "MemoryChange",
     "MemoryList",
+    "MemorySetting",
     "NewMemory",
     "Proposed",
 ]
@@ -52,6 +53,13 @@ class MemoryList:
     memories: tuple[KeptMemory, ...]
     proposals: tuple[Proposed, ...]
     is_on: bool
+
+
+@dataclass(frozen=True)
+class MemorySetting:
+    """Whether the person wants a memory; what is kept stays."""
+
+    is_on: bool = False
 
 
 @dataclass(frozen=True)

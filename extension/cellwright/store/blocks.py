@@ -1,13 +1,13 @@
-"""Blocks of all chats in the database; ``context.blocks.BlockShelf``."""
+"""Blocks of all chats in the database, found by their words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cellwright.context.blocks import Block, best_of, terms_of
+from cellwright.context.blocks import RECALLED, Block, Recalled, best_of, terms_of
 from cellwright.store.database import Database, Statement
 
-__all__ = ["BlockStore"]
+__all__ = ["OF_CHAT", "BlockStore"]
 
 INSERT = (
     "INSERT OR IGNORE INTO blocks (chat_id, hash, run_id, opening, text) VALUES (?, ?, ?, ?, ?)"
@@ -22,6 +22,7 @@ INDEXED = f"""SELECT {COLUMNS} FROM block_words w JOIN blocks b ON b.id = w.rowi
     WHERE block_words MATCH ?2 AND {OF_CHAT} ORDER BY w.rank LIMIT {{}}"""
 READ_THROUGH = f"""SELECT {COLUMNS} FROM blocks b
     WHERE {OF_CHAT} AND ({{}}) ORDER BY b.id DESC LIMIT {{}}"""
+OF_IDS = f"SELECT {COLUMNS} FROM blocks b WHERE b.id IN ({{}})"
 TRIGRAM = 3
 CANDIDATES = 60
 
@@ -41,25 +42,40 @@ class BlockStore:
         row = (chat_id, block.hash_in(chat_id), block.run_id, block.opening, block.text)
         self._database.write(Statement(INSERT, row))
 
-    def find(self, chat_id: str, query: str, without: Collection[str]) -> tuple[Block, ...]:
-        """The blocks of a chat that are most like a query, oldest first."""
+    def find(self, chat_id: str, query: str, without: Collection[str]) -> Recalled:
+        """The blocks of a chat that are most like a query."""
+        return Recalled(self.blocks(self.by_words(chat_id, query, without)[:RECALLED]))
+
+    def by_words(self, chat_id: str, query: str, without: Collection[str]) -> tuple[int, ...]:
+        """Ids of the blocks that hold most words of a query, the best first."""
         terms = terms_of(query)
-        wanted = CANDIDATES + len(without)
+        rows = self._candidates(chat_id, terms, CANDIDATES + len(without))
+        kept = [
+            (i, block.text) for i, block in sorted(rows.items()) if block.opening not in without
+        ]
+        return tuple(kept[place][0] for place in best_of([text for _, text in kept], terms))
+
+    def blocks(self, ids: Iterable[int]) -> tuple[Block, ...]:
+        """The blocks of these ids, oldest first."""
+        wanted = tuple(ids)
+        rows = self._rows(OF_IDS.format(", ".join("?" * len(wanted))), wanted) if wanted else {}
+        return tuple(block for _, block in sorted(rows.items()))
+
+    def _candidates(self, chat_id: str, terms: Sequence[str], wanted: int) -> Mapping[int, Block]:
         indexed = [term for term in terms if len(term) >= TRIGRAM and self._has_index()]
         rows: dict[int, Block] = {}
         if indexed:
             match = " OR ".join(f'"{term}"' for term in indexed)
-            rows |= self._blocks(INDEXED.format(wanted), (chat_id, match))
+            rows |= self._rows(INDEXED.format(wanted), (chat_id, match))
         others = [term for term in terms if term not in indexed]
         if others:
             # "_" stands for any sign there, which finds no less
             likes = " OR ".join(f"b.text LIKE ?{place}" for place in range(2, len(others) + 2))
             patterns = (f"%{term}%" for term in others)
-            rows |= self._blocks(READ_THROUGH.format(likes, wanted), (chat_id, *patterns))
-        found = [block for _, block in sorted(rows.items()) if block.opening not in without]
-        return best_of(found, terms)
+            rows |= self._rows(READ_THROUGH.format(likes, wanted), (chat_id, *patterns))
+        return rows
 
-    def _blocks(self, sql: str, parameters: Sequence[str]) -> dict[int, Block]:
+    def _rows(self, sql: str, parameters: Sequence[str | int]) -> dict[int, Block]:
         return {row[0]: Block(*row[1:]) for row in self._database.read(sql, parameters)}
 
     def _has_index(self) -> bool:

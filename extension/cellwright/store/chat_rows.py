@@ -12,6 +12,7 @@ from cellwright.store.chat_owners import is_guest
 from cellwright.store.database import Statement
 
 __all__ = [
+    "AUTOMATIC_TITLE_CHARACTERS",
     "COLUMNS",
     "FIELDS",
     "PROMPT_LIMIT_CHARACTERS",
@@ -27,6 +28,9 @@ __all__ = [
 ]
 
 TITLE_LIMIT_CHARACTERS = 60
+"""Of a title that a person writes."""
+AUTOMATIC_TITLE_CHARACTERS = 30
+"""Of a title that is the start of a prompt (requirements 002-04)."""
 PROMPT_LIMIT_CHARACTERS = 1_024
 LATEST_EXPIRY = 2_145_916_800.0
 """2038-01-01, from which on some systems cannot tell the time."""
@@ -81,7 +85,7 @@ class Chat:
         return is_guest(self.owner)
 
 
-def automatic_title(prompt: str, limit_characters: int = TITLE_LIMIT_CHARACTERS) -> str:
+def automatic_title(prompt: str, limit_characters: int = AUTOMATIC_TITLE_CHARACTERS) -> str:
     """The start of a prompt as a title: one line, whole words where they fit."""
     line = " ".join(prompt.split())
     if len(line) <= limit_characters:

@@ -103,7 +103,7 @@ class ChatStore:
         branch = replace(
             chat,
             chat_id=_new_id(),
-            title=_branch_title(chat.title if chat.is_named else self._prompt_of(runs[0].run_id)),
+            title=_branch_title(chat, self._prompt_of(runs[0].run_id)),
             is_named=True,
             owner=owner,
             created_at=now,
@@ -369,6 +369,8 @@ def _new_id() -> str:
     return secrets.token_hex(8)
 
 
-def _branch_title(title: str) -> str:
-    stem = title.removesuffix(BRANCH)
+def _branch_title(chat: Chat, prompt: str) -> str:
+    if not chat.is_named:
+        return automatic_title(prompt) + BRANCH
+    stem = chat.title.removesuffix(BRANCH)
     return automatic_title(stem, TITLE_LIMIT_CHARACTERS - len(BRANCH)) + BRANCH

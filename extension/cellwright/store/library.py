@@ -35,9 +35,11 @@ INSERT_CHUNK = """INSERT INTO library_chunks
     SELECT COALESCE(MAX(chunk_id), ?) + 1, ?, ?, ?, ?, ?, ? FROM library_chunks
     WHERE chunk_id BETWEEN ? AND ?"""
 DROP_CHUNKS = "DELETE FROM library_chunks WHERE document_id = ?"
+DROP_ALL_CHUNKS = """DELETE FROM library_chunks WHERE document_id IN
+    (SELECT document_id FROM library_documents WHERE number = ?)"""
 CHANGED = "UPDATE libraries SET version = version + 1 WHERE number = ?"
 FIRST_IS_DEFAULT = """INSERT OR IGNORE INTO libraries
-    SELECT ?, ?, ?, NOT EXISTS (SELECT 1 FROM libraries WHERE root = ? AND is_default), 0, ?"""
+    SELECT ?, ?, ?, NOT EXISTS (SELECT 1 FROM libraries WHERE root = ? AND is_default), ?, ?"""
 
 Change = tuple[Document, Sequence[Chunk]]
 """A document as it is now, with what can be found in it."""
@@ -88,7 +90,9 @@ class LibraryStore:
             return found
         name = name or DEFAULT_NAME
         number = library_number(root, name)
-        parameters = (number, name, root, root, self._clock())
+        now = self._clock()
+        # One that was deleted and made anew must not have a version that was seen before.
+        parameters = (number, name, root, root, int(now * 1_000), now)
         self.database.write(Statement(FIRST_IS_DEFAULT, parameters))
         return self.find(root, name) or Library(number, name, root)
 
@@ -99,12 +103,15 @@ class LibraryStore:
             Statement("UPDATE libraries SET is_default = 1 WHERE number = ?", (library.number,)),
         )
 
-    def forget(self, library: Library, bound: Iterable[str] = ()) -> None:
-        """Delete an empty library; another of the project becomes the default.
+    def check_unused(
+        self, library: Library, bound: Iterable[str] = (), *, with_documents: bool = False
+    ) -> None:
+        """Refuse to delete what is in use.
 
         Args:
             library: Which one.
             bound: Names of the assistants that use it.
+            with_documents: Its documents may go with it.
 
         Raises:
             SetupError: It has documents, or assistants use it.
@@ -115,14 +122,21 @@ class LibraryStore:
                 f"The library {library.name!r} is used by {', '.join(users)}.",
                 hint="Take it out of their files first.",
             )
-        if self.documents(library.number):
+        count = len(self.documents(library.number))
+        if count and not with_documents:
             raise SetupError(
-                f"The library {library.name!r} has documents.", hint="Remove them first."
+                f"The library {library.name!r} has documents: {count}.",
+                hint="Remove them first, or forget them with it (--all); the files stay.",
             )
+
+    def forget(self, library: Library) -> None:
+        """Delete a library with all that is in it; another of the project becomes the default."""
+        key = (library.number,)
         self.database.write(
-            Statement("DELETE FROM library_documents WHERE number = ?", (library.number,)),
-            Statement("DELETE FROM library_places WHERE number = ?", (library.number,)),
-            Statement("DELETE FROM libraries WHERE number = ?", (library.number,)),
+            Statement(DROP_ALL_CHUNKS, key),
+            Statement("DELETE FROM library_documents WHERE number = ?", key),
+            Statement("DELETE FROM library_places WHERE number = ?", key),
+            Statement("DELETE FROM libraries WHERE number = ?", key),
         )
         left = next((item for item in self.libraries() if item.root == library.root), None)
         if left is not None and library.is_default:

@@ -5,18 +5,35 @@ from __future__ import annotations
 import array
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
 from cellwright.errors import LMStreamError
-from cellwright.library import Embedder
 from cellwright.lm.endpoints import Endpoint
 from cellwright.lm.faults import from_exception
 from cellwright.settings import ServiceSettings, Settings
 
-__all__ = ["ServiceEmbedder", "embedder_of"]
+__all__ = ["Embedder", "ServiceEmbedder", "embedder_of"]
 
 PLACEHOLDER_KEY = "none"
 TEXT_CHARACTERS = 8_000
 """Services refuse texts that are longer than their model reads."""
+
+
+class Embedder(Protocol):
+    """Gives texts vectors."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, under which vectors are kept."""
+        ...
+
+    def embed(self, texts: tuple[str, ...], timeout_seconds: float) -> tuple[bytes, ...]:
+        """A vector of each text, as 32-bit numbers of length one.
+
+        Raises:
+            LMError: The service failed.
+        """
+        ...
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
