@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from fake_service import FakeService, error
@@ -72,18 +73,28 @@ def test_002_50_too_much_for_any_model_is_an_error() -> None:
         choose_model("auto", SETTINGS, Window(size_bytes=1_000_001))
 
 
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
 def test_002_50_a_picture_of_an_old_turn_is_in_the_window() -> None:
     old = UserMessage((TextPart("见"), PICTURE))
     said = (SystemMessage("x" * 999), old, AssistantMessage("ok"))
     assert Window.of("Hi", (), said) == Window(has_pictures=True, size_bytes=2 + 3 + 2)
     drawn = ToolMessage("c", "run_cell", (PICTURE,))
     assert Window.of("Hi", (), (drawn,)).has_pictures
-    assert Window.of("Hi", ("a.PNG",)).has_pictures
-    assert not Window.of("Hi", ("a.csv",)).has_pictures
 
 
-def test_002_50_a_named_model_that_does_not_see_is_told_of() -> None:
-    files = ("plots/a.png", "b.csv")
+def test_002_50_a_file_is_a_picture_by_what_is_in_it(tmp_path: Path) -> None:
+    for name, data in {"uploaded": PNG, "words.png": b"words", "empty.png": b""}.items():
+        (tmp_path / name).write_bytes(data)
+    assert Window.of("Hi", [str(tmp_path / "uploaded")]).has_pictures
+    for name in ("words.png", "empty.png", "missing.png"):
+        assert not Window.of("Hi", [str(tmp_path / name)]).has_pictures
+
+
+def test_002_50_a_named_model_that_does_not_see_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    files = (str(tmp_path / "a.png"), "b.csv")
     told = unseen_pictures(files, sees=False, model="mine")
     assert told == "mine does not see pictures; of a.png it is told that they are there."
     assert unseen_pictures(files, sees=True, model="mine") == ""

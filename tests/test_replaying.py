@@ -30,7 +30,7 @@ from cellwright.store.runs import RunStore
 from cellwright.typed_answers import TypedAnswers
 from cellwright_magics.repeating import ReplayedRun
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 DOUBLE = "def double(n: int) -> int:\n    'Twice as much.'\n    return 2 * n"
 OFFER = "from cellwright.components.live_registry import LIVE\nLIVE.clear()\nLIVE.add('{0}', {0})"
 DOUBLED = [tool_call("double", {"n": 4}), text("It is 8.")]
@@ -118,9 +118,7 @@ def test_a_tool_that_ran_no_cell_gives_its_recorded_result_and_that_is_said(desk
     run(desk.place.kernel, f"{DOUBLE}\n{OFFER.format('double')}")
     record = replace(desk.ask(DOUBLED), executions=(), cells=())
     again = desk.replay(record)
-    assert again.notices == (
-        "Tools of that run that are not here, whose recorded results are used: double.",
-    )
+    assert again.notices == ("Not called again, their recorded results are used: double.",)
     assert again.messages[-2] == record.messages[-2]
     assert (again.executions, compare(record, again)) == ((), ())
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from fakes import make_context
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +13,9 @@ from cellwright.components import Component
 from cellwright.components.live_records import PastCall, recorded_tool
 from cellwright.components.live_registry import LIVE, offer_again
 from cellwright.components.registry import Registry
-from cellwright.errors import ToolError
+from cellwright.content import Content
+from cellwright.errors import ActionRefusedError, ToolError
+from cellwright.messages import ImagePart, TextPart
 from cellwright.policy import Policy
 from cellwright.prompts import Manifest
 from cellwright.signatures import Field, Signature
@@ -31,7 +36,10 @@ TYPES = st.sampled_from(
     ]
 )
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
-PAST = {"a": PastCall(text="12"), "b": PastCall(text="It failed.", is_error=True)}
+PAST = {
+    "a": PastCall(parts=(TextPart("12"),)),
+    "b": PastCall(parts=(TextPart("It failed."),), is_error=True),
+}
 LOOK = Manifest("look", "Look.", {"type": "object"})
 
 
@@ -76,6 +84,23 @@ def test_a_tool_of_a_record_gives_what_was_recorded_for_the_call() -> None:
     assert recorded_tool(LOOK, {"a": PastCall("look()")}).has_cells
     with pytest.raises(ToolError, match="no such call of 'look'"):
         tool.begin(None)
+
+
+def test_a_tool_of_a_record_shows_pictures_again_and_refuses_what_was_refused() -> None:
+    drawn = Content("text", {"info": "Look."}, name="chart")
+    past = {
+        "a": PastCall(parts=(TextPart("12"), ImagePart("image/png", "aGk=")), contents=(drawn,)),
+        "b": PastCall(parts=(TextPart("Refused."),), is_error=True, was_refused=True),
+    }
+    tool = recorded_tool(LOOK, past)
+    output = tool.begin(replace(make_context(), call_id="a"))
+    assert [(item.type, item.visible_scope) for item in output.content] == [
+        ("text", "llm"),
+        ("image", "llm"),
+        ("text", "user"),
+    ]
+    with pytest.raises(ActionRefusedError, match="Refused."):
+        tool.begin(replace(make_context(), call_id="b"))
 
 
 def test_functions_that_are_here_are_offered_again_under_their_names() -> None:

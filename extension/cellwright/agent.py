@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import traceback
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from cellwright.context.normalise import normalise
 from cellwright.context.window import Window, when_refused
 from cellwright.errors import (
     KernelDiedError,
+    KernelError,
     KernelRestartedError,
     LMContextError,
     LMError,
@@ -118,6 +120,7 @@ def run(parts: AgentParts, history: History) -> Iterator[Event]:
     ending = Ending("unknown", reason="The run ended without a reason.", cause="unknown")
     try:
         ending = yield from _Loop(parts, history).until_done()
+        yield from parts.tools.end_cells()
     except (RunCancelled, KeyboardInterrupt) as error:
         reason = getattr(error, "reason", "") or "stopped by the user"
         ending = Ending("cancelled", reason=f"Run {reason}.", cause="stopped")
@@ -143,7 +146,9 @@ def run(parts: AgentParts, history: History) -> Iterator[Event]:
 
 
 def _closing(parts: AgentParts, history: History, ending: Ending) -> Iterator[Event]:
-    """Every open call gets its result, then the run its end."""
+    """The last cell ends, every open call gets its result, then the run its end."""
+    with contextlib.suppress(RunCancelled, KernelError):
+        yield from parts.tools.end_cells(at_once=ending.cause in ("stopped", "abandoned"))
     yield from parts.tools.close_open_calls(ending.cause)
     history.messages.extend(parts.tools.take_results())
     yield from parts.publisher.publish(_finished(ending, parts.budget))

@@ -284,10 +284,11 @@ def _add_bench(commands: Any) -> None:
 
 def _add_library(commands: Any) -> None:
     parser = _command(commands, "library", "library", "The project's documents, which models ask.")
-    actions = ("add", "list", "search", "remove", "update", "default")
+    actions = ("add", "list", "search", "remove", "update", "default", "forget")
     parser.add_argument("action", choices=actions, nargs="?", default="list", metavar="ACTION")
     parser.add_argument("words", metavar="WORD", nargs="*", help="places, words, an id or a name")
     parser.add_argument("--name", metavar="NAME", default="", help="add to the library NAME")
+    parser.add_argument("--all", action="store_true", help="forget a library's documents with it")
     _add_quiet(parser)
 
 

@@ -13,13 +13,9 @@ from cellwright.adapters.chain import AdapterChain, RecordedAdapter
 from cellwright.attachments import Attachment, attach, pictures_of
 from cellwright.budget import Budget
 from cellwright.compacting import Compaction
-from cellwright.components import ToolContext, ToolLimits
+from cellwright.components import ToolContext
 from cellwright.components.registry import Registry
-from cellwright.context.assemble import (
-    TurnState,
-    mentioned_names,
-    user_message,
-)
+from cellwright.context.assemble import TurnState, mentioned_names, user_message
 from cellwright.earlier_turns import EarlierTurns
 from cellwright.errors import RunCancelled
 from cellwright.events import Event, Notice, RunFinished, RunStarted
@@ -30,7 +26,7 @@ from cellwright.policy import Policy
 from cellwright.publishing import Publisher
 from cellwright.question_checks import usable
 from cellwright.questions import Place, Question
-from cellwright.run_facts import said_so_far, with_run_facts
+from cellwright.run_facts import limits_of, said_so_far, with_run_facts
 from cellwright.scenes import imported_names
 from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
@@ -209,11 +205,13 @@ class Conversation:
         sees = lm.capabilities(question.parameters.model).vision
         pictures = pictures_of(*given) if sees else ()
         found = self._looked_up(question, opened.state)
-        if found.notices or found.problems:
-            yield from publisher.publish(*notices_of(found))
         last_error = opened.state.last_error
         recalled = self._earlier.found(place, self.chat_id, question, last_error)
-        question = replace(question, context=(*question.context, *found.blocks, *recalled))
+        notices = (*notices_of(found), *notices_of(recalled))
+        if notices:
+            yield from publisher.publish(*notices)
+        beside = (*question.context, *found.blocks, *recalled.blocks)
+        question = replace(question, context=beside)
         self._append_question(question, opened.attachments, opened.state, pictures)
         added = tools_of(place.sources, is_guest=place.is_guest)
         for left_out in self._tools.renew(place.kernel, place.notebook, added):
@@ -283,6 +281,7 @@ class Conversation:
             messages[0] = self._head(messages[0], question)
             names = (*mentioned_names(question.prompt), *question.variables)
             mentioned = self._watch.mentioned(self._place.kernel, names)
+            state = replace(state, sent_at=question.sent_at)
             message = user_message(question.prompt, attachments, mentioned, state, question.context)
             shown = question.typed.examples if question.typed is not None else question.demos.before
             examples = shown(messages)
@@ -349,7 +348,7 @@ class Conversation:
             stop=stop,
             on_output=publisher.output,
             new_cell_id=_cell_ids(question.cell_ids).__next__,
-            limits=ToolLimits(cell_timeout_seconds=question.limits.cell_timeout_seconds),
+            limits=limits_of(question),
             sees_images=lm.capabilities(question.parameters.model).vision,
             kernel_session=place.kernel.session,
             run_id=publisher.run_id,

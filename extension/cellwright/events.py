@@ -321,6 +321,8 @@ class Notice:
     action: str = ""
     code: str = ""
     """A short name for programs, such as ``context_truncated``."""
+    contents: tuple[Content, ...] = ()
+    """What it is about, such as the sources that stand beside a question."""
     kind: Literal["notice"] = field(default="notice", init=False)
 
 

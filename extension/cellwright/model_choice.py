@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cellwright.errors import LMError, SetupError
+from cellwright.file_kinds import HEAD_BYTES, RASTER_TYPES, kind_of
 from cellwright.lm.catalogue import list_models
 from cellwright.messages import (
     ImagePart,
@@ -27,7 +28,6 @@ __all__ = ["AUTO", "ModelChoice", "Window", "choose_model", "models_like", "unse
 AUTO = "auto"
 LONG_BYTES = 100_000
 TOO_LONG_BYTES = 1_000_000
-PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 SUGGESTED = 3
 CATALOGUE_SECONDS = 3.0
 
@@ -41,7 +41,7 @@ class Window:
 
     @classmethod
     def of(cls, prompt: str, files: Iterable[str], messages: Iterable[Message] = ()) -> Window:
-        """The window of a question after these messages."""
+        """The window of a question after these messages; files are paths."""
         said = [m for m in messages if not isinstance(m, SystemMessage)]
         pictures = any(isinstance(part, ImagePart) for m in said for part in _parts(m))
         size = len(prompt.encode("utf-8", "replace"))
@@ -112,4 +112,9 @@ def _parts(message: Message) -> tuple[object, ...]:
 
 
 def _is_picture(file: str) -> bool:
-    return file.lower().endswith(PICTURES)
+    """What is in it counts, not its name; whoever attaches it says why it cannot be read."""
+    try:
+        with Path(file).expanduser().open("rb") as opened:
+            return kind_of(opened.read(HEAD_BYTES), file) in RASTER_TYPES
+    except (OSError, ValueError):
+        return False

@@ -1,11 +1,13 @@
 """Recorded runs, again: replayed with the recorded answers, or asked of another model.
 
 A replay needs no model: the code the model wrote runs once more and its outputs are compared
-with the recorded ones. A rerun starts from the same state and lets another model answer.
+with the recorded ones. Services, memory and library are not asked again: their results are the
+recorded ones. A rerun starts from the same state and lets another model answer.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
@@ -28,30 +30,31 @@ from cellwright.messages import (
     SystemMessage,
     ToolMessage,
     UserMessage,
-    text_of,
 )
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import Output
 from cellwright.policy import Answer, Approver
 from cellwright.prompts import Manifest, Parameters, Reply
-from cellwright.recording import RecordedExecution, RunRecord
+from cellwright.recording import RecordedCall, RecordedExecution, RunRecord
 from cellwright.settings import MODES, Limits, checked_mode
 from cellwright.stopping import Stop
+from cellwright.turn_sources import tools_of
 from cellwright.typed_answers import typed_answers_in
 from cellwright.usage import Usage
-from cellwright.values import from_dict
+from cellwright.values import from_dict, to_dict
 
 __all__ = ["Difference", "OtherModel", "ReplayResult", "compare", "replay", "rerun"]
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 CELL_NAME = re.compile(r"(Cell In|Input In|In)\s*\[?\d*\]?|ipykernel_\d+|<ipython-input-[^>]*>")
 SHOWN_CHARACTERS = 300
+PATIENCE_SECONDS = 1e6
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")
 OFFER = """\
 __import__("cellwright.components.live_registry", fromlist=["LIVE"]).offer_again(
     globals(), {tools!r}
 )"""
-GONE = "Tools of that run that are not here, whose recorded results are used: {names}."
+RECORDED = "Not called again, their recorded results are used: {names}."
 NOT_OFFERED = "Tools of that run that are not here, so the model is not offered them: {names}."
 
 
@@ -62,7 +65,8 @@ class Difference:
     cell_number: int
     """1 for the first time the run ran a cell; 0 for a call that ran none."""
     what: str
-    """``status``, ``output``, ``missing cell``, ``extra cell`` or ``call of`` a tool."""
+    """``status``, ``output``, ``missing cell``, ``extra cell``, or of a tool ``call of`` and
+    ``arguments of``."""
     recorded: str
     replayed: str
 
@@ -94,6 +98,10 @@ def replay(record: RunRecord, place: Place, stop: Stop | None = None) -> Iterato
     refused = any(call.status == "refused" for call in record.calls)
     mode = record.mode if refused and record.mode in MODES else "auto"
     question = _question(record, record.parameters, mode)
+    if question.limits.soft_wait_seconds is not None:
+        # What the model did while a cell ran is known, and how long a cell takes differs.
+        limits = replace(question.limits, soft_wait_seconds=PATIENCE_SECONDS)
+        question = replace(question, limits=limits)
     place = replace(place, approver=RecordedApprover(record))
     return _again(record, place, question, ReplayLM(replies), stop)
 
@@ -139,13 +147,17 @@ def _again(
     stop = stop or Stop()
     place = replace(place, notebook=place.notebook or _notebook(record))
     _prepare(record, place, stop)
-    gone = _offer_again(record, place, stop)
     if isinstance(lm, ReplayLM):
+        place = replace(place, sources=(), blocks=None)  # nothing is called that is not a cell
+        gone = _offer_again(record, place, stop, _without_cells(record))
         spare = tuple(_past_tool(record, manifest) for manifest in gone)
-        without_cells = {tool.name for tool in spare if not tool.has_cells}
-        question = replace(question, tools=spare, notice=_notice(GONE, without_cells))
+        answered = {tool.name for tool in spare if not tool.has_cells}
+        question = replace(question, tools=spare, notice=_notice(RECORDED, answered))
     else:
-        question = replace(question, notice=_notice(NOT_OFFERED, {m.name for m in gone}))
+        added = _names_from(place)
+        gone = _offer_again(record, place, stop, added)
+        missing = {manifest.name for manifest in gone} - added
+        question = replace(question, notice=_notice(NOT_OFFERED, missing))
     conversation = Conversation(place)
     conversation.resume(_earlier(record), record.start_executed)
     yield from conversation.ask(question, lm, stop)
@@ -177,14 +189,38 @@ def _prepare(record: RunRecord, place: Place, stop: Stop) -> None:
             pass
 
 
-def _offer_again(record: RunRecord, place: Place, stop: Stop) -> tuple[Manifest, ...]:
+def _without_cells(record: RunRecord) -> frozenset[str]:
+    """Names of tools that worked and ran no cell: those of services, of memory, of the library."""
+    ran = {execution.call_id for execution in record.executions}
+    worked = [call for call in record.calls if call.status in ("ok", "error")]
+    with_cells = {call.name for call in worked if call.call_id in ran}
+    return frozenset(call.name for call in worked) - with_cells
+
+
+def _names_from(place: Place) -> frozenset[str]:
+    """Names of the tools that the place's sources bring."""
+    sources = tools_of(place.sources, is_guest=place.is_guest)
+    tools = [tool for source in sources for tool in source.components]
+    return frozenset(manifest.name for tool in tools for manifest in tool.tool_manifests())
+
+
+def _offer_again(
+    record: RunRecord, place: Place, stop: Stop, elsewhere: frozenset[str]
+) -> tuple[Manifest, ...]:
     """Offer the person's tools again, those that are functions here; the ones that are not.
 
     Cells with ``@agent_tool`` have offered theirs by now; a magic's line has not been run again.
+
+    Args:
+        record: The run.
+        place: Where it is done again.
+        stop: Ends it.
+        elsewhere: Names of tools that are no functions of the kernel.
     """
     own = {*RESERVED_TOOLS, HandIn.name, *(tool.name for tool in standard_tools(place.notebook))}
     live = {manifest.name: manifest for manifest in record.tools if manifest.name not in own}
-    missing = {name: live[name].description for name in live if name not in _here(place)}
+    known = _here(place) | elsewhere
+    missing = {name: manifest.description for name, manifest in live.items() if name not in known}
     if missing:
         request = CellRequest("setup-tools", OFFER.format(tools=missing))
         for _ in place.kernel.execute(request, stop, lambda output: output):
@@ -201,12 +237,27 @@ def _past_tool(record: RunRecord, manifest: Manifest) -> RecordedTool:
     """The tool as the record knows it."""
     cells = {ran.call_id: ran.source for ran in record.executions if ran.call_id}
     told = {said.call_id: said for said in record.messages if isinstance(said, ToolMessage)}
+    last = _last_call(record)
     calls = {
-        call_id: PastCall(cells.get(call_id, ""), text_of(said), said.is_error)
-        for call_id, said in told.items()
-        if said.name == manifest.name
+        call.call_id: PastCall(
+            cells.get(call.call_id, ""),
+            said.parts,
+            said.is_error,
+            was_refused=call.status == "refused",
+            was_last=call is last,
+            contents=call.contents,
+        )
+        for call in record.calls
+        if call.name == manifest.name and (said := told.get(call.call_id)) is not None
     }
     return recorded_tool(manifest, calls)
+
+
+def _last_call(record: RunRecord) -> RecordedCall | None:
+    """The call that ended the run; None: the model said the last word, or it broke off."""
+    if record.status != "completed" or not isinstance(record.messages[-1], ToolMessage):
+        return None
+    return next((call for call in reversed(record.calls) if call.status == "ok"), None)
 
 
 def _notice(words: str, names: Set[str]) -> str:
@@ -270,14 +321,25 @@ def compare(recorded: RunRecord, replayed: RunRecord) -> tuple[Difference, ...]:
 
 
 def _call_differences(recorded: RunRecord, replayed: RunRecord) -> list[Difference]:
-    """Calls that ended in another way and were no cell: those are compared as cells."""
+    """Calls with other arguments, and those that ended in another way.
+
+    How a cell ended is compared with the cells.
+    """
     ran = {cell.call_id for run in (recorded, replayed) for cell in run.executions}
-    after = {call.call_id: call.status for call in replayed.calls}
-    return [
-        Difference(0, f"call of {call.name}", call.status, after[call.call_id])
-        for call in recorded.calls
-        if call.call_id not in ran and after.get(call.call_id, call.status) != call.status
-    ]
+    after = {call.call_id: call for call in replayed.calls}
+    found: list[Difference] = []
+    for call in recorded.calls:
+        new = after.get(call.call_id, call)
+        if call.call_id not in ran and new.status != call.status:
+            found.append(Difference(0, f"call of {call.name}", call.status, new.status))
+        before, now = _arguments(call), _arguments(new)
+        if before != now:
+            found.append(Difference(0, f"arguments of {call.name}", _short(before), _short(now)))
+    return found
+
+
+def _arguments(call: RecordedCall) -> str:
+    return json.dumps(to_dict(call.arguments), sort_keys=True, ensure_ascii=False, default=str)
 
 
 def _cell_differences(

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.components import ToolContext
+from cellwright.components import ToolContext, ToolLimits
 from cellwright.components.system_names import settable_values
 from cellwright.context.normalise import normalise
 from cellwright.messages import AssistantMessage, Message, SystemMessage
 from cellwright.prompts import Parameters
 from cellwright.questions import Question
 
-__all__ = ["model_configs", "said_so_far", "with_run_facts"]
+__all__ = ["limits_of", "model_configs", "said_so_far", "with_run_facts"]
 
 
 def with_run_facts(context: ToolContext, question: Question, folder: Path) -> ToolContext:
@@ -40,6 +40,12 @@ def with_run_facts(context: ToolContext, question: Question, folder: Path) -> To
         variables=settable.variables,
         model_configs=model_configs(question.parameters, question.base_url),
     )
+
+
+def limits_of(question: Question) -> ToolLimits:
+    """How much one call may take."""
+    limits = question.limits
+    return ToolLimits(limits.cell_timeout_seconds, soft_wait_seconds=limits.soft_wait_seconds)
 
 
 def model_configs(parameters: Parameters, base_url: str = "") -> dict[str, Any]:

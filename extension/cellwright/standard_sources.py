@@ -1,9 +1,13 @@
-"""The sources that every conversation has: what stands beside the tools and the notebook."""
+"""The sources that every conversation has, and where its turns of long ago are found."""
 
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
+from cellwright.block_search import BlockSearch
+from cellwright.context.blocks import BlockShelf
+from cellwright.embedding import embedder_of
 from cellwright.library.libraries import Libraries
 from cellwright.library.source import LibrarySource
 from cellwright.memory.keeping import MemoryKeeper
@@ -22,27 +26,44 @@ class Sources:
 
     A conversation keeps its tools, and with them the provider's cache of the prompt, only while
     they are the same objects.
+
+    Args:
+        folder: Where outside tools are looked for and started; None: where the process is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
         self._lock = threading.Lock()
         self._made_for: tuple[Database, Settings] | None = None
         self._made: tuple[TurnSource, ...] = ()
+        self._blocks: BlockShelf | None = None
 
     def of(self, database: Database, settings: Settings) -> tuple[TurnSource, ...]:
         """Those over a database, in the order in which the model is told of them."""
         with self._lock:
-            if self._made_for != (database, settings):
-                self._made = _standard(database, settings)
-                self._made_for = (database, settings)
+            self._make(database, settings)
             return self._made
 
+    def blocks(self, database: Database, settings: Settings) -> BlockShelf | None:
+        """Where turns of long ago are found; it remembers that a service failed just now."""
+        with self._lock:
+            self._make(database, settings)
+            return self._blocks
 
-def _standard(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
+    def _make(self, database: Database, settings: Settings) -> None:
+        if self._made_for != (database, settings):
+            self._made = _standard(database, settings, self._folder)
+            self._blocks = BlockSearch(database, embedder_of(settings))
+            self._made_for = (database, settings)
+
+
+def _standard(
+    database: Database, settings: Settings, folder: Path | None
+) -> tuple[TurnSource, ...]:
     # one line for each source
     return (
         SceneSource(),
         MemorySource(MemoryKeeper(database), settings.user),
         LibrarySource(Libraries(database, settings)),
-        open_outside(database, settings),
+        open_outside(database, settings, folder),
     )

@@ -13,6 +13,7 @@ from cellwright.adapters import ParsedCall
 from cellwright.budget import STOP_AT, WARN_AT, Budget, RepeatDetector
 from cellwright.call_progress import CallProgress
 from cellwright.components import Component, ToolContext
+from cellwright.components.going_on import last_end, patiently
 from cellwright.components.registry import Registry
 from cellwright.components.system_names import reserved_names
 from cellwright.content import ComponentOutput, Content, Metrics, for_model, for_person
@@ -102,7 +103,7 @@ class ToolCaller:
     ) -> None:
         self._registry = registry
         self._policy = policy
-        self._context = context
+        self._context = patiently(context)
         self._parts = parts
         self._publisher = parts.publisher
         self._repeats = RepeatDetector()
@@ -144,6 +145,20 @@ class ToolCaller:
         last = invalid[-1]
         status = last.invalid or "agent validation failed"
         return CallOutcome(answer, _text(last.parts), status, repeated)
+
+    def end_cells(self, *, at_once: bool = False) -> Generator[Event, None, None]:
+        """Wait for the cell that still runs: a run does not end before its cells.
+
+        Args:
+            at_once: Interrupt it.
+
+        Raises:
+            RunCancelled: Somebody pressed Stop meanwhile.
+            KernelError: The kernel died.
+        """
+        for item in last_end(self._context.patient, at_once=at_once):
+            # outputs were published when they were captured
+            yield from (item,) if isinstance(item, CellOutput) else self._publisher.publish(item)
 
     def close_open_calls(self, cause: str) -> Generator[Event, None, None]:
         """Answer calls that were never finished, so that the history stays valid (fault M47)."""

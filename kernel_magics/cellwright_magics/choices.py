@@ -33,6 +33,8 @@ class Configured:
     """Whether code becomes cells under the calling cell, where the front end can do that."""
     demos: str = ""
     """The folder of results whose good runs are examples for typed questions."""
+    message_times: bool | None = None
+    """Whether the model is told when each question was sent."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Choices:
     """Named for this prompt; empty: none was."""
     is_model_named: bool = False
     """The model was named for this prompt, so it counts more than an assistant's."""
+    tells_time: bool = False
+    """The model is told when the question was sent."""
 
 
 READERS: dict[str, Callable[[Any], bool]] = {
@@ -117,6 +121,7 @@ def choose(
         given=dict(options.var),
         assistant=options.assistant or "",
         is_model_named=bool(options.model),
+        tells_time=_first(configured.message_times, settings.message_times),
     )
 
 

@@ -121,9 +121,11 @@ CONTEXT_USAGE = "context [summary [TEXT]]"
 PROMPT_USAGE = "prompt [[--append] TEXT | clear]"
 LIBRARY_OPTIONS = (
     Option(("--name",), {"default": "", "metavar": "NAME", "help": "Add to this library."}),
+    Option(("--all",), {"action": "store_true", "help": "Forget its documents too."}),
 )
 LIBRARY_USAGE = (
-    "library add PLACE… [--name NAME] | list | search WORDS | remove ID | update | default NAME"
+    "library add PLACE… [--name NAME] | list | search WORDS | remove ID | update | default NAME | "
+    "forget NAME [--all]"
 )
 MEMORY_USAGE = "memory [list|add TEXT|edit ID TEXT|forget ID|proposals|accept ID|reject ID|on|off]"
 TOOL_USAGE = (

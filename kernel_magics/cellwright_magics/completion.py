@@ -31,6 +31,11 @@ ACTIONS = {
     "chat": ("new",),
     "chats": ("all", "delete", "find", "rename"),
     "resume": ("last",),
+    "context": ("summary",),
+    "context summary": ("clear",),
+    "prompt": ("clear",),
+    "memory": (*("accept", "add", "edit", "forget", "list", "off", "on", "proposals", "reject"),),
+    "library": ("add", "default", "forget", "list", "remove", "search", "update"),
     "assistant": ("list", "new", "show", "use"),
     "demos": ("clear", "from"),
     "scene": ("add", "list"),
@@ -86,7 +91,7 @@ class Offers:
             return list(FORMATS) if command is None or command.name == "export" else []
         if command is not None:
             named = command.takes is not None and command.default == "last" and len(words) == 1
-            actions = ACTIONS.get(command.name, ()) if len(words) == 1 else ()
+            actions = ACTIONS.get(" ".join(words), ())
             runs = ["last", *self._runs()] if named else []
             return [*actions, *runs, *command.option_names()]
         names = [name for option in OPTIONS for name in option.names]

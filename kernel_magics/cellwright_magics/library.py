@@ -16,6 +16,7 @@ from cellwright.library.background import Indexing
 from cellwright.library.libraries import Libraries
 from cellwright.library.references import place_words
 from cellwright.library.searching import Scope
+from cellwright.library.users import library_users
 from cellwright.settings import Settings
 from cellwright.store.database import Database
 from cellwright_magics.commands import LIBRARY_OPTIONS
@@ -103,6 +104,7 @@ def library_command(words: list[str], database: Database, settings: Settings) ->
         SetupError: A place or a document is not there.
     """
     asked = _parser().parse_args(words[1:] or ["list"])
+    asked.own = settings.home
     return ACTIONS_OF[asked.action](Libraries(database, settings), asked)
 
 
@@ -134,6 +136,13 @@ def _default(libraries: Libraries, asked: argparse.Namespace) -> Advice:
     return Advice(f"{library.name!r} is the library of this project now.")
 
 
+def _forget(libraries: Libraries, asked: argparse.Namespace) -> Advice:
+    folder, name = os.getcwd(), " ".join(asked.words)
+    users = library_users(folder, asked.own)
+    gone = libraries.forget(name, folder, users, with_documents=asked.all)
+    return Advice(f"The library {gone!r} is deleted. The files stay.")
+
+
 ACTIONS_OF: Mapping[str, Callable[[Libraries, argparse.Namespace], Table | Advice]] = {
     "add": _add,
     "list": _list,
@@ -141,6 +150,7 @@ ACTIONS_OF: Mapping[str, Callable[[Libraries, argparse.Namespace], Table | Advic
     "remove": _remove,
     "update": _update,
     "default": _default,
+    "forget": _forget,
 }
 
 

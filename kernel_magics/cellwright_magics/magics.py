@@ -50,6 +50,10 @@ class AgentMagics(Magics):
         "", help="Folder of benchmark results whose good runs are examples for typed questions."
     ).tag(config=True)
 
+    message_times = Bool(
+        None, allow_none=True, help="Tell the model when each question was sent."
+    ).tag(config=True)
+
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell = shell
@@ -100,4 +104,5 @@ class AgentMagics(Magics):
             self.errors == "short",
             self.paint,
             self.demos,
+            self.message_times,
         )

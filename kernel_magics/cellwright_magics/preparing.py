@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cellwright.assistant_choice import Chosen, with_assistant
+from cellwright.context.assemble import time_sent
 from cellwright.conversation import Question
 from cellwright.events import Notice
 from cellwright.messages import Message
@@ -74,6 +75,7 @@ def prepare(
         notice=" ".join(filter(None, (news(service), model.notice, unseen))),
         given=choices.given,
         adapter=settings.adapter,
+        sent_at=time_sent() if choices.tells_time else "",
     )
     return Prepared(service, with_assistant(question, chosen))
 

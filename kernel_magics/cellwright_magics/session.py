@@ -28,7 +28,6 @@ from cellwright.services import Service, open_service
 from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
-from cellwright.store.blocks import BlockStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -278,8 +277,8 @@ class Session:
             prices=settings.prices,
             spending=UsageTable(self.store(settings).database),
             user_id=settings.user,
-            is_guest=settings.is_guest(is_headless=approver is None),
-            blocks=BlockStore(self.store(settings).database),
+            is_guest=settings.is_guest,
+            blocks=self._sources.blocks(self.store(settings).database, settings),
             sources=self._sources.of(self.store(settings).database, settings),
         )
 

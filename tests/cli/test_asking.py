@@ -139,7 +139,7 @@ def test_files_are_named_from_where_the_code_runs(
 
 def test_a_prompt_comes_from_stdin_in_any_language(shell: Shell) -> None:
     with answering(shell, [text("六月最好。")]) as (there, service):
-        done = there.run("run", "-", "--mode", "auto", typed="哪个月最好?\n第二行\n")
+        done = there.run_process("run", "-", "--mode", "auto", typed="哪个月最好?\n第二行\n")
         assert (done.code, done.out) == (0, "六月最好。\n")
         assert "哪个月最好?\n第二行" in service.requests[0].last_text
 
@@ -208,7 +208,8 @@ def test_a_cell_past_its_time_is_stopped(shell: Shell) -> None:
 
 
 def test_a_service_that_fails_has_its_own_code(shell: Shell) -> None:
-    done = asked(shell, [error(401, "Bad key.")], "Go", "--mode", "auto", "--json")
+    with answering(shell, [error(401, "Bad key.")]) as (there, _):
+        done = there.run_process("run", "Go", "--mode", "auto", "--json")
     assert done.code == 3
     assert done.document["exit_code"] == 3
     assert done.document["cause"] == "LMAccessError"

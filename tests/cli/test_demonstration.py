@@ -49,7 +49,7 @@ def run_demo(folder: Path) -> Done:
         "CELLWRIGHT_BASE_URL": "http://127.0.0.1:9/v1",
         "CELLWRIGHT_OLLAMA": "off",
     }
-    return Shell(folder, environ).run("demo", "--out", "made", "--json", seconds=110)
+    return Shell(folder, environ).run_process("demo", "--out", "made", "--json", seconds=110)
 
 
 def notebook_cells(path: Path) -> list[dict[str, Any]]:
@@ -140,7 +140,9 @@ def test_a_notebook_that_does_not_get_far_ends_with_its_reason(
     shell: Shell, free_port: int
 ) -> None:
     nowhere = {**shell.environ, "CELLWRIGHT_BASE_URL": f"http://127.0.0.1:{free_port}/v1"}
-    done = Shell(shell.folder, nowhere).run("demo", "--out", "d", "-m", "no-model", "--json")
+    done = Shell(shell.folder, nowhere).run_process(
+        "demo", "--out", "d", "-m", "no-model", "--json"
+    )
     assert done.code == 1
     assert done.document["ok"] is False
     assert "did not get to its main question" in done.err

@@ -24,7 +24,7 @@ def test_a_fault_of_ours_is_one_line_too(shell: Shell, tmp_path: Path) -> None:
         "cellwright.doctor.checks = checks\n"
     )
     there = Shell(shell.folder, {**shell.environ, "PYTHONPATH": str(broken)})
-    done = there.run("doctor", "--json")
+    done = there.run_process("doctor", "--json")
     assert done.code == 1
     assert done.err == (
         "cellwright: It failed with RuntimeError: lost. This is a fault of cellwright; "

@@ -45,6 +45,18 @@ def test_documents_are_added_listed_found_and_removed(
     assert capsys.readouterr().out == "Nothing was found.\n"
 
 
+def test_a_library_is_forgotten_with_its_documents_where_that_is_said(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["library", "add", "docs"]) == 0
+    assert main(["library", "forget", "default"]) == 2
+    assert "has documents: 1" in capsys.readouterr().err
+    assert main(["library", "forget", "default", "--all", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["forgotten"] == "default"
+    assert main(["library"]) == 0
+    assert capsys.readouterr().out == "No documents.\n"
+
+
 def test_a_document_that_cannot_be_read_is_counted(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,7 +116,7 @@ def test_help_takes_less_than_a_fifth_of_a_second(shell: Shell) -> None:
     taken = []
     for _ in range(5):
         started = time.perf_counter()
-        assert shell.run("--help").code == 0
+        assert shell.run_process("--help").code == 0
         taken.append(time.perf_counter() - started)
     assert min(taken) < 0.2
 
@@ -137,7 +137,7 @@ def test_the_documentation_names_every_command_and_option() -> None:
 
 
 def test_a_failure_is_one_line_and_a_document_where_json_is_wanted(shell: Shell) -> None:
-    done = shell.run("show", "nothing", "--json")
+    done = shell.run_process("show", "nothing", "--json")
     assert done.code == 2
     assert done.document["error"]["type"] == "SetupError"
     assert done.document["error"]["exit_code"] == 2

@@ -12,7 +12,7 @@ from jupyter_client.manager import start_new_kernel
 
 from cellwright.truncation import token_count
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 
 SETUP = """
 import itertools, json

@@ -19,7 +19,7 @@ from cellwright.kernels.client import ClientKernel
 from cellwright.messages import AssistantMessage, TextPart, ToolMessage, UserMessage, text_of
 from cellwright.outputs import ExecuteResult
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 
 CELL = '''
 import asyncio, enum

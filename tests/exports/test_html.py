@@ -284,3 +284,9 @@ def test_what_is_known_as_secret_by_now_is_taken_out() -> None:
 
 def test_unprintable_text_can_be_written() -> None:
     export(record_of([started("half \ud83d")])).encode("utf-8")
+
+
+def test_whose_answer_it_is_is_told() -> None:
+    assert "Answered by" not in export(record_of(analysis_run()))
+    page = export(replace(record_of(analysis_run()), assistant="the <b>reviewer</b>"))
+    assert "<dt>Answered by</dt><dd>@the &lt;b&gt;reviewer&lt;/b&gt;</dd>" in page

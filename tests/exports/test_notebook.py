@@ -204,3 +204,10 @@ def test_a_cell_of_the_person_keeps_its_origin() -> None:
     cell = notebook(run)["cells"][1]
     assert cell["metadata"]["cellwright"]["origin"] == "user"
     assert cell["execution_count"] == 7
+
+
+def test_whose_answer_it_is_is_told() -> None:
+    made = notebook(replace(record_of(analysis_run()), assistant="reviewer"))
+    assert "<small>@reviewer · " in made["cells"][0]["source"]
+    assert made["metadata"]["cellwright"]["run"]["assistant"] == "reviewer"
+    assert "@" not in notebook(record_of(analysis_run()))["cells"][0]["source"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from fake_service import MODEL, Answer, FakeService
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
+from quick_kernels import kernels_forked, without_forks
 
 from cellwright.recording import RunRecord
 from cellwright.store.database import open_database
@@ -77,13 +77,14 @@ class LiveKernel:
         self.service = service
         self.home = folder / "home"
         self.manager = KernelManager()
-        environment = os.environ | {
+        environment = without_forks() | {
             "CELLWRIGHT_BASE_URL": service.base_url,
             "CELLWRIGHT_API_KEY": "no-key",
             "CELLWRIGHT_MODEL": MODEL,
             "CELLWRIGHT_HOME": str(self.home),
         }
-        self.manager.start_kernel(cwd=str(folder), env=environment)
+        with kernels_forked():
+            self.manager.start_kernel(cwd=str(folder), env=environment)
         self.client: BlockingKernelClient = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=60)

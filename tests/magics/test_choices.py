@@ -72,3 +72,19 @@ def test_a_notebook_may_choose_a_model_and_limits_and_nothing_else(
     metadata: dict[str, object], expected: CellSettings
 ) -> None:
     assert cell_settings(metadata) == expected
+
+
+def test_002_46_the_configuration_says_more_of_times_than_the_environment() -> None:
+    for configured, settings, tells in (
+        (None, False, False),
+        (None, True, True),
+        (False, True, False),
+        (True, False, True),
+    ):
+        chosen = choose(
+            Options(),
+            CellSettings(),
+            Configured(message_times=configured),
+            Settings(message_times=settings),
+        )
+        assert chosen.tells_time is tells

@@ -36,6 +36,9 @@ def offered(kernel: LiveKernel, code: str) -> list[str]:
         ("%agent show la", ["%agent show last"]),
         ("%agent -m cellwright-d", ["%agent -m cellwright-demo"]),
         ("%agent -m fake", ["%agent -m fake-model"]),
+        ("%agent context s", ["%agent context summary"]),
+        ("%agent context summary c", ["%agent context summary clear"]),
+        ("%agent memory o", ["%agent memory off", "%agent memory on"]),
     ],
 )
 def test_options_values_and_sub_commands_are_offered(

@@ -187,9 +187,12 @@ def test_002_20_to_26_in_a_real_kernel(fresh: LiveKernel) -> None:
     first = fresh.service.requests[-1].messages
     shown = fresh.run("%agent context", answers=[]).results[0]
     fresh.run("%%agent context summary\nThe unit is kg, always.", answers=[])
+    fresh.run("%config AgentMagics.message_times = True")
     fresh.run("%agent And now?", [text("Yes.")], answers=[])
     second = fresh.service.requests[-1].messages
     assert "Answer in one word." in first[0]["content"]
     assert first[1]["content"].startswith("The unit is kg.\nHello")
     assert "instructions" in shown
     assert "The unit is kg, always." in second[1]["content"]
+    assert "question sent at 20" in second[-1]["content"]
+    assert "question sent at" not in str(second[:-1])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from quick_kernels import without_forks
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -23,9 +23,8 @@ class Executed:
         (folder / "work").mkdir()
         where = {"metadata": {"path": str(folder / "work")}}
         client = NotebookClient(self.notebook, timeout=120, resources=where)
-        # what is kept and what is in libraries is the person's, who executes their own notebook
-        mine = {"CELLWRIGHT_HOME": str(folder / "home"), "CELLWRIGHT_GUEST": "no"}
-        client.execute(env={**os.environ, **mine})
+        mine = {"CELLWRIGHT_HOME": str(folder / "home")}
+        client.execute(env={**without_forks(), **mine})
 
     def after(self, source: str) -> str:
         """All that the one cell with this source shows, as text."""

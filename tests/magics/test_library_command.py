@@ -51,6 +51,7 @@ def said(database: Database, line: str) -> str:
         "library remove 0123456789ab",
         "library update",
         "library default handbook",
+        "library forget handbook --all",
     ],
 )
 def test_a_line_that_fits_is_the_command(line: str) -> None:
@@ -91,6 +92,15 @@ def test_another_library_can_be_the_default(database: Database) -> None:
     assert said(database, "library default rest").startswith("'rest' is the library")
     with pytest.raises(SetupError, match="There are: handbook, rest"):
         said(database, "library default other")
+
+
+def test_a_library_is_forgotten_with_its_documents_where_that_is_said(database: Database) -> None:
+    said(database, "library add docs/returns.md")
+    with pytest.raises(SetupError, match="has documents: 1"):
+        said(database, "library forget default")
+    forgotten = "The library 'default' is deleted. The files stay."
+    assert said(database, "library forget default --all") == forgotten
+    assert said(database, "library") == DocumentList.empty
 
 
 def test_a_place_that_is_not_there_is_told(database: Database) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from quick_kernels import without_forks
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -35,7 +35,7 @@ def test_answers_come_from_the_documents_with_numbers_that_lead_there(tmp_path: 
     shutil.copytree(EXAMPLES / "handbook", tmp_path / "work" / "handbook")
     where = {"metadata": {"path": str(tmp_path / "work")}}
     client = NotebookClient(notebook, timeout=120, resources=where)
-    client.execute(env={**os.environ, "CELLWRIGHT_HOME": str(tmp_path / "home")})
+    client.execute(env={**without_forks(), "CELLWRIGHT_HOME": str(tmp_path / "home")})
 
     assert "3 documents read; 3 of 3" in shown(notebook, "library add")
     listed = shown(notebook, "library list")

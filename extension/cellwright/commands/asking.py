@@ -27,6 +27,7 @@ from cellwright.commands.workplace import (
     make_place,
     open_kernel,
 )
+from cellwright.context.assemble import time_sent
 from cellwright.conversation import Conversation, Question
 from cellwright.errors import SetupError
 from cellwright.events import CellAdded
@@ -64,6 +65,7 @@ def run(invocation: Invocation) -> int:
             adapter=invocation.settings.adapter,
             notice=_notice(service, model, files),
             given=dict(options.var),
+            sent_at=time_sent() if invocation.settings.message_times else "",
         )
         question = with_assistant(question, chosen)
         record = _ask(invocation, service, question, notebook, folder)

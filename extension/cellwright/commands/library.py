@@ -14,6 +14,7 @@ from cellwright.library import Progress
 from cellwright.library.libraries import Libraries
 from cellwright.library.references import place_words
 from cellwright.library.searching import Scope
+from cellwright.library.users import library_users
 from cellwright.stopping import Stop
 from cellwright.values import to_dict
 
@@ -96,6 +97,16 @@ def _default(libraries: Libraries, invocation: Invocation) -> int:
     return COMPLETED
 
 
+def _forget(libraries: Libraries, invocation: Invocation) -> int:
+    folder, options = os.getcwd(), invocation.options
+    users = library_users(folder, invocation.settings.home)
+    name = " ".join(options.words)
+    gone = libraries.forget(name, folder, users, with_documents=options.all)
+    words = f"The library {one_line(gone)!r} is deleted. The files stay."
+    invocation.console.result({"forgotten": gone}, words)
+    return COMPLETED
+
+
 ACTIONS: Mapping[str, Callable[[Libraries, Invocation], int]] = {
     "add": _add,
     "list": _list,
@@ -103,5 +114,6 @@ ACTIONS: Mapping[str, Callable[[Libraries, Invocation], int]] = {
     "remove": _remove,
     "update": _update,
     "default": _default,
+    "forget": _forget,
 }
-WITH_WORDS = ("add", "search", "remove", "default")
+WITH_WORDS = ("add", "search", "remove", "default", "forget")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import tempfile
 import uuid
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ __all__ = [
     "read_notebook",
     "write_text",
 ]
+
+IRI_GRAMMAR = "rfc3987_syntax"
 
 
 @dataclass(frozen=True)
@@ -116,8 +119,15 @@ def notebook_node(content: Mapping[str, Any]) -> Any:
 
 
 def _nbformat() -> Any:
-    import nbformat
-
+    # nbformat's jsonschema compiles a grammar for IRIs as it is imported, where it finds one to
+    # compile (JupyterLab brings it along): two seconds, and no notebook is checked for IRIs.
+    modules: dict[str, Any] = sys.modules
+    is_ours = modules.setdefault(IRI_GRAMMAR, None) is None
+    try:
+        import nbformat
+    finally:
+        if is_ours:
+            del modules[IRI_GRAMMAR]
     return nbformat  # as Any: it has no types
 
 

@@ -46,9 +46,10 @@ def replay(invocation: Invocation) -> int:
     result = ReplayResult(new, compare(old, new))
     if exit_code(new) != exit_code(old):
         return report(new, invocation, source_run=old.run_id)
-    lines = difference_lines(old, result.differences)
+    lines = [*difference_lines(old, result.differences), *map(one_line, new.notices)]
     differences = [to_dict(difference) for difference in result.differences]
     document = {**run_document(new), "source_run": old.run_id, "differences": differences}
+    document["notices"] = list(new.notices)
     code = NOT_COMPLETED if differences else COMPLETED
     invocation.console.result({**document, "exit_code": code}, "\n".join(lines))
     return code

@@ -19,7 +19,6 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.settings import Mode
 from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
-from cellwright.store.blocks import BlockStore
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
 
@@ -55,7 +54,7 @@ def make_place(
     invocation: Invocation, kernel: FreshKernel, store: RunStore, notebook: NotebookFile
 ) -> Place:
     """The kernel, with everything else that a run needs."""
-    console, settings = invocation.console, invocation.settings
+    console, settings, sources = invocation.console, invocation.settings, Sources()
     return Place(
         kernel=kernel,
         store=store,
@@ -66,9 +65,9 @@ def make_place(
         prices=settings.prices,
         spending=UsageTable(store.database),
         user_id=settings.user,
-        is_guest=settings.is_guest(is_headless=not console.is_interactive),
-        blocks=BlockStore(store.database),
-        sources=Sources().of(store.database, settings),
+        is_guest=settings.is_guest,
+        blocks=sources.blocks(store.database, settings),
+        sources=sources.of(store.database, settings),
     )
 
 

@@ -17,6 +17,7 @@ from cellwright.content import ComponentOutput, Content, Metrics, metrics_of
 from cellwright.content import content as checked_content
 from cellwright.events import CellEvent
 from cellwright.kernels import Kernel, OutputSink
+from cellwright.kernels.going import PatientKernel
 from cellwright.notebooks import Notebook
 from cellwright.prompts import Manifest
 from cellwright.shelf import Shelf
@@ -44,6 +45,8 @@ class ToolLimits:
     """How much one call may take."""
 
     cell_timeout_seconds: float = 120.0
+    soft_wait_seconds: float | None = None
+    """After this time the model is told what a cell has shown so far; None: at its end."""
     output_tokens: int = 2_000
     """What the model is given of one output at most."""
     step_tokens: int = 6_000
@@ -108,6 +111,8 @@ class ToolContext:
     """Settings of the model that runs; never its key."""
     memory: Mapping[str, Any] = field(default_factory=dict)
     debug: bool = False
+    patient: PatientKernel | None = None
+    """Set where a cell may go on while the model is asked again."""
     on_progress: Callable[[str, float | None], None] | None = field(default=None, repr=False)
 
     @property

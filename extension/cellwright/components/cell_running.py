@@ -24,7 +24,18 @@ from cellwright.messages import ImagePart, Part
 from cellwright.outputs import ErrorOutput, Output, OutputMessage, fold
 from cellwright.summaries import summarise
 
-__all__ = ["CODE_LIMIT_CHARACTERS", "CellRun", "SeenCells", "checked_code", "run_cell"]
+__all__ = [
+    "CODE_LIMIT_CHARACTERS",
+    "CellRun",
+    "SeenCells",
+    "broken_off",
+    "cell_request",
+    "cell_result",
+    "checked_code",
+    "get_ready",
+    "run_cell",
+    "shown",
+]
 
 CODE_LIMIT_CHARACTERS = 200_000
 TIMEOUT_FACTOR = 10
@@ -87,26 +98,32 @@ def run_cell(
         RunCancelled: Somebody pressed Stop.
         KernelError: The kernel died or does not answer. A cell that was started is finished first.
     """
-    usual = context.limits.cell_timeout_seconds
-    wanted = usual if timeout_seconds is None else timeout_seconds
-    limit = min(max(wanted, 1.0), usual * TIMEOUT_FACTOR)
-    request = CellRequest(cell_id, code, limit, message_id=uuid.uuid4().hex)
-    _get_ready(context, seen, request)
+    request = cell_request(context, cell_id, code, timeout_seconds)
+    get_ready(context, seen, request)
     messages: list[OutputMessage] = []
     yield CellStarted(cell_id)
     started = time.monotonic()
     try:
         execution = yield from _execute(context, request, messages)
     except (RunCancelled, KernelError) as stopped:
-        seconds = time.monotonic() - started
-        yield CellFinished(cell_id, Execution(_status(stopped), seconds, note=_reason(stopped)))
+        yield CellFinished(cell_id, broken_off(stopped, time.monotonic() - started))
         raise
     yield CellFinished(cell_id, execution)
     outputs = fold(messages)
-    return CellRun(outputs, execution, _result(context, cell_id, outputs, execution))
+    return CellRun(outputs, execution, cell_result(context, cell_id, outputs, execution))
 
 
-def _get_ready(context: ToolContext, seen: SeenCells, request: CellRequest) -> None:
+def cell_request(
+    context: ToolContext, cell_id: str, code: str, timeout_seconds: float | None
+) -> CellRequest:
+    """What the kernel is sent; the model may give a cell more time, within bounds."""
+    usual = context.limits.cell_timeout_seconds
+    wanted = usual if timeout_seconds is None else timeout_seconds
+    limit = min(max(wanted, 1.0), usual * TIMEOUT_FACTOR)
+    return CellRequest(cell_id, code, limit, message_id=uuid.uuid4().hex)
+
+
+def get_ready(context: ToolContext, seen: SeenCells, request: CellRequest) -> None:
     """Wait for the kernel first: meanwhile the person may change the cell."""
     context.kernel.wait_until_free(context.stop)
     if context.kernel_session and context.kernel.session != context.kernel_session:
@@ -136,37 +153,37 @@ def _execute(
     return (yield from context.kernel.execute(request, context.stop, sink))
 
 
-def _status(stopped: BaseException) -> ExecutionStatus:
+def broken_off(stopped: RunCancelled | KernelError, seconds: float) -> Execution:
+    """The end of a cell that the run does not outlive."""
     if isinstance(stopped, RunCancelled):
-        return "interrupted"
-    return "died" if isinstance(stopped, KernelDiedError) else "aborted"
+        return Execution("interrupted", seconds, note=stopped.reason)
+    status: ExecutionStatus = "died" if isinstance(stopped, KernelDiedError) else "aborted"
+    return Execution(status, seconds, note=stopped.message)
 
 
-def _reason(stopped: RunCancelled | KernelError) -> str:
-    return stopped.reason if isinstance(stopped, RunCancelled) else stopped.message
-
-
-def _result(
+def cell_result(
     context: ToolContext, cell_id: str, outputs: tuple[Output, ...], execution: Execution
 ) -> ComponentOutput:
+    """What the model is given of a cell that has ended."""
     summary = summarise(
         outputs, execution, context.limits, sees_images=context.sees_images, name=cell_id
     )
     for cut in summary.cut:
         context.shelf.keep(cut.name, cut.text)
     failed = execution.status != "ok"
-    contents = [_content(part, failed) for part in summary.parts]
+    contents = [shown(part, failed) for part in summary.parts]
     hint = _hint(execution.error)
     if hint:
         contents.append(Content("text", {"info": hint}, visible_scope="llm"))
-    if context.notebook is not None and context.notebook.is_editable:
-        # Named only where the model can edit it.
+    if context.patient is not None or (context.notebook and context.notebook.is_editable):
+        # Named only where the model can edit it, or ask for it later.
         name = Content("text", {"info": f"[cell {cell_id}]"}, visible_scope="llm")
         contents.insert(0, name)
     return ComponentOutput(tuple(contents), metadata={"cell_id": cell_id})
 
 
-def _content(part: Part, failed: bool) -> Content:
+def shown(part: Part, failed: bool = False) -> Content:
+    """A part of a summary for the model."""
     if isinstance(part, ImagePart):
         fields = {"mime_type": part.mime, "base64": part.data, "filename": part.caption}
         return Content("image", fields, visible_scope="llm")

@@ -1,20 +1,21 @@
-"""Tools of a recorded run that are not here now, for its replay.
+"""Tools of a recorded run that are not here now, or must not be called again, for its replay.
 
 A call that was a cell runs that cell once more, so that what it shows can be compared; any other
-is answered with the result that was recorded.
+is answered with the result that was recorded: a replay calls no service.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from cellwright.components import Component, Risk, ToolContext
 from cellwright.components.cell_running import SeenCells
 from cellwright.components.live_tools import run_call
-from cellwright.content import ComponentOutput, Content
-from cellwright.errors import ToolError
+from cellwright.content import ComponentOutput, Content, Scope
+from cellwright.errors import ActionRefusedError, ToolError
+from cellwright.messages import ImagePart, Part, TextPart
 from cellwright.prompts import Manifest
 
 __all__ = ["PastCall", "RecordedTool", "recorded_tool"]
@@ -26,9 +27,28 @@ class PastCall:
 
     source: str = ""
     """The cell that it was; empty: it was none."""
-    text: str = ""
-    """What the model was told."""
+    parts: tuple[Part, ...] = ()
+    """What the model was told and shown."""
     is_error: bool = False
+    was_refused: bool = False
+    was_last: bool = False
+    """It ended the run."""
+    contents: tuple[Content, ...] = ()
+    """What the person was shown, where the text does not say it all."""
+
+    @property
+    def output(self) -> ComponentOutput:
+        """The same as was recorded."""
+        told = tuple(map(self._content, self.parts))
+        drawn = tuple(replace(content, visible_scope="user") for content in self.contents)
+        return ComponentOutput((*told, *drawn), final=self.was_last)
+
+    def _content(self, part: Part) -> Content:
+        if isinstance(part, ImagePart):
+            fields = {"mime_type": part.mime, "base64": part.data, "filename": part.caption}
+            return Content("image", fields, visible_scope="llm")
+        scope: Scope = "llm" if self.contents else "all"
+        return Content("text", {"info": part.text}, visible_scope=scope, is_error=self.is_error)
 
 
 class RecordedTool(Component):
@@ -57,7 +77,10 @@ class RecordedTool(Component):
             raise ToolError(f"The record holds no such call of {self.name!r}.")
         if call.source:
             return run_call(context, SeenCells(), call.source)
-        return ComponentOutput((Content("text", {"info": call.text}, is_error=call.is_error),))
+        if call.was_refused:
+            words = [part.text for part in call.parts if isinstance(part, TextPart)]
+            raise ActionRefusedError("\n".join(words))
+        return call.output
 
 
 def recorded_tool(manifest: Manifest, calls: Mapping[str, PastCall]) -> RecordedTool:
@@ -67,6 +90,8 @@ def recorded_tool(manifest: Manifest, calls: Mapping[str, PastCall]) -> Recorded
         manifest: What the model was told of it.
         calls: Its calls by id.
     """
-    body = {"name": manifest.name, "manifest": manifest, "calls": dict(calls)}
+    past = dict(calls)
+    risk: Risk = "execute" if any(call.source for call in past.values()) else "read"
+    body = {"name": manifest.name, "manifest": manifest, "calls": past, "risk": risk}
     made: RecordedTool = type(manifest.name, (RecordedTool,), body)()
     return made

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 from cellwright.cells import Cell, source_hash
 from cellwright.components import Component, Risk, ToolContext, ToolLimits, ToolYield
-from cellwright.components.cell_running import SeenCells, checked_code, run_cell
+from cellwright.components.cell_running import SeenCells, checked_code
+from cellwright.components.going_on import run_softly
 from cellwright.content import text
 from cellwright.errors import ToolError
 from cellwright.events import CellAdded, CellEdited, CellMoved, CellRemoved
@@ -61,8 +62,7 @@ class RunCell(Component):
         cell_id = context.new_cell_id()
         yield CellAdded(cell_id, code, call_id=context.call_id)
         self._seen.note(cell_id, code)
-        ran = yield from run_cell(context, self._seen, cell_id, code, timeout_seconds)
-        yield ran.result
+        yield (yield from run_softly(context, self._seen, cell_id, code, timeout_seconds))
 
 
 class AddCell(Component):
@@ -144,8 +144,7 @@ class EditCell(Component):
         if not run:
             yield text(f"Edited cell {cell_id}.", scope="llm")
             return
-        ran = yield from run_cell(context, self._seen, cell_id, source)
-        yield ran.result
+        yield (yield from run_softly(context, self._seen, cell_id, source))
 
 
 class ArrangeCell(Component):

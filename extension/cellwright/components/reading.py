@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from cellwright.components import Component, Risk, ToolContext, ToolYield
+from cellwright.components.going_on import look_again
 from cellwright.content import text
 from cellwright.errors import ToolError
 from cellwright.truncation import CHARACTERS_PER_TOKEN, page_lines
@@ -29,23 +30,35 @@ class ReadOutput(Component):
         """For people."""
         return f"read on in the output of {arguments.get('name')}"
 
-    def tool_eval(
+    def tool_eval(  # noqa: PLR0913 (what the model may say)
         self,
         context: ToolContext,
         name: str,
         start_line: int = 1,
         line_count: int = 200,
         pattern: str = "",
+        wait_seconds: float = 0,
+        interrupt: bool = False,
     ) -> Iterator[ToolYield]:
-        """Read more of an output that was cut.
+        """Read more of an output that was cut, or look again at a cell that still runs.
 
         Args:
-            name: As the cut output says.
+            name: As the cut output says, or the running cell's id.
             start_line: First line to read.
             line_count: How many lines.
             pattern: Only lines that match this regular expression.
+            wait_seconds: For a running cell: how long to wait for more.
+            interrupt: End the running cell.
         """
+        again = yield from look_again(context, name, wait_seconds, interrupt=interrupt)
+        if again is not None:
+            yield again
+            return
         full = context.shelf.get(name)
+        begun = context.patient.begun if context.patient is not None else ()
+        if full is None and (wait_seconds or interrupt or name in begun):
+            yield text(f"The cell {name!r} has ended; you were told what it showed.", scope="llm")
+            return
         if full is None:
             raise ToolError(f"There is no cut output {name!r}.", hint=_known(context))
         room = context.limits.output_tokens * CHARACTERS_PER_TOKEN

@@ -80,6 +80,8 @@ def _facts(record: RunRecord) -> Iterator[str]:
     usage, about = record.usage, "~" if record.usage.estimated else ""
     tone = TONES.get(record.status, "bad")
     yield fact_html("Status", f'<span class="status {tone}">{shown_text(record.status)}</span>')
+    if record.assistant:
+        yield fact_html("Answered by", f"@{shown_text(record.assistant)}")
     model = record.steps[-1].model if record.steps else ""
     other = model if model != record.parameters.model else ""
     yield fact_html("Model", shown_text(record.parameters.model), other)

@@ -108,7 +108,8 @@ class _Names:
 
 
 def _prompt_cell(record: RunRecord, names: _Names) -> dict[str, Any]:
-    facts = [record.parameters.model, record.status, f"{record.duration_seconds:.1f} s"]
+    who = f"@{record.assistant}" if record.assistant else ""
+    facts = [who, record.parameters.model, record.status, f"{record.duration_seconds:.1f} s"]
     if record.reason.strip():
         facts.append(record.reason.strip().splitlines()[-1])
     quoted = "\n".join(f"> {line}".rstrip() for line in safe_markdown(record.prompt).split("\n"))
@@ -208,5 +209,5 @@ def _notebook_metadata(record: RunRecord) -> dict[str, Any]:
 def _facts(record: RunRecord) -> dict[str, Any]:
     names = ("run_id", "schema", "version", "status", "cause", "reason", "prompt", "lane", "mode")
     more = ("parameters", "usage", "cost_dollars", "started_at", "duration_seconds")
-    rest = ("files", "packages", "notices", "source_run", "continues", "answer")
+    rest = ("files", "packages", "notices", "source_run", "continues", "answer", "assistant")
     return {name: to_dict(getattr(record, name)) for name in (*names, *more, *rest)}

@@ -65,6 +65,8 @@ class ClientKernel:
             with False when that is over.
     """
 
+    runs_elsewhere = True
+    """Cells go on whatever this process does meanwhile."""
     _install_too: Mapping[str, str] = MappingProxyType({})
     """Expressions that are worked out whenever the probe is installed, whatever comes of them."""
 

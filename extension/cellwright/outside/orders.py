@@ -32,7 +32,12 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         SetupError: They are none.
     """
-    return _parser().parse_args(list(words))
+    split = words.index("--") if "--" in words else len(words)
+    options = _parser().parse_args(list(words[:split]))
+    if split < len(words) and options.action == "connect":
+        # argparse keeps a "--" only where an option stands before it
+        options.rest = [*options.rest, *words[split:]]
+    return options
 
 
 def order(options: argparse.Namespace, tools: OutsideTools) -> list[str]:
