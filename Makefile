@@ -13,6 +13,11 @@ PYTHON =
 WORKERS = auto
 # Tests of kernels wait as often as they work: one process more than there are cores
 UNIT_WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Tests of one file share a kernel, so each process gets tests that stand together
+SHARED = --dist worksteal
+# Plugins that no test uses take seconds of each process
+UNUSED = -p no:anyio -p no:inline_snapshot
+UNIT = $(BIN)/pytest $(UNUSED) -p no:schemathesis
 # Branches of all but the edges (tests/layers.toml) that the tests must take, in percent
 BRANCHES = 95
 # make demo LAB=1 opens the demo's notebook in JupyterLab
@@ -107,27 +112,27 @@ test-js: node_modules/setup.stamp
 
 test-unit: .venv/setup.stamp
 	rm -f .coverage .coverage.*
-	$(BIN)/pytest -n $(UNIT_WORKERS) -m 'not serial' --cov --cov-report=
+	$(UNIT) $(SHARED) -n $(UNIT_WORKERS) -m 'not serial' --cov --cov-report=
 
 # Exit status 5 says that no test is marked serial.
 test-serial: .venv/setup.stamp
-	$(BIN)/pytest -m serial || [ $$? -eq 5 ]
+	$(UNIT) -m serial || [ $$? -eq 5 ]
 
 test-server: .venv/setup.stamp
-	$(BIN)/pytest -n $(WORKERS) tests/server --cov --cov-append --cov-report=
+	$(BIN)/pytest $(UNUSED) $(SHARED) -n $(WORKERS) tests/server --cov --cov-append --cov-report=
 
 coverage: .venv/setup.stamp
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
 
 test-browser: js
-	$(BIN)/pytest -n $(WORKERS) -m 'not serial' tests/browser
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m 'not serial' tests/browser
 	$(BIN)/pytest -m serial tests/browser
 
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
 	$(BIN)/pytest tests/packaging
 
 test-fast: .venv/setup.stamp
-	$(BIN)/pytest -n $(WORKERS) -m 'not kernel and not serial'
+	$(UNIT) $(SHARED) -n $(WORKERS) -m 'not kernel and not serial'
 
 bench: .venv/setup.stamp
 	$(BIN)/python benchmarks/overhead.py

@@ -1,18 +1,28 @@
-"""The command line as people start it: a process of its own, with streams that are no terminal."""
+"""The command line with streams that are no terminal: in this process, or as people start it.
+
+Most tests ask what a command answers, and a process of its own tells nothing more of that; it
+takes a second or two. What processes alone can show (the entry point, signals, what comes out at
+the end) is started as one. Kernels of commands in this process are forked from a warmed one, which
+``tests/kernels`` shows to be the same.
+"""
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fake_service import MODEL, FakeService
+from quick_kernels import kernels_forked, without_forks
 
+from cellwright.cli import main
 from cellwright.events import Event
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -41,12 +51,27 @@ class Shell:
     folder: Path
     environ: Mapping[str, str] = field(default_factory=dict)
 
-    def run(self, *arguments: str, typed: str = "", seconds: float = 90) -> Done:
-        """Run a command to its end."""
+    def run(self, *arguments: str, typed: str = "") -> Done:
+        """Run a command to its end, in this process."""
+        streams = [_stream(typed), _stream(), _stream()]
+        with kernels_forked(), pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            for name, value in self.environ.items():
+                patch.setenv(name, value)
+            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+                patch.setattr(sys, name, stream)
+            try:
+                code = main(arguments)
+            except SystemExit as ended:  # the parser's way to end
+                code = int(ended.code or 0)
+        return Done(code, *(_written(stream) for stream in streams[1:]))
+
+    def run_process(self, *arguments: str, typed: str = "", seconds: float = 90) -> Done:
+        """Run a command to its end, as a process."""
         done = subprocess.run(
             [str(COMMAND), *arguments],
             cwd=self.folder,
-            env={**os.environ, **self.environ},
+            env={**without_forks(), **self.environ},
             input=typed,
             capture_output=True,
             text=True,
@@ -61,7 +86,7 @@ class Shell:
         return subprocess.Popen(
             [str(COMMAND), *arguments],
             cwd=self.folder,
-            env={**os.environ, **self.environ},
+            env={**without_forks(), **self.environ},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -77,6 +102,16 @@ class Shell:
             "CELLWRIGHT_MODEL": MODEL,
         }
         return Shell(self.folder, {**self.environ, **settings})
+
+
+def _stream(content: str = "") -> io.TextIOWrapper:
+    """A stream that is no terminal and, as those of a process do, speaks UTF-8."""
+    return io.TextIOWrapper(io.BytesIO(content.encode()), "utf-8", write_through=True)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 def notebook(*cells: Mapping[str, Any] | str, **metadata: Any) -> dict[str, Any]:

@@ -7,12 +7,14 @@ import shutil
 import socket
 import sys
 import tempfile
+from collections.abc import Iterator
 from ipaddress import ip_address
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_kernels import kernels_forked
 
 OWN_RUNS = ("browser", "packaging", "server")
 """Folders that a plain ``pytest`` leaves out: each is a run of its own in the Makefile.
@@ -72,11 +74,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    keep_compiled()
+    # jsonschema would compile its grammar in each test process, for two seconds; nothing asks it
+    modules: dict[str, Any] = sys.modules
+    modules.setdefault("rfc3987_syntax", None)
     home = Path(tempfile.mkdtemp(prefix="cellwright-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     isolate_environment(home, fonts=Path(config.cache.mkdir("matplotlib")))
     sys.addaudithook(guard)
     guard.active = not config.getoption("--paid")
+
+
+def keep_compiled() -> None:
+    """Let compiled files be written: each of a thousand processes would compile what it imports."""
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def isolate_environment(home: Path, fonts: Path) -> None:
@@ -123,6 +135,13 @@ def _own_store(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give every test a store of its own; the folder is made by whoever uses it."""
     home = Path(os.environ["HOME"])
     monkeypatch.setenv("CELLWRIGHT_HOME", str(home / f"cellwright-{next(_stores)}"))
+
+
+@pytest.fixture(scope="module")
+def forked_kernels() -> Iterator[None]:
+    """Kernels that the module's tests start in this process are forked."""
+    with kernels_forked():
+        yield
 
 
 @pytest.fixture

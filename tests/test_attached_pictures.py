@@ -20,7 +20,7 @@ from cellwright.redaction import Redactor
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 
 SEEING, BLIND = "gpt-5-scripted", "scripted"
 

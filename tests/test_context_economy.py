@@ -21,6 +21,8 @@ from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.usage import estimate_tokens
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 TURNS = 30
 HEAD_LIMIT_TOKENS = 2_500
 REUSE_AT_LEAST = 0.95

@@ -34,7 +34,7 @@ from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.usage import Price
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 
 
 @pytest.fixture(scope="module")

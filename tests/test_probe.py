@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,12 @@ def test_an_error_from_a_library_alone_names_its_file(shell: InteractiveShell) -
         error.__traceback__ = error.__traceback__.tb_next  # type: ignore[union-attr]
         sys.last_value = error
     assert "decoder.py line" in ask(shell, "last_error")["text"]
+
+
+def test_packages_are_named_as_they_name_themselves(shell: InteractiveShell) -> None:
+    assert ask(shell, "packages") == {
+        distribution.metadata["Name"]: distribution.version for distribution in distributions()
+    }
 
 
 def test_packages_and_digests(shell: InteractiveShell, tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.typed_answers import TypedAnswers, assigned_names
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 BEST = "df: DataFrame, question -> answer: str, best: DataFrame"
 KNOWN = {
     "df": VariableSummary("df", "DataFrame", "3 x 2"),

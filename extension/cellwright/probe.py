@@ -14,6 +14,7 @@ import hashlib
 import json
 import linecache
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from .inspection import describe, safe_repr
 __all__ = ["FUNCTIONS", "ProbeError", "answer", "answer_text"]
 
 SOURCE_LIMIT = 4_000
+PACKAGE_FIELD = re.compile(r"^(Name|Version):[ \t]*(.*?)\s*$", re.MULTILINE)
 
 
 class ProbeError(Exception):
@@ -187,9 +189,12 @@ def packages(_shell: Any) -> dict[str, str]:
 
     found = {}
     for distribution in distributions():
-        name = distribution.metadata["Name"]
-        if name:
-            found[str(name)] = distribution.version
+        # Its own ``metadata`` parses all of it as an e-mail, which takes ten times as long.
+        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+        # Of lines with the same name the first counts; the description is below an empty line.
+        head = dict(reversed(PACKAGE_FIELD.findall(text.partition("\n\n")[0])))
+        if head.get("Name"):
+            found[head["Name"]] = head.get("Version", "")
     return dict(sorted(found.items()))
 
 

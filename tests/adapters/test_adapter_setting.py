@@ -23,6 +23,8 @@ from cellwright.settings import from_env
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
+pytestmark = pytest.mark.usefixtures("forked_kernels")
+
 CHAT = ChatAdapter()
 QUESTION = Question("Do it.", Parameters("m"), mode="auto", adapter="chat")
 

@@ -26,7 +26,7 @@ from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 SALES = Path(cellwright.demo.__file__).parent / "data" / "sales.csv"
 each_adapter = pytest.mark.parametrize("name", list(ADAPTERS))
 

@@ -31,7 +31,7 @@ from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.typed_answers import TypedAnswers
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 SETUP = '''
 %reset -f
 import pandas as pd

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from demo_session import Run, Session, run_in_kernel
 from jupyter_client.manager import start_new_kernel
+from quick_kernels import kernels_forked
 
 import cellwright.demo
 from cellwright.demo.server import DemoServer
@@ -26,7 +27,8 @@ def server() -> Iterator[DemoServer]:
 
 @pytest.fixture(scope="session")
 def kernel_client() -> Iterator[Any]:
-    manager, client = start_new_kernel()
+    with kernels_forked():
+        manager, client = start_new_kernel()
     try:
         yield client
     finally:
