@@ -83,7 +83,9 @@ def _picture_chat(lab: LabPage, theme: str) -> None:
     panel.get_by_role("button", name="Allow for this session").click()
     expect(panel.get_by_role("button", name="Send", exact=True)).to_be_visible(timeout=SLOW)
     figure = lab.page.locator(".jp-OutputArea img").last
-    figure.evaluate("image => image.scrollIntoView({ block: 'end' })")
+    for _ in range(2):  # cells above that are drawn only now push it out of sight
+        figure.evaluate("image => image.scrollIntoView({ block: 'end' })")
+        lab.page.wait_for_timeout(500)
     _keep(lab, f"answer-{theme}")
 
 

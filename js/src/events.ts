@@ -326,6 +326,7 @@ export interface Notice {
   readonly text: string;
   readonly action: string;
   readonly code: string;
+  readonly contents?: readonly Content[];
 }
 
 /** The conversation was made shorter; what is left of it stays in the record. */

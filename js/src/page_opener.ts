@@ -1,7 +1,7 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { PageConfig } from '@jupyterlab/coreutils';
 
-import type { Opener } from './keeping/opening';
+import type { Opener } from './views/opening';
 import type { NotebookPort, NotebookRegistry } from './models/notebooks';
 import { OPEN_RUNS } from './runs_command_id';
 

@@ -22,7 +22,7 @@ export function addPanelCommands(model: Panel, host: PanelHost): IDisposable {
   const { app, trans } = host.parts;
   const added = new DisposableSet();
   const commands = [
-    ...viewCommands(host, trans),
+    ...viewCommands(model, host),
     ...chatCommands(model, host),
     ...approvalCommands(model, host)
   ];
@@ -33,7 +33,8 @@ export function addPanelCommands(model: Panel, host: PanelHost): IDisposable {
   return added;
 }
 
-function viewCommands(host: PanelHost, trans: TranslationBundle): readonly Command[] {
+function viewCommands(model: Panel, host: PanelHost): readonly Command[] {
+  const { trans } = host.parts;
   return [
     [
       CommandIDs.open,
@@ -41,7 +42,18 @@ function viewCommands(host: PanelHost, trans: TranslationBundle): readonly Comma
         label: trans.__('Ask the Agent'),
         caption: trans.__('Show the panel and go to its prompt'),
         icon: agentIcon,
-        execute: () => {
+        describedBy: {
+          args: {
+            type: 'object',
+            properties: {
+              chat: { type: 'string', description: trans.__('The chat to show') }
+            }
+          }
+        },
+        execute: ({ chat }) => {
+          if (typeof chat === 'string') {
+            model.openChat(chat);
+          }
           host.show('compose');
         }
       }

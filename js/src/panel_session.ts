@@ -21,8 +21,7 @@ export class PanelSession implements IDisposable {
     this._model = openPanel({ settings: app.serviceManager.serverSettings, notebooks, trans });
     const { highlight, requests } = host;
     const pages = pageLinks(app);
-    const { place: openPlace } = openerOf(app, notebooks);
-    const links = { pages, openPlace };
+    const links = { pages, opener: openerOf(app, notebooks) };
     widget.fill({ panel: this._model, notebooks, settings, requests, trans, highlight, ...links });
     this._parts = DisposableSet.from([
       this._model,

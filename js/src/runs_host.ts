@@ -5,6 +5,7 @@ import { type ReadonlyPartialJSONObject, Token } from '@lumino/coreutils';
 
 import type { Highlight } from './markdown/highlighting';
 import { PageHost } from './page_host';
+import { CommandIDs } from './panel_command_ids';
 import type { Place } from './runs/runs_page';
 import type { RunsWidget } from './runs/runs_widget';
 import { OPEN_RUNS } from './runs_command_id';
@@ -37,7 +38,10 @@ export class RunsHost extends PageHost<RunsWidget> {
       },
       load: async () => {
         const { RunsWidget } = await import('./runs/runs_widget');
-        return new RunsWidget({ settings: server, rendermime, highlight, translator });
+        const openChat = (chat: string): void => {
+          void app.commands.execute(CommandIDs.open, { chat });
+        };
+        return new RunsWidget({ settings: server, rendermime, highlight, translator, openChat });
       },
       go: (content, args) => {
         const place = placeOf(args);

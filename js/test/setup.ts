@@ -7,6 +7,8 @@ configure({ asyncUtilTimeout: 5000 });
 // What is drawn does not outlive its test: its timers would run without a page.
 afterEach(cleanup);
 
+const FRAME_MILLISECONDS = 16;
+
 // What JupyterLab expects of a browser and jsdom does not have.
 class Observer {
   observe(): void {
@@ -20,7 +22,18 @@ class Observer {
   }
 }
 
+// jsdom's own frames stop for good when the first one is asked for while a test fakes timers: all
+// files of a worker share one page, and Lumino has kept the real function.
+const { setTimeout: later, clearTimeout: cancel } = globalThis;
+
 Object.assign(globalThis, {
+  requestAnimationFrame: (callback: FrameRequestCallback) =>
+    later(() => {
+      callback(performance.now());
+    }, FRAME_MILLISECONDS),
+  cancelAnimationFrame: (frame: number) => {
+    cancel(frame);
+  },
   DragEvent: class extends Event {},
   IntersectionObserver: Observer,
   ResizeObserver: Observer,

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from conftest import find_free_port
 from lab import ACTION_MILLISECONDS, VIEWPORT, LabPage, LabServer, running_lab
-from notebook_page import CLOSE_ALL, NotebookPage, opened_page, paint_cells
+from notebook_page import CLOSE_ALL, NotebookPage, loaded_page, paint_cells
 from panel_page import Script, scripted_lab
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """``.ci/ensure-chromium`` looks for the same."""
 
-EXPECTED_MILLISECONDS = 20_000
+EXPECTED_MILLISECONDS = 30_000
 """How long what a test expects may take: other tests want the processor too."""
 
 MODEL = "gpt-5-scripted"
@@ -96,21 +96,47 @@ def chromium() -> str:
     return found or str(downloaded[-1])
 
 
+class Contexts:
+    """One for each server, so that only the first page of it loads all of JupyterLab's code."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._contexts: dict[str, BrowserContext] = {}
+
+    def of(self, server: LabServer) -> BrowserContext:
+        """What pages of this server share."""
+        if server.url not in self._contexts:
+            self._contexts[server.url] = self._browser.new_context(viewport=VIEWPORT)
+        return self._contexts[server.url]
+
+    def close(self) -> None:
+        """Close them all, with their pages."""
+        for context in self._contexts.values():
+            context.close()
+
+
+@pytest.fixture(scope="session")
+def contexts(browser: Browser) -> Iterator[Contexts]:
+    contexts = Contexts(browser)
+    yield contexts
+    contexts.close()
+
+
 @pytest.fixture
 def lab(
-    browser: Browser, lab_server: LabServer, request: pytest.FixtureRequest
+    contexts: Contexts, lab_server: LabServer, request: pytest.FixtureRequest
 ) -> Iterator[LabPage]:
     """A page of JupyterLab; its picture is kept when the test fails."""
-    with _page(browser, lab_server, request) as page:
+    with _page(contexts.of(lab_server), lab_server, request) as page:
         yield page
 
 
 @pytest.fixture(scope="module")
 def shared_page(
-    browser: Browser, scripted_server: LabServer, script: Script
+    contexts: Contexts, scripted_server: LabServer, script: Script
 ) -> Iterator[NotebookPage]:
     """A page with the panel for all tests of a module: loading one takes long."""
-    with opened_page(browser, scripted_server, script) as page:
+    with loaded_page(contexts.of(scripted_server), scripted_server, script) as page:
         yield page
 
 
@@ -125,11 +151,24 @@ def page(shared_page: NotebookPage, request: pytest.FixtureRequest) -> Iterator[
 
 @pytest.fixture
 def own_page(
+    contexts: Contexts, scripted_server: LabServer, script: Script, request: pytest.FixtureRequest
+) -> Iterator[NotebookPage]:
+    """A page of its own, for tests that load it again or change its settings."""
+    script.write()
+    with _page(contexts.of(scripted_server), scripted_server, request) as page:
+        yield NotebookPage(page, script)
+
+
+@pytest.fixture
+def lone_page(
     browser: Browser, scripted_server: LabServer, script: Script, request: pytest.FixtureRequest
 ) -> Iterator[NotebookPage]:
-    """A page of its own, for tests that load it again, cut its line or change its settings."""
+    """A page that shares nothing with others, for a test that cuts its line."""
     script.write()
-    with _page(browser, scripted_server, request) as page:
+    with (
+        browser.new_context(viewport=VIEWPORT) as context,
+        _page(context, scripted_server, request) as page,
+    ):
         yield NotebookPage(page, script)
 
 
@@ -141,21 +180,23 @@ def lab_without_key(
     home = {"CELLWRIGHT_HOME": str(tmp_path / "home")}
     with (
         running_lab(tmp_path, find_free_port(), {**NOTHING_SET, **home}) as server,
-        _page(browser, server, request) as page,
+        browser.new_context(viewport=VIEWPORT) as context,
+        _page(context, server, request) as page,
     ):
         yield page
 
 
 @contextmanager
-def _page(browser: Browser, server: LabServer, request: pytest.FixtureRequest) -> Iterator[LabPage]:
-    context = browser.new_context(viewport=VIEWPORT)
-    context.set_default_timeout(ACTION_MILLISECONDS)
+def _page(
+    context: BrowserContext, server: LabServer, request: pytest.FixtureRequest
+) -> Iterator[LabPage]:
     page = LabPage(context.new_page(), server)
+    page.page.set_default_timeout(ACTION_MILLISECONDS)
     with _pictured(page, request):
         yield page
     if page.page.evaluate("'jupyterapp' in window"):
         page.page.evaluate(CLOSE_ALL)  # a kernel that nobody needs takes its share
-    context.close()
+    page.page.close()
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from playwright.sync_api import Page, ViewportSize
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "test-output" / "screenshots"
 START_SECONDS = 60
+END_SECONDS = 4
+"""Where a page left in the middle of a request, a thread of the server waits for it for ever."""
 ACTION_MILLISECONDS = 60_000
 VIEWPORT: ViewportSize = {"width": 1400, "height": 1000}
 
@@ -32,6 +34,14 @@ QUIET_SETTINGS = {
     # what painting does to a notebook has tests of its own
     "cellwright:plugin": {"paintCells": False},
 }
+
+FORKED_KERNEL = {
+    "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+    "display_name": "Python 3 (ipykernel)",
+    "language": "python",
+    "metadata": {"kernel_provisioner": {"provisioner_name": "cellwright-fork"}},
+}
+"""As the usual one, and there ten times sooner (docs/kernels.md)."""
 
 SHARING_SERVER = ("jupyter_server_ydoc", "jupyter_server_fileid")
 SHARING_PAGE = ("@jupyter/collaboration-extension", "@jupyter/docprovider-extension")
@@ -78,7 +88,12 @@ class LabServer:
 
 @contextmanager
 def running_lab(
-    root: Path, port: int, changes: Mapping[str, str] | None = None, *, is_shared: bool = False
+    root: Path,
+    port: int,
+    changes: Mapping[str, str] | None = None,
+    *,
+    is_shared: bool = False,
+    forks_kernels: bool = False,
 ) -> Iterator[LabServer]:
     """Start JupyterLab with all its folders below ``root``; end it with everything it started.
 
@@ -87,6 +102,7 @@ def running_lab(
         port: A free one.
         changes: What the server's environment has besides, or otherwise.
         is_shared: Whether documents are shared through jupyter-collaboration.
+        forks_kernels: Whether kernels are forked from a process that has imported what they need.
     """
     server = LabServer(
         url=f"http://127.0.0.1:{port}",
@@ -98,15 +114,14 @@ def running_lab(
     server.folder.mkdir()
     environment = {**_environment(root, server), **(changes or {})}
     command = _command(server, port)
+    if forks_kernels:
+        environment["JUPYTER_PATH"] = _offer_forked_kernels(root)
     if not is_shared:
-        # an environment's own configuration goes before a person's, an option before both
-        switched_off = dict.fromkeys(SHARING_SERVER, False)
-        command.append(f"--ServerApp.jpserver_extensions={switched_off}")
-        page = root / "config" / "labconfig" / "page_config.json"
-        page.write_text(json.dumps({"disabledExtensions": dict.fromkeys(SHARING_PAGE, True)}))
+        command.append(_switch_sharing_off(root))
     with server.log.open("w") as log:
         process = subprocess.Popen(
             command,
+            cwd=root if is_shared else None,  # jupyter-collaboration keeps a database there
             env=environment,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -117,6 +132,22 @@ def running_lab(
         yield server
     finally:
         _end(process)
+
+
+def _offer_forked_kernels(root: Path) -> str:
+    """Write the kernelspec; the folder in which Jupyter is to look for it first."""
+    spec = root / "forked" / "kernels" / "python3" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps(FORKED_KERNEL), "utf-8")
+    return str(root / "forked")
+
+
+def _switch_sharing_off(root: Path) -> str:
+    """Write it down for pages; the option that says so to the server."""
+    page = root / "config" / "labconfig" / "page_config.json"
+    page.write_text(json.dumps({"disabledExtensions": dict.fromkeys(SHARING_PAGE, True)}))
+    # an environment's own configuration goes before a person's, an option before both
+    return f"--ServerApp.jpserver_extensions={dict.fromkeys(SHARING_SERVER, False)}"
 
 
 def _command(server: LabServer, port: int) -> list[str]:
@@ -170,7 +201,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(20)
+            process.wait(END_SECONDS)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,14 @@ from typing import Any
 from fake_service import Answer
 from lab import VIEWPORT, LabPage, LabServer
 from panel_page import PanelPage, Script
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
 DEFAULT_MILLISECONDS = 30_000
-COUNT = "import time\nfor number in range({}):\n    print(number, flush=True)\n    time.sleep({})"
+COUNT_UNTIL = (
+    "import itertools, pathlib, time\nfor number in itertools.count():\n"
+    "    print(number, flush=True)\n    if pathlib.Path({!r}).exists():\n        break\n"
+    "    time.sleep(0.1)"
+)
 WAIT = (
     "import pathlib, time\nprint('waiting', flush=True)\n"
     "while not pathlib.Path({!r}).exists():\n    time.sleep(0.1)\nprint('went on')"
@@ -33,19 +37,20 @@ CLOSE_ALL = """async () => {
 _numbers = itertools.count()
 
 
-def count(times: int, seconds: float = 0.3) -> str:
-    """Code that prints so many numbers, one at a time."""
-    return COUNT.format(times, seconds)
+def count_until(name: str) -> str:
+    """Code that prints numbers until this file is there, however slow the page is."""
+    return COUNT_UNTIL.format(name)
+
+
+def is_counted(cell: dict[str, Any]) -> bool:
+    """Whether a cell shows each number once, from zero on."""
+    found = shown(cell).split()
+    return len(found) > 1 and found == [str(number) for number in range(len(found))]
 
 
 def wait_for_file(name: str) -> str:
     """Code that goes on when this file is there, however slow the page is."""
     return WAIT.format(name)
-
-
-def numbers(times: int) -> list[str]:
-    """What ``count`` prints."""
-    return [str(number) for number in range(times)]
 
 
 def shown(cell: dict[str, Any]) -> str:
@@ -98,6 +103,10 @@ class NotebookPage(PanelPage):
         self.lab.page.wait_for_function(HAS_KERNEL)
         expect(self.root.get_by_text(name).first).to_be_visible()
 
+    def go_on(self, name: str) -> None:
+        """Let code go on that waits for this file."""
+        (self.lab.server.folder / name).touch()
+
     def output(self, index: int) -> Locator:
         """All that a cell shows."""
         return self.cell(index).locator(".jp-OutputArea")
@@ -144,13 +153,24 @@ class NotebookPage(PanelPage):
 
 
 @contextmanager
-def opened_page(browser: Browser, server: LabServer, script: Script) -> Iterator[NotebookPage]:
+def loaded_page(
+    context: BrowserContext, server: LabServer, script: Script
+) -> Iterator[NotebookPage]:
     """A page of JupyterLab with the panel open and no notebook."""
-    expect.set_options(timeout=DEFAULT_MILLISECONDS)
-    with browser.new_context(viewport=VIEWPORT) as context:
-        context.set_default_timeout(DEFAULT_MILLISECONDS)
-        page = NotebookPage(LabPage(context.new_page(), server), script)
-        page.lab.page.goto(f"{server.url}/lab?token={server.token}&reset")
-        page.lab.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
-        page.show()
+    page = NotebookPage(LabPage(context.new_page(), server), script)
+    page.lab.page.set_default_timeout(DEFAULT_MILLISECONDS)
+    page.lab.page.goto(f"{server.url}/lab?token={server.token}&reset")
+    page.lab.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+    page.show()
+    yield page
+    page.lab.page.close()
+
+
+@contextmanager
+def opened_page(browser: Browser, server: LabServer, script: Script) -> Iterator[NotebookPage]:
+    """The same in a browser of its own, as another person's."""
+    with (
+        browser.new_context(viewport=VIEWPORT) as context,
+        loaded_page(context, server, script) as page,
+    ):
         yield page

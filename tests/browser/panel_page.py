@@ -70,7 +70,8 @@ def scripted_lab(
             "CELLWRIGHT_HOME": str(root / "home"),
             **changes,
         }
-        with running_lab(root, find_free_port(), settings, is_shared=is_shared) as server:
+        port = find_free_port()
+        with running_lab(root, port, settings, is_shared=is_shared, forks_kernels=True) as server:
             yield server
 
 
@@ -159,20 +160,27 @@ class PanelPage:
         """The sources of the open notebook's cells."""
         return ["".join(cell["source"]) for cell in self.lab.cells()]
 
+    @property
+    def width(self) -> float:
+        """How wide the panel is."""
+        box = self.root.bounding_box()
+        return 0 if box is None else box["width"]
+
     def widen(self, pixels: int) -> None:
         """Make the panel so wide, as dragging its edge does."""
+        if abs(self.width - pixels) < 1:
+            return
         handle = self.lab.page.locator(
             "#jp-main-split-panel > .lm-SplitPanel-handle:not(.lm-mod-hidden)"
         ).last
         handle.hover(position={"x": 1, "y": 300})  # once it has come to rest
-        place, panel = handle.bounding_box(), self.root.bounding_box()
+        place, width = handle.bounding_box(), self.width
         assert place is not None
-        assert panel is not None
         mouse = self.lab.page.mouse
         x = place["x"] + place["width"] / 2
         mouse.move(x, 300)
         mouse.down()
-        mouse.move(x + panel["width"] - pixels, 300, steps=4)
+        mouse.move(x + width - pixels, 300, steps=4)
         mouse.up()
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 from lab import LabPage
-from playwright.sync_api import Locator, expect
+from panel_page import PanelPage
+from playwright.sync_api import FilePayload, Locator, expect
 from recorded_runs import analysis_run
 from seen_page import look
 
@@ -92,3 +93,41 @@ def look_something_up(lab: LabPage, root: Locator) -> None:
     hits.filter(has_text="keeping.ipynb").get_by_role("button").first.click()
     expect(lab.page.locator(".jp-Notebook .jp-Cell.cw-mod-flash")).to_be_visible()
     lab.execute("cellwright:keeping", {"part": "usage"})
+
+
+def test_002_90_a_document_is_asked_about_and_a_run_leads_back_to_its_chat(
+    lab: LabPage, root: Locator
+) -> None:
+    lab.execute("cellwright:keeping", {"part": "library"})
+    root.get_by_role("textbox", name="File, folder or address").fill("notes")
+    root.get_by_role("button", name="Add to the library").click()
+    expect(root.get_by_role("row").filter(has_text="prices.md")).to_be_visible()
+    panel = PanelPage(lab)
+    panel.show("Plan")
+    panel.root.locator("input[type=file]").set_input_files(document("rules.md"))
+    panel.button("Attach").focus()
+    for key in ("Tab", "Enter"):
+        lab.page.keyboard.press(key)
+    expect(panel.root.get_by_text("rules.md went into the library.")).to_be_visible()
+    expect(panel.prompt).to_be_focused()
+    root.locator("input[type=file]").set_input_files([document("more.md"), document("odd.zip")])
+    expect(root.get_by_role("alert")).to_contain_text("'odd.zip' is of a kind")
+    for name in ("rules.md", "more.md"):
+        expect(root.get_by_role("row").filter(has_text=name)).to_contain_text("Uploaded")
+    panel.answer("What is in this notebook?")
+    panel.button("More for this answer").click()
+    panel.root.get_by_role("menuitem", name="Show run").click()
+    runs = lab.page.locator("#cellwright-runs")
+    runs.get_by_role("button", name="Show chat").click()
+    expect(panel.prompt).to_be_focused()
+    expect(panel.turns).to_have_count(1)
+    runs.get_by_role("tab", name="Recorded runs").click()
+    tokens = runs.get_by_role("columnheader", name="Tokens")
+    tokens.get_by_role("button").press("Enter")
+    expect(tokens).to_have_attribute("aria-sort", "descending")
+    expect(runs.get_by_role("button", name="What is in this notebook?").first).to_be_visible()
+
+
+def document(name: str) -> FilePayload:
+    """A file that a person picks."""
+    return {"name": name, "mimeType": "text/markdown", "buffer": f"# About {name}".encode()}

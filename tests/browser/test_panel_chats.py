@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fake_service import text
 from lab import LabPage
-from notebook_page import NotebookPage, numbers
+from notebook_page import NotebookPage, count_until, is_counted
 from panel_page import Line, PanelPage, Script, call, slowly
 from playwright.sync_api import expect
 
@@ -76,21 +76,13 @@ def test_chats_are_listed_searched_renamed_exported_resumed_and_deleted(page: No
     expect(page.root.get_by_role("heading", name="Birds of the south")).to_be_visible()
 
 
-COUNT = (
-    "import itertools, pathlib, time\nfor number in itertools.count():\n"
-    "    print(number, flush=True)\n    if pathlib.Path('counted').exists():\n        break\n"
-    "    time.sleep(0.2)"
-)
-"""Counts until a file is there, however slow the page is."""
-
-
 def test_a_tab_that_is_loaded_again_or_closed_finds_everything_once(
     panel: NotebookPage, script: Script
 ) -> None:
     """Faults S12 and S14."""
     script.write(
         text("Said before."),
-        call("run_cell", code=COUNT, title="Count"),
+        call("run_cell", code=count_until("counted"), title="Count"),
         text("Counted to the end."),
     )
     panel.open(notebook(panel, "again"), mode="Auto")
@@ -110,7 +102,7 @@ def test_a_tab_that_is_loaded_again_or_closed_finds_everything_once(
     expect(second.button("Take over")).to_be_visible()
     second.lab.page.close()
 
-    (panel.lab.server.folder / "counted").touch()
+    panel.go_on("counted")
     panel.wait_for_answer(2)
     panel.lab.save()
     panel.reload()
@@ -119,24 +111,21 @@ def test_a_tab_that_is_loaded_again_or_closed_finds_everything_once(
     assert panel.root.inner_text().count("Counted to the end.") == 1
     assert panel.cards.count() == 1
     first, counted = panel.lab.cells()
-    printed = "".join(output["text"] for output in counted["outputs"])
-    times = len(printed.split())
-    assert times > 5
-    assert printed.split() == numbers(times)
+    assert is_counted(counted)
     assert counted["execution_count"] is not None
     assert first["source"] == "x = 1"
 
 
 def test_a_line_that_is_cut_for_five_seconds_doubles_and_loses_nothing(
-    panel: NotebookPage, script: Script
+    lone_page: NotebookPage, script: Script
 ) -> None:
     """Fault S15."""
     words = " ".join(f"w{number}" for number in range(80))
     script.write(slowly(words, 8))
-    page = panel.lab.page
-    with Line(panel.lab.server).running() as line:
+    page = lone_page.lab.page
+    with Line(lone_page.lab.server).running() as line:
         panel = PanelPage(LabPage(page, line.server))
-        panel.open(notebook(panel, "offline"))
+        panel.open(notebook(lone_page, "offline"))
         panel.ask()
         expect(panel.last).to_contain_text("w5")
         page.context.set_offline(True)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from fake_service import text
-from notebook_page import NotebookPage, count, numbers, opened_page, shown, wait_for_file
+from notebook_page import NotebookPage, count_until, is_counted, opened_page, shown, wait_for_file
 from panel_page import call
 from playwright.sync_api import Browser, expect
 
@@ -17,7 +17,7 @@ def test_the_person_s_text_and_places_win_over_the_agent_s(page: NotebookPage) -
     """Faults S20 and S21."""
     page.write(
         call("read_notebook"),
-        call("run_cell", code=count(20)),
+        call("run_cell", code=count_until("typed")),
         call("edit_cell", cell_id="cell-0", source="agent = 1", run=True),
         text("Done."),
     )
@@ -26,19 +26,22 @@ def test_the_person_s_text_and_places_win_over_the_agent_s(page: NotebookPage) -
     expect(page.output(1)).to_contain_text("1")
     page.type_into(0, "mine = 2")
     page.lab.execute("notebook:insert-cell-above")
+    page.lab.page.wait_for_timeout(600)  # the server is told of it once the typing has stopped
+    page.go_on("typed")
     page.wait_for_answer()
     assert page.sources()[:2] == ["", "mine = 2"]
-    assert shown(page.lab.cells()[2]).split() == numbers(20)
+    assert is_counted(page.lab.cells()[2])
     assert "mine = 2" in page.tool_results()
 
 
 def test_a_cell_that_the_person_runs_meanwhile_shows_what_they_ran(page: NotebookPage) -> None:
-    page.write(call("run_cell", code=count(8)), text("Done."))
+    page.write(call("run_cell", code=count_until("run")), text("Done."))
     page.start("x = 1")
     page.ask()
     expect(page.output(1)).to_contain_text("1")
     page.type_into(1, "print('mine')")
     page.lab.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
+    page.go_on("run")
     page.wait_for_answer()
     page.lab.wait_idle()
     expect(page.cell(1).locator(".jp-OutputArea-output")).to_have_text("mine")
@@ -47,29 +50,35 @@ def test_a_cell_that_the_person_runs_meanwhile_shows_what_they_ran(page: Noteboo
 
 def test_a_renamed_notebook_keeps_its_run_and_its_chat(page: NotebookPage) -> None:
     """Fault S16."""
-    page.write(call("run_cell", code=count(12)), call("run_cell", code="'next'"), text("Done."))
+    page.write(
+        call("run_cell", code=count_until("renamed")),
+        call("run_cell", code="'next'"),
+        text("Done."),
+    )
     page.start("x = 1")
     page.ask()
     expect(page.output(1)).to_contain_text("1")
     page.lab.page.evaluate(
         "window.jupyterapp.shell.currentWidget.context.rename('renamed-meanwhile.ipynb')"
     )
+    page.go_on("renamed")
     page.wait_for_answer()
     _, counted, after = page.lab.cells()
-    assert shown(counted).split() == numbers(12)
+    assert is_counted(counted)
     assert shown(after) == "'next'"
     expect(page.root.get_by_text("renamed-meanwhile.ipynb").first).to_be_visible()
 
 
 def test_a_notebook_that_was_closed_is_offered_its_cells(page: NotebookPage) -> None:
     """Fault S17, and never the file under a notebook."""
-    page.write(call("run_cell", code=count(10)), text("Done."))
+    page.write(call("run_cell", code=count_until("closed")), text("Done."))
     name = page.start("x = 1")
     path = page.lab.server.folder / name
     before = path.read_text("utf-8")
     page.ask()
     expect(page.output(1)).to_contain_text("1")
     page.lab.page.evaluate("window.jupyterapp.shell.currentWidget.dispose()")
+    page.go_on("closed")
     page.wait_for_answer()
     assert path.read_text("utf-8") == before
     page.open_beside(name)
@@ -79,8 +88,8 @@ def test_a_notebook_that_was_closed_is_offered_its_cells(page: NotebookPage) -> 
     page.button("Insert", within=page.missing).click()
     expect(page.missing).to_have_count(0)
     _, inserted = page.lab.cells()
-    assert inserted["source"] == count(10)
-    assert shown(inserted).split() == numbers(10)
+    assert inserted["source"] == count_until("closed")
+    assert is_counted(inserted)
     page.lab.save()
     page.close_all()
     page.open_beside(name)
@@ -90,11 +99,12 @@ def test_a_notebook_that_was_closed_is_offered_its_cells(page: NotebookPage) -> 
 
 def test_a_deleted_notebook_does_not_come_back(page: NotebookPage) -> None:
     """Fault S18."""
-    page.write(call("run_cell", code=count(8)), text("Done."))
+    page.write(call("run_cell", code=count_until("deleted")), text("Done."))
     path = page.lab.server.folder / page.start("x = 1")
     page.ask()
     expect(page.output(1)).to_contain_text("1")
     path.unlink()
+    page.go_on("deleted")
     page.wait_for_answer()
     assert not path.exists()
 
@@ -155,7 +165,7 @@ def test_a_cell_that_the_person_deletes_while_it_runs_stays_deleted(page: Notebo
     """Faults S14 and S19: the page is loaded again too, and misses and doubles nothing."""
     page.write(
         call("run_cell", code="print('first')"),
-        call("run_cell", code=count(20)),
+        call("run_cell", code=count_until("cell-deleted")),
         call("run_cell", code=wait_for_file("reloaded")),
         text("Done."),
     )
@@ -165,11 +175,12 @@ def test_a_cell_that_the_person_deletes_while_it_runs_stays_deleted(page: Notebo
     page.prompt_of(2).click()
     page.lab.execute("notebook:delete-cell")
     assert len(page.ids()) == 2
+    page.go_on("cell-deleted")
     expect(page.output(2)).to_contain_text("waiting")
     page.reload()
     expect(page.output(2)).to_contain_text("waiting")
     expect(page.prompt_of(2)).to_have_text("[*]:")
-    (page.lab.server.folder / "reloaded").touch()
+    page.go_on("reloaded")
     page.wait_for_answer()
     _, first, waited = page.lab.cells()
     assert shown(first) == "first\n"

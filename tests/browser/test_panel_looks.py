@@ -6,7 +6,7 @@ The pictures lie in ``test-output/screenshots``; they are looked at, not compare
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,12 +15,10 @@ from lab import SCREENSHOTS, LabPage
 from notebook_page import NotebookPage
 from panel_page import PANEL, PanelPage, call, slowly
 from playwright.sync_api import expect
+from seen_page import themes, use_theme, violations
 
 pytestmark = pytest.mark.browser
 
-AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-THEMES = {"dark": "JupyterLab Dark", "light": "JupyterLab Light"}
-"""The usual one last: it stays."""
 WIDTHS = (320, 480)
 SPILLED = """panel => Array.from(document.querySelectorAll(`${panel}, ${panel} *`))
     .filter(element => {
@@ -43,38 +41,26 @@ OUTSIDE = """panel => {
 }"""
 
 
-USE_THEME = """async name => {
-    await window.jupyterapp.commands.execute('apputils:change-theme', { theme: name });
-}"""
-HAS_THEME = "wanted => String(document.body.dataset.jpThemeLight === 'true') === wanted"
-VIOLATIONS = """async panel => {
-    const { violations } = await axe.run(panel, { rules: { region: false } });
-    return violations.flatMap(({ id, nodes }) => nodes.map(
-        ({ html, any }) => [id, html.slice(0, 150), any[0]?.message].join(' ')));
-}"""
-
-
 @pytest.fixture
-def panel(page: NotebookPage) -> NotebookPage:
-    return page
+def panel(page: NotebookPage) -> Iterator[NotebookPage]:
+    yield page
+    use_theme(page.lab, "light")  # the server remembers it
 
 
 def look(panel: PanelPage, state: str) -> None:
     """Keep a picture of the panel for each theme and width, and find what does not fit or read."""
     page = panel.lab.page
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
-    for theme, name in THEMES.items():
-        page.evaluate(USE_THEME, name)
-        page.wait_for_function(HAS_THEME, arg=str(theme == "light").lower())
-        for width in WIDTHS:
+    for index, theme in enumerate(themes(panel.lab)):
+        use_theme(panel.lab, theme)
+        for width in sorted(WIDTHS, key=lambda width: abs(width - panel.width)):
             panel.widen(width)
             page.wait_for_timeout(50)
             panel.root.screenshot(path=SCREENSHOTS / f"look-{state}-{width}-{theme}.png")
             assert page.evaluate(SPILLED, PANEL) == [], f"{state} {width} {theme}"
             assert page.evaluate(OUTSIDE, PANEL) == [], f"{state} {width} {theme}"
         # what it looks for depends on colours and names, and not on the width
-        assert page.evaluate(VIOLATIONS, PANEL) == [], f"{state} {theme}"
+        found = violations(panel.lab, PANEL, only_colours=index > 0)
+        assert found == [], f"{state} {theme}"
 
 
 CODE = (
@@ -208,3 +194,4 @@ def test_it_is_tidy_without_a_key(lab: LabPage) -> None:
     look(demo, "key")
     demo.button("Use your own model").click()
     look(demo, "key-form")
+    use_theme(lab, "light")

@@ -12,8 +12,18 @@ from pathlib import Path
 
 import pytest
 from conftest import find_free_port
-from fake_service import Answer, FakeService, Request, Wire, text
+from fake_service import (
+    Answer,
+    FakeService,
+    Request,
+    Wire,
+    call_delta,
+    chunk,
+    raw_sse,
+    text,
+)
 from lab import LabPage, LabServer, running_lab
+from notebook_page import NotebookPage
 from playwright.sync_api import ConsoleMessage, Dialog, Page, expect
 from playwright.sync_api import Request as PageRequest
 
@@ -26,7 +36,7 @@ PAYLOADS: list[str] = json.loads(
 PIECE = 7
 """So few characters at once come from the model, so that the panel draws unfinished markup too."""
 AT_ONCE = 10
-"""So many answers come before it is looked what they did."""
+"""So many come in one answer, each before a call of a tool, before it is looked what they did."""
 
 TURN_MILLISECONDS = 60_000
 ACTIVE = (
@@ -40,6 +50,9 @@ STRANGE = """selector => Array.from(document.querySelectorAll('.cw-md')).flatMap
         .filter(element => element.matches(selector)
             || element.getAttributeNames().some(name => /^(on|data-)/.test(name)))
         .map(element => element.outerHTML.slice(0, 200)))"""
+
+
+DRAWN = "document.querySelectorAll('.cw-md').length"
 
 
 class Sink:
@@ -80,15 +93,20 @@ class Sink:
 class Watched:
     """What happens in a page besides what it is there for."""
 
-    def __init__(self, page: Page, server: LabServer) -> None:
+    def __init__(self, page: Page, server: LabServer, notebook: str) -> None:
         self.events: list[str] = []
         self._server = server
+        self._address = f"{server.url}/lab/tree/{notebook}"
         page.on("request", self._asked)
         page.on("dialog", self._asked_the_person)
         page.on("popup", lambda popup: self.events.append(f"popup {popup.url}"))
-        page.on("framenavigated", lambda frame: self.events.append(f"navigated {frame.url}"))
+        page.on("framenavigated", lambda frame: self._went(frame.url))
         page.on("pageerror", lambda error: self.events.append(f"error {error}"))
         page.on("console", self._said)
+
+    def _went(self, address: str) -> None:
+        if address != self._address:  # JupyterLab names the open notebook, now or later
+            self.events.append(f"navigated {address}")
 
     def _asked(self, request: PageRequest) -> None:
         own = (self._server.url, self._server.url.replace("http", "ws", 1), "data:", "blob:")
@@ -120,7 +138,7 @@ def service(sink: Sink) -> Iterator[FakeService]:
 
 
 @pytest.fixture(scope="module")
-def lab_server(
+def scripted_server(
     service: FakeService, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LabServer]:
     root = tmp_path_factory.mktemp("sink")
@@ -130,31 +148,47 @@ def lab_server(
         "CELLWRIGHT_MODEL": "scripted",
         "CELLWRIGHT_HOME": str(root / "home"),
     }
-    with running_lab(root, find_free_port(), settings) as server:
+    with running_lab(root, find_free_port(), settings, forks_kernels=True) as server:
         yield server
 
 
+@pytest.fixture
+def lab(page: NotebookPage) -> LabPage:
+    return page.lab
+
+
 def _payload_asked_for(request: Request, sink: Sink) -> Answer:
-    asked = re.findall(r"payload (\d+)\b", json.dumps(request.messages))
-    payload = PAYLOADS[int(asked[-1])].replace("evil.test", sink.host)
-    return text(pieces=[payload[at : at + PIECE] for at in range(0, len(payload), PIECE)])
+    """The next of the payloads that were asked for: all but the last come with a call."""
+    asked = re.findall(r"payloads (\d+) to (\d+)\b", json.dumps(request.messages))
+    first, last = map(int, asked[-1])
+    number = first + sum(message["role"] == "tool" for message in request.messages)
+    payload = PAYLOADS[number].replace("evil.test", sink.host)
+    pieces = [payload[at : at + PIECE] for at in range(0, len(payload), PIECE)]
+    if number == last:
+        return text(pieces=pieces)
+    # not the same one each time: that would be taken for going in circles
+    arguments = json.dumps({"pattern": f"x{number}"})
+    call = call_delta(id=f"call_{number}", name="list_variables", arguments=arguments)
+    said = [chunk({"content": piece}) for piece in pieces]
+    return raw_sse([*said, chunk(call), chunk({}, "tool_calls")])
 
 
-def _ask(page: Page, *prompts: str) -> None:
-    """Ask the panel, one prompt waiting for the other, and wait for the end of all answers."""
+def _ask(page: Page, first: int, last: int) -> None:
+    """Ask for these payloads, and wait for the end of the answer."""
     panel = page.locator("#cellwright-panel")
+    panel.get_by_role("textbox", name="Prompt").fill(f"payloads {first} to {last}")
+    panel.get_by_role("textbox", name="Prompt").press("Enter")
     ended = panel.get_by_role("article").get_by_role("button", name="Copy answer")
-    before = ended.count()
-    for prompt in prompts:
-        panel.get_by_role("textbox", name="Prompt").fill(prompt)
-        panel.get_by_role("textbox", name="Prompt").press("Enter")
-    expect(ended).to_have_count(before + len(prompts), timeout=TURN_MILLISECONDS)
+    expect(ended).to_have_count(1, timeout=TURN_MILLISECONDS)
 
 
 def _open_panel(lab: LabPage, name: str) -> None:
-    lab.open(lab.server.write_notebook(name, ["1"]))
+    lab.show(lab.server.write_notebook(name, ["1"]))
     lab.execute("cellwright:open")
-    lab.page.locator("#cellwright-panel").get_by_role("textbox", name="Prompt").wait_for()
+    panel = lab.page.locator("#cellwright-panel")
+    panel.get_by_role("textbox", name="Prompt").wait_for()
+    expect(panel.get_by_text(name).first).to_be_visible()
+    expect(panel.get_by_role("article")).to_have_count(0)
 
 
 def test_the_sink_counts_what_a_page_fetches(lab: LabPage, sink: Sink) -> None:
@@ -174,14 +208,14 @@ def test_the_sink_counts_what_a_page_fetches(lab: LabPage, sink: Sink) -> None:
 
 def test_no_payload_makes_the_page_fetch_run_or_go_anywhere(lab: LabPage, sink: Sink) -> None:
     _open_panel(lab, "sink.ipynb")
-    watched = Watched(lab.page, lab.server)
+    watched = Watched(lab.page, lab.server, "sink.ipynb")
     panel = lab.page.locator("#cellwright-panel")
     for first in range(0, len(PAYLOADS), AT_ONCE):
-        numbers = range(first, min(first + AT_ONCE, len(PAYLOADS)))
+        asked = PAYLOADS[first : first + AT_ONCE]
         lab.execute("cellwright:new-chat")
         expect(panel.get_by_role("article")).to_have_count(0)
-        _ask(lab.page, *(f"payload {number}" for number in numbers))
-        asked = [PAYLOADS[number] for number in numbers]
+        _ask(lab.page, first, first + len(asked) - 1)
+        assert lab.page.evaluate(DRAWN) == len(asked), "all were drawn"
         assert lab.page.evaluate(STRANGE, ACTIVE) == [], asked
         assert (sink.hits, watched.events) == ([], []), asked
     lab.screenshot("sink")
@@ -190,7 +224,7 @@ def test_no_payload_makes_the_page_fetch_run_or_go_anywhere(lab: LabPage, sink: 
 def test_what_is_kept_from_loading_says_where_it_was(lab: LabPage, sink: Sink) -> None:
     _open_panel(lab, "blocked.ipynb")
     number = PAYLOADS.index("![x](http://evil.test/x.png)")
-    _ask(lab.page, f"payload {number}")
+    _ask(lab.page, number, number)
     answer = lab.page.locator("#cellwright-panel").get_by_role("article").last
     expect(answer.get_by_text("Image blocked: 127.0.0.1")).to_be_visible()
     expect(answer.get_by_role("button", name="Copy address")).to_be_visible()
@@ -200,8 +234,8 @@ def test_what_is_kept_from_loading_says_where_it_was(lab: LabPage, sink: Sink) -
 def test_a_payload_that_is_opened_again_still_does_nothing(lab: LabPage, sink: Sink) -> None:
     _open_panel(lab, "again.ipynb")
     number = PAYLOADS.index("<img src=http://evil.test/x.png onerror=alert(1)>")
-    _ask(lab.page, f"payload {number}")
-    watched = Watched(lab.page, lab.server)
+    _ask(lab.page, number, number)
+    watched = Watched(lab.page, lab.server, "again.ipynb")
     lab.page.reload()
     lab.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
     watched.events.clear()  # the page itself was loaded again
@@ -209,5 +243,4 @@ def test_a_payload_that_is_opened_again_still_does_nothing(lab: LabPage, sink: S
     answer = lab.page.locator("#cellwright-panel").get_by_role("article").last
     expect(answer.get_by_text("onerror=alert(1)")).to_be_visible()
     assert lab.page.evaluate(STRANGE, ACTIVE) == []
-    lab_s_own = f"navigated {lab.page.url}"  # JupyterLab names the open notebook, now or later
-    assert (sink.hits, [event for event in watched.events if event != lab_s_own]) == ([], [])
+    assert (sink.hits, watched.events) == ([], [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ SOURCES = (
 )
 NOT_SOURCES = shutil.ignore_patterns("__pycache__", "labextension", "lib", "_version.py")
 LABEXTENSION = "share/jupyter/labextensions/cellwright"
+WHOLE_BYTES = 400_000
 
 
 def run(command: Sequence[str | Path], **environment: str) -> str:
@@ -95,6 +97,15 @@ def test_the_wheel_holds_the_labextension_and_enables_the_server_extension(
     files = ("package.json", "install.json", "static/style.js", "schemas/cellwright/plugin.json")
     assert shared >= {f"{LABEXTENSION}/{name}" for name in files}
     assert "etc/jupyter/jupyter_server_config.d/cellwright.json" in shared
+
+
+def test_a_page_can_load_the_whole_labextension_quickly(contents: dict[str, bytes]) -> None:
+    loaded = {
+        name: len(gzip.compress(data, 9))
+        for name, data in contents.items()
+        if LABEXTENSION in name and not name.endswith(".map")
+    }
+    assert 0 < sum(loaded.values()) < WHOLE_BYTES, loaded
 
 
 def test_the_wheel_holds_nothing_of_the_machine_that_built_it(contents: dict[str, bytes]) -> None:

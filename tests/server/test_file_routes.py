@@ -70,6 +70,7 @@ class TestUploads:
             "name": "sales.csv",
             "size_bytes": len(DATA),
             "mime": "text/csv",
+            "library": "",
         }
         (file,) = stored(shared)
         assert file == shared.uploads.path(f"{SHA}.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -66,6 +67,41 @@ async def test_a_document_is_taken_out(client: Client, root: Path) -> None:
     assert (await client.call("DELETE", f"library/{document['id']}")).status == 404
 
 
+async def test_a_library_is_deleted_with_its_documents_where_that_is_said(
+    client: Client, root: Path
+) -> None:
+    await client.call("POST", "library", {"place": "docs/returns.md"})
+    (document,) = await read(client)
+    (library,) = (await client.call("GET", "library")).json["libraries"]
+    assert library == {
+        "id": document["library"],
+        "name": "default",
+        "place": ".",
+        "is_default": True,
+        "documents": 1,
+    }
+    here = with_parameters("library", library=library["id"])
+    refused = await client.call("DELETE", here)
+    assert (refused.status, "has documents" in refused.json["message"]) == (409, True)
+    assert (await client.call("DELETE", "library")).status == 400
+    left = await client.call("DELETE", f"{here}&all=1")
+    assert (left.status, left.json) == (200, {"documents": [], "indexing": None, "libraries": []})
+    assert (root / "docs" / "returns.md").exists()
+
+
+async def test_all_libraries_are_deleted_or_none(client: Client, root: Path) -> None:
+    await client.call("POST", "library", {"place": "docs/returns.md"})
+    await read(client)
+    file = root / ".cellwright" / "assistants" / "clerk.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('library = ["default"]')
+    refused = await client.call("DELETE", "library?all=1")
+    assert (refused.status, "used by clerk" in refused.json["message"]) == (409, True)
+    assert len(await read(client)) == 1
+    file.unlink()
+    assert (await client.call("DELETE", "library?all=1")).json["libraries"] == []
+
+
 async def test_what_may_not_be_read_is_refused(client: Client, root: Path) -> None:
     for place in ("", "nowhere.md", "../outside", "/etc/hosts", "http://x.test/"):
         assert (await client.call("POST", "library", {"place": place})).status == 400
@@ -79,7 +115,7 @@ async def test_002_90_an_uploaded_file_is_added_under_its_name(
     body = {"place": stored.file, "name": stored.name}
     assert (await client.call("POST", "library", body)).status == 202
     (document,) = await read(client)
-    assert document["name"] == "rules.md"
+    assert (document["name"], document["place"]) == ("rules.md", "")  # nothing to open
     wrong = {"place": "0" * 64, "name": "x.md"}
     assert (await client.call("POST", "library", wrong)).status == 400
 
@@ -96,3 +132,54 @@ async def test_places_wait_for_each_other_and_closing_stops_them(
     desk.close()
     assert not desk.is_busy
     assert desk.state() is None
+
+
+async def test_002_90_an_upload_says_which_library_would_take_it(
+    client: Client, shared: Application, root: Path
+) -> None:
+    async def offered(name: str, **words: str) -> str:
+        address = with_parameters("files", name=name, **words)
+        return str((await client.call("POST", address, b"# Rules\nzebra")).json["library"])
+
+    assert await offered("rules.md") == ""  # there is no library yet
+    await client.call("POST", "library", {"place": "docs/returns.md"})
+    await read(client)
+    assert [await offered(name) for name in ("rules.md", "a.ipynb", "a.csv", "a.png")] == [
+        "default",
+        "default",
+        "",
+        "",
+    ]
+    folder = root / ".cellwright" / "assistants"
+    folder.mkdir(parents=True)
+    (folder / "clerk.toml").write_text('library = ["rule*"]')
+    (folder / "poet.toml").write_text("library = []")
+    assert [await offered("a.md", assistant=name) for name in ("clerk", "poet", "gone")] == [
+        "",
+        "",
+        "default",
+    ]
+    desk = cast("LibraryDesk", shared.library)
+    desk._current().store.open(str(root), "rules")
+    assert await offered("a.md", assistant="clerk", notebook="a.ipynb") == "rules"
+
+
+async def test_002_90_an_uploaded_file_goes_into_the_library_that_was_offered(
+    client: Client, shared: Application, root: Path
+) -> None:
+    await client.call("POST", "library", {"place": "docs/returns.md"})
+    await read(client)
+    libraries = cast("LibraryDesk", shared.library)._current()
+    number = libraries.store.open(str(root), "rules").number
+    stored = shared.uploads.store(b"# Rules\nzebra crossing", "rules.md")
+    body = {"place": stored.file, "name": "rules.md", "library": "rules"}
+    assert (await client.call("POST", "library", body)).status == 202
+    await read(client)
+    assert [each.name for each in libraries.store.documents(number)] == ["rules.md"]
+    os.utime(shared.uploads.path(stored.file), (0, 0))
+    assert shared.uploads.expire() == 0  # the library holds it
+    gone = await client.call("POST", "library", {**body, "library": "gone"})
+    assert (gone.status, gone.json["message"]) == (400, "There is no library 'gone' here.")
+    odd = await client.call("POST", "library", {**body, "name": "a.zip"})
+    assert odd.status == 400
+    assert "'a.zip' is of a kind that the library cannot read" in odd.json["message"]

@@ -269,6 +269,8 @@ class TestRoutes:
         assert (await ask(client, "/summary", result=one)).json["passed"] == 1
         page = (await ask(client, "/samples", result=one, outcome="failed", start="0")).json
         assert [row["id"] for row in page["samples"]] == ["demo/2/1"]
+        sorted_page = (await ask(client, "/samples", result=one, sort="-outcome")).json
+        assert [row["passed"] for row in sorted_page["samples"]] == [True, False]
         found = (await ask(client, "/sample", result=one, id="demo/2/1")).json
         assert (found["schema"], found["input"]) == ("cellwright.sample/1", "Question 2")
         assert (await ask(client, "/compare", first=one, second=other)).json["worse"] == 1

@@ -73,14 +73,19 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("usage", "GET", "usage?by=chat"),
         Call("budgets", "PUT", "budgets", {"month_dollars": 9.5}),
         Call("chats/{id}/export", "GET", f"chats/{chat}/export?to=html"),
+        Call("chats/{id}", "GET", f"chats/{chat}"),
+        Call("chats/{id}/messages", "GET", f"chats/{chat}/messages?debug=1"),
         Call("chats/{id}/branch", "POST", f"chats/{chat}/branch", {"run": run}, 201),
         Call("memories", "GET", "memories?query=region"),
         Call("memories", "POST", "memories", {"text": "I prefer polars"}, 201),
         Call("memories/{id}", "PATCH", "memories/none", {"text": "Use polars"}, 404),
         Call("memories/{id}", "DELETE", "memories/none", status=404),
+        Call("memory-setting", "GET", "memory-setting"),
+        Call("memory-setting", "PUT", "memory-setting", {"is_on": False}),
         Call("proposals/{id}", "POST", "proposals/none", {"accept": True}, 404),
         Call("library", "GET", "library"),
         Call("library", "POST", "library", {"place": "none.md"}, 400),
+        Call("library", "DELETE", "library?library=none", status=404),
         Call("library/search", "GET", "library/search?query=region"),
         Call("library/{id}", "DELETE", "library/none", status=404),
         Call("files", "POST", "files?name=a.csv", b"a,b\n", 201),
@@ -172,6 +177,14 @@ def test_every_method_of_every_route_is_called_here() -> None:
     assert there == {(call.route, call.method) for call in calls("c", "r")}
 
 
+def test_002_34_the_routes_are_the_nouns_and_no_assistant_is_a_service_of_its_own() -> None:
+    nouns = {path.partition("/")[0] for path, _ in rest_routes()}
+    assert {"chats", "assistants", "tools", "library", "memories", "usage", "files"} <= nouns
+    paths = {shape(path) for path, _ in rest_routes()}
+    assert "chats/{id}/messages" in paths
+    assert not [path for path in paths if "completions" in path]
+
+
 def test_every_route_names_the_resource_to_authorize() -> None:
     resources = {getattr(handler, "auth_resource", None) for _, handler in handlers("/")}
     assert resources == {"cellwright"}
@@ -198,7 +211,7 @@ async def test_a_page_that_sends_its_cookie_and_xsrf_header_gets_in(
         assert answer.status == call.status, call
 
 
-async def test_strangers_are_refused(
+async def test_002_34_strangers_are_refused_on_every_route(
     client: Client, all_calls: list[Call], shared: Application
 ) -> None:
     before = contents(shared)
@@ -210,7 +223,7 @@ async def test_strangers_are_refused(
 
 
 @pytest.mark.parametrize("kind", ["json", "x-www-form-urlencoded", "octet-stream"])
-async def test_a_cookie_without_the_xsrf_header_changes_nothing(
+async def test_002_34_a_cookie_without_the_xsrf_header_changes_nothing(
     client: Client, all_calls: list[Call], shared: Application, kind: str
 ) -> None:
     await client.log_in()

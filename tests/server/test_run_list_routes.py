@@ -65,6 +65,17 @@ async def test_pages_follow_each_other(
     assert {row["id"] for row in first["runs"] + second["runs"]} == runs
 
 
+async def test_a_column_sorts_over_all_pages(
+    client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cellwright.server.run_list_routes.PAGE", 2)
+    runs = [a_run(shared, prompt) for prompt in ("b", "C", "a")]
+    first = await listed(client, sort="-prompt")
+    second = await listed(client, sort="-prompt", after=first["after"])
+    assert [row["id"] for row in first["runs"] + second["runs"]] == [runs[1], runs[0], runs[2]]
+    assert len((await listed(client, sort="no such column"))["runs"]) == 2
+
+
 async def test_nothing_is_sent_again_until_something_changed(
     client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +97,10 @@ async def test_a_run_comes_as_a_sample(client: Client, shared: Application) -> N
     run = shared.runs.start(*analysis_run()).run_id
     found = (await client.call("GET", f"runs/{run}/sample")).json
     assert (found["schema"], found["id"], found["scores"]) == ("cellwright.sample/1", run, [])
+    assert found["chat"] == ""
+    asked = a_run(shared, "Question")
+    answer = await client.call("GET", f"runs/{asked}/sample")
+    assert answer.json["chat"] == shared.chats.chat_of(asked) != ""
     assert found["messages"][0]["role"] == "system"
     assert any(cell["outputs"] for cell in found["cells"])
     assert (await client.call("GET", "runs/nothing/sample")).status == 404

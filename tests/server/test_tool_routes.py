@@ -17,7 +17,10 @@ async def test_tools_are_listed_and_none_is_started(
     client: Client, shared: Application, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"files": {"command": "none"}}}', "utf-8")
+    assert shared.root is not None  # and not where the process happens to be
+    (shared.root / ".mcp.json").write_text(
+        '{"mcpServers": {"files": {"command": "none"}}}', "utf-8"
+    )
     listed = (await client.call("GET", "tools")).json["tools"]
     own = [tool for tool in listed if tool["kind"] == "python"]
     assert own
@@ -25,4 +28,4 @@ async def test_tools_are_listed_and_none_is_started(
     (files,) = [tool for tool in listed if tool["kind"] == "mcp"]
     assert (files["name"], files["enabled"]) == ("files", False)
     assert "%agent tool connect files" in files["problem"]
-    open_outside(shared.database, shared.settings()).close()
+    open_outside(shared.database, shared.settings(), shared.root).close()

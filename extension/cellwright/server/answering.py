@@ -12,7 +12,7 @@ from typing import Protocol
 from cellwright.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
 from cellwright.assistants import folders_of, list_assistants
 from cellwright.compacting import compaction_of
-from cellwright.context.assemble import Quoted
+from cellwright.context.assemble import Quoted, time_sent
 from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
@@ -37,7 +37,6 @@ from cellwright.server.wire_events import EventSource
 from cellwright.services import Service
 from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
-from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -183,7 +182,8 @@ class Answering:
 
     def _model(self, ask: Ask, settings: Settings, chosen: Chosen) -> ModelChoice:
         said = self._conversation.messages if self._conversation is not None else ()
-        files = tuple(item.name for item in ask.context if item.kind == "file")
+        uploads = self._workplace.uploads
+        files = tuple(str(uploads.path(i.file)) for i in ask.context if i.kind == "file")
         window = Window.of(chosen.prompt, files, said)
         return choose_model(ask.model or chosen.assistant.model, settings, window)
 
@@ -231,7 +231,7 @@ class Answering:
             listener=self._listener,
             chat_id=self._chat_id,
             user_id=settings.user,
-            blocks=BlockStore(self._workplace.runs.database),
+            blocks=self._workplace.sources.blocks(self._workplace.runs.database, settings),
             sources=self._workplace.sources.of(self._workplace.runs.database, settings),
         )
 
@@ -272,6 +272,7 @@ class Answering:
             mode=ask.mode,
             limits=settings.limits,
             adapter=settings.adapter,
+            sent_at=time_sent() if settings.message_times else "",
             context=tuple(quotes),
             variables=tuple(item.name for item in ask.context if item.kind == "variable"),
             file_names=tuple(item.name for item in files),

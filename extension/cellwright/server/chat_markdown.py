@@ -28,7 +28,8 @@ def _run(record: RunRecord) -> Iterator[str]:
     yield "\n".join(f"> {line}".rstrip() for line in safe_markdown(record.prompt).split("\n"))
     for item in timeline(record):
         yield from _item(item)
-    facts = [record.parameters.model, record.status, record.reason]
+    who = f"@{record.assistant}" if record.assistant else ""
+    facts = [who, record.parameters.model, record.status, record.reason]
     yield f"*{plain_text(' · '.join(fact for fact in facts if fact))}*"
 
 

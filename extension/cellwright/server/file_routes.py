@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from typing import cast
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 from tornado.httputil import HTTPFile, HTTPInputError, parse_body_arguments
 
+from cellwright.errors import CellwrightError
+from cellwright.server.library_desk import LibraryDesk
 from cellwright.server.routes import Refusal, Route, RouteTable
-from cellwright.server.uploads import FILE_LIMIT_BYTES, TooLargeError
+from cellwright.server.uploads import FILE_LIMIT_BYTES, TakenFile, TooLargeError
 
 __all__ = ["ROUTES"]
 
@@ -60,14 +64,26 @@ class FilesRoute(Route):
         """Store the file and say what it is named by."""
         if self._received_bytes > len(self._received):
             raise _too_large()
-        upload = self._upload()
+        upload, notebook, assistant = self._upload(), self.word("notebook"), self.word("assistant")
         try:
             stored = await self.shared.in_thread(
                 lambda: self.shared.uploads.store(upload.data, upload.name)
             )
         except TooLargeError as error:
             raise Refusal(413, error.message, error.hint) from error
-        self.send(asdict(stored), 201)
+        library = await self._library(stored.name, notebook, assistant)
+        self.send(asdict(TakenFile(**asdict(stored), library=library)), 201)
+
+    async def _library(self, name: str, notebook: str, assistant: str) -> str:
+        """The library that the file could go into; a library that fails keeps no file away."""
+        desk = cast("LibraryDesk | None", self.shared.library)
+
+        def offered() -> str:
+            with suppress(CellwrightError):
+                return desk.offer(name, notebook, assistant) if desk is not None else ""
+            return ""
+
+        return "" if self.is_guest else await self.shared.in_thread(offered)
 
     def _upload(self) -> _Upload:
         content_type = self.request.headers.get("Content-Type", "")

@@ -54,7 +54,7 @@ class Hub:
     def __init__(self, application: Application, kernels: ServerKernels) -> None:
         self.kernels = kernels
         self.services = ServiceCache()
-        self.sources = Sources()
+        self.sources = Sources(application.root)
         self._application = application
         self._server = secrets.token_hex(8)
         self._lock = threading.RLock()

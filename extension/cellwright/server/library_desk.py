@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from cellwright.assistants import folders_of, list_assistants
 from cellwright.errors import SetupError
-from cellwright.library import Document, Progress
+from cellwright.library import Document, Library, Progress
 from cellwright.library.background import Indexing
 from cellwright.library.fetching import is_address
-from cellwright.library.libraries import Libraries
+from cellwright.library.libraries import Libraries, Users
 from cellwright.library.searching import Results, Scope
 from cellwright.server.application import Application
-from cellwright.server.library_types import IndexingState
+from cellwright.server.library_offers import (
+    checked_kind,
+    chosen_assistant,
+    is_offered,
+    library_for,
+    library_named,
+)
+from cellwright.server.library_types import IndexingState, NewPlace
+from cellwright.server.uploads import shown_name
 from cellwright.stopping import Stop
 
 __all__ = ["LibraryDesk"]
@@ -53,6 +62,18 @@ class LibraryDesk:
         libraries = self._current()
         return libraries.documents(libraries.around(self.folder))
 
+    def around(self) -> tuple[Library, ...]:
+        """The libraries around the server's folder."""
+        return self._current().around(self.folder)
+
+    def forget(self, chosen: Sequence[Library], users: Users, *, with_documents: bool) -> None:
+        """Delete libraries: all of these, or none where one is in use.
+
+        Raises:
+            SetupError: One has documents, or assistants use it.
+        """
+        self._current().forget_all(chosen, users, with_documents=with_documents)
+
     def state(self) -> IndexingState | None:
         """How far reading is; None: nothing is being read."""
         indexing = self._indexing
@@ -66,19 +87,43 @@ class LibraryDesk:
         libraries = self._current()
         return libraries.searcher.search(Scope(libraries.around(self.folder)), query)
 
-    def add(self, place: str, name: str = "") -> None:
+    def add(self, new: NewPlace) -> None:
         """Read a place in the background, after those that were added before.
 
         Raises:
             SetupError: It is not there, or may not be read.
         """
-        libraries = self._current()
-        checked = self._checked(place, name)
+        libraries, name = self._current(), shown_name(new.name) if new.name else ""
+        checked = self._checked(new.place, name)
         names = {checked: name} if name else {}
-        self._begin(libraries.adding([checked], self.folder, names=names))
+        folder = self.folder
+        if new.library:
+            folder = library_named(new.library, libraries.above(self._beside(new.notebook))).root
+        self._begin(libraries.adding([checked], folder, new.library, names))
+
+    def offer(self, name: str, notebook: str, assistant: str) -> str:
+        """Name of the library that an uploaded file could go into; empty: it is not asked about.
+
+        Args:
+            name: What the file is called.
+            notebook: Beside which it was uploaded; empty: none.
+            assistant: Who answers there; empty: the default.
+        """
+        if not is_offered(name):
+            return ""
+        application = self._application
+        folders = folders_of(application.root, notebook)
+        listed = list_assistants(folders, application.settings().home)
+        above = self._current().above(self._beside(notebook))
+        return library_for(chosen_assistant(assistant, listed), above)
 
     def shown_place(self, place: str) -> str:
-        """A place as the panel opens it: below the server's folder where it is there."""
+        """A place as the panel opens it: below the server's folder where it is there.
+
+        Empty: it was uploaded, and there is nothing to open.
+        """
+        if Path(place).is_relative_to(self._application.uploads.folder.resolve()):
+            return ""
         root = Path(self.folder).resolve()
         if is_address(place) or not Path(place).is_relative_to(root):
             return place
@@ -117,6 +162,7 @@ class LibraryDesk:
         if is_address(place):
             return place
         if name:
+            checked_kind(name)
             return str(self._application.uploads.path(place))
         root = Path(self.folder).resolve()
         path = (root / place).resolve()
@@ -125,6 +171,11 @@ class LibraryDesk:
                 f"{place!r} is not below the server's folder.", hint="Put a copy into it."
             )
         return str(path)
+
+    def _beside(self, notebook: str) -> str:
+        """The folder of a notebook; without one, the server's."""
+        folders = folders_of(self._application.root, notebook)
+        return str(folders[0]) if folders else self.folder
 
     def _current(self) -> Libraries:
         """The libraries with the settings as they are now."""

@@ -10,7 +10,14 @@ from tornado import web
 from cellwright.library import Document
 from cellwright.server.application import Application
 from cellwright.server.library_desk import LibraryDesk
-from cellwright.server.library_types import LibraryDocument, LibraryHit, LibraryHits, LibraryState
+from cellwright.server.library_forgetting import forget_libraries, library_summaries
+from cellwright.server.library_types import (
+    LibraryDocument,
+    LibraryHit,
+    LibraryHits,
+    LibraryState,
+    NewPlace,
+)
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.values import to_dict
 
@@ -35,7 +42,8 @@ class LibraryRoute(Route):
         desk = self.desk
         documents = await self.answer(lambda shared: desk.documents())
         shown = tuple(_shown(each, desk.shown_place(each.place)) for each in documents)
-        return LibraryState(shown, desk.state())
+        libraries = await self.answer(lambda shared: library_summaries(desk, documents))
+        return LibraryState(shown, desk.state(), libraries)
 
 
 class DocumentsRoute(LibraryRoute):
@@ -51,10 +59,22 @@ class DocumentsRoute(LibraryRoute):
     @authorized
     async def post(self) -> None:
         """Add a file, a folder or a page; it is read in the background."""
-        wanted, desk = self.fields(place=str, name=str), self.desk
-        place, name = wanted.get("place", ""), wanted.get("name", "")
-        await self.answer(lambda shared: desk.add(place, name))
+        desk = self.desk
+        new = NewPlace(**self.fields(place=str, name=str, library=str, notebook=str))
+        await self.answer(lambda shared: desk.add(new))
         self.send(to_dict(await self.state()), 202)
+
+    @web.authenticated
+    @authorized
+    async def delete(self) -> None:
+        """Delete a library, or all of them with what is in them; files stay."""
+        wanted, every, desk = self.word("library"), self.word("all") == "1", self.desk
+        if not wanted and not every:
+            raise Refusal(400, "No library is named.", "Name one with library=ID, or say all=1.")
+        await self.answer(
+            lambda shared: forget_libraries(shared, desk, wanted, with_documents=every)
+        )
+        self.send(to_dict(await self.state()))
 
 
 class DocumentRoute(LibraryRoute):
@@ -105,6 +125,7 @@ def _shown(document: Document, place: str) -> LibraryDocument:
         document.is_embedded,
         document.indexed_at,
         document.problem,
+        str(document.number),
     )
 
 

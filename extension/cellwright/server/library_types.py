@@ -10,6 +10,7 @@ __all__ = [
     "LibraryHit",
     "LibraryHits",
     "LibraryState",
+    "LibrarySummary",
     "NewPlace",
 ]
 
@@ -26,6 +27,20 @@ class LibraryDocument:
     is_embedded: bool
     indexed_at: float
     problem: str
+    library: str
+    """Id of the library that it is in."""
+
+
+@dataclass(frozen=True)
+class LibrarySummary:
+    """A library of the server's folder, or of a project above or below it."""
+
+    id: str
+    name: str
+    place: str
+    """The project's folder."""
+    is_default: bool
+    documents: int
 
 
 @dataclass(frozen=True)
@@ -39,10 +54,11 @@ class IndexingState:
 
 @dataclass(frozen=True)
 class LibraryState:
-    """The documents, and what is being read."""
+    """The documents, what is being read, and the libraries."""
 
     documents: tuple[LibraryDocument, ...]
     indexing: IndexingState | None
+    libraries: tuple[LibrarySummary, ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,10 @@ class NewPlace:
     """Below the server's folder; or what an uploaded file is named by."""
     name: str = ""
     """What an uploaded file is called."""
+    library: str = ""
+    """Name of the library it goes into; empty: the default of the server's folder."""
+    notebook: str = ""
+    """Whose projects a named library is looked for in."""
 
 
 @dataclass(frozen=True)

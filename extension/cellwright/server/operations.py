@@ -13,10 +13,11 @@ from typing import Any
 from cellwright.cells import VariableSummary
 from cellwright.server import memory_types
 from cellwright.server import rest_types as types
+from cellwright.server.chat_types import ChatMessages
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.library_types import LibraryHits, LibraryState, NewPlace
 from cellwright.server.tool_types import ToolList
-from cellwright.server.uploads import StoredFile
+from cellwright.server.uploads import TakenFile
 from cellwright.server.usage_types import AssistantSummaries, Usage, WantedBudgets
 
 __all__ = ["OPERATIONS", "Operation"]
@@ -62,6 +63,10 @@ OPERATIONS: Mapping[str, Operation] = {
         tuple[types.ChatSummary, ...], query=("notebook", "query"), refusals=(400, 409)
     ),
     "POST chats": Operation(types.ChatSummary, 201, types.ChatBeginning, refusals=(400, 409, 413)),
+    "GET chats/{chat_id}": Operation(types.ChatSummary, refusals=(400, 404, 409)),
+    "GET chats/{chat_id}/messages": Operation(
+        ChatMessages, query=("before", "debug"), refusals=(400, 404, 409)
+    ),
     "PATCH chats/{chat_id}": Operation(
         types.ChatSummary, body=types.ChatChange, refusals=(400, 404, 409, 413)
     ),
@@ -85,14 +90,23 @@ OPERATIONS: Mapping[str, Operation] = {
         memory_types.KeptMemory, body=memory_types.MemoryChange, refusals=(400, 404, 409, 413)
     ),
     "DELETE memories/{memory_id}": Operation(types.Nothing, refusals=(404, 409)),
+    "GET memory-setting": Operation(memory_types.MemorySetting, refusals=(400, 409)),
+    "PUT memory-setting": Operation(
+        memory_types.MemorySetting, body=memory_types.MemorySetting, refusals=(400, 409, 413)
+    ),
     "POST proposals/{proposal_id}": Operation(
         memory_types.Decided, body=memory_types.Decision, refusals=(400, 404, 409, 413)
     ),
     "POST files": Operation(
-        StoredFile, 201, query=("name",), refusals=(400, 409, 413), takes_file=True
+        TakenFile,
+        201,
+        query=("name", "notebook", "assistant"),
+        refusals=(400, 409, 413),
+        takes_file=True,
     ),
     "GET library": Operation(LibraryState, refusals=(400, 409)),
     "POST library": Operation(LibraryState, 202, NewPlace, refusals=(400, 404, 409, 413)),
+    "DELETE library": Operation(LibraryState, query=("library", "all"), refusals=(400, 404, 409)),
     "DELETE library/{document_id}": Operation(types.Nothing, refusals=(404, 409)),
     "GET library/search": Operation(LibraryHits, query=("query",), refusals=(400, 409)),
     "GET kernels/{kernel_id}/variables": Operation(
@@ -106,13 +120,13 @@ OPERATIONS: Mapping[str, Operation] = {
         types.CellFates, body=types.CellFates, refusals=(400, 404, 409, 413)
     ),
     "GET runs": Operation(
-        query=("query", "status", "model", "lane", "after", "since"), refusals=(400, 409)
+        query=("query", "status", "model", "lane", "sort", "after", "since"), refusals=(400, 409)
     ),
     "GET runs/{run_id}/sample": Operation(refusals=(400, 404, 409)),
     "GET results": _result("folder", "since"),
     "GET results/summary": _result("result"),
     "GET results/samples": _result(
-        "result", "status", "outcome", "group", "query", "start", "count"
+        "result", "status", "outcome", "group", "query", "sort", "start", "count"
     ),
     "GET results/sample": _result("result", "id"),
     "GET results/compare": _result("first", "second", "start", "count"),

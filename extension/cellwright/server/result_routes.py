@@ -110,6 +110,7 @@ class SamplesRoute(ResultRoute):
             outcome=self.word("outcome"),
             group=self.word("group"),
             text=self.word("query"),
+            sort=self.word("sort"),
             start=self.number("start", 0),
             count=self.number("count", PAGE),
         )

@@ -27,6 +27,7 @@ from cellwright.server.result_places import (
     ResultPlace,
     ResultPlaces,
 )
+from cellwright.server.sorting import Columns, natural, ordered
 from cellwright.values import to_dict
 
 __all__ = ["ResultShelf", "SampleFilter"]
@@ -34,8 +35,18 @@ __all__ = ["ResultShelf", "SampleFilter"]
 RESULTS_KEPT = 64
 SAMPLES_KEPT = 300_000
 COMPARISONS_KEPT = 8
+KINDS = ("failed", "unscored", "passed")
 FAILURES_SHOWN = 50
 PAGE_LIMIT = 200
+COLUMNS: Columns[Entry] = {
+    "sample": lambda entry: natural(str(entry.outcome.index)),
+    "outcome": lambda entry: KINDS.index(_kind(entry)),
+    "status": lambda entry: entry.outcome.status,
+    "why": lambda entry: entry.outcome.why.casefold() or None,
+    "seconds": lambda entry: entry.outcome.seconds,
+    "tokens": lambda entry: entry.tokens,
+    "cost": lambda entry: entry.outcome.cost_dollars,
+}
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,8 @@ class SampleFilter:
     group: str = ""
     text: str = ""
     """Words, each of which is in the id, group, family, question or reason."""
+    sort: str = ""
+    """A column, with ``-`` before it the other way round; empty: as they were run."""
     start: int = 0
     count: int = 100
 
@@ -96,11 +109,12 @@ class ResultShelf:
             return {**result.numbers, "version": result.version}
 
     def page(self, path: str, wanted: SampleFilter) -> dict[str, Any]:
-        """Some samples of a result, in the order in which they were run."""
+        """Some samples of a result, sorted by a column or in the order in which they were run."""
         result = self._read(self._places.get(path))
         entries = self._entries(result)
         words = wanted.text.casefold().split()
         fitting = [entry for entry in entries if _fits(entry, wanted, words)]
+        fitting = ordered(fitting, wanted.sort, COLUMNS)
         start = max(0, wanted.start)
         end = start + max(1, min(wanted.count, PAGE_LIMIT))
         return {
@@ -216,8 +230,7 @@ def _numbers(place: ResultPlace, result: _Result) -> dict[str, Any]:
 
 def _fits(entry: Entry, wanted: SampleFilter, words: Sequence[str]) -> bool:
     outcome = entry.outcome
-    kind = "passed" if outcome.passed else "failed" if outcome.is_scored else "unscored"
-    if wanted.outcome not in ("", kind) or wanted.group not in ("", outcome.group):
+    if wanted.outcome not in ("", _kind(entry)) or wanted.group not in ("", outcome.group):
         return False
     if wanted.status not in ("", outcome.status):
         return False
@@ -226,6 +239,11 @@ def _fits(entry: Entry, wanted: SampleFilter, words: Sequence[str]) -> bool:
     parts = (str(outcome.index), outcome.group, outcome.family, entry.input, outcome.why)
     text = "\n".join(parts).casefold()
     return all(word in text for word in words)
+
+
+def _kind(entry: Entry) -> str:
+    outcome = entry.outcome
+    return "passed" if outcome.passed else "failed" if outcome.is_scored else "unscored"
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from cellwright.server.application import Application
+from cellwright.server.sorting import Columns, ordered
 from cellwright.store.runs import RunSummary
 
 __all__ = ["RunFilter", "run_list"]
@@ -17,6 +18,16 @@ __all__ = ["RunFilter", "run_list"]
 PROMPT_CHARACTERS = 300
 STALE_SECONDS = 20
 """A run whose process is gone has ended, though nothing says so in the file."""
+COLUMNS: Columns[RunSummary] = {
+    "prompt": lambda run: run.prompt.casefold(),
+    "status": lambda run: run.status,
+    "model": lambda run: run.model.casefold(),
+    "lane": lambda run: run.lane,
+    "started": lambda run: run.started_at,
+    "seconds": lambda run: run.duration_seconds,
+    "tokens": lambda run: run.usage.prompt_tokens + run.usage.completion_tokens,
+    "cost": lambda run: run.cost_dollars,
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +38,8 @@ class RunFilter:
     status: str = ""
     model: str = ""
     lane: str = ""
+    sort: str = ""
+    """A column, with ``-`` before it the other way round; empty: the newest first."""
     after: str = ""
     """Id of the last run of the page before; empty: the first page."""
     count: int = 100
@@ -35,7 +48,7 @@ class RunFilter:
 def run_list(
     shared: Application, wanted: RunFilter, since: str, is_visible: Callable[[str], bool]
 ) -> dict[str, Any]:
-    """A page of runs, the newest first; None in their place when nothing changed ``since``.
+    """A page of runs; None in their place when nothing changed ``since``.
 
     Args:
         shared: Where the runs are.
@@ -47,7 +60,7 @@ def run_list(
     if since == version:
         return {"version": version, "runs": None}
     known = shared.runs.list(limit=2**31, query=wanted.query)
-    fitting = [summary for summary in known if _fits(summary, wanted)]
+    fitting = ordered([each for each in known if _fits(each, wanted)], wanted.sort, COLUMNS)
     seen = _seen(shared, _following(fitting, wanted.after), is_visible)
     page = list(islice(seen, wanted.count))
     return {

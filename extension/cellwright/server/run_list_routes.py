@@ -26,12 +26,13 @@ class RunsRoute(RunRoute):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """A page of those that fit, the newest first."""
+        """A page of those that fit, sorted by a column or the newest first."""
         wanted = RunFilter(
             query=self.word("query"),
             status=self.word("status"),
             model=self.word("model"),
             lane=self.word("lane"),
+            sort=self.word("sort"),
             after=self.word("after"),
             count=PAGE,
         )
@@ -55,12 +56,13 @@ class RunSampleRoute(RunRoute):
     @web.authenticated
     @authorized
     async def get(self, run_id: str) -> None:
-        """What was said and run, as ``cellwright.sample/1``; nothing of it was scored."""
+        """What was said and run, as ``cellwright.sample/1`` with its chat; nothing was scored."""
 
         def sample(shared: Application) -> Any:
             self.check_run(shared, run_id)
             record = shared.redactor().event(shared.runs.record(run_id))
-            return trimmed(sample_of(record, run_id).to_dict())
+            shown: dict[str, Any] = trimmed(sample_of(record, run_id).to_dict())
+            return {**shown, "chat": shared.chats.chat_of(run_id)}
 
         self.send(await self.answer(sample))
 

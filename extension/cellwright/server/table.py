@@ -10,6 +10,7 @@ from tornado.web import RequestHandler
 
 from cellwright.server import (
     assistant_routes,
+    chat_message_routes,
     chat_routes,
     component_routes,
     file_routes,
@@ -38,6 +39,7 @@ __all__ = ["ROUTES", "handlers", "open_application"]
 ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     *service_routes.ROUTES,
     *chat_routes.ROUTES,
+    *chat_message_routes.ROUTES,
     *assistant_routes.ROUTES,
     *usage_routes.ROUTES,
     *file_routes.ROUTES,

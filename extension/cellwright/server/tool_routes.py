@@ -34,7 +34,7 @@ class ToolsRoute(Route):
             for item in host.catalogue().listed
             for manifest in item.component.tool_manifests()
         )
-        rows = open_outside(shared.database, shared.settings()).rows()
+        rows = open_outside(shared.database, shared.settings(), shared.root).rows()
         text = shared.redactor().text
         outside = [from_dict(ListedTool, to_dict(row)) for row in rows]
         shown = (

@@ -24,7 +24,14 @@ from cellwright.errors import CellwrightError, SetupError, StoreError
 from cellwright.file_kinds import HEAD_BYTES, kind_of
 from cellwright.stored_names import STORED_NAME
 
-__all__ = ["FILE_LIMIT_BYTES", "StoredFile", "TooLargeError", "Uploads", "shown_name"]
+__all__ = [
+    "FILE_LIMIT_BYTES",
+    "StoredFile",
+    "TakenFile",
+    "TooLargeError",
+    "Uploads",
+    "shown_name",
+]
 
 FILE_LIMIT_BYTES = 20 * 1024 * 1024
 TOTAL_LIMIT_BYTES = 1024 * 1024 * 1024
@@ -52,6 +59,14 @@ class StoredFile:
     """What it is called on the screen."""
     size_bytes: int
     mime: str
+
+
+@dataclass(frozen=True)
+class TakenFile(StoredFile):
+    """A file that was stored, and where else it could go."""
+
+    library: str = ""
+    """Name of the library that it may be put into instead; empty: it is not asked about."""
 
 
 def shown_name(name: str) -> str:

@@ -39,7 +39,7 @@ export interface MemoryAnswer {
 export interface LibraryDocument {
   readonly id: string;
   readonly name: string;
-  /** A path or an address. */
+  /** A path or an address; empty: it was uploaded. */
   readonly place: string;
   readonly kind: string;
   readonly chunks: number;
@@ -57,8 +57,20 @@ export interface Indexing {
   readonly name: string;
 }
 
+/** A library of this folder's projects. */
+export interface Library {
+  readonly id: string;
+  readonly name: string;
+  /** The folder of its project; empty or `.`: the server's own. */
+  readonly place: string;
+  readonly is_default: boolean;
+  readonly documents: number;
+}
+
 export interface LibraryAnswer {
   readonly documents: readonly LibraryDocument[];
+  /** Left out by an older server. */
+  readonly libraries?: readonly Library[] | undefined;
   /** Null: nothing is being read. */
   readonly indexing: Indexing | null;
 }

@@ -10,7 +10,7 @@ import { KEEPING_CHINESE } from '../locale/keeping_zh_CN';
 import { PAGES_CHINESE } from '../locale/pages_zh_CN';
 import { PageWidget } from '../pages/page_widget';
 import { KeepingPage, type Part } from './keeping_page';
-import type { Opener } from './opening';
+import type { Opener } from '../views/opening';
 import { PageView } from './page_view';
 import { KeepingRest } from './requests';
 

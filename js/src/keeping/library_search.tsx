@@ -6,7 +6,7 @@ import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import type { Hit } from './answers';
 import type { LibraryList } from './library_list';
-import { PlaceLink } from './opening';
+import { PlaceLink } from '../views/opening';
 
 /** Passages that fit some words, numbered as an answer would name them. */
 export function LibrarySearch({ list }: { readonly list: LibraryList }) {

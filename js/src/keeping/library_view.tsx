@@ -6,30 +6,37 @@ import { IconButton } from '../views/button';
 import { Icon } from '../views/icon';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
+import { useDropZone } from '../views/uploads';
 import { formatMoment } from '../views/words';
 import { AddForm } from './add_form';
-import type { Indexing, LibraryDocument } from './answers';
+import type { LibraryDocument } from './answers';
+import { ForgetLibraries } from './forget_libraries';
 import type { LibraryList } from './library_list';
 import { LibrarySearch } from './library_search';
-import { PlaceLink } from './opening';
+import { PlaceLink } from '../views/opening';
 import { Empty, PartView } from './part_view';
+import { LibraryProgress, UploadButton, useLibraryUpload } from './upload_files';
 
 /** The documents: add a place, look something up, take one out. */
 export function LibraryView({ list }: { readonly list: LibraryList }) {
   const trans = useTrans();
   const state = useSignal(list.changed, () => list.state);
   const { documents, indexing } = state;
+  const upload = useLibraryUpload(list);
+  const zone = useDropZone(upload);
   return (
     <PartView
       state={state}
+      drop={{ zone, words: trans.__('Drop files to add them') }}
       lead={trans.__(
         'Documents that the agent looks things up in. It names the places that an answer rests on.'
       )}
     >
       <div className="cw-filters">
         <AddPlace list={list} />
+        <UploadButton onFiles={upload} />
       </div>
-      {indexing !== null && <Progress indexing={indexing} />}
+      <LibraryProgress list={list} />
       {documents.length > 0 && <LibrarySearch list={list} />}
       {documents.length > 0 && (
         <table className="cw-table" aria-label={trans.__('Documents')}>
@@ -50,9 +57,12 @@ export function LibraryView({ list }: { readonly list: LibraryList }) {
           </tbody>
         </table>
       )}
+      {documents.length > 1 && <ForgetLibraries list={list} />}
       {documents.length === 0 && indexing === null && (
         <Empty state={state}>
-          {trans.__('The library is empty. Add a folder with notes, papers or notebooks.')}
+          {trans.__(
+            'The library is empty. Add a folder with notes, papers or notebooks, or drop files here.'
+          )}
         </Empty>
       )}
     </PartView>
@@ -71,19 +81,6 @@ function AddPlace({ list }: { readonly list: LibraryList }) {
   );
 }
 
-function Progress({ indexing: { done, total, name } }: { readonly indexing: Indexing }) {
-  const trans = useTrans();
-  const words = trans.__('Reading %1 of %2: %3', Math.min(done + 1, total), total, name);
-  return (
-    <div className="cw-indexing">
-      <progress aria-label={trans.__('Reading documents')} value={done} max={Math.max(total, 1)} />
-      <span className="cw-muted" role="status">
-        {words}
-      </span>
-    </div>
-  );
-}
-
 interface RowProps {
   readonly list: LibraryList;
   readonly document: LibraryDocument;
@@ -97,7 +94,9 @@ const Row = React.memo(function Row({ list, document }: RowProps) {
     <tr>
       <th scope="row">
         <PlaceLink place={place}>{name}</PlaceLink>
-        {place !== name && <span className="cw-muted cw-path">{place}</span>}
+        {place !== name && (
+          <span className="cw-muted cw-path">{place === '' ? trans.__('Uploaded') : place}</span>
+        )}
         {problem !== '' && (
           <span className="cw-kept-problem">
             <Icon name="warning" />
@@ -106,7 +105,11 @@ const Row = React.memo(function Row({ list, document }: RowProps) {
         )}
         {isAsked && (
           <Confirming
-            question={trans.__('Take it out of the library? The file stays.')}
+            question={
+              place === ''
+                ? trans.__('Take it out of the library? What was uploaded goes too.')
+                : trans.__('Take it out of the library? The file stays.')
+            }
             label={trans.__('Remove')}
             onDo={() => {
               setAsked(false);

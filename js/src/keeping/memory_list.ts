@@ -39,6 +39,11 @@ export class MemoryList extends KeptList<MemoryState> {
     return this.act(() => this._rest.forgetMemory(id));
   }
 
+  /** Use what is kept, and propose more; or neither. */
+  switch(isOn: boolean): Promise<boolean> {
+    return this.act(() => this._rest.switchMemory(isOn));
+  }
+
   answer(proposal: string, accept: boolean): Promise<boolean> {
     return this.act(() => this._rest.answerProposal(proposal, accept));
   }

@@ -6,7 +6,7 @@ import { useTrans } from '../views/scope';
 import { formatMoment } from '../views/words';
 import type { Memory } from './answers';
 import type { MemoryList } from './memory_list';
-import { useOpener } from './opening';
+import { useOpener } from '../views/opening';
 import { scopeWords } from './words';
 
 interface MemoryRowProps {

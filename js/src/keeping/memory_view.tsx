@@ -26,11 +26,7 @@ export function MemoryView({ list }: { readonly list: MemoryList }) {
         'What the agent is told about you and your work in later chats. Nothing is remembered without your consent.'
       )}
     >
-      {!isOn && (
-        <p className="cw-page-note">
-          {trans.__('Memory is switched off: nothing of this is used. "%agent memory on" uses it.')}
-        </p>
-      )}
+      <MemorySwitch list={list} isOn={isOn} />
       {proposals.length > 0 && <ProposalsView list={list} />}
       <div className="cw-filters">
         <AddMemory list={list} />
@@ -68,6 +64,37 @@ export function MemoryView({ list }: { readonly list: MemoryList }) {
         </Empty>
       )}
     </PartView>
+  );
+}
+
+interface MemorySwitchProps {
+  readonly list: MemoryList;
+  readonly isOn: boolean;
+}
+
+function MemorySwitch({ list, isOn }: MemorySwitchProps) {
+  const trans = useTrans();
+  const about = React.useId();
+  return (
+    <div className="cw-memory-switch">
+      <label className="cw-switch">
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn}
+          aria-describedby={about}
+          onChange={event => {
+            void list.switch(event.target.checked);
+          }}
+        />
+        <span>{trans.__('Remember things')}</span>
+      </label>
+      <span id={about} className="cw-muted">
+        {isOn
+          ? trans.__('Facts go along with your prompts, and the agent may propose new ones.')
+          : trans.__('What is here stays, but is not used, and nothing new is proposed.')}
+      </span>
+    </div>
   );
 }
 

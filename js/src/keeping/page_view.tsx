@@ -8,7 +8,7 @@ import { useSignal } from '../views/signal';
 import { type KeepingPage, PARTS } from './keeping_page';
 import { LibraryView } from './library_view';
 import { MemoryView } from './memory_view';
-import { type Opener, OpenerProvider } from './opening';
+import { type Opener, OpenerProvider } from '../views/opening';
 import { ToolsView } from './tools_view';
 import { UsageView } from './usage_view';
 import { partWords } from './words';

@@ -19,6 +19,7 @@ import type {
   Hit,
   Indexing,
   KeptTool,
+  Library,
   LibraryAnswer,
   LibraryDocument,
   Memory,
@@ -72,7 +73,24 @@ const LIBRARY = record<LibraryAnswer>({
       problem: text
     })
   ),
+  libraries: optional(
+    list(
+      record<Library>({
+        id: text,
+        name: text,
+        place: text,
+        is_default: truth,
+        documents: number
+      })
+    )
+  ),
   indexing: nullable(record<Indexing>({ done: number, total: number, name: text }))
+});
+
+/** A file that was uploaded, as far as it matters here. */
+const UPLOADED = record<{ readonly file: string; readonly name: string }>({
+  file: text,
+  name: text
 });
 
 /** What fits some words. */
@@ -158,6 +176,11 @@ export class KeepingRest {
     return this._send(['memories', id], { method: 'DELETE' });
   }
 
+  /** Use what is kept, and propose more; or neither. */
+  switchMemory(isOn: boolean): Promise<void> {
+    return this._send(['memory-setting'], withBody('PUT', { is_on: isOn }));
+  }
+
   answerProposal(id: string, accept: boolean): Promise<void> {
     return this._send(['proposals', id], withBody('POST', { accept }));
   }
@@ -169,6 +192,21 @@ export class KeepingRest {
   /** Read a file, a folder or an address; the server goes on with it after it has answered. */
   addPlace(place: string): Promise<void> {
     return this._send(['library'], withBody('POST', { place }));
+  }
+
+  /** Send a file to the server and have it read; the server goes on with it as with a place. */
+  async upload(file: File): Promise<void> {
+    const headers = { 'Content-Type': file.type || 'application/octet-stream' };
+    const route = { path: ['files'], query: { name: file.name } };
+    const init = { method: 'POST', body: file, headers };
+    const { file: place, name } = await requestJson(this._settings, UPLOADED, route, init);
+    await this._send(['library'], withBody('POST', { place, name }));
+  }
+
+  /** Forget a library with all of its documents; without a name, all that are listed. */
+  async forgetLibrary(id: string): Promise<void> {
+    const route = { path: ['library'], query: { library: id, all: '1' } };
+    await send(this._settings, route, { method: 'DELETE' });
   }
 
   removeDocument(id: string): Promise<void> {

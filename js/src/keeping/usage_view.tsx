@@ -10,7 +10,7 @@ import { useSignal } from '../views/signal';
 import { type Grouping, GROUPINGS, type UsageRow } from './answers';
 import { type Bar, BarPlot } from './bar_plot';
 import { BudgetsView } from './budgets_view';
-import { useOpener } from './opening';
+import { useOpener } from '../views/opening';
 import { Empty, PartView } from './part_view';
 import type { UsageList } from './usage_list';
 import { groupingWords, namelessWords } from './words';

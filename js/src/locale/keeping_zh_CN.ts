@@ -18,8 +18,11 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   'All projects': '所有项目',
   'This project': '此项目',
   'Project %1': '项目 %1',
-  'Memory is switched off: nothing of this is used. "%agent memory on" uses it.':
-    '记忆已关闭：不会使用这些内容。运行“%agent memory on”即可使用。',
+  'Remember things': '记住内容',
+  'Facts go along with your prompts, and the agent may propose new ones.':
+    '事实会随您的提示一起发送，智能体可能会建议新的事实。',
+  'What is here stays, but is not used, and nothing new is proposed.':
+    '这里的内容会保留，但不会使用，也不会建议新内容。',
   You: '您',
   'A run': '一次运行',
   Changed: '更改时间',
@@ -58,8 +61,21 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   'Take it out of the library? The file stays.': '将其移出资料库？文件会保留。',
   Remove: '移除',
   'Remove "%1"': '移除“%1”',
-  'The library is empty. Add a folder with notes, papers or notebooks.':
-    '资料库为空。请添加包含笔记、论文或笔记本的文件夹。',
+  'The library is empty. Add a folder with notes, papers or notebooks, or drop files here.':
+    '资料库为空。请添加包含笔记、论文或笔记本的文件夹，或将文件拖放到此处。',
+  'Upload files': '上传文件',
+  'Uploading files': '正在上传文件',
+  'Uploading %1 of %2: %3': '正在上传第 %1 个，共 %2 个：%3',
+  Uploaded: '已上传',
+  'Drop files to add them': '拖放文件以添加',
+  'It is larger than 20 MB. Put it into a folder of the server and add that.':
+    '文件大于 20 MB。请将其放入服务器上的文件夹，然后添加该文件夹。',
+  Libraries: '资料库',
+  'Remove all documents': '移除所有文档',
+  '%1 document': '%1 个文档',
+  'Take %1 document out of the library? Files in folders stay.':
+    '将 %1 个文档移出资料库？文件夹中的文件会保留。',
+  'Take it out of the library? What was uploaded goes too.': '将其移出资料库？上传的内容也会删除。',
   'Search the library': '搜索资料库',
   '%1 passage': '%1 个段落',
   'No passage fits': '没有符合的段落',

@@ -6,6 +6,7 @@ export const RUNS_PAGE_CHINESE: Readonly<Record<string, string>> = {
   'Recorded runs': '已记录的运行',
   'Back (Esc)': '返回（Esc）',
   'Run %1': '运行 %1',
+  'Show chat': '查看对话',
   Comparison: '比较',
   'Side by side: %1': '并排显示：%1',
 

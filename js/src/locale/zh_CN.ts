@@ -350,6 +350,29 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'More for this answer': '此回答的更多操作',
   'Branch from here': '从这里分支',
   'A new chat that knows what was said until here': '一个知道到此为止内容的新对话',
+  'Show run': '查看运行',
+  'Each message and cell of it, on the page of runs': '在运行页面上查看其每条消息和单元格',
+  'The chat to show': '要显示的对话',
+
+  // A chat's own instructions
+  'This chat has its own instructions': '此对话有自己的指令',
+  'Instructions for this chat …': '此对话的指令…',
+  'Instructions for this chat': '此对话的指令',
+  'Such as: answer in one sentence, use polars': '例如：用一句话回答，使用 polars',
+  "They replace the assistant's from the next prompt on. Leave it empty for the assistant's.":
+    '从下一条提示起取代助手的指令。留空则使用助手的指令。',
+  '%1 of %2 characters': '%1/%2 个字符',
+
+  // Documents for the library
+  'Attach %1, or add it to the library?': '附加 %1，还是添加到资料库？',
+  Attach: '附加',
+  'Add to library': '添加到资料库',
+  'The agent looks it up where a question fits, in every chat':
+    '在每个对话中，智能体会在问题相关时查阅它',
+  'Attached, as the library did not take it: %1': '资料库未接受，已作为附件：%1',
+  '%1 went into the library.': '%1 已放入资料库。',
+  '%1 files went into the library.': '%1 个文件已放入资料库。',
+  'Attach too': '同时附加',
 
   // Panel
   'Skip to the prompt': '跳到提示框',

@@ -154,6 +154,15 @@ export class ChatModel implements IDisposable {
     void this._send(request, draft, options);
   }
 
+  /** Have the server make the chat, where it has not; its id. */
+  async begin(): Promise<string> {
+    if (this.id === '') {
+      this._creating ??= this._create();
+      await this._creating;
+    }
+    return this.id;
+  }
+
   stop(): void {
     this._act({ type: 'stop', chat: this.id });
   }
@@ -220,7 +229,7 @@ export class ChatModel implements IDisposable {
     const { notebookAt, socket, trans } = this._options;
     const { instead = false, supersedes = '' } = options;
     try {
-      await this._ensureCreated();
+      await this.begin();
     } catch (error) {
       this._refused(request, problemOf(error));
       return;
@@ -240,13 +249,6 @@ export class ChatModel implements IDisposable {
     });
     if (!isSent) {
       this._refused(request, disconnectedProblem(trans));
-    }
-  }
-
-  private async _ensureCreated(): Promise<void> {
-    if (this.id === '') {
-      this._creating ??= this._create();
-      await this._creating;
     }
   }
 

@@ -15,7 +15,7 @@ export interface DrivingOptions {
   readonly rest: Pick<Rest, 'runCells'>;
   readonly pool: ChatPool;
   readonly notebooks: NotebookRegistry;
-  readonly memory: Pick<ChatMemory, 'isDriven'>;
+  readonly memory: Pick<ChatMemory, 'isDriven' | 'unfinished' | 'setUnfinished'>;
 }
 
 /** A notebook into which a run's events go from this tab. */
@@ -72,6 +72,7 @@ export class Driving implements IDisposable {
     for (const [chat, driven] of this._driven) {
       if (driven.port === port) {
         this._driven.delete(chat);
+        this._options.memory.setUnfinished(chat.id, '');
         this._release(driven);
       }
     }
@@ -96,12 +97,16 @@ export class Driving implements IDisposable {
     chat.stateReceived.disconnect(this._onState, this);
     this._histories.delete(chat);
     this._seenGoing.delete(chat);
+    this._waiting.delete(chat);
     this._stop(chat);
   }
 
   private _onNotebook(): void {
     for (const chat of this._options.pool.all) {
       this._look(chat);
+      if (this._waiting.has(chat)) {
+        this._lookBack(chat);
+      }
     }
   }
 
@@ -112,6 +117,7 @@ export class Driving implements IDisposable {
     let history = this._histories.get(chat);
     if (history?.run !== received.run) {
       this._stop(chat);
+      this._waiting.delete(chat);
       history = new RunHistory(received.run);
       this._histories.set(chat, history);
     }
@@ -139,11 +145,27 @@ export class Driving implements IDisposable {
     if (history?.isFinished !== true || this._driven.has(chat)) {
       return;
     }
-    const isOfThisVisit = !history.hasReplay || this._seenGoing.get(chat) === history.run;
-    if (isOfThisVisit && this._isOurs(chat)) {
+    const { memory, notebooks } = this._options;
+    const { run } = history;
+    const isUnfinished = memory.unfinished(chat.id) === run;
+    const isSeen = !history.hasReplay || this._seenGoing.get(chat) === run;
+    if ((isUnfinished || isSeen) && this._isOurs(chat)) {
+      if (isUnfinished && notebooks.find(chat.state.notebook_path) === null) {
+        this._waiting.add(chat); // the page that was loaded again opens it in a moment
+        return;
+      }
       this._begin(chat, history);
     }
+    this._forget(chat);
+  }
+
+  /** Nothing of the chat's last run is to be drawn any more. */
+  private _forget(chat: ChatModel): void {
+    this._waiting.delete(chat);
     this._histories.delete(chat);
+    if (!this._driven.has(chat)) {
+      this._options.memory.setUnfinished(chat.id, '');
+    }
   }
 
   /** This tab drives the chat, or did so last and was about to again. */
@@ -158,6 +180,7 @@ export class Driving implements IDisposable {
     const driven = this._driven.get(chat);
     if (chat.isDrivenElsewhere) {
       this._stop(chat);
+      this._options.memory.setUnfinished(chat.id, '');
     } else if (driven === undefined && history !== undefined && !history.isFinished) {
       if (chat.isDriver && chat.state.run === history.run) {
         this._begin(chat, history);
@@ -180,6 +203,7 @@ export class Driving implements IDisposable {
       isReady: true
     };
     this._driven.set(chat, driven);
+    this._options.memory.setUnfinished(chat.id, history.run);
     port.answered.connect(this._onAnswered, this);
     port.beginRun(history.run);
     if (history.hasReplay) {
@@ -226,7 +250,7 @@ export class Driving implements IDisposable {
     }
     if (recorded.event.kind === 'run_finished') {
       this._stop(chat);
-      this._histories.delete(chat);
+      this._forget(chat);
     }
   }
 
@@ -262,6 +286,8 @@ export class Driving implements IDisposable {
   private readonly _histories = new Map<ChatModel, RunHistory>();
   /** The run of each chat that this page has seen going on. */
   private readonly _seenGoing = new Map<ChatModel, string>();
+  /** Chats with a run that is to be drawn when its notebook opens. */
+  private readonly _waiting = new Set<ChatModel>();
   private readonly _driven = new Map<ChatModel, Driven>();
   private _isDisposed = false;
 }

@@ -11,6 +11,9 @@ export interface MadeFile {
   readonly sizeBytes: number;
 }
 
+/** What a database keeps beside its file while it is open: nothing to look at. */
+const BESIDE_A_DATABASE = /-(?:wal|shm|journal)$/u;
+
 /** The files that the cells of a turn made or changed and did not delete again. */
 export function madeFiles(blocks: readonly Block[]): readonly MadeFile[] {
   const found = new Map<string, MadeFile>();
@@ -30,7 +33,7 @@ function note(found: Map<string, MadeFile>, file: FileChange, folder: string): v
   const key = `${folder}\n${path}`;
   const isNew = change === 'created' || found.get(key)?.isNew === true;
   found.delete(key);
-  if (change !== 'deleted') {
+  if (change !== 'deleted' && !BESIDE_A_DATABASE.test(path)) {
     found.set(key, { path, folder, isNew, sizeBytes });
   }
 }

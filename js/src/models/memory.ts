@@ -12,6 +12,7 @@ const DRAFT = 'cellwright:draft:';
 const MODE = 'cellwright:mode:';
 const ASSISTANT = 'cellwright:assistant:';
 const DRIVEN = 'cellwright:driven:';
+const UNFINISHED = 'cellwright:unfinished:';
 
 /** A mode that may outlive the page: `auto` is chosen anew each time. */
 type LastingMode = Exclude<Mode, 'auto'>;
@@ -65,6 +66,15 @@ export class ChatMemory {
     write(this._tabStore, DRIVEN + chat, isDriven ? '1' : '');
   }
 
+  /** The run that this tab has begun to draw and not drawn to its end; empty: none. */
+  unfinished(chat: string): string {
+    return read(this._tabStore, UNFINISHED + chat);
+  }
+
+  setUnfinished(chat: string, run: string): void {
+    write(this._tabStore, UNFINISHED + chat, run);
+  }
+
   /** A chat that had no id has one now. */
   rename(from: string, to: string): void {
     this.setDraft(to, this.draft(from));
@@ -81,6 +91,7 @@ export class ChatMemory {
     write(this._browserStore, MODE + chat, '');
     write(this._browserStore, ASSISTANT + chat, '');
     write(this._tabStore, DRIVEN + chat, '');
+    write(this._tabStore, UNFINISHED + chat, '');
   }
 
   private readonly _tabStore: TextStore;

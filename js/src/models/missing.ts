@@ -22,8 +22,11 @@ export class MissingList {
     return this._changed;
   }
 
-  /** Ask what a notebook lacks; cells of a run that goes on are still on their way. */
-  async refresh(port: NotebookPort | null, isRunning: (run: string) => boolean): Promise<void> {
+  /** Ask what a notebook lacks, besides what is still on its way. */
+  async refresh(
+    port: NotebookPort | null,
+    isOnItsWay: (missing: MissingCells) => boolean
+  ): Promise<void> {
     this._port = port;
     if (port?.editable !== true) {
       this._set([]);
@@ -38,7 +41,7 @@ export class MissingList {
       !there.has(id) && !this._fates.wasThere(id);
     this._set(
       listed
-        .filter(({ run }) => !isRunning(run))
+        .filter(missing => !isOnItsWay(missing))
         .map(missing => ({ ...missing, cells: missing.cells.filter(lacks) }))
         .filter(({ cells }) => cells.length > 0)
     );

@@ -71,9 +71,11 @@ export class NotebookLink implements IDisposable {
 
   /** Ask what the current notebook lacks. */
   refreshMissing(): Promise<void> {
-    const { notebooks, pool } = this._options;
-    return this._missing.refresh(notebooks.current, run =>
-      pool.all.some(chat => chat.state.run === run)
+    const { memory, notebooks, pool } = this._options;
+    return this._missing.refresh(
+      notebooks.current,
+      ({ chat, run }) =>
+        memory.unfinished(chat) === run || pool.all.some(({ state }) => state.run === run)
     );
   }
 
@@ -89,13 +91,14 @@ export class NotebookLink implements IDisposable {
     void this._loadRunning(port);
   }
 
-  /** Load the chats of a notebook in which a run goes on, so that it is drawn. */
+  /** Load the chats of a notebook in which a run goes on, or is not drawn to its end here. */
   private async _loadRunning({ path }: NotebookPort): Promise<void> {
-    const { pool, rest } = this._options;
+    const { memory, pool, rest } = this._options;
     const listed = await rest.chats(path).catch(() => []);
-    for (const { id } of listed.filter(mayRun)) {
-      if (!this._isDisposed) {
-        pool.open(id);
+    for (const [index, chat] of listed.entries()) {
+      const isWanted = mayRun(chat, index) || memory.unfinished(chat.id) !== '';
+      if (isWanted && !this._isDisposed) {
+        pool.open(chat.id);
       }
     }
   }

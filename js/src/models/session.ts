@@ -226,8 +226,8 @@ export class PanelModel implements IDisposable {
     return this.rest.exportChat(id, to);
   }
 
-  uploadFile(file: Blob, name: string): Promise<UploadedFile> {
-    return this.rest.uploadFile(file, name);
+  uploadFile(...upload: Parameters<Rest['uploadFile']>): Promise<UploadedFile> {
+    return this.rest.uploadFile(...upload);
   }
 
   /** The variables of the shown notebook's kernel; none where there is no kernel. */

@@ -57,6 +57,7 @@ export interface NoticeBlock {
   readonly text: string;
   readonly action: string;
   readonly code: string;
+  readonly contents?: readonly Content[];
 }
 
 /** The conversation was made shorter here. */

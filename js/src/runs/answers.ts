@@ -186,6 +186,8 @@ export interface Score {
 export interface Sample {
   readonly id: string;
   readonly run_id: string;
+  /** The chat it was asked in; empty or left out: none. */
+  readonly chat?: string | undefined;
   readonly suite: string;
   readonly task: { readonly index: string | number; readonly epoch: number };
   readonly agent: string;

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { type Highlight, HighlightContext } from '../markdown';
 import { Tabs } from '../pages/tabs';
-import { IconButton } from '../views/button';
+import { Button, IconButton } from '../views/button';
 import { TranslationProvider, useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import { CompareView } from './compare_view';
@@ -15,6 +15,7 @@ import { RecordedView } from './recorded_view';
 import { ResultView } from './result_view';
 import { ResultsView } from './results_view';
 import type { Place, RunsPage } from './runs_page';
+import type { SampleModel } from './sample_model';
 import { SampleView } from './sample_view';
 
 export interface PageViewProps {
@@ -23,22 +24,24 @@ export interface PageViewProps {
   readonly highlight: Highlight | null;
   /** Null: outputs are shown as plain text. */
   readonly draw: DrawOutputs | null;
+  /** Show a chat in the panel. */
+  readonly openChat: (chat: string) => void;
 }
 
 /** The whole page. */
-export function PageView({ page, trans, highlight, draw }: PageViewProps) {
+export function PageView({ page, trans, highlight, draw, openChat }: PageViewProps) {
   return (
     <TranslationProvider value={trans}>
       <HighlightContext.Provider value={highlight}>
         <OutputsProvider value={draw}>
-          <Body page={page} />
+          <Body page={page} openChat={openChat} />
         </OutputsProvider>
       </HighlightContext.Provider>
     </TranslationProvider>
   );
 }
 
-function Body({ page }: { readonly page: RunsPage }) {
+function Body({ page, openChat }: Pick<PageViewProps, 'page' | 'openChat'>) {
   const trans = useTrans();
   const { trail } = useSignal(page.changed, () => page.state);
   const id = React.useId();
@@ -70,7 +73,7 @@ function Body({ page }: { readonly page: RunsPage }) {
         />
       </div>
       <div id={id} role="tabpanel" className="cw-page-main" aria-label={titleOf(page.place, trans)}>
-        {isDeep && <Trail page={page} />}
+        {isDeep && <Trail page={page} openChat={openChat} />}
         <Shown page={page} />
       </div>
     </div>
@@ -78,10 +81,11 @@ function Body({ page }: { readonly page: RunsPage }) {
 }
 
 /** Where in the page this is, and the way back. */
-function Trail({ page }: { readonly page: RunsPage }) {
+function Trail({ page, openChat }: Pick<PageViewProps, 'page' | 'openChat'>) {
   const trans = useTrans();
   const heading = React.useRef<HTMLHeadingElement>(null);
   const { place } = page;
+  const { detail } = page.state;
   // Whoever came here with the keyboard goes on from here.
   React.useEffect(() => {
     heading.current?.focus();
@@ -99,7 +103,28 @@ function Trail({ page }: { readonly page: RunsPage }) {
         {titleOf(place, trans)}
       </h3>
       <span className="cw-muted">{originOf(place)}</span>
+      {detail.kind === 'sample' && <ChatLink model={detail.sample} openChat={openChat} />}
     </div>
+  );
+}
+
+interface ChatLinkProps extends Pick<PageViewProps, 'openChat'> {
+  readonly model: SampleModel;
+}
+
+/** Leads to the chat that a run belongs to, where there is one. */
+function ChatLink({ model, openChat }: ChatLinkProps) {
+  const trans = useTrans();
+  const chat = useSignal(model.changed, () => model.state.sample?.chat ?? '');
+  return chat === '' ? null : (
+    <Button
+      icon="bubble"
+      onClick={() => {
+        openChat(chat);
+      }}
+    >
+      {trans.__('Show chat')}
+    </Button>
   );
 }
 

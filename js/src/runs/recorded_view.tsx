@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { formatCount, formatDollars, formatSeconds } from '../models/figures';
 import { choicesOf, Chooser, SearchField } from '../pages/fields';
+import { Head } from '../pages/head';
 import { Complaint, Nothing } from '../pages/notes';
 import { ShowMore } from '../pages/show_more';
 import { useTrans } from '../views/scope';
@@ -11,11 +12,11 @@ import type { RunRow } from './answers';
 import type { RunsPage } from './runs_page';
 import { runStatusWords } from './words';
 
-/** All recorded runs, the newest first. */
+/** All recorded runs, sorted or the newest first. */
 export function RecordedView({ page }: { readonly page: RunsPage }) {
   const trans = useTrans();
   const list = page.runs;
-  const { runs, hasMore, isLoaded, problem } = useSignal(list.changed, () => list.state);
+  const { runs, hasMore, isLoaded, problem, sorting } = useSignal(list.changed, () => list.state);
   return (
     <>
       <Filters page={page} />
@@ -23,24 +24,22 @@ export function RecordedView({ page }: { readonly page: RunsPage }) {
       {runs.length > 0 && (
         <div className="cw-page-scroller" tabIndex={0} role="group" aria-label={trans.__('Runs')}>
           <table className="cw-table">
-            <thead>
-              <tr>
-                <th scope="col">{trans.__('Prompt')}</th>
-                <th scope="col">{trans.__('Status')}</th>
-                <th scope="col">{trans.__('Model')}</th>
-                <th scope="col">{trans.__('From')}</th>
-                <th scope="col">{trans.__('Started')}</th>
-                <th scope="col" className="cw-number">
-                  {trans.__('Time')}
-                </th>
-                <th scope="col" className="cw-number">
-                  {trans.__('Tokens')}
-                </th>
-                <th scope="col" className="cw-number">
-                  {trans.__('Cost')}
-                </th>
-              </tr>
-            </thead>
+            <Head
+              columns={[
+                { key: 'prompt', label: trans.__('Prompt'), sorts: 'smallest' },
+                { key: 'status', label: trans.__('Status'), sorts: 'smallest' },
+                { key: 'model', label: trans.__('Model'), sorts: 'smallest' },
+                { key: 'lane', label: trans.__('From'), sorts: 'smallest' },
+                { key: 'started', label: trans.__('Started'), sorts: 'largest' },
+                { key: 'seconds', label: trans.__('Time'), isNumber: true, sorts: 'largest' },
+                { key: 'tokens', label: trans.__('Tokens'), isNumber: true, sorts: 'largest' },
+                { key: 'cost', label: trans.__('Cost'), isNumber: true, sorts: 'largest' }
+              ]}
+              sorting={sorting}
+              onSort={chosen => {
+                void list.sort(chosen);
+              }}
+            />
             <tbody>
               {runs.map(run => (
                 <Row key={run.id} page={page} run={run} />

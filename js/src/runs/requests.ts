@@ -1,6 +1,7 @@
 /** The one place that asks the server about runs and results. */
 import type { ServerConnection } from '@jupyterlab/services';
 
+import { type Sorting, sortWord } from '../pages/sorting';
 import { type Query, requestJson } from '../server/request';
 import {
   list,
@@ -177,6 +178,7 @@ const INDEX: Shape<string | number> = (value, path) =>
 const SAMPLE = record<Sample>({
   id: text,
   run_id: text,
+  chat: optional(text),
   suite: text,
   task: record<Sample['task']>({ index: INDEX, epoch: number }),
   agent: text,
@@ -232,6 +234,14 @@ export interface RunFilter {
   readonly lane: string;
 }
 
+/** Which page of the runs: the one after a run, unless nothing changed. */
+export interface RunPlace {
+  /** Id of the last run of the page before; empty: the first page. */
+  readonly after: string;
+  /** The version that is shown; empty: none is. */
+  readonly since: string;
+}
+
 /** What the server knows of runs and of results of benchmarks. */
 export class RunsRest {
   constructor(settings: ServerConnection.ISettings) {
@@ -247,8 +257,14 @@ export class RunsRest {
     return this._get(NUMBERS, ['results', 'summary'], { result, ...QUIETLY });
   }
 
-  samples(result: string, filter: SampleFilter, start: number): Promise<SamplePage> {
-    const query = { result, ...filter, start: String(start), ...QUIETLY };
+  samples(
+    result: string,
+    filter: SampleFilter,
+    sorting: Sorting,
+    start: number
+  ): Promise<SamplePage> {
+    const place = { sort: sortWord(sorting), start: String(start) };
+    const query = { result, ...filter, ...place, ...QUIETLY };
     return this._get(SAMPLES, ['results', 'samples'], query);
   }
 
@@ -261,9 +277,10 @@ export class RunsRest {
     return this._get(COMPARISON, ['results', 'compare'], query);
   }
 
-  /** A page of runs, the newest first, unless nothing changed `since`. */
-  runs(filter: RunFilter, after: string, since: string): Promise<RunPage> {
-    return this._get(RUNS, ['runs'], { ...filter, after, since, ...QUIETLY });
+  /** A page of runs, sorted or the newest first, unless nothing changed `since`. */
+  runs(filter: RunFilter, sorting: Sorting, place: RunPlace): Promise<RunPage> {
+    const query = { ...filter, sort: sortWord(sorting), ...place, ...QUIETLY };
+    return this._get(RUNS, ['runs'], query);
   }
 
   runSample(run: string): Promise<Sample> {

@@ -1,3 +1,4 @@
+import { type Sorting, UNSORTED } from '../pages/sorting';
 import { complaintOf, StateModel } from '../pages/state';
 import { type ResultNumbers, type ResultPlace } from './answers';
 import type { RunsRest } from './requests';
@@ -25,6 +26,7 @@ export interface ResultListState {
   readonly folder: string;
   readonly results: readonly Result[];
   readonly filter: ResultFilter;
+  readonly sorting: Sorting;
   /** Paths of at most two results that are to be compared, the first one first. */
   readonly chosen: readonly string[];
   readonly isCut: boolean;
@@ -41,6 +43,7 @@ export class ResultList extends StateModel<ResultListState> {
       folder: 'runs',
       results: [],
       filter: ALL,
+      sorting: UNSORTED,
       chosen: [],
       isCut: false,
       isLoaded: false,
@@ -58,6 +61,10 @@ export class ResultList extends StateModel<ResultListState> {
 
   setFilter(change: Partial<ResultFilter>): void {
     this.set({ filter: { ...this.state.filter, ...change } });
+  }
+
+  sort(sorting: Sorting): void {
+    this.set({ sorting });
   }
 
   /** Choose a result for a comparison, or no longer; of three the one chosen first goes. */

@@ -2,23 +2,42 @@ import * as React from 'react';
 
 import { formatSeconds } from '../models/figures';
 import { choicesOf, Chooser, SearchField } from '../pages/fields';
+import { Head } from '../pages/head';
 import { Complaint, Nothing } from '../pages/notes';
+import { type Sortable, sortedRows } from '../pages/sorting';
 import { Button } from '../views/button';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
 import { formatMoment } from '../views/words';
+import type { ResultNumbers } from './answers';
 import { FolderField } from './folder_field';
 import { Interval, Share } from './interval';
 import { agentOf, filtered, modelsOf, type Result, type ResultListState } from './result_list';
 import type { RunsPage } from './runs_page';
 import { dollars, stateWords } from './words';
 
+/** What the table can be sorted by. */
+const COLUMNS: Readonly<Record<string, (result: Result) => Sortable>> = {
+  agent: agentOf,
+  suite: ({ suite }) => suite,
+  state: ({ state }) => state,
+  passed: ({ numbers }) => numbers?.share.value ?? null,
+  cost: ({ numbers }) => numbers?.cost_each?.value ?? null,
+  time: ({ numbers }) => numbers?.seconds_each?.value ?? null,
+  failed: ({ numbers }) => (numbers === null ? null : failuresIn(numbers)),
+  written: result => result.modified_at
+};
+
+function failuresIn({ failures }: ResultNumbers): number {
+  return Object.values(failures).reduce((sum, count) => sum + count, 0);
+}
+
 /** All results of a folder: find some, open one, compare two. */
 export function ResultsView({ page }: { readonly page: RunsPage }) {
   const trans = useTrans();
   const { results } = page;
   const state = useSignal(results.changed, () => results.state);
-  const shown = filtered(state);
+  const shown = sortedRows(filtered(state), state.sorting, COLUMNS);
   return (
     <>
       <Filters page={page} state={state} />
@@ -38,7 +57,23 @@ export function ResultsView({ page }: { readonly page: RunsPage }) {
           aria-label={trans.__('Results')}
         >
           <table className="cw-table">
-            <Head />
+            <Head
+              columns={[
+                { key: 'choose', label: trans.__('Choose'), isHidden: true },
+                { key: 'agent', label: trans.__('Agent'), sorts: 'smallest' },
+                { key: 'suite', label: trans.__('Suite'), sorts: 'smallest' },
+                { key: 'state', label: trans.__('State'), sorts: 'smallest' },
+                { key: 'passed', label: trans.__('Passed'), sorts: 'largest' },
+                { key: 'cost', label: trans.__('Cost of a sample'), sorts: 'smallest' },
+                { key: 'time', label: trans.__('Time of a sample'), sorts: 'smallest' },
+                { key: 'failed', label: trans.__('Not run'), isNumber: true, sorts: 'largest' },
+                { key: 'written', label: trans.__('Written'), sorts: 'largest' }
+              ]}
+              sorting={state.sorting}
+              onSort={sorting => {
+                results.sort(sorting);
+              }}
+            />
             <tbody>
               {shown.map(result => (
                 <Row
@@ -142,29 +177,6 @@ function Filters({ page, state }: FiltersProps) {
   );
 }
 
-function Head() {
-  const trans = useTrans();
-  return (
-    <thead>
-      <tr>
-        <th scope="col">
-          <span className="cw-hidden">{trans.__('Choose')}</span>
-        </th>
-        <th scope="col">{trans.__('Agent')}</th>
-        <th scope="col">{trans.__('Suite')}</th>
-        <th scope="col">{trans.__('State')}</th>
-        <th scope="col">{trans.__('Passed')}</th>
-        <th scope="col">{trans.__('Cost of a sample')}</th>
-        <th scope="col">{trans.__('Time of a sample')}</th>
-        <th scope="col" className="cw-number">
-          {trans.__('Not run')}
-        </th>
-        <th scope="col">{trans.__('Written')}</th>
-      </tr>
-    </thead>
-  );
-}
-
 interface RowProps {
   readonly page: RunsPage;
   readonly result: Result;
@@ -204,9 +216,7 @@ const Row = React.memo(function Row({ page, result, isChosen }: RowProps) {
         <span className={`cw-state cw-mod-${state}`}>{stateWords(state, trans)}</span>
       </td>
       <Numbers result={result} />
-      <td className="cw-number">
-        {numbers === null ? '' : Object.values(numbers.failures).reduce((a, b) => a + b, 0)}
-      </td>
+      <td className="cw-number">{numbers === null ? '' : failuresIn(numbers)}</td>
       <td className="cw-when">{formatMoment(result.modified_at)}</td>
     </tr>
   );

@@ -1,3 +1,4 @@
+import { type Sorting, UNSORTED } from '../pages/sorting';
 import { complaintOf, StateModel } from '../pages/state';
 import type { RunRow } from './answers';
 import type { RunFilter, RunsRest } from './requests';
@@ -5,6 +6,7 @@ import type { RunFilter, RunsRest } from './requests';
 export interface RunListState {
   readonly runs: readonly RunRow[];
   readonly filter: RunFilter;
+  readonly sorting: Sorting;
   readonly statuses: readonly string[];
   readonly models: readonly string[];
   readonly lanes: readonly string[];
@@ -19,6 +21,7 @@ export class RunList extends StateModel<RunListState> {
     super({
       runs: [],
       filter: { query: '', status: '', model: '', lane: '' },
+      sorting: UNSORTED,
       statuses: [],
       models: [],
       lanes: [],
@@ -35,13 +38,20 @@ export class RunList extends StateModel<RunListState> {
     await this.refresh();
   }
 
-  /** Ask for the newest page again; what was read of older ones stays below it. */
+  /** Sort all of them, also those that are not read yet. */
+  async sort(sorting: Sorting): Promise<void> {
+    this._version = '';
+    this.set({ sorting });
+    await this.refresh();
+  }
+
+  /** Ask for the first page again; what was read of later ones stays below it. */
   async refresh(): Promise<void> {
-    const { filter } = this.state;
+    const { filter, sorting } = this.state;
     const since = this._version;
     await this._ask(async () => {
-      const page = await this._rest.runs(filter, '', since);
-      if (page.runs === null || filter !== this.state.filter) {
+      const page = await this._rest.runs(filter, sorting, { after: '', since });
+      if (page.runs === null || !this._isOf(filter, sorting)) {
         return;
       }
       const isNew = this._version === '';
@@ -59,17 +69,22 @@ export class RunList extends StateModel<RunListState> {
 
   /** Ask for the page that follows. */
   async more(): Promise<void> {
-    const { filter, runs } = this.state;
+    const { filter, runs, sorting } = this.state;
     const last = runs.at(-1)?.id ?? '';
     await this._ask(async () => {
-      const page = await this._rest.runs(filter, last, '');
-      if (filter === this.state.filter && last === this.state.runs.at(-1)?.id) {
+      const page = await this._rest.runs(filter, sorting, { after: last, since: '' });
+      if (this._isOf(filter, sorting) && last === this.state.runs.at(-1)?.id) {
         this.set({
           runs: [...this.state.runs, ...(page.runs ?? [])],
           hasMore: (page.after ?? null) !== null
         });
       }
     });
+  }
+
+  /** Whether an answer is still to what is asked for. */
+  private _isOf(filter: RunFilter, sorting: Sorting): boolean {
+    return filter === this.state.filter && sorting === this.state.sorting;
   }
 
   private async _ask(ask: () => Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@ import { ComparisonModel } from './comparison_model';
 import type { RunsRest } from './requests';
 import { ResultList } from './result_list';
 import { RunList } from './run_list';
-import { SampleList } from './sample_list';
+import { type SampleChoice, SampleList } from './sample_list';
 import { SampleModel } from './sample_model';
 
 const POLL_MILLISECONDS = 2000;
@@ -38,6 +38,7 @@ export interface RunsPageState {
 }
 
 const START: Place = { kind: 'results' };
+const RUNS: Place = { kind: 'runs' };
 
 /** The page: where in it the person is, and what is read for that. */
 export class RunsPage extends WatchedPage<RunsPageState> {
@@ -58,7 +59,10 @@ export class RunsPage extends WatchedPage<RunsPageState> {
   /** Show something; the tabs begin anew, everything else leads further in. */
   go(place: Place): void {
     const isTab = place.kind === 'results' || place.kind === 'plot' || place.kind === 'runs';
-    this._show(isTab ? [place] : [...this.state.trail, place]);
+    const { trail } = this.state;
+    // Whoever comes from elsewhere to a run finds the other runs behind it.
+    const isElsewhere = place.kind === 'run' && trail[0]?.kind !== 'runs';
+    this._show(isTab ? [place] : [...(isElsewhere ? [RUNS] : trail), place]);
   }
 
   /** Show what was shown before. */
@@ -90,7 +94,7 @@ export class RunsPage extends WatchedPage<RunsPageState> {
       case 'runs':
         return { kind: 'none' };
       case 'result':
-        return { kind: 'samples', samples: new SampleList(this._rest, place.result) };
+        return { kind: 'samples', samples: this._samples(place.result) };
       case 'sample':
         return { kind: 'sample', sample: this._sample(place.sample) };
       case 'run': {
@@ -114,6 +118,11 @@ export class RunsPage extends WatchedPage<RunsPageState> {
     }
   }
 
+  /** The samples of a result as the person chose and sorted them last. */
+  private _samples(result: string): SampleList {
+    return new SampleList(this._rest, result, this._choices.get(result));
+  }
+
   private _sample({ result, id }: SampleName): SampleModel {
     const sample = new SampleModel(() => this._rest.sample(result, id));
     void sample.refresh();
@@ -126,6 +135,7 @@ export class RunsPage extends WatchedPage<RunsPageState> {
       case 'none':
         break;
       case 'samples':
+        this._choices.set(detail.samples.result, choiceOf(detail.samples.state));
         detail.samples.dispose();
         break;
       case 'sample':
@@ -167,4 +177,9 @@ export class RunsPage extends WatchedPage<RunsPageState> {
   }
 
   private readonly _rest: RunsRest;
+  private readonly _choices = new Map<string, SampleChoice>();
+}
+
+function choiceOf({ filter, sorting }: SampleChoice): SampleChoice {
+  return { filter, sorting };
 }

@@ -23,6 +23,8 @@ export interface RunsParts {
   readonly rendermime: IRenderMimeRegistry | null;
   readonly highlight: Highlight | null;
   readonly translator: ITranslator | null;
+  /** Show a chat in the panel. */
+  readonly openChat: (chat: string) => void;
 }
 
 /** The page of runs as a widget. */
@@ -33,6 +35,7 @@ export class RunsWidget extends PageWidget<RunsPage> {
       zh_CN: { ...PAGES_CHINESE, ...RUNS_PAGE_CHINESE }
     });
     this._highlight = parts.highlight;
+    this._openChat = parts.openChat;
     this._draw = parts.rendermime === null ? null : outputDrawer(parts.rendermime);
   }
 
@@ -48,6 +51,7 @@ export class RunsWidget extends PageWidget<RunsPage> {
         trans={this._trans}
         highlight={this._highlight}
         draw={this._draw}
+        openChat={this._openChat}
       />
     );
   }
@@ -55,4 +59,5 @@ export class RunsWidget extends PageWidget<RunsPage> {
   private readonly _trans: ReturnType<typeof bundleFor>;
   private readonly _highlight: Highlight | null;
   private readonly _draw: DrawOutputs | null;
+  private readonly _openChat: (chat: string) => void;
 }

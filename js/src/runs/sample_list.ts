@@ -1,10 +1,21 @@
+import { type Sorting, UNSORTED } from '../pages/sorting';
 import { complaintOf, StateModel } from '../pages/state';
-import type { SampleRow } from './answers';
+import type { SamplePage, SampleRow } from './answers';
 import type { RunsRest, SampleFilter } from './requests';
 
-export interface SampleListState {
-  readonly samples: readonly SampleRow[];
+/** Which samples are shown, and in which order. */
+export interface SampleChoice {
   readonly filter: SampleFilter;
+  readonly sorting: Sorting;
+}
+
+const ALL: SampleChoice = {
+  filter: { status: '', outcome: '', group: '', query: '' },
+  sorting: UNSORTED
+};
+
+export interface SampleListState extends SampleChoice {
+  readonly samples: readonly SampleRow[];
   readonly statuses: readonly string[];
   readonly groups: readonly string[];
   /** How many samples the filter lets through. */
@@ -19,11 +30,12 @@ export interface SampleListState {
 export class SampleList extends StateModel<SampleListState> {
   constructor(
     private readonly _rest: Pick<RunsRest, 'samples'>,
-    readonly result: string
+    readonly result: string,
+    choice: SampleChoice = ALL
   ) {
     super({
       samples: [],
-      filter: { status: '', outcome: '', group: '', query: '' },
+      ...choice,
       statuses: [],
       groups: [],
       fitting: 0,
@@ -36,6 +48,12 @@ export class SampleList extends StateModel<SampleListState> {
 
   async setFilter(change: Partial<SampleFilter>): Promise<void> {
     this.set({ filter: { ...this.state.filter, ...change } });
+    await this._read(1);
+  }
+
+  /** Sort all of them, also those that are not read yet. */
+  async sort(sorting: Sorting): Promise<void> {
+    this.set({ sorting });
     await this._read(1);
   }
 
@@ -55,17 +73,19 @@ export class SampleList extends StateModel<SampleListState> {
   }
 
   private async _read(pages: number): Promise<void> {
-    const { filter } = this.state;
+    const { filter, sorting } = this.state;
+    const ask = (start: number): Promise<SamplePage> =>
+      this._rest.samples(this.result, filter, sorting, start);
     this._isReading = true;
     try {
       const samples: SampleRow[] = [];
-      let page = await this._rest.samples(this.result, filter, 0);
+      let page = await ask(0);
       samples.push(...page.samples);
       for (let read = 1; read < pages && page.next !== null; read++) {
-        page = await this._rest.samples(this.result, filter, page.next);
+        page = await ask(page.next);
         samples.push(...page.samples);
       }
-      if (filter === this.state.filter) {
+      if (filter === this.state.filter && sorting === this.state.sorting) {
         const { statuses, groups, fitting, total, next, version } = page;
         this._pages = pages;
         this._version = version;

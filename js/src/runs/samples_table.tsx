@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { formatCount, formatDollars, formatSeconds } from '../models/figures';
 import { choicesOf, Chooser, SearchField } from '../pages/fields';
+import { Head } from '../pages/head';
 import { Complaint, Nothing } from '../pages/notes';
 import { ShowMore } from '../pages/show_more';
 import { useTrans } from '../views/scope';
@@ -24,7 +25,7 @@ interface SamplesTableProps {
 export function SamplesTable({ page, list }: SamplesTableProps) {
   const trans = useTrans();
   const state = useSignal(list.changed, () => list.state);
-  const { samples, fitting, total, hasMore, isLoaded, problem } = state;
+  const { samples, fitting, total, hasMore, isLoaded, problem, sorting } = state;
   const hasEpochs = samples.some(({ epoch }) => epoch > 1);
   return (
     <section aria-label={trans.__('Samples')}>
@@ -37,23 +38,21 @@ export function SamplesTable({ page, list }: SamplesTableProps) {
       </p>
       {samples.length > 0 && (
         <table className="cw-table">
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('Sample')}</th>
-              <th scope="col">{trans.__('Outcome')}</th>
-              <th scope="col">{trans.__('Status')}</th>
-              <th scope="col">{trans.__('Why')}</th>
-              <th scope="col" className="cw-number">
-                {trans.__('Time')}
-              </th>
-              <th scope="col" className="cw-number">
-                {trans.__('Tokens')}
-              </th>
-              <th scope="col" className="cw-number">
-                {trans.__('Cost')}
-              </th>
-            </tr>
-          </thead>
+          <Head
+            columns={[
+              { key: 'sample', label: trans.__('Sample'), sorts: 'smallest' },
+              { key: 'outcome', label: trans.__('Outcome'), sorts: 'smallest' },
+              { key: 'status', label: trans.__('Status'), sorts: 'smallest' },
+              { key: 'why', label: trans.__('Why'), sorts: 'smallest' },
+              { key: 'seconds', label: trans.__('Time'), isNumber: true, sorts: 'largest' },
+              { key: 'tokens', label: trans.__('Tokens'), isNumber: true, sorts: 'largest' },
+              { key: 'cost', label: trans.__('Cost'), isNumber: true, sorts: 'largest' }
+            ]}
+            sorting={sorting}
+            onSort={chosen => {
+              void list.sort(chosen);
+            }}
+          />
           <tbody>
             {samples.map(sample => (
               <Row

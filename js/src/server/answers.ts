@@ -55,6 +55,8 @@ export interface ListedChat {
   readonly runs: number;
   /** The run that is going on; empty or left out: none that the server speaks of. */
   readonly run?: string;
+  /** Instructions of its own; empty or left out: the assistant's count. */
+  readonly prompt?: string;
 }
 
 /** Instructions, a model and tools under a name. */
@@ -77,6 +79,32 @@ export interface UploadedFile {
   readonly name: string;
   readonly size_bytes: number;
   readonly mime: string;
+  /** Name of the library that would take it; empty or left out: none. */
+  readonly library?: string;
+}
+
+/** Where a file is uploaded: what decides which library would take it. */
+export interface UploadPlace {
+  /** Path of the chat's notebook; empty: none. */
+  readonly notebook: string;
+  /** Name of the assistant that answers; empty: none was chosen. */
+  readonly assistant: string;
+}
+
+/** An uploaded file that goes into a library. */
+export interface NewDocument {
+  /** What the upload is named by. */
+  readonly place: string;
+  readonly name: string;
+  readonly library: string;
+  readonly notebook: string;
+}
+
+export interface ChatChange {
+  readonly title?: string;
+  readonly notebook_path?: string;
+  /** Empty takes the chat's own instructions away. */
+  readonly prompt?: string;
 }
 
 export type Fate = 'saved' | 'deleted' | 'discarded';

@@ -79,7 +79,13 @@ export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind
     usage: list(opaque())
   },
   tool_progress: { call_id: text, text, fraction: nullable(number) },
-  notice: { level: oneOf('info', 'warning', 'error'), text, action: text, code: text },
+  notice: {
+    level: oneOf('info', 'warning', 'error'),
+    text,
+    action: text,
+    code: text,
+    contents: optional(list(opaque()))
+  },
   history_compacted: { tokens_before: number, tokens_after: number },
   run_finished: {
     status: oneOf<RunStatus>(

@@ -4,16 +4,19 @@ import type {
   AgentCell,
   AssistantList,
   AssistantSummary,
+  ChatChange,
   ExportFormat,
   Fate,
   Health,
   ListedChat,
   MissingCells,
+  NewDocument,
   RunCell,
   ServiceChange,
   ServiceCheck,
   ServiceState,
   UploadedFile,
+  UploadPlace,
   VariableSummary
 } from './answers';
 import { HEALTH } from './health';
@@ -63,7 +66,8 @@ const CHAT = record<ListedChat>({
   notebook_path: text,
   updated_at: number,
   runs: number,
-  run: optional(text)
+  run: optional(text),
+  prompt: optional(text)
 });
 
 const ASSISTANTS = record<AssistantList>({
@@ -71,7 +75,13 @@ const ASSISTANTS = record<AssistantList>({
   problems: list(text)
 });
 
-const FILE = record<UploadedFile>({ file: text, name: text, size_bytes: number, mime: text });
+const FILE = record<UploadedFile>({
+  file: text,
+  name: text,
+  size_bytes: number,
+  mime: text,
+  library: optional(text)
+});
 
 const VARIABLES = list(record<VariableSummary>({ name: text, type: text, text }));
 
@@ -134,10 +144,11 @@ export class Rest {
     return this._get(CHAT, { path: ['chats'] }, body);
   }
 
-  async changeChat(
-    id: string,
-    change: { readonly title?: string; readonly notebook_path?: string }
-  ): Promise<void> {
+  chat(id: string): Promise<ListedChat> {
+    return this._get(CHAT, { path: ['chats', id] });
+  }
+
+  async changeChat(id: string, change: ChatChange): Promise<void> {
     await send(this._settings, { path: ['chats', id] }, withBody('PATCH', change));
   }
 
@@ -155,10 +166,19 @@ export class Rest {
     return (await send(this._settings, route)).blob();
   }
 
-  uploadFile(file: Blob, name: string): Promise<UploadedFile> {
+  uploadFile(
+    file: Blob,
+    name: string,
+    place: UploadPlace = { notebook: '', assistant: '' }
+  ): Promise<UploadedFile> {
     const headers = { 'Content-Type': file.type || 'application/octet-stream' };
-    const route = { path: ['files'], query: { name } };
+    const route = { path: ['files'], query: { name, ...place } };
     return this._get(FILE, route, { method: 'POST', body: file, headers });
+  }
+
+  /** Put an uploaded file into a library; the server reads it after it has answered. */
+  async addDocument(document: NewDocument): Promise<void> {
+    await send(this._settings, { path: ['library'] }, withBody('POST', document));
   }
 
   variables(kernelId: string): Promise<readonly VariableSummary[]> {

@@ -7,6 +7,8 @@ import { useChatActions } from './chat_actions';
 import { Composer } from './composer';
 import { EmptyState } from './empty_state';
 import { InputRequest } from './input_request';
+import { LibraryNote } from './library_note';
+import { type DocumentChoice, useLibraryOffers } from './library_offers';
 import type { Chat, Notebooks, Panel } from './ports';
 import { PromptBubble } from './prompt_bubble';
 import { useTrans } from './scope';
@@ -22,6 +24,8 @@ interface ChatViewProps {
   readonly notebooks: Notebooks | null;
   readonly sendWith: Choices['sendWith'];
   readonly field: React.RefObject<HTMLTextAreaElement>;
+  /** Where the person wants files that a library would take. */
+  readonly documentChoice: React.MutableRefObject<DocumentChoice>;
   readonly isServiceShown: boolean;
   readonly onService: (isShown: boolean) => void;
 }
@@ -41,11 +45,14 @@ export function ChatView(props: ChatViewProps) {
     onService(true);
   }, [onService]);
   const actions = useChatActions(panel, chat, notebooks, setUp);
+  const offers = useLibraryOffers(panel, chat, props.documentChoice);
   const uploads = useUploads(
-    (file, name) => panel.uploadFile(file, name),
-    item => {
-      chat.composer.addContext(item);
-    }
+    (file, name) =>
+      panel.uploadFile(file, name, {
+        notebook: state.notebook_path,
+        assistant: chat.composer.assistant
+      }),
+    offers.take
   );
   const drop = useDropZone(files => {
     uploads.add(files);
@@ -122,12 +129,14 @@ export function ChatView(props: ChatViewProps) {
             {uploads.problem}
           </p>
         )}
+        <LibraryNote offers={offers} />
         <Composer
           panel={panel}
           chat={chat}
           sendWith={sendWith}
           field={field}
           uploads={uploads}
+          offers={offers}
           onSent={() => {
             setSentCount(count => count + 1);
           }}

@@ -40,11 +40,14 @@ interface ChipsProps {
   /** Names of files on their way to the server. */
   readonly uploading: readonly string[];
   readonly source: NameSource;
+  /** Whether it is asked if a file is to go into the library instead. */
+  readonly isAsked: (item: ContextItem) => boolean;
+  readonly onChoose: (choice: 'attach' | 'library') => void;
   readonly onRemove: (item: ContextItem) => void;
 }
 
 /** What goes along with the prompt. */
-export function Chips({ items, uploading, source, onRemove }: ChipsProps) {
+export function Chips({ items, uploading, ...rest }: ChipsProps) {
   const trans = useTrans();
   if (items.length + uploading.length === 0) {
     return null;
@@ -52,7 +55,7 @@ export function Chips({ items, uploading, source, onRemove }: ChipsProps) {
   return (
     <ul className="cw-chips" aria-label={trans.__('Sent with the prompt')}>
       {items.map(item => (
-        <Chip key={JSON.stringify(item)} item={item} source={source} onRemove={onRemove} />
+        <Chip key={JSON.stringify(item)} item={item} {...rest} />
       ))}
       {uploading.map(name => (
         <li key={`uploading:${name}`} className="cw-chip">
@@ -65,11 +68,11 @@ export function Chips({ items, uploading, source, onRemove }: ChipsProps) {
   );
 }
 
-interface ChipProps extends Pick<ChipsProps, 'source' | 'onRemove'> {
+interface ChipProps extends Omit<ChipsProps, 'items' | 'uploading'> {
   readonly item: ContextItem;
 }
 
-function Chip({ item, source, onRemove }: ChipProps) {
+function Chip({ item, source, isAsked, onChoose, onRemove }: ChipProps) {
   const trans = useTrans();
   const [isLookedAt, setLookedAt] = React.useState(false);
   const { icon, label, title } = chipWords(item, trans);
@@ -93,8 +96,51 @@ function Chip({ item, source, onRemove }: ChipProps) {
           onRemove(item);
         }}
       />
+      {isAsked(item) && <Question label={label} onChoose={onChoose} />}
       {isLookedAt && item.kind === 'variable' && <Hover name={item.name} source={source} />}
     </li>
+  );
+}
+
+interface QuestionProps extends Pick<ChipsProps, 'onChoose'> {
+  readonly label: string;
+}
+
+/** Asks where a document is to go; until there is an answer it is attached. */
+function Question({ label, onChoose }: QuestionProps) {
+  const trans = useTrans();
+  return (
+    <div
+      className="cw-chip-question"
+      role="group"
+      aria-label={trans.__('Attach %1, or add it to the library?', label)}
+      onKeyDown={event => {
+        if (event.key === 'Escape') {
+          event.stopPropagation();
+          onChoose('attach');
+        }
+      }}
+    >
+      <button
+        type="button"
+        className="cw-chip-answer"
+        onClick={() => {
+          onChoose('attach');
+        }}
+      >
+        {trans.__('Attach')}
+      </button>
+      <button
+        type="button"
+        className="cw-chip-answer"
+        title={trans.__('The agent looks it up where a question fits, in every chat')}
+        onClick={() => {
+          onChoose('library');
+        }}
+      >
+        {trans.__('Add to library')}
+      </button>
+    </div>
   );
 }
 

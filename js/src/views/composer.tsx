@@ -8,6 +8,7 @@ import { Chips } from './chips';
 import type { NameSource } from './completion';
 import { actionOfKey, type KeyPress } from './composer_keys';
 import { ContextMeter } from './context_meter';
+import type { LibraryOffers } from './library_offers';
 import { ModePicker } from './mode_picker';
 import { ModelPicker } from './model_picker';
 import type { Chat, Panel } from './ports';
@@ -24,11 +25,12 @@ interface ComposerProps {
   readonly sendWith: Choices['sendWith'];
   readonly field: React.RefObject<HTMLTextAreaElement>;
   readonly uploads: Uploads;
+  readonly offers: LibraryOffers;
   readonly onSent: () => void;
 }
 
 /** Where prompts are written, with all that goes along and all that decides how they are run. */
-export function Composer({ panel, chat, sendWith, field, uploads, onSent }: ComposerProps) {
+export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent }: ComposerProps) {
   const trans = useTrans();
   const { composer } = chat;
   const text = useSignal(composer.changed, () => composer.text);
@@ -47,6 +49,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, onSent }: Comp
   const canSend = isReady && text.trim() !== '';
   const send = (instead: boolean): void => {
     if (canSend) {
+      offers.end();
       chat.ask({ text: text.trim(), context, mode, model: chosenModel }, { instead });
       onSent();
     }
@@ -92,6 +95,11 @@ export function Composer({ panel, chat, sendWith, field, uploads, onSent }: Comp
           items={context}
           uploading={uploads.uploading}
           source={source}
+          isAsked={offers.isAsked}
+          onChoose={choice => {
+            offers.choose(choice);
+            field.current?.focus();
+          }}
           onRemove={item => {
             composer.removeContext(item);
             field.current?.focus();

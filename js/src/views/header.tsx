@@ -20,12 +20,16 @@ interface HeaderProps {
   readonly panel: Panel;
   readonly chat: Chat;
   readonly onSessions: () => void;
+  /** The chat has instructions of its own. */
+  readonly isInstructed: boolean;
+  readonly onInstruct: () => void;
   /** Pages that the panel leads to. */
   readonly pages: readonly PageLink[];
 }
 
 /** Which chat this is, and the way to others. */
-export function Header({ panel, chat, onSessions, pages }: HeaderProps) {
+export function Header(props: HeaderProps) {
+  const { panel, chat, onSessions, isInstructed, onInstruct, pages } = props;
   const trans = useTrans();
   const state = useSignal(chat.changed, () => chat.state);
   const notebook = state.notebook_path.split('/').at(-1) ?? '';
@@ -44,6 +48,14 @@ export function Header({ panel, chat, onSessions, pages }: HeaderProps) {
           {notebook === '' ? trans.__('No notebook') : notebook}
         </span>
       </div>
+      {isInstructed && (
+        <IconButton
+          icon="note"
+          className="cw-instructed"
+          label={trans.__('This chat has its own instructions')}
+          onClick={onInstruct}
+        />
+      )}
       <IconButton
         icon="plus"
         label={trans.__('New chat')}
@@ -52,22 +64,23 @@ export function Header({ panel, chat, onSessions, pages }: HeaderProps) {
         }}
       />
       <IconButton icon="clock" label={trans.__('Chats')} onClick={onSessions} />
-      {pages.length > 0 && (
-        <Menu
-          label={trans.__('More')}
-          className="cw-icon-button"
-          side="below"
-          end
-          entries={pages.map(({ key, label, icon, open }) => ({
-            key,
-            label,
-            icon,
-            onChoose: open
-          }))}
-        >
-          <Icon name="more" />
-        </Menu>
-      )}
+      <Menu
+        label={trans.__('More')}
+        className="cw-icon-button"
+        side="below"
+        end
+        entries={[
+          {
+            key: 'instructions',
+            label: trans.__('Instructions for this chat …'),
+            icon: 'note',
+            onChoose: onInstruct
+          },
+          ...pages.map(({ key, label, icon, open }) => ({ key, label, icon, onChoose: open }))
+        ]}
+      >
+        <Icon name="more" />
+      </Menu>
     </div>
   );
 }

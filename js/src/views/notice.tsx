@@ -5,6 +5,7 @@ import { Button } from './button';
 import { CopyButton } from './copy_button';
 import { Icon } from './icon';
 import { useTrans } from './scope';
+import { Contents } from './tool_contents';
 import { useTurnActions } from './turn_actions';
 
 /** Errors whose remedy is a different model, endpoint or key. */
@@ -31,7 +32,7 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
     <div className={`cw-notice cw-mod-${block.level}`}>
       <Icon name={block.level} />
       <div className="cw-notice-text">
-        <p>{block.text}</p>
+        <Told block={block} />
         {block.action !== '' && <p className="cw-muted">{block.action}</p>}
         {needsSetup(block.code) && (
           <Button
@@ -53,3 +54,17 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
     </div>
   );
 });
+
+/** What happened; what it is about, such as quoted sources, unfolds below. */
+function Told({ block }: { block: NoticeBlock }) {
+  const contents = block.contents ?? [];
+  if (contents.length === 0) {
+    return <p>{block.text}</p>;
+  }
+  return (
+    <details>
+      <summary>{block.text}</summary>
+      <Contents contents={contents} />
+    </details>
+  );
+}

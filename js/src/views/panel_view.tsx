@@ -6,12 +6,16 @@ import { HighlightContext, type Highlight } from '../markdown';
 import { type MadeFile, placeOf } from '../models/made_files';
 import type { PanelSettings } from '../settings';
 import { Banners } from './banners';
+import { useChatInstructions } from './chat_instructions';
 import { ChatView } from './chat_view';
 import { Disabled } from './disabled';
 import { focusApproval } from './focus';
 import { Header, type PageLink } from './header';
+import { InstructionsForm } from './instructions_form';
+import type { DocumentChoice } from './library_offers';
 import { OpenMadeProvider } from './made_files';
 import { MissingBar } from './missing_bar';
+import { type Opener, OpenerProvider } from './opening';
 import type { Notebooks, Panel } from './ports';
 import type { PanelRequest, PanelRequests } from './requests';
 import { TranslationProvider, useTrans } from './scope';
@@ -28,8 +32,7 @@ export interface PanelViewProps {
   readonly highlight: Highlight | null;
   /** Pages that the panel leads to. */
   readonly pages: readonly PageLink[];
-  /** Opens a document; null: it cannot be opened from here. */
-  readonly openPlace: (place: string) => (() => void) | null;
+  readonly opener: Opener;
 }
 
 /** The whole panel. */
@@ -43,15 +46,18 @@ export function PanelView(props: PanelViewProps) {
   );
 }
 
-function Body({ panel, notebooks, settings, requests, pages, openPlace }: PanelViewProps) {
+function Body({ panel, notebooks, settings, requests, pages, opener }: PanelViewProps) {
   const trans = useTrans();
   const chat = useSignal(panel.chatChanged, () => panel.chat);
   const openMade = React.useCallback(
-    (file: MadeFile) => openPlace(placeOf(file, chat.state.notebook_path)),
-    [openPlace, chat]
+    (file: MadeFile) => opener.place(placeOf(file, chat.state.notebook_path)),
+    [opener, chat]
   );
   const isOff = useSignal(panel.problemChanged, () => panel.problem?.code === 'disabled');
   const sendWith = useSignal(settings.changed, () => settings.choices.sendWith);
+  const instructions = useChatInstructions(panel, chat);
+  const [instructed, setInstructed] = React.useState<object | null>(null);
+  const documentChoice = React.useRef<DocumentChoice>('');
   const [isListing, setListing] = React.useState(false);
   const [isServiceShown, setServiceShown] = React.useState(false);
   const field = React.useRef<HTMLTextAreaElement>(null);
@@ -93,21 +99,37 @@ function Body({ panel, notebooks, settings, requests, pages, openPlace }: PanelV
             onSessions={() => {
               setListing(true);
             }}
+            isInstructed={instructions.text !== ''}
+            onInstruct={() => {
+              setInstructed(chat);
+            }}
             pages={pages}
           />
+          {instructed === chat && (
+            <InstructionsForm
+              instructions={instructions}
+              onClose={() => {
+                setInstructed(null);
+                field.current?.focus();
+              }}
+            />
+          )}
           <Banners panel={panel} chat={chat} />
           <MissingBar panel={panel} />
           <OpenMadeProvider value={openMade}>
-            <ChatView
-              key={keyOf(chat)}
-              panel={panel}
-              chat={chat}
-              notebooks={notebooks}
-              sendWith={sendWith}
-              field={field}
-              isServiceShown={isServiceShown}
-              onService={setServiceShown}
-            />
+            <OpenerProvider value={opener}>
+              <ChatView
+                key={keyOf(chat)}
+                panel={panel}
+                chat={chat}
+                notebooks={notebooks}
+                sendWith={sendWith}
+                field={field}
+                documentChoice={documentChoice}
+                isServiceShown={isServiceShown}
+                onService={setServiceShown}
+              />
+            </OpenerProvider>
           </OpenMadeProvider>
         </>
       )}

@@ -21,7 +21,10 @@ type Replaced = 'chat' | 'chatChanged' | 'openChat' | 'newChat' | 'modeOf' | 're
 export interface Panel extends Omit<Public<PanelModel>, Replaced> {
   readonly chat: Chat;
   readonly chatChanged: ISignal<unknown, unknown>;
-  readonly rest: Pick<Rest, 'assistants' | 'models' | 'testService' | 'variable'>;
+  readonly rest: Pick<
+    Rest,
+    'addDocument' | 'assistants' | 'changeChat' | 'chat' | 'models' | 'testService' | 'variable'
+  >;
   openChat(id: string): void;
   newChat(notebookPath?: string): void;
   modeOf(chat: Chat): Mode;

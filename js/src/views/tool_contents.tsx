@@ -5,27 +5,35 @@ import { Markdown } from '../markdown';
 import { PICTURE, safeLink, saysHost } from '../markdown/links';
 import type { ToolCard } from '../models/types';
 import { CodeBlock } from './code_block';
+import { PlaceLink } from './opening';
 import { useTrans } from './scope';
 import { readTable, ToolTable } from './tool_table';
 
 type Fields = Content['text'];
 
 const SOUND = /^data:audio\/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/;
+/** Where a source comes from that the person has added. */
+const LIBRARY = 'library';
 const DONE = new Set(['done', 'completed', 'finished', 'success']);
 
+/** What a call says to the person. */
+export function ToolContents({ card }: { card: ToolCard }) {
+  return <Contents contents={card.contents} />;
+}
+
 /**
- * What a call says to the person. Nothing of it is loaded or run: words are our own Markdown,
+ * Pieces for the person. Nothing of it is loaded or run: words are our own Markdown,
  * pictures and sounds are only those that came along, addresses open on a click.
  */
-export function ToolContents({ card }: { card: ToolCard }) {
-  if (card.contents.length === 0) {
+export function Contents({ contents }: { contents: readonly Content[] }) {
+  if (contents.length === 0) {
     return null;
   }
   return (
     <div className="cw-contents">
-      {card.contents.map((content, index) => (
+      {contents.map((content, index) => (
         <React.Fragment key={index}>
-          {content.name !== '' && content.name !== card.contents[index - 1]?.name && (
+          {content.name !== '' && content.name !== contents[index - 1]?.name && (
             <h4 className="cw-card-heading">{content.name}</h4>
           )}
           <ContentView type={content.type} fields={content.text} />
@@ -92,16 +100,25 @@ function Code({ text, language = '' }: { text: string; language?: string }) {
 /** A file, an address or a source. */
 function Reference({ fields }: { fields: Fields }) {
   const name = words(fields.filename) || words(fields.title) || words(fields.url);
+  const shown = name || words(fields.doc_id) || words(fields.id);
   const about = words(fields.content);
   return (
     <p className="cw-content-reference">
-      <Address
-        address={words(fields.url)}
-        name={name || words(fields.doc_id) || words(fields.id)}
-      />
+      {fields.type === LIBRARY && fields.url === undefined ? (
+        <PlaceLink place={words(fields.source)} anchor={anchorOf(fields)}>
+          {shown}
+        </PlaceLink>
+      ) : (
+        <Address address={words(fields.url)} name={shown} />
+      )}
       {about !== '' && <span className="cw-muted">{about}</span>}
     </p>
   );
+}
+
+/** Where in a document: its line, page or cell. */
+function anchorOf({ extra }: Fields): string {
+  return isFields(extra) ? words(extra.anchor) : '';
 }
 
 function Address({ address, name }: { address: string; name: string }) {

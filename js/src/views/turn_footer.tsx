@@ -1,12 +1,15 @@
 import * as React from 'react';
 
+import type { TranslationBundle } from '@jupyterlab/translation';
+
 import { formatFigures } from '../models/figures';
 import type { UndoResult } from '../models/notebooks';
 import type { Turn } from '../models/types';
 import { IconButton } from './button';
 import { CopyButton } from './copy_button';
 import { Icon } from './icon';
-import { Menu } from './menu';
+import { Menu, type MenuEntry } from './menu';
+import { type Opener, useOpener } from './opening';
 import { useTrans } from './scope';
 import { useTurnActions } from './turn_actions';
 import { undoWords } from './undo_words';
@@ -15,6 +18,7 @@ import { undoWords } from './undo_words';
 export function TurnFooter({ turn }: { turn: Turn }) {
   const trans = useTrans();
   const actions = useTurnActions();
+  const { run: openRun } = useOpener();
   const [outcome, setOutcome] = React.useState<UndoResult | null>(null);
   const [isUndone, setUndone] = React.useState(false);
   const changedCells = turn.blocks.some(
@@ -68,7 +72,8 @@ export function TurnFooter({ turn }: { turn: Turn }) {
                 onChoose: () => {
                   actions.branch(turn);
                 }
-              }
+              },
+              ...(openRun === null ? [] : [runEntry(turn, openRun, trans)])
             ]}
           >
             <Icon name="more" />
@@ -82,6 +87,22 @@ export function TurnFooter({ turn }: { turn: Turn }) {
       )}
     </footer>
   );
+}
+
+function runEntry(
+  { runId }: Turn,
+  openRun: NonNullable<Opener['run']>,
+  trans: TranslationBundle
+): MenuEntry {
+  return {
+    key: 'run',
+    icon: 'list',
+    label: trans.__('Show run'),
+    description: trans.__('Each message and cell of it, on the page of runs'),
+    onChoose: () => {
+      openRun(runId);
+    }
+  };
 }
 
 function answerText(turn: Turn): string {

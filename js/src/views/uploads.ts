@@ -1,10 +1,10 @@
 import * as React from 'react';
 
-import type { ContextItem } from '../server/frames';
 import type { UploadedFile } from '../server/answers';
 import { useTrans } from './scope';
 
-const LIMIT_BYTES = 20_000_000;
+/** What the server takes of one file. */
+export const UPLOAD_LIMIT_BYTES = 20_000_000;
 
 export interface Uploads {
   /** Names of files on their way. */
@@ -15,24 +15,25 @@ export interface Uploads {
   readonly clearProblem: () => void;
 }
 
-/** Sends files to the server and puts them beside the prompt. */
+/** Sends files to the server, and hands over what it named them. */
 export function useUploads(
   upload: (file: Blob, name: string) => Promise<UploadedFile>,
-  onUploaded: (item: ContextItem) => void
+  onUploaded: (file: UploadedFile) => void
 ): Uploads {
   const trans = useTrans();
   const [uploading, setUploading] = React.useState<readonly string[]>([]);
   const [problem, setProblem] = React.useState('');
+  const latest = React.useRef(onUploaded);
+  latest.current = onUploaded;
   const send = async (file: File): Promise<void> => {
     const name = file.name === '' ? trans.__('pasted file') : file.name;
-    if (file.size > LIMIT_BYTES) {
+    if (file.size > UPLOAD_LIMIT_BYTES) {
       setProblem(trans.__('%1 is larger than 20 MB. Put it beside the notebook instead.', name));
       return;
     }
     setUploading(names => [...names, name]);
     try {
-      const uploaded = await upload(file, name);
-      onUploaded({ kind: 'file', file: uploaded.file, name: uploaded.name });
+      latest.current(await upload(file, name));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       setProblem(trans.__('%1 could not be uploaded: %2', name, reason));

@@ -95,6 +95,7 @@ export function tool(name: string, change: Partial<KeptTool> = {}): KeptTool {
 export class Kept {
   memories: Memory[] = [memory('1'), memory('2', { source_run: 'run-7', scope: 'project' })];
   proposals: MemoryProposal[] = [];
+  isOn = true;
   library: LibraryAnswer = { documents: [document('a')], indexing: null };
   hits: Hit[] = [
     hit(1, { anchor: 'line 1' }),
@@ -108,7 +109,7 @@ export class Kept {
     routes.set('GET memories', ({ query }): MemoryAnswer => {
       const words = query.get('query') ?? '';
       const memories = this.memories.filter(({ text }) => text.includes(words));
-      return { memories, proposals: this.proposals };
+      return { memories, proposals: this.proposals, is_on: this.isOn };
     });
     routes.set('POST memories', ({ body }) => {
       const added = JSON.parse(body) as Memory;
@@ -126,6 +127,18 @@ export class Kept {
     routes.set('POST proposals/p', () => {
       this.proposals = [];
       return {};
+    });
+    routes.set('PUT memory-setting', ({ body }) => {
+      this.isOn = (JSON.parse(body) as { is_on: boolean }).is_on;
+      return { is_on: this.isOn };
+    });
+    routes.set('POST files', ({ query }) => {
+      const name = query.get('name') ?? '';
+      return { file: `0a1b-${name}`, name, size_bytes: 1, mime: 'text/plain' };
+    });
+    routes.set('DELETE library', () => {
+      this.library = { documents: [], libraries: [], indexing: null };
+      return this.library;
     });
     routes.set('GET library', () => this.library);
     routes.set('POST library', () => {

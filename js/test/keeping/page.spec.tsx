@@ -4,7 +4,7 @@ import * as React from 'react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { KeepingPage, type Part } from '../../src/keeping/keeping_page';
-import type { Opener } from '../../src/keeping/opening';
+import type { Opener } from '../../src/views/opening';
 import { PageView } from '../../src/keeping/page_view';
 import { KeepingRest } from '../../src/keeping/requests';
 import { FakeServer } from '../fake_socket';
@@ -167,6 +167,19 @@ describe('memory', () => {
     );
     expect((field as HTMLInputElement).value).toBe('More');
   });
+
+  it('switches remembering off and on again', async () => {
+    const { container } = await show('memory');
+    const box = await screen.findByRole<HTMLInputElement>('switch', { name: 'Remember things' });
+    expect(box.checked).toBe(true);
+    fireEvent.click(box);
+    await expect.poll(() => box.checked).toBe(false);
+    expect(sent('PUT', 'memory-setting')).toEqual({ is_on: false });
+    expect(screen.getByText(/What is here stays/)).toBeTruthy();
+    expect(await findings(container)).toEqual([]);
+    fireEvent.click(box);
+    await expect.poll(() => kept.isOn && box.checked).toBe(true);
+  });
 });
 
 describe('the library', () => {
@@ -214,6 +227,63 @@ describe('the library', () => {
     await press('Remove "a.md"');
     await press('Remove');
     expect(await screen.findByText(/The library is empty/)).toBeTruthy();
+  });
+
+  it('uploads chosen and dropped files, and tells which were not taken', async () => {
+    const { container } = await show('library');
+    await screen.findByRole('table');
+    server.routes.set('POST library', ({ body }) =>
+      body.includes('.zip')
+        ? Response.json({ message: 'It cannot be read.', hint: 'Use text.' }, { status: 400 })
+        : {}
+    );
+    const large = new File(['x'], 'large.pdf');
+    Object.defineProperty(large, 'size', { value: 30_000_000 });
+    const files = [new File(['x'], 'a.md'), new File(['x'], 'b.zip'), large];
+    const part = container.querySelector('.cw-keeping-frame') ?? container;
+    fireEvent.dragOver(part, { dataTransfer: { types: ['Files'], files: [] } });
+    expect(screen.getByText('Drop files to add them')).toBeTruthy();
+    fireEvent.drop(part, { dataTransfer: { types: ['Files'], files } });
+    expect(await screen.findByText('Uploading 1 of 3: a.md')).toBeTruthy();
+    expect((await screen.findByRole('alert')).textContent).toBe(
+      'b.zip It cannot be read. Use text.large.pdf It is larger than 20 MB. Put it into a folder of the server and add that.'
+    );
+    expect(sent('POST', 'library')).toEqual({ place: '0a1b-b.zip', name: 'b.zip' });
+    expect(server.requests.filter(({ path }) => path === 'files')).toHaveLength(2);
+    expect(await findings(container)).toEqual([]);
+    const chooser = container.querySelector('input[type=file]') ?? container;
+    fireEvent.change(chooser, { target: { files: [new File(['x'], 'c.md')] } });
+    await expect.poll(() => sent('POST', 'library')).toEqual({ place: '0a1b-c.md', name: 'c.md' });
+    expect(screen.queryByRole('alert')).toBeNull();
+  });
+
+  it('takes all documents of a library out after a second yes', async () => {
+    const library = { id: 'l1', name: 'default', place: '', is_default: true, documents: 2 };
+    const documents = [text('a'), text('b', { place: '' })];
+    kept.library = { documents, libraries: [library], indexing: null };
+    await show('library');
+    expect(await screen.findByText('Uploaded')).toBeTruthy();
+    await press('Remove all documents');
+    expect(screen.getByText(/Take 2 documents out/)).toBeTruthy();
+    await press('Remove');
+    expect(await screen.findByText(/The library is empty/)).toBeTruthy();
+    const asked = server.requests.find(({ method }) => method === 'DELETE');
+    expect([asked?.query.get('library'), asked?.query.get('all')]).toEqual(['l1', '1']);
+  });
+
+  it('lists several libraries, to take one of them out', async () => {
+    const library = { id: 'l1', name: 'default', place: '', is_default: true, documents: 1 };
+    const other = { ...library, id: 'l2', name: 'papers', place: 'work', is_default: false };
+    kept.library = {
+      documents: [text('a'), text('b')],
+      libraries: [library, other],
+      indexing: null
+    };
+    const { container } = await show('library');
+    await press('Remove "papers"');
+    await press('Keep');
+    expect(await findings(container)).toEqual([]);
+    expect(screen.getByRole('button', { name: 'Remove "papers"' })).toBeTruthy();
   });
 
   it('finds numbered passages that lead to a file or a cell', async () => {

@@ -189,6 +189,70 @@ describe('a page that comes back', () => {
     expect(page.port.log.at(-1)).toBe('r1 end');
   });
 
+  describe('for a run that ended while it was away', () => {
+    beforeEach(() => {
+      page.setRun('r1');
+      page.server.record('c1', 'r1', [events.started('a'), ...CELLS]);
+      page.missing = [{ run: 'r1', chat: 'c1', cells: [agentCell('last')] }];
+    });
+
+    function end(): void {
+      page.server.record('c1', 'r1', [events.cellAdded('last', 'x'), events.finished()]);
+      page.setRun('', '');
+    }
+
+    it('gets the rest, once its notebook is open, and is offered nothing', async () => {
+      page.leave();
+      end();
+      await page.comeBack();
+      expect(page.port.log).toEqual([]);
+      page.notebooks.open(page.port);
+      await pass(0.1);
+      expect(page.port.document.map(({ id }) => id)).toEqual([
+        ...['kept', 'saved', 'deleted', 'last']
+      ]);
+      expect(page.port.log.at(-1)).toBe('r1 end');
+      expect(page.panel.missing).toEqual([]);
+      await page.reload();
+      await pass(0.1);
+      expect(page.port.log).toEqual([]);
+    });
+
+    it('gets the rest when it ended before its notebook was open', async () => {
+      page.setRun('r1', '');
+      page.leave();
+      await page.comeBack();
+      page.panel.openChat('c1');
+      await pass(0.01);
+      end();
+      page.notebooks.open(page.port);
+      await pass(0.1);
+      expect(page.port.has('last')).toBe(true);
+    });
+
+    it('leaves it to the person who had closed the notebook', async () => {
+      page.notebooks.close(page.port);
+      page.leave();
+      end();
+      await page.comeBack();
+      page.notebooks.open(page.port);
+      await pass(0.1);
+      expect(page.port.log).toEqual([]);
+      expect(page.panel.missing).toHaveLength(1);
+    });
+
+    it('leaves it to the tab that took it over', async () => {
+      page.leave();
+      page.setRun('r1', 'tab-2');
+      page.server.record('c1', 'r1', [events.cellAdded('last', 'x'), events.finished()]);
+      page.setRun('', 'tab-2');
+      await page.comeBack();
+      page.notebooks.open(page.port);
+      await pass(0.1);
+      expect(page.port.log).toEqual([]);
+    });
+  });
+
   it('leaves a run that was over before it came to the person', async () => {
     page.setRun('r1');
     page.server.record('c1', 'r1', [events.started('a')]);

@@ -46,3 +46,9 @@ it.each([
 ])('finds %s of a kernel in "%s" beside %s', (path, folder, notebook, place) => {
   expect(placeOf({ path, folder, isNew: true, sizeBytes: 1 }, notebook)).toBe(place);
 });
+
+it('leaves out what a database keeps beside its file', () => {
+  const files = ['a.sqlite', 'a.sqlite-wal', 'a.sqlite-shm', 'b.db-journal'];
+  const found = madeFiles([ran(files.map(path => file(path, 'created')))]);
+  expect(found.map(({ path }) => path)).toEqual(['a.sqlite']);
+});

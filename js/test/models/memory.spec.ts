@@ -51,6 +51,7 @@ describe('what the panel remembers', () => {
     memory.setDraft('c1', 'text');
     memory.setMode('c1', 'plan');
     memory.setDriven('c1', true);
+    memory.setUnfinished('c1', 'r1');
     memory.setAssistant('c1', 'careful');
     memory.forget('c1');
     expect(tab.values.size + browser.values.size).toBe(0);

@@ -46,10 +46,21 @@ export class NotebookPage {
 
   /** The page goes and comes again; the notebook has only what was saved of it. */
   async reload(...saved: string[]): Promise<void> {
-    this.panel.dispose();
-    this.port = new FakeNotebook('a.ipynb', 'n-new');
+    this.leave();
     this.port.document = saved.map(id => cell(id));
     this.notebooks = new FakeNotebooks(this.port);
+    await this.comeBack();
+  }
+
+  /** The page goes, and no notebook is open when it comes again. */
+  leave(): void {
+    this.panel.dispose();
+    this.server.line.close();
+    this.port = new FakeNotebook('a.ipynb', 'n-new');
+    this.notebooks = new FakeNotebooks();
+  }
+
+  async comeBack(): Promise<void> {
     this.panel = this._open();
     await pass(0.01);
   }

@@ -27,9 +27,12 @@ const B = 'runs/1/b/demo';
 
 let server: FakeServer;
 let page: RunsPage;
+/** Chats that the person went to. */
+let chats: string[];
 
 beforeEach(() => {
   server = new FakeServer();
+  chats = [];
   serve();
   page = new RunsPage(new RunsRest(server.settings));
 });
@@ -94,7 +97,15 @@ function serve(): void {
 }
 
 async function show(draw: DrawOutputs | null = null): Promise<RenderResult> {
-  const shown = render(<PageView page={page} trans={TRANS} highlight={null} draw={draw} />);
+  const shown = render(
+    <PageView
+      page={page}
+      trans={TRANS}
+      highlight={null}
+      draw={draw}
+      openChat={chat => chats.push(chat)}
+    />
+  );
   await act(async () => {
     page.setVisible(true);
     await Promise.resolve();
@@ -231,6 +242,68 @@ it('lists recorded runs and opens one', async () => {
   await press('Prompt of r1');
   expect(await screen.findByText('Done · one · 3.0s · 120 tokens · $0.02')).toBeTruthy();
   expect(screen.queryByRole('tab', { name: /Scores/ })).toBeNull();
+});
+
+/** The cells of a column as they stand. */
+function column(number: number): (string | null)[] {
+  return screen
+    .getAllByRole('row')
+    .slice(1)
+    .map(line => (line.children[number] as HTMLElement).textContent);
+}
+
+async function sortBy(name: string): Promise<string | null | undefined> {
+  await press(name);
+  return screen.getByRole('columnheader', { name }).getAttribute('aria-sort');
+}
+
+it('sorts results one way, the other way, and not at all', async () => {
+  const { container } = await show();
+  await screen.findByText('80.0%');
+  expect(column(1)).toEqual([`a${A}`, `b${B}`]);
+  expect(await sortBy('Passed')).toBe('descending');
+  expect(column(1)).toEqual([`b${B}`, `a${A}`]);
+  expect(await sortBy('Passed')).toBe('ascending');
+  expect(column(1)).toEqual([`a${A}`, `b${B}`]);
+  expect(await sortBy('Passed')).toBe('none');
+  expect(await sortBy('Agent')).toBe('ascending');
+  expect(await findings(container)).toEqual([]);
+});
+
+it('has the server sort samples and runs, and keeps the order of a result', async () => {
+  const asked = (path: string): string | null | undefined =>
+    server.requests
+      .filter(made => made.path === path)
+      .at(-1)
+      ?.query.get('sort');
+  await show();
+  await press('a');
+  await screen.findByText('it is 1, not 2');
+  expect(asked('results/samples')).toBeNull();
+  expect(await sortBy('Time')).toBe('descending');
+  await expect.poll(() => asked('results/samples')).toBe('-seconds');
+  await press('1');
+  await press('Back (Esc)');
+  expect(
+    (await screen.findByRole('columnheader', { name: 'Time' })).getAttribute('aria-sort')
+  ).toBe('descending');
+  expect(asked('results/samples')).toBe('-seconds');
+  fireEvent.click(screen.getByRole('tab', { name: 'Recorded runs' }));
+  await screen.findByText('Prompt of r1');
+  expect(await sortBy('Prompt')).toBe('ascending');
+  await expect.poll(() => asked('runs')).toBe('prompt');
+});
+
+it('leads from a run to its chat', async () => {
+  server.routes.set('GET runs/r1/sample', () => sample('r1', { chat: 'c1' }));
+  await show();
+  act(() => {
+    page.go({ kind: 'run', run: 'r1' });
+  });
+  await press('Show chat');
+  expect(chats).toEqual(['c1']);
+  await press('Back (Esc)');
+  expect(page.place).toEqual({ kind: 'runs' });
 });
 
 it('shows samples while sums take their time', async () => {

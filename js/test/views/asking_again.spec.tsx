@@ -58,6 +58,14 @@ it('branches from the menu of a turn', async () => {
   expect(panel.calls).toContainEqual(['branchChat', 'chat-1', 'run-1']);
 });
 
+it('leads from the menu of a turn to its run', async () => {
+  const stage = new Stage(new FakePanel(new FakeChat({}, [turn()])));
+  await stage.show();
+  press('More for this answer');
+  fireEvent.click(screen.getByRole('menuitem', { name: /^Show run/ }));
+  expect(stage.shownRuns).toEqual(['run-1']);
+});
+
 it('folds what was replaced into one line that opens', async () => {
   const turns = [
     turn({ runId: 'a', prompt: 'Old question', supersededBy: 'c' }),

@@ -207,7 +207,7 @@ it('uploads files that are dropped anywhere on the chat', async () => {
   fireEvent.drop(log, { dataTransfer: { types: ['Files'], files: [FILE] } });
   expect(screen.queryByText('Drop files to attach them')).toBeNull();
   await settle();
-  expect(panel.calls).toContainEqual(['uploadFile', 'data.csv']);
+  expect(panel.calls).toContainEqual(['uploadFile', 'data.csv', { notebook: '', assistant: '' }]);
   expect(chat.composer.context).toEqual(UPLOADED);
 });
 

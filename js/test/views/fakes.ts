@@ -90,6 +90,11 @@ export class FakeChat implements Chat {
     this.calls.push(['ask', draft, options]);
     this.composer.clear();
   }
+  begin(): Promise<string> {
+    this.calls.push(['begin']);
+    this.state = { ...this.state, id: this.state.id || 'begun' };
+    return Promise.resolve(this.state.id);
+  }
   stop(): void {
     this.calls.push(['stop']);
   }
@@ -162,11 +167,27 @@ export class FakePanel implements Panel {
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
   assistants: AssistantList = { assistants: [], problems: [] };
+  /** The chat's own instructions. */
+  prompt = '';
+  /** Which library would take an uploaded file; empty: none. */
+  library = '';
   /** Thrown by what reaches the server, when set. */
   refusal: Error | null = null;
 
   readonly rest: Panel['rest'] = {
+    addDocument: document => {
+      this.calls.push(['addDocument', document]);
+      return this.answer(undefined);
+    },
     assistants: () => this.answer(this.assistants),
+    chat: id => {
+      const listed = { id, title: '', notebook_path: '', updated_at: 1, runs: 0 };
+      return this.answer({ ...listed, prompt: this.prompt });
+    },
+    changeChat: (id, change) => {
+      this.calls.push(['changeChat', id, change]);
+      return this.answer(undefined);
+    },
     models: () => this.answer(['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder']),
     testService: () => this.answer(this.checks),
     variable: (_kernel, name) => this.answer(`${name}: 3 rows`)
@@ -219,10 +240,10 @@ export class FakePanel implements Panel {
     this.calls.push(['exportChat', id, to]);
     return this.answer(new Blob(['text']));
   }
-  uploadFile(file: Blob, name: string): Promise<UploadedFile> {
-    this.calls.push(['uploadFile', name]);
+  uploadFile(...[file, name, place]: Parameters<Panel['uploadFile']>): Promise<UploadedFile> {
+    this.calls.push(['uploadFile', name, place]);
     const uploaded = { file: `0a1b-${name}`, name, size_bytes: file.size, mime: file.type };
-    return this.answer(uploaded);
+    return this.answer({ ...uploaded, library: this.library });
   }
   variables(): Promise<readonly VariableSummary[]> {
     return this.answer(this.names);

@@ -6,6 +6,7 @@ import * as React from 'react';
 import { type Choices, DEFAULTS } from '../../src/settings';
 import { PanelView, type PanelViewProps } from '../../src/views/panel_view';
 import type { PageLink } from '../../src/views/header';
+import type { Opener } from '../../src/views/opening';
 import { PanelRequests } from '../../src/views/requests';
 import { type TurnActions, TurnActionsProvider } from '../../src/views/turn_actions';
 import { FakeNotebook, FakeNotebooks, FakePanel, TRANS } from './fakes';
@@ -27,8 +28,15 @@ export class Stage {
   readonly pages: PageLink[] = [];
   /** Places that the person opened. */
   readonly opened: string[] = [];
-  readonly openPlace = (place: string) => () => {
-    this.opened.push(place);
+  /** Runs that the person wants to see. */
+  readonly shownRuns: string[] = [];
+  readonly opener: Opener = {
+    run: run => {
+      this.shownRuns.push(run);
+    },
+    place: place => () => {
+      this.opened.push(place);
+    }
   };
   readonly notebook = new FakeNotebook();
   readonly notebooks = new FakeNotebooks({ [PATH]: this.notebook });
@@ -43,7 +51,7 @@ export class Stage {
         settings={this.settings}
         requests={this.requests}
         pages={this.pages}
-        openPlace={this.openPlace}
+        opener={this.opener}
         trans={TRANS}
         highlight={null}
       />

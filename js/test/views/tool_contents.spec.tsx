@@ -5,6 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 
 import type { Content } from '../../src/events';
 import { groupBlocks } from '../../src/views/grouping';
+import { type Opener, OpenerProvider } from '../../src/views/opening';
 import { ToolCardView } from '../../src/views/tool_card';
 import { card } from './fakes';
 import { settle, showPart } from './stage';
@@ -90,6 +91,32 @@ it('draws sources with where they lead', () => {
     piece('files', { filename: 'a.csv' })
   );
   expect(drawn.textContent).toBe('Guide (a.example)All8https://b.example/a.csv');
+});
+
+it('leads to the documents of the library, and nowhere else, by a click', () => {
+  const opened: string[] = [];
+  const opener: Opener = {
+    run: null,
+    place: (place, anchor) =>
+      place === '' ? null : () => void opened.push([place, anchor].join(' '))
+  };
+  const found = { source: '/docs/guide.ipynb', extra: { anchor: 'cell 3f2a' } };
+  const cards = card({
+    contents: [
+      piece('references', { ...found, title: '[1] Guide', type: 'library' }),
+      piece('references', { ...found, title: '[2] Tool', type: 'other' }),
+      piece('references', { title: '[3] Lost', type: 'library' })
+    ]
+  });
+  showPart(
+    <OpenerProvider value={opener}>
+      <ToolCardView card={cards} runId="run" />
+    </OpenerProvider>
+  );
+  expect(screen.queryByRole('button', { name: '[2] Tool' })).toBeNull();
+  expect(screen.queryByRole('button', { name: '[3] Lost' })).toBeNull();
+  fireEvent.click(screen.getByRole('button', { name: '[1] Guide' }));
+  expect(opened).toEqual(['/docs/guide.ipynb cell 3f2a']);
 });
 
 it('draws thoughts, plans, code and shares of the whole', () => {
