@@ -261,10 +261,11 @@ def test_a_folder_that_was_removed_is_no_obstacle(shell: InteractiveShell, tmp_p
 
 
 def test_files_are_found_and_hidden_ones_are_not(shell: InteractiveShell, tmp_path: Path) -> None:
-    for name in ("node_modules", "__pycache__", ".git", "data"):
+    for name in ("node_modules", "__pycache__", ".git", "data", "record"):
         (tmp_path / name).mkdir()
     code = (
-        "for n in ('a.txt', 'data/b.txt', '.git/c', 'node_modules/d', '__pycache__/e', '.f'):\n"
+        "for n in ('a.txt', 'data/b.txt', '.git/c', 'node_modules/d', '__pycache__/e', '.f',\n"
+        "          'record/runs.sqlite', 'record/runs.sqlite-wal'):\n"
         "    open(n, 'w').close()"
     )
     names = [row["path"] for row in changes(shell, code)["files"]]

@@ -27,6 +27,8 @@ CLOCK_STEP_NS = 10_000_000
 """File times lag behind the clock by up to this much."""
 CHANGED_LIMIT = 40
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")
+RECORD = "runs.sqlite"
+"""Our own record; what is written into its folder is no cell's doing."""
 NO_KEYBOARD = (
     "there is no keyboard here: input() cannot be answered. Put the value into the code, or ask "
     "the person in your answer."
@@ -269,7 +271,10 @@ class _Files:
 def _scan(folder: str, root: str, folders: list[str], found: dict[str, tuple[int, int]]) -> None:
     try:
         with os.scandir(folder) as entries:
-            for entry in entries:
+            listed = list(entries)
+            if folder != root and any(entry.name == RECORD for entry in listed):
+                return
+            for entry in listed:
                 if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
                     continue
                 if entry.is_dir(follow_symlinks=False):
