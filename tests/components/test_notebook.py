@@ -197,6 +197,7 @@ def test_a_call_is_labelled_by_its_title_or_its_first_telling_line() -> None:
     assert tool.label(code="x = 1", title="Count rows") == "Count rows"
     assert tool.label(code="import os\n# note\n\ndf.describe()\nx") == "run df.describe()"
     assert tool.label(code="import os") == "run import os"
+    assert tool.label(code="rows = [\n    1,\n]") == "run rows = […]"
     assert tool.label(code="y" * 90) == f"run {'y' * 59}…"
     assert tool.label() == "run "
 

@@ -18,6 +18,7 @@ from cellwright.truncation import CHARACTERS_PER_TOKEN, shorten
 
 __all__ = ["AddCell", "ArrangeCell", "EditCell", "ReadNotebook", "RunCell"]
 
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
 LABEL_CHARACTERS = 60
 SOURCE_TOKENS = 500
 GLANCE = ToolLimits(output_tokens=120, step_tokens=240, images=0)
@@ -290,4 +291,5 @@ def _first_line(code: object) -> str:
     lines = [line.strip() for line in str(code or "").splitlines()]
     told = [line for line in lines if line and not line.startswith(("#", "import ", "from "))]
     line = (told or [line for line in lines if line] or [""])[0]
+    line += f"…{BRACKETS[line[-1]]}" if line and line[-1] in BRACKETS else ""
     return line if len(line) <= LABEL_CHARACTERS else f"{line[: LABEL_CHARACTERS - 1]}…"
