@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from jupyter_server.auth import IdentityProvider, User
 from recorded_runs import called, replied, result, started, user
+from server.named_people import EVE, WITH_GUESTS
 from server_client import Client
 
 from cellwright.context.roles import ROLES
@@ -34,26 +34,6 @@ SAID: tuple[Message, ...] = (
     UserMessage((TextPart("A note."),), "user_later"),
     user("Which region?\n\n<context>\ncell a:\n  x = 1\n</context>"),
 )
-
-
-class NamedPeople(IdentityProvider):
-    """Believes whoever says who they are."""
-
-    async def get_user(self, handler: Any) -> User | None:
-        return User(handler.request.headers.get("X-Person", "ada"))
-
-    def is_token_authenticated(self, handler: Any) -> bool:
-        return True
-
-
-WITH_GUESTS = {
-    "ServerApp": {
-        "jpserver_extensions": {"cellwright": True},
-        "identity_provider_class": NamedPeople,
-    },
-    "Cellwright": {"owners": ["ada"]},
-}
-EVE = {"X-Person": "eve"}
 
 
 def asked(shared: Application, chat: str, messages: Iterable[Message] = SAID) -> str:

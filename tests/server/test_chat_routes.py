@@ -9,8 +9,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from jupyter_server.auth import IdentityProvider, User
 from recorded_runs import analysis_run, record_of, started
+from server.named_people import NamedPeople
 from server_client import Client, with_parameters
 
 from cellwright.events import RunFinished
@@ -21,16 +21,6 @@ from cellwright.store.chats import Chat
 pytestmark = pytest.mark.server
 
 WITH_CELLWRIGHT = {"jpserver_extensions": {"cellwright": True}}
-
-
-class NamedPeople(IdentityProvider):
-    """Believes whoever says who they are."""
-
-    async def get_user(self, handler: Any) -> User | None:
-        return User(handler.request.headers.get("X-Person", "ada"))
-
-    def is_token_authenticated(self, handler: Any) -> bool:
-        return True
 
 
 ACCOUNTS = {"ServerApp": {**WITH_CELLWRIGHT, "identity_provider_class": NamedPeople}}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import pytest
 from fake_service import FakeService, text, tool_call
-from jupyter_server.auth import IdentityProvider, User
+from jupyter_server.auth import User
 from recorded_runs import started
 from server.live_server import Live
 from server.live_tab import TabClient
+from server.named_people import EVE, WITH_GUESTS
 from server_client import Client
 
 from cellwright.events import RunFinished
@@ -25,24 +25,6 @@ pytestmark = pytest.mark.server
 DAY = 86_400.0
 
 
-class NamedPeople(IdentityProvider):
-    """Believes whoever says who they are."""
-
-    async def get_user(self, handler: Any) -> User | None:
-        return User(handler.request.headers.get("X-Person", "ada"))
-
-    def is_token_authenticated(self, handler: Any) -> bool:
-        return True
-
-
-WITH_GUESTS = {
-    "ServerApp": {
-        "jpserver_extensions": {"cellwright": True},
-        "identity_provider_class": NamedPeople,
-    },
-    "Cellwright": {"owners": ["ada"]},
-}
-EVE = {"X-Person": "eve"}
 BOB = {"X-Person": "bob"}
 guests = pytest.mark.parametrize("jp_server_config", [WITH_GUESTS])
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from fake_service import FakeService, text, tool_call
-from jupyter_server.auth import IdentityProvider, User
 from server.live_server import Live
 from server.live_tab import TabClient
+from server.named_people import NamedPeople
 from server_client import Client
 
 from cellwright.memory import Whose, memory_owner
@@ -18,16 +18,6 @@ from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server
 WITH_CELLWRIGHT = {"jpserver_extensions": {"cellwright": True}}
-
-
-class NamedPeople(IdentityProvider):
-    """Believes whoever says who they are."""
-
-    async def get_user(self, handler: Any) -> User | None:
-        return User(handler.request.headers.get("X-Person", "ada"))
-
-    def is_token_authenticated(self, handler: Any) -> bool:
-        return True
 
 
 ACCOUNTS = {"ServerApp": {**WITH_CELLWRIGHT, "identity_provider_class": NamedPeople}}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from recorded_runs import record_of, started
@@ -28,19 +26,12 @@ from cellwright.events import (
 from cellwright.outputs import ErrorOutput, ExecuteResult, StreamOutput
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, Statement
 from cellwright.store.runs import RunStore
 
 INSERT_CHAT_RUN = (
     "INSERT INTO chat_runs (chat_id, run_id, position, superseded_by) VALUES (?, ?, ?, ?)"
 )
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "runs.sqlite")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(params=["stored", "stored without an index", "in memory"])

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from recorded_runs import started
 
 from cellwright.errors import SetupError
 from cellwright.store.cell_fates import CellFates
-from cellwright.store.database import Database, open_database
+from cellwright.store.database import Database
 from cellwright.store.runs import RunStore
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "runs.sqlite")
-    yield opened
-    opened.close()
 
 
 def test_a_later_word_replaces_an_earlier_one(database: Database) -> None:

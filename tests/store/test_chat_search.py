@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,13 +19,6 @@ from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 from cellwright.store.search_index import FILE, SearchIndex
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "runs.sqlite")
-    yield opened
-    opened.close()
 
 
 def say(database: Database, prompt: str, answer: str) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from recorded_runs import started
@@ -22,13 +20,6 @@ from cellwright.stored_names import stored_hashes
 
 SHA, OTHER = "ab" + "0" * 62, "cd" + "1" * 62
 FILES = (f"/home/me/files/ab/{SHA}.csv", f"C:\\me\\files\\cd\\{OTHER}", "sales.csv", f"x/{SHA}")
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "runs.sqlite")
-    yield opened
-    opened.close()
 
 
 def test_only_what_lies_in_a_store_counts() -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,6 @@ from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 from cellwright.usage import Usage
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "runs.sqlite")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from event_strategies import events, texts, values_of
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recorded_runs import RUN_CELL, SYSTEM, replied, result, started, user
 
@@ -62,13 +62,6 @@ def conversation(turns: int) -> tuple[Message, ...]:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "runs.sqlite")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def store(database: Database) -> RunStore:
     return RunStore(database)
 
@@ -100,7 +93,7 @@ def as_json_reads_it(event: Event) -> Event:
 
 
 @given(st.lists(runs, max_size=4), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_runs_hold_each_is_read_as_it_was_and_deleted_alone(
     shared_database: Database, written: list[list[Event]], chance: st.DataObject
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,13 +30,6 @@ from cellwright.usage import ModelUsage, Usage, UsageGroup
 
 NOW = START
 ASKED = ModelAsked(1, (user("x" * 400),), (Manifest("t", "d" * 40, {}),))
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "runs.sqlite")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
