@@ -1,10 +1,8 @@
 import jupyter from '@jupyter/eslint-plugin';
 import { defineConfig, globalIgnores } from 'eslint/config';
-import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
-import importX from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
 
-const PROJECT = 'js/tsconfig.check.json';
+import { importCycles } from './js/lint/import_cycles.mjs';
 
 /** The recommended Jupyter rules, each one an error: nobody reads warnings. */
 const jupyterRules = jupyter.configs.recommended.map(config => ({
@@ -21,11 +19,9 @@ export default defineConfig([
   {
     files: ['js/**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
-    plugins: { 'import-x': importX },
-    languageOptions: { parserOptions: { project: PROJECT, tsconfigRootDir: import.meta.dirname } },
-    settings: {
-      ...importX.flatConfigs.typescript.settings,
-      'import-x/resolver-next': [createTypeScriptImportResolver({ project: PROJECT })]
+    plugins: { cellwright: { rules: { 'import-cycles': importCycles } } },
+    languageOptions: {
+      parserOptions: { project: 'js/tsconfig.check.json', tsconfigRootDir: import.meta.dirname }
     },
     rules: {
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -33,10 +29,9 @@ export default defineConfig([
       '@typescript-eslint/unbound-method': 'off',
       // JupyterLab groups command ids and options in namespaces
       '@typescript-eslint/no-namespace': 'off',
+      'cellwright/import-cycles': 'error',
       complexity: ['error', 10],
       eqeqeq: 'error',
-      'import-x/no-cycle': 'error',
-      'import-x/no-self-import': 'error',
       'max-lines': ['error', 400],
       'max-params': ['error', 5]
     }

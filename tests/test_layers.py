@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from layer_table import LAYERS, ROOTS, TABLE, Import, imports, module_name, source_files
@@ -13,6 +14,7 @@ FILES = source_files()
 FILE_OF = {module_name(file): file for file in FILES}
 
 
+@cache
 def imports_of(file: str) -> list[Import]:
     return list(imports(file, FILES[file].read_text("utf-8"), frozenset(FILE_OF)))
 

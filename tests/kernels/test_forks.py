@@ -56,12 +56,14 @@ def test_its_death_is_noticed_with_how_it_ended(kernel: FreshKernel) -> None:
     assert kernel.process.exit_code == -signal.SIGKILL  # type: ignore[attr-defined]
 
 
-def test_its_end_is_the_end_of_what_it_started_and_of_its_folder(tmp_path: Path) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("cw-*"))
+def test_its_end_is_the_end_of_what_it_started_and_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # others start kernels meanwhile
     kernel = FORKS.start(tmp_path, kernel_environment())
     child = int(run(kernel, "import subprocess as s; print(s.Popen(['sleep', '60']).pid)").text)
     own = kernel.describe().process_id
-    made = set(Path(tempfile.gettempdir()).glob("cw-*")) - before
+    made = list(tmp_path.glob("cw-*"))
     kernel.close()
     kernel.close()
     assert own is not None

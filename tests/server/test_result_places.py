@@ -11,7 +11,7 @@ import pytest
 from server.small_results import FAILED, sample, shelf, write
 
 from cellwright.bench.results import Failure, ResultFiles
-from cellwright.server import result_places
+from cellwright.errors import SetupError
 from cellwright.server.result_index import ResultIndex
 from cellwright.server.result_places import NotThereError, ResultPlaces
 from cellwright.server.result_shelf import SampleFilter
@@ -51,7 +51,7 @@ class TestPlaces:
     def test_no_path_leads_out(self, tmp_path: Path, path: str) -> None:
         places = ResultPlaces(tmp_path / "root")
         for look in (places.find, places.get):
-            with pytest.raises(result_places.SetupError, match="no folder below"):
+            with pytest.raises(SetupError, match="no folder below"):
                 look(path)
 
     def test_links_are_not_followed_wherever_they_are(self, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ class TestPlaces:
         assert ResultPlaces(tmp_path).find("runs").places == ()
         for name in "ab":
             write(tmp_path, sample(1), run=f"many/{name}")
-        monkeypatch.setattr(result_places, "LISTED", 1)
+        monkeypatch.setattr("cellwright.server.result_places.LISTED", 1)
         found = ResultPlaces(tmp_path).find("many")
         assert (len(found.places), found.is_cut) == (1, True)
 
@@ -186,5 +186,5 @@ class TestIndex:
     ) -> None:
         files = write(tmp_path, sample(1))
         monkeypatch.setattr("cellwright.server.result_index.FILE_LIMIT_BYTES", 10)
-        with pytest.raises(result_places.SetupError, match="MB large"):
+        with pytest.raises(SetupError, match="MB large"):
             self.index(files, ResultIndex())
