@@ -35,11 +35,16 @@ async def opened(live: Live, folder: Path) -> tuple[TabClient, str, Document]:
 
 
 async def allow_everything(tab: TabClient, chat: str) -> None:
+    """Until the run has ended: a task that is cancelled may miss it in ``wait_for``."""
     answered: set[str] = set()
-    while True:
-        state = await tab.until(lambda: s if (s := tab.states[chat])["approval"] else None, 60)
-        call_id = state["approval"]
-        if call_id not in answered:
+
+    def look() -> dict[str, Any] | None:
+        state = tab.states[chat]
+        return state if state["approval"] or tab.of_kind("run_finished") else None
+
+    while not tab.of_kind("run_finished"):
+        call_id = (await tab.until(look, 60))["approval"]
+        if call_id and call_id not in answered:
             answered.add(call_id)
             rest: dict[str, Any] = {"reason": "", "for_session": False, "allowed": True}
             await tab.send(type="answer", chat=chat, call_id=call_id, **rest)
@@ -53,7 +58,7 @@ async def test_it_works_in_the_notebook_and_its_kernel(live: Live, jp_root_dir: 
     prompt = MAIN_PROMPT
     await tab.ask(chat, prompt, mode="ask")
     end = await tab.finished(seconds=60)
-    allowing.cancel()
+    await allowing
     assert (end["status"], tab.errors()) == ("completed", [])
     assert end["answer"]
     assert len(document.cells) > before

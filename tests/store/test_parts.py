@@ -18,6 +18,8 @@ from cellwright.store.parts import (
     has_parts,
     is_intact,
     joined,
+    named_in,
+    spliced,
 )
 from cellwright.values import to_dict
 
@@ -44,6 +46,10 @@ def put_together(fields: Any, parts: dict[str, str]) -> Any:
 
 def asked(messages: list[Any]) -> dict[str, Any]:
     return {"kind": "model_asked", "step": 1, "messages": messages}
+
+
+def finished(message: Any, **more: Any) -> dict[str, Any]:
+    return {"call_id": "c", "name": "n", "message": message, "kind": "tool_finished", **more}
 
 
 def told(number: int, characters: int = 300) -> dict[str, Any]:
@@ -77,6 +83,30 @@ def test_any_list_comes_back_as_it_was(items: list[Any]) -> None:
 def test_any_event_comes_back_as_it_was(event: Any) -> None:
     plain = json.loads(write(to_dict(event)))
     assert put_together(*taken_apart(plain)) == plain
+
+
+@pytest.mark.parametrize("characters", [20, 300, 5_000])
+def test_a_result_comes_back_as_value_and_as_text(characters: int) -> None:
+    event = finished(told(1, characters), shown="x")
+    fields, parts = taken_apart(event)
+    assert put_together(fields, parts) == event
+    assert spliced("tool_finished", write(fields), parts) == write(event)
+
+
+def test_a_result_is_the_part_that_it_is_in_the_next_request() -> None:
+    _, parts = taken_apart(finished(told(1, 2_000)))
+    _, later = taken_apart(asked([told(number, 2_000) for number in range(3)]))
+    assert len(parts) == 1
+    assert parts.items() <= later.items()
+
+
+def test_a_text_names_the_part_that_it_needs() -> None:
+    fields, parts = taken_apart(finished(told(1)))
+    text = write(fields)
+    assert [named_in("tool_finished", text)] == list(parts)
+    assert named_in("model_replied", text) == named_in("tool_finished", write(finished({}))) == ""
+    assert spliced("tool_finished", text, {}) is None
+    assert spliced("model_replied", text, {}) == text
 
 
 @pytest.mark.parametrize(
@@ -166,12 +196,16 @@ def test_what_looks_like_a_divided_list_in_another_place_stays_as_it_is() -> Non
         {"kind": "state_captured", "packages": {KEY: "iabc"}},
         {"kind": "model_asked", "messages": {KEY: "iabc"}},
         {"kind": "model_asked", "messages": {KEY: ["iabc"], "more": 1}},
+        {"kind": "tool_finished", "message": {KEY: ["iabc"]}},
+        {"kind": "tool_finished", "message": {KEY: "iabc", "more": 1}},
+        {"kind": "tool_finished", "contents": {KEY: "iabc"}},
     ):
         assert joined(event, {}) == event
 
 
-def test_a_part_that_is_missing_is_an_error_that_names_it() -> None:
-    fields, parts = taken_apart(asked([told(number) for number in range(9)]))
+@pytest.mark.parametrize("event", [asked([told(number) for number in range(9)]), finished(told(1))])
+def test_a_part_that_is_missing_is_an_error_that_names_it(event: dict[str, Any]) -> None:
+    fields, parts = taken_apart(event)
     name = sorted(parts)[0]
     del parts[name]
     with pytest.raises(ValueError, match=name):

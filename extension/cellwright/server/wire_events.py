@@ -13,6 +13,8 @@ from cellwright.recording import RecordedEvent
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
+from cellwright.store.part_table import texts_of
+from cellwright.store.parts import named_in, spliced
 from cellwright.store.rows import BLOB_KEY, event_of, sha_of
 from cellwright.values import to_dict
 
@@ -83,11 +85,13 @@ class StoredEvents:
         )
         # A row that waits in memory comes last, and may be in the file as well.
         by_sequence = {row[0]: row for row in rows}
+        kept = sorted(by_sequence.values())[:PAGE_ROWS]
+        parts = texts_of(self._database, {named_in(kind, data) for _, _, kind, data, _ in kept})
         found: list[WireEvent] = []
         size = 0
-        for sequence, time, kind, data, sha in sorted(by_sequence.values())[:PAGE_ROWS]:
-            text = self._event_text(run, kind, data, sha)
-            found.append(WireEvent(run, sequence, _item(sequence, time, text)))
+        for row in kept:
+            text = self._event_text(run, row, parts)
+            found.append(WireEvent(run, row[0], _item(row[0], row[1], text)))
             size += len(text)
             if size > PAGE_CHARACTERS:
                 break
@@ -106,13 +110,16 @@ class StoredEvents:
                 return _prompt_tokens(data)
         return 0
 
-    def _event_text(self, run: str, kind: str, data: str, sha: str) -> str:
+    def _event_text(self, run: str, row: tuple[Any, ...], parts: Mapping[str, str]) -> str:
+        _, _, kind, data, sha = row
         if sha_of(data) == sha:
             if kind in TRIMMED:
                 return _short(kind, json.loads(data))
-            if BLOB_KEY not in data:
-                return data
-        return _text_of(event_of(data, sha, self._blob_readers(run)))
+            text = spliced(kind, data, parts)
+            if text is not None and BLOB_KEY not in text:
+                return text
+        values = {name: json.loads(part) for name, part in parts.items()}
+        return _text_of(event_of(data, sha, self._blob_readers(run), values))
 
     def _blob_readers(self, run: str) -> Mapping[str, Callable[[], str | None]]:
         if self._blobs is None:

@@ -7,12 +7,13 @@ something uses it.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from cellwright.store.database import Database, Statement
 from cellwright.store.parts import Part, is_intact
 
-__all__ = ["forgetting", "keeping", "loaded"]
+__all__ = ["forgetting", "keeping", "loaded", "texts_of"]
 
 INSERT = "INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)"
 USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
@@ -26,6 +27,7 @@ OF_RUN = """WITH RECURSIVE found (id, depth) AS (
         SELECT part, 0 FROM run_parts WHERE run_id = ?
         UNION SELECT part, depth + 1 FROM part_uses JOIN found ON used_by = found.id)"""
 SELECT = f"{OF_RUN} SELECT name, data FROM parts WHERE id IN (SELECT id FROM found)"
+SELECT_NAMED = "SELECT name, data FROM parts WHERE name IN ({})"
 FROM_THE_TOP = f"{OF_RUN} SELECT id FROM found GROUP BY id ORDER BY MAX(depth)"
 
 
@@ -50,6 +52,20 @@ def loaded(database: Database, run_id: str) -> dict[str, Any]:
     """Plain data of all parts of a run, by name; those that are damaged are left out."""
     rows = database.read(SELECT, (run_id,))
     return {name: json.loads(data) for name, data in rows if is_intact(name, data)}
+
+
+def texts_of(database: Database, names: Collection[str]) -> dict[str, str]:
+    """The texts of some parts, by name; those that are damaged are left out.
+
+    Args:
+        database: Where they are.
+        names: Of 500 at most; an empty one is of no part.
+    """
+    wanted = sorted(filter(None, names))
+    if not wanted:
+        return {}
+    rows = database.read(SELECT_NAMED.format(", ".join("?" * len(wanted))), wanted)
+    return {name: data for name, data in rows if is_intact(name, data)}
 
 
 def _stored(part: Part) -> Statement:

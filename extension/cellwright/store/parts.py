@@ -2,7 +2,8 @@
 
 A list is a tree: its items, in groups, in groups of groups. What lies in a row or in a group is a
 list of entries: ``[item]`` for a small item, else the name of a part. Where a group ends depends on
-its entries alone, so lists that are alike have most of their groups in common.
+its entries alone, so lists that are alike have most of their groups in common. A field that will be
+an item of such lists is the same part as it is there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Part", "divided", "has_parts", "is_intact", "joined"]
+__all__ = ["Part", "divided", "has_parts", "is_intact", "joined", "named_in", "spliced"]
 
 KEY = "cellwright:parts"
 DIVIDED: Mapping[str, tuple[str, ...]] = {
@@ -23,6 +24,8 @@ DIVIDED: Mapping[str, tuple[str, ...]] = {
     "state_captured": ("cells", "executed", "packages"),
 }
 """Fields that are much the same from run to run; none that is drawn or searched for."""
+LISTED: Mapping[str, str] = {"tool_finished": "message"}
+"""Fields that are items of later requests. Each stands before all others that hold objects."""
 WHOLE, ITEM, GROUP = "w", "i", "g"
 """How a part's name begins: a whole field, an item of a list, entries of a list."""
 SMALL_CHARACTERS = 250
@@ -32,6 +35,8 @@ ROW_CHARACTERS = 1_000
 FEWEST, USUALLY, MOST = 2, 16, 64
 """Entries of a group."""
 NAME_BYTES = 18
+NAME_CHARACTERS = 1 + NAME_BYTES * 4 // 3
+OPENING = f'{{"{KEY}":"'
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,11 @@ def divided(
         if entries:
             fields[name] = {KEY: [entry.plain for entry in entries]}
             found += [entry.part for entry in entries if entry.part is not None]
+    name = LISTED.get(str(event.get("kind")), "")
+    item = _entry(fields[name], write(fields[name])) if name in fields else None
+    if item is not None and item.part is not None:
+        fields[name] = {KEY: item.plain}
+        found.append(item.part)
     return fields, tuple(found)
 
 
@@ -84,6 +94,7 @@ def joined(event: Any, parts: Mapping[str, Any]) -> Any:
         return event
     try:
         whole = {name: _joined_field(entries, parts) for name, entries in _divided_fields(event)}
+        whole |= {name: parts[part] for name, part in _listed_field(event)}
     except KeyError as error:
         raise ValueError(f"the part {error} of it is missing") from None
     return {**event, **whole}
@@ -92,6 +103,34 @@ def joined(event: Any, parts: Mapping[str, Any]) -> Any:
 def has_parts(data: str) -> bool:
     """Whether an event's text may name parts; where it does not, none is needed."""
     return KEY in data
+
+
+def named_in(kind: str, data: str) -> str:
+    """The name of the part that an event's text has in a field's place; empty: there is none.
+
+    Args:
+        kind: The event's.
+        data: Its text, as it was written.
+    """
+    if kind not in LISTED:
+        return ""
+    # No string holds these signs as they are: JSON writes its quotes with a backslash.
+    _, _, value = data.partition(f'"{LISTED[kind]}":')
+    return value[len(OPENING) :][:NAME_CHARACTERS] if value.startswith(OPENING) else ""
+
+
+def spliced(kind: str, data: str, parts: Mapping[str, str]) -> str | None:
+    """An event's text with that of a part in its name's place; None: the part is missing.
+
+    Args:
+        kind: The event's.
+        data: Its text, as it was written.
+        parts: Texts of parts, by name.
+    """
+    name = named_in(kind, data)
+    if not name:
+        return data
+    return data.replace(f'{OPENING}{name}"}}', parts[name], 1) if name in parts else None
 
 
 def is_intact(name: str, data: str) -> bool:
@@ -105,6 +144,14 @@ def _divided_fields(event: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]
         entries = value.get(KEY) if isinstance(value, dict) and len(value) == 1 else None
         if isinstance(entries, list):
             yield name, entries
+
+
+def _listed_field(event: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    name = LISTED.get(str(event.get("kind")), "")
+    value = event.get(name)
+    part = value.get(KEY) if isinstance(value, dict) and len(value) == 1 else None
+    if isinstance(part, str):
+        yield name, part
 
 
 def _joined_field(entries: list[Any], parts: Mapping[str, Any]) -> Any:
