@@ -27,6 +27,14 @@ THEMES = ("light", "dark")
 LOAD = 'import pandas as pd\n\nsales = pd.read_csv("sales.csv")\nsales.head(3)'
 BROKEN = "revenue_by_region = sale.groupby('region').revenue.sum()"
 SLOW = 90_000
+PAGE = "#cellwright-keeping"
+ASSISTANT = """\
+description = "Looks for mistakes in data"
+instructions = '''
+Check types, missing values and units first.
+Change nothing.'''
+tools = ["read_*", "list_variables", "inspect_variable"]
+"""
 
 
 def main() -> None:
@@ -37,11 +45,14 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
         with running_lab(Path(folder), _free_port()) as server:
             shutil.copy(Path(data.__path__[0]) / "sales.csv", server.folder)
+            _write_assistant(server.folder)
             for theme in THEMES:
                 name = server.write_notebook(f"sales-{theme}.ipynb", [LOAD, BROKEN])
                 with _page(browser, server) as lab:
                     _show(lab, name, theme)
                     _picture_chat(lab, theme)
+                    if theme == "light":
+                        _picture_assistant(lab)
         browser.close()
 
 
@@ -87,6 +98,18 @@ def _picture_chat(lab: LabPage, theme: str) -> None:
         figure.evaluate("image => image.scrollIntoView({ block: 'end' })")
         lab.page.wait_for_timeout(500)
     _keep(lab, f"answer-{theme}")
+
+
+def _write_assistant(folder: Path) -> None:
+    file = folder / ".cellwright" / "assistants" / "reviewer.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(ASSISTANT, "utf-8")
+
+
+def _picture_assistant(lab: LabPage) -> None:
+    lab.execute("cellwright:keeping", {"part": "assistants", "assistant": "reviewer"})
+    expect(lab.page.locator(PAGE).get_by_role("textbox", name="Name")).to_be_focused()
+    _keep(lab, "assistants-light")
 
 
 def _ask(lab: LabPage, prompt: str) -> None:

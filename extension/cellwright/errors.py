@@ -4,6 +4,7 @@ CellwrightError
 ├── ToolError              the model reads it and goes on
 │   └── ActionRefusedError      not allowed: by policy, by the person, outside the root
 ├── SetupError             the person acts; the magic shows it without a traceback
+│   └── ConflictError          it is there already, or somebody changed it meanwhile
 ├── StoreError             the record could not be written or read
 ├── KernelError            the place where code runs
 │   ├── KernelDiedError
@@ -31,6 +32,7 @@ from __future__ import annotations
 __all__ = [
     "ActionRefusedError",
     "CellwrightError",
+    "ConflictError",
     "KernelDiedError",
     "KernelError",
     "KernelNotReadyError",
@@ -81,6 +83,20 @@ class ActionRefusedError(ToolError):
 
 class SetupError(CellwrightError):
     """Something the person has to set or mend before cellwright can go on."""
+
+
+class ConflictError(SetupError):
+    """What was asked for meets something that is there already, or that was changed meanwhile.
+
+    Args:
+        message: What happened, with the culprit's value.
+        hint: What to do next.
+        code: A short name for programs: ``exists`` or ``changed``.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", code: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
 
 
 class StoreError(CellwrightError):

@@ -17,6 +17,7 @@ from typing import Any
 __all__ = [
     "LABEL_LIMIT",
     "PROMPT_LIMIT",
+    "SCENE_KEYS",
     "SCENE_LIMIT",
     "THRESHOLD",
     "ChosenScene",
@@ -36,7 +37,7 @@ PATTERN_LIMIT = 200
 SEARCHED_CHARACTERS = 2_000
 THRESHOLD = 0.7
 """A scene that fits less well is not chosen."""
-KEYS = ("label", "prompt", "when")
+SCENE_KEYS = ("label", "prompt", "when")
 WHEN_TEXTS = ("prompt", "error")
 WHEN_LISTS = ("imports", "types")
 SLOW = re.compile(r"\([^()]*[+*}][^()]*\)[+*{]")
@@ -58,6 +59,13 @@ class When:
     """A regular expression that is found in what the last cell failed with."""
 
     @property
+    def row(self) -> dict[str, Any]:
+        """What of it counts, as a file has it."""
+        keys = (*WHEN_TEXTS, *WHEN_LISTS)
+        values = {key: getattr(self, key) for key in keys if getattr(self, key)}
+        return {k: v if isinstance(v, str) else list(v) for k, v in values.items()}
+
+    @property
     def words(self) -> str:
         """All of it in words."""
         parts = (
@@ -77,6 +85,12 @@ class Scene:
     prompt: str
     when: When | None = None
     """None: the label says it."""
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The scene as a file has it."""
+        row: dict[str, Any] = {"label": self.label, "prompt": self.prompt}
+        return row if self.when is None else {**row, "when": self.when.row}
 
     @property
     def when_words(self) -> str:
@@ -263,8 +277,8 @@ def _title(row: Mapping[str, Any], number: int) -> str:
 
 def _complaints(row: Mapping[str, Any]) -> Iterator[str]:
     for key in row:
-        if key not in KEYS:
-            yield f"has {key!r}; it takes {', '.join(KEYS)}"
+        if key not in SCENE_KEYS:
+            yield f"has {key!r}; it takes {', '.join(SCENE_KEYS)}"
     for key, limit in (("label", LABEL_LIMIT), ("prompt", PROMPT_LIMIT)):
         value = row.get(key)
         if not isinstance(value, str) or not value.strip():

@@ -327,6 +327,7 @@ export interface Notice {
   readonly action: string;
   readonly code: string;
   readonly contents?: readonly Content[];
+  readonly usage?: readonly ModelUsage[];
 }
 
 /** The conversation was made shorter; what is left of it stays in the record. */

@@ -10,6 +10,7 @@ import { CellwrightPanel } from './panel';
 import type { PanelSession } from './panel_session';
 import type { PanelSettings } from './settings';
 import type { PanelOpener } from './tokens';
+import type { AssistantEditor } from './views/assistant_editor';
 import { PanelRequests, type PanelRequest } from './views/requests';
 
 const RANK = 900;
@@ -20,6 +21,8 @@ export interface HostParts {
   /** Null: there are no notebooks in this application. */
   readonly notebooks: NotebookRegistry | null;
   readonly trans: TranslationBundle;
+  /** Tells of assistants that are changed elsewhere; null: nobody changes them. */
+  readonly assistantChanged: AssistantEditor['changed'] | null;
 }
 
 /** Keeps the panel's place in the window; what fills it is loaded once the window stands. */

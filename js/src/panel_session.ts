@@ -10,6 +10,7 @@ import type { CellwrightPanel } from './panel';
 import { addPanelCommands } from './panel_commands';
 import type { PanelHost } from './panel_host';
 import { OPEN_RUNS } from './runs_command_id';
+import type { AssistantEditor } from './views/assistant_editor';
 import type { PageLink } from './views/header';
 import type { IconName } from './views/icon_paths';
 
@@ -21,7 +22,7 @@ export class PanelSession implements IDisposable {
     this._model = openPanel({ settings: app.serviceManager.serverSettings, notebooks, trans });
     const { highlight, requests } = host;
     const pages = pageLinks(app);
-    const links = { pages, opener: openerOf(app, notebooks) };
+    const links = { pages, opener: openerOf(app, notebooks), editor: editorOf(host) };
     widget.fill({ panel: this._model, notebooks, settings, requests, trans, highlight, ...links });
     this._parts = DisposableSet.from([
       this._model,
@@ -77,6 +78,26 @@ function pageLinks({ commands }: JupyterFrontEnd): readonly PageLink[] {
         void commands.execute(command);
       }
     }));
+}
+
+/** Null: there is no page for assistants in this application. */
+function editorOf({ parts }: PanelHost): AssistantEditor | null {
+  const { app, assistantChanged } = parts;
+  const { commands } = app;
+  if (assistantChanged === null || !commands.hasCommand(OPEN_KEEPING)) {
+    return null;
+  }
+  const open = (notebook: string, assistant?: string): void => {
+    const goal = { part: 'assistants', notebook, ...(assistant !== undefined && { assistant }) };
+    void commands.execute(OPEN_KEEPING, goal);
+  };
+  return {
+    changed: assistantChanged,
+    list: open,
+    edit: (name, notebook) => {
+      open(notebook, name);
+    }
+  };
 }
 
 /** New chats start in the mode of the settings. */

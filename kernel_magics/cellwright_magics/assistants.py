@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from cellwright.assistant_choice import BUILT_IN, Chosen, Wish, choose_assistant
-from cellwright.assistant_editing import add_scene, bind_tool, new_assistant, unbind_tool
-from cellwright.assistants import Assistant, AssistantList, list_assistants, project_folders
+from cellwright.assistants import Assistant, AssistantList
+from cellwright.assistants.choice import BUILT_IN, Chosen, Wish, choose_assistant
+from cellwright.assistants.editing import (
+    add_scene,
+    bind_tool,
+    change_assistant,
+    delete_assistant,
+    new_assistant,
+    remove_scene,
+    unbind_tool,
+)
+from cellwright.assistants.fields import KINDS, read_field
+from cellwright.assistants.files import list_assistants, project_folders, read_text
 from cellwright.errors import SetupError
 from cellwright.settings import Settings
+from cellwright_magics.arguments import split_words
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.wording import one_line
 
-__all__ = ["AssistantTable", "Assistants", "is_assistant_command"]
+__all__ = ["AssistantTable", "Assistants", "command_words", "is_assistant_command"]
 
 SHAPES: Mapping[tuple[str, str], tuple[int, int]] = {
     ("assistant", "list"): (0, 0),
     ("assistant", "show"): (1, 1),
     ("assistant", "use"): (1, 1),
     ("assistant", "new"): (1, 2),
+    ("assistant", "rename"): (2, 2),
+    ("assistant", "delete"): (1, 1),
+    ("assistant", "set"): (2, 3),
     ("scene", "list"): (0, 1),
     ("scene", "add"): (2, 3),
+    ("scene", "remove"): (1, 2),
     ("tool", "bind"): (2, 2),
     ("tool", "unbind"): (2, 2),
 }
 """How many words follow each; other lines are prompts."""
-NAMED = {("scene", "list"), ("scene", "add"), ("tool", "bind"), ("tool", "unbind")}
+NAMED = {action for action in SHAPES if action[0] != "assistant"}
 """Those whose last word may be, or has to be, an ``@name``."""
+CLOSE = 0.8
+"""How much a word is like a key that was meant, of 1."""
 CHARACTERS = 60
 
 
@@ -116,7 +134,7 @@ class Assistants:
 
     def _show(self, listed: AssistantList, words: list[str]) -> object:
         assistant = _found(words[0], listed)
-        return Advice(Path(assistant.path).read_text("utf-8").strip() or "The file is empty.")
+        return Advice(read_text(assistant.file).strip() or "The file is empty.")
 
     def _use(self, listed: AssistantList, words: list[str]) -> object:
         name = words[0].removeprefix("@")
@@ -131,6 +149,31 @@ class Assistants:
         path = new_assistant(Path.cwd(), name, *words[1:])
         return Advice(f"The assistant is in {path}. Ask it: %agent @{name} …")
 
+    def _rename(self, listed: AssistantList, words: list[str]) -> object:
+        there, name = _found(words[0], listed), words[1].removeprefix("@")
+        changed = change_assistant(there.file, {}, name=name)
+        if self._of_chat == there.name:
+            self._of_chat = name
+        return Advice(f"{there.name} is called {name} now, in {changed.path}.")
+
+    def _delete(self, listed: AssistantList, words: list[str]) -> object:
+        there = _found(words[0], listed)
+        delete_assistant(there.file)
+        told = [f"{there.name} is deleted: {there.path}."]
+        if self._of_chat == there.name:
+            self._of_chat = ""
+            told.append("It does not answer in this kernel any more.")
+        return Advice(" ".join(told))
+
+    def _set(self, listed: AssistantList, words: list[str]) -> object:
+        there, key = _found(words[0], listed), words[1]
+        if len(words) == 2:
+            raise SetupError(f"It is not said what {key} is to be.", hint='"" takes it out.')
+        value = read_field(key, " ".join(words[2:]))
+        changed = change_assistant(there.file, {key: value})
+        done = "changed" if key in changed.keys else "taken out"
+        return Advice(f"{there.name}: {key} is {done}.")
+
     def _scenes(self, listed: AssistantList, words: list[str]) -> object:
         return SceneTable([_found(words[0], listed)] if words else listed.assistants)
 
@@ -139,6 +182,12 @@ class Assistants:
         assistant = _found(named[0], listed) if named else self._usual(listed)
         add_scene(assistant, label, prompt)
         return Advice(f"{assistant.name} has the scene {label!r} now.")
+
+    def _remove_scene(self, listed: AssistantList, words: list[str]) -> object:
+        label, *named = words
+        assistant = _found(named[0], listed) if named else self._usual(listed)
+        remove_scene(assistant, label)
+        return Advice(f"{assistant.name} has no scene {label!r} now.")
 
     def _bind(self, listed: AssistantList, words: list[str]) -> object:
         assistant = _found(words[1], listed)
@@ -165,10 +214,25 @@ def is_assistant_command(words: list[str]) -> bool:
     if action not in SHAPES:
         return False
     (least, most), rest = SHAPES[action], words[2:]
+    if action == ("assistant", "set"):
+        return len(rest) > 1 and bool(difflib.get_close_matches(rest[1], KINDS, 1, CLOSE))
     if not least <= len(rest) <= most:
         return False
     must_name = action[0] == "tool" or (action in NAMED and len(rest) > least)
     return not must_name or rest[-1].startswith("@")
+
+
+def command_words(line: str, prompt: str, body: str | None) -> list[str]:
+    """The words that may be a sub-command; none of a cell, whose text is for the model.
+
+    But for ``%%agent assistant new NAME`` and ``set NAME KEY``: the text below is the last word.
+    """
+    if body is None:
+        return split_words(prompt)
+    words = split_words(line)
+    is_new = words[:2] == ["assistant", "new"] and len(words) == 3
+    is_set = words[:2] == ["assistant", "set"] and words[3:] in (["description"], ["instructions"])
+    return [*words, body.strip("\n")] if is_new or is_set else []
 
 
 def _found(name: str, listed: AssistantList) -> Assistant:
@@ -185,8 +249,12 @@ ACTIONS: Mapping[tuple[str, str], Action] = {
     ("assistant", "show"): Assistants._show,
     ("assistant", "use"): Assistants._use,
     ("assistant", "new"): Assistants._new,
+    ("assistant", "rename"): Assistants._rename,
+    ("assistant", "delete"): Assistants._delete,
+    ("assistant", "set"): Assistants._set,
     ("scene", "list"): Assistants._scenes,
     ("scene", "add"): Assistants._add_scene,
+    ("scene", "remove"): Assistants._remove_scene,
     ("tool", "bind"): Assistants._bind,
     ("tool", "unbind"): Assistants._unbind,
 }

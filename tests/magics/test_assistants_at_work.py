@@ -28,6 +28,8 @@ prompt = "Name the axes."
 def folder(fresh: LiveKernel) -> Path:
     """The kernel's folder, with an assistant in it."""
     where = fresh.home.parent
+    for left in (where / ".cellwright" / "assistants").glob("*"):
+        left.unlink()
     write_assistant(where, "reviewer", REVIEWER)
     return where
 
@@ -133,6 +135,45 @@ def test_002_13_files_are_written_listed_and_changed(fresh: LiveKernel, folder: 
     assert "There is no assistant 'nobody'" in nobody.stderr
 
 
+def test_002_01_one_is_set_renamed_and_deleted_by_hand(fresh: LiveKernel, folder: Path) -> None:
+    files = folder / ".cellwright" / "assistants"
+
+    def told(line: str) -> str:
+        shown = fresh.run(f"%agent {line}", answers=[])
+        return shown.results[0] if shown.results else shown.stderr
+
+    told("assistant use reviewer")
+    assert "tools is changed." in told("assistant set reviewer tools read_*, run_cell")
+    assert "model is changed." in told("assistant set @reviewer model auto")
+    assert "reviewer: temperature is taken out." in told("assistant set reviewer temperature ''")
+    assert "public is changed." in told("assistant set reviewer public yes")
+    assert "reviewer has no scene 'plot' now." in told("scene remove plot")
+    assert (files / "reviewer.toml").read_text() == (
+        '\ndescription = "Looks for mistakes"\n'
+        'instructions = "Check the units of {{what}} first."\n'
+        'model = "auto"\ntools = ["read_*", "run_cell"]\npublic = true\n\n'
+    )
+    assert "temperature: 'hot' is not a number" in told("assistant set reviewer temperature hot")
+    assert "'scenes' cannot be set. Set one of desc" in told("assistant set reviewer scenes x")
+    assert "'temperatures' cannot be set." in told("assistant set reviewer temperatures 1")
+    assert "It is not said what model is to be." in told("assistant set reviewer model")
+    body = "%%agent assistant set reviewer instructions\nBe brief.\n\nThen stop.\n"
+    assert "reviewer: instructions is changed." in fresh.run(body, answers=[]).results[0]
+    fresh.run("%%agent assistant new author\nWrite.\nThen stop.", answers=[])
+    assert (files / "author.toml").read_text() == 'instructions = """\nWrite.\nThen stop."""\n'
+    assert "There is an assistant 'author' already" in told("assistant rename reviewer Author")
+    assert "reviewer is called critic now" in told("assistant rename reviewer critic")
+    assert "critic is called reviewer now" in told("assistant rename @critic @reviewer")
+    fresh.run("%agent hi", [text("Hi.")], answers=[])
+    assert fresh.last_run.assistant == "reviewer"
+    assert system(fresh).endswith("Be brief.\n\nThen stop.")
+    assert "It does not answer in this kernel any more." in told("assistant delete reviewer")
+    assert "author is deleted" in told("assistant delete author")
+    assert list(files.iterdir()) == []
+    fresh.run("%agent hi again", [text("Hi.")], answers=[])
+    assert fresh.last_run.assistant == ""
+
+
 def test_002_03_tools_are_bound_and_unbound(fresh: LiveKernel, folder: Path) -> None:
     bound = fresh.run("%agent tool bind run_cell @reviewer", answers=[])
     assert "reviewer may use run_cell now." in bound.results[0]
@@ -147,7 +188,16 @@ def test_002_03_tools_are_bound_and_unbound(fresh: LiveKernel, folder: Path) -> 
     assert "is not among the tools of reviewer" in missing.stderr
 
 
-@pytest.mark.parametrize("line", ["assistant of mine", "scene of the crime", "tool bind it all"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "assistant of mine",
+        "scene of the crime",
+        "tool bind it all",
+        "assistant set up my data",
+        "assistant rename all of the columns",
+    ],
+)
 def test_lines_that_only_begin_like_a_command_are_prompts(fresh: LiveKernel, line: str) -> None:
     fresh.run(f"%agent {line}", [text("Hm.")], answers=[])
     assert fresh.last_run.prompt == line
@@ -170,7 +220,7 @@ def test_002_81_usage_is_told_drawn_and_held_to_a_budget(fresh: LiveKernel, fold
     assert "reviewer" in table.results[0]
     assert "no assistant" in table.results[0]
     assert table.of("execute_result")[0]["data"]["text/markdown"].startswith("| assistant | runs")
-    plot = fresh.run("%agent usage --by model --plot", answers=[])
+    plot = fresh.run("%agent usage model --plot", answers=[])
     (drawn,) = plot.of("execute_result")
     assert drawn["data"]["image/png"].startswith("iVBOR")
     assert "fake-careful" in plot.results[0]

@@ -41,6 +41,7 @@ async def test_they_are_listed_with_what_is_wrong_with_others(
         "scenes": ["plot"],
         "is_public": True,
         "is_default": False,
+        "place": "root",
     }
     assert (near["name"], near["scenes"], near["is_public"]) == ("near", [], False)
     (problem,) = listed["problems"]

@@ -26,7 +26,15 @@ ROUTE_ID = r"([A-Za-z0-9_.-]{1,128})"
 BODY_LIMIT_BYTES = 1024 * 1024
 TEXT_LIMIT_CHARACTERS = 8_192
 RANDOM_USER = re.compile(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}")
-TYPE_WORDS = {str: "text", dict: "an object", bool: "true or false", float: "a number"}
+TYPE_WORDS: Mapping[Any, str] = {
+    str: "text",
+    dict: "an object",
+    list: "a list",
+    list | None: "a list or null",
+    bool: "true or false",
+    float: "a number",
+    float | None: "a number or null",
+}
 
 
 class Refusal(web.HTTPError):
@@ -116,7 +124,7 @@ class Route(APIHandler):
 
         return await shared.in_thread(worked)
 
-    def fields(self, **types: type) -> dict[str, Any]:
+    def fields(self, **types: Any) -> dict[str, Any]:
         """The fields of the JSON body, each of its type; all may be missing.
 
         Raises:
@@ -216,9 +224,10 @@ class Route(APIHandler):
         return "Referer" in headers and not self.check_referer()
 
 
-def _is_a(value: Any, wanted: type) -> bool:
+def _is_a(value: Any, wanted: Any) -> bool:
     # JSON writes 1.0 as 1; and to Python true is a number.
-    return isinstance(value, (int, float) if wanted is float else wanted) and (
+    is_number = wanted in (float, float | None)
+    return isinstance(value, int | wanted if is_number else wanted) and (
         wanted is bool or not isinstance(value, bool)
     )
 

@@ -112,6 +112,8 @@ export interface MonthBudget {
   readonly limit_tokens?: number | null | undefined;
   readonly used: number;
   readonly month: string;
+  /** Calls that a limit in dollars does not see: their price is not known. */
+  readonly unpriced_calls?: number | undefined;
 }
 
 export interface UsageAnswer {

@@ -47,7 +47,25 @@ function BudgetLine({ budget }: { readonly budget: MonthBudget }) {
       <progress aria-label={budgetWords(budget, trans)} value={Math.min(share, 1)} max={1} />
       <span className="cw-number">{words}</span>
       {state === 'spent' && <strong>{trans.__('Used up')}</strong>}
+      <Unpriced calls={budget.unpriced_calls ?? 0} />
     </li>
+  );
+}
+
+/** Why a limit in dollars may see less than was used. */
+function Unpriced({ calls }: { readonly calls: number }) {
+  const trans = useTrans();
+  if (calls === 0) {
+    return null;
+  }
+  return (
+    <span className="cw-muted">
+      {trans._n(
+        '%1 call has no known price and does not count.',
+        '%1 calls have no known price and do not count.',
+        calls
+      )}
+    </span>
   );
 }
 

@@ -1,4 +1,8 @@
 import { WatchedPage } from '../pages/watched_page';
+import type { AssistantChange } from '../views/assistant_editor';
+import { AssistantList } from './assistants/assistant_list';
+import type { DraftStore } from './assistants/draft_store';
+import type { AssistantRest } from './assistants/requests';
 import { LibraryList } from './library_list';
 import { MemoryList } from './memory_list';
 import type { KeepingRest } from './requests';
@@ -7,7 +11,7 @@ import { UsageList } from './usage_list';
 
 const POLL_MILLISECONDS = 2000;
 
-export const PARTS = ['memory', 'library', 'usage', 'tools'] as const;
+export const PARTS = ['memory', 'library', 'usage', 'tools', 'assistants'] as const;
 
 /** A part of the page. */
 export type Part = (typeof PARTS)[number];
@@ -16,24 +20,37 @@ export interface KeepingState {
   readonly part: Part;
 }
 
+export interface KeepingPageParts {
+  /** Where all is kept. */
+  readonly rest: KeepingRest;
+  /** Where assistants are kept. */
+  readonly assistants: AssistantRest;
+  /** Path of the notebook that the person looks at; empty: none. */
+  readonly notebook: () => string;
+  /** What was typed about assistants before the page was closed. */
+  readonly drafts: DraftStore;
+  /** Told of each assistant that is changed here. */
+  readonly onAssistant: (change: AssistantChange) => void;
+}
+
 /** The page of what is kept: which part is shown, and what is in each. */
 export class KeepingPage extends WatchedPage<KeepingState> {
-  /**
-   * @param rest - Where all is kept.
-   * @param notebook - Path of the notebook that the person looks at; empty: none.
-   */
-  constructor(rest: KeepingRest, notebook: () => string = () => '') {
+  constructor(parts: KeepingPageParts) {
     super({ part: 'memory' }, 'cellwright:keeping', POLL_MILLISECONDS);
+    const { rest, assistants, notebook, drafts, onAssistant: onChange } = parts;
     this.memory = new MemoryList(rest, notebook);
     this.library = new LibraryList(rest);
     this.usage = new UsageList(rest);
-    this.tools = new ToolList(rest);
+    this.tools = new ToolList(rest, notebook);
+    const written = { rest: assistants, kept: rest, notebook, drafts, onChange };
+    this.assistants = new AssistantList(written);
   }
 
   readonly memory: MemoryList;
   readonly library: LibraryList;
   readonly usage: UsageList;
   readonly tools: ToolList;
+  readonly assistants: AssistantList;
 
   show(part: Part): void {
     this.set({ part });

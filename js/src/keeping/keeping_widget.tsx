@@ -4,12 +4,17 @@ import type { ServerConnection } from '@jupyterlab/services';
 import type { ITranslator } from '@jupyterlab/translation';
 
 import '../../style/keeping.css';
+import '../../style/assistants.css';
 
 import { bundleFor } from '../locale';
+import { ASSISTANTS_CHINESE } from '../locale/assistants_zh_CN';
 import { KEEPING_CHINESE } from '../locale/keeping_zh_CN';
 import { PAGES_CHINESE } from '../locale/pages_zh_CN';
 import { PageWidget } from '../pages/page_widget';
+import { DraftStore } from './assistants/draft_store';
+import { AssistantRest } from './assistants/requests';
 import { KeepingPage, type Part } from './keeping_page';
+import type { AssistantChange } from '../views/assistant_editor';
 import type { Opener } from '../views/opening';
 import { PageView } from './page_view';
 import { KeepingRest } from './requests';
@@ -20,19 +25,41 @@ export interface KeepingParts {
   readonly opener: Opener;
   /** Path of the notebook that the person looks at; empty: none. */
   readonly notebook: () => string;
+  /** Told of each assistant that is changed here. */
+  readonly onAssistant: (change: AssistantChange) => void;
+}
+
+/** What the person is led to. */
+export interface Goal {
+  readonly part: Part;
+  /** Path of the notebook whose assistants are meant; left out: of the one that is looked at. */
+  readonly notebook?: string | undefined;
+  /** The assistant to change; empty: a new one; left out: the list of all. */
+  readonly assistant?: string | undefined;
 }
 
 /** The page of memory, library, usage and tools as a widget. */
 export class KeepingWidget extends PageWidget<KeepingPage> {
-  constructor({ settings, translator, opener, notebook }: KeepingParts) {
-    super(new KeepingPage(new KeepingRest(settings), notebook));
-    this._trans = bundleFor(translator, { zh_CN: { ...PAGES_CHINESE, ...KEEPING_CHINESE } });
+  constructor({ settings, translator, opener, notebook, onAssistant }: KeepingParts) {
+    const rest = new KeepingRest(settings);
+    const assistants = new AssistantRest(settings);
+    const drafts = new DraftStore(window.sessionStorage);
+    super(new KeepingPage({ rest, assistants, notebook, drafts, onAssistant }));
+    const ours = { ...PAGES_CHINESE, ...KEEPING_CHINESE, ...ASSISTANTS_CHINESE };
+    this._trans = bundleFor(translator, { zh_CN: ours });
     this._opener = opener;
   }
 
   /** Lead the person to a part. */
-  go(part: Part): void {
+  go({ part, notebook, assistant }: Goal): void {
+    const { assistants } = this.page;
+    if (part === 'assistants') {
+      assistants.lookAt(notebook ?? null);
+    }
     this.page.show(part);
+    if (part === 'assistants' && assistant !== undefined) {
+      void (assistant === '' ? assistants.begin() : assistants.edit(assistant));
+    }
   }
 
   protected override render(): React.ReactElement {

@@ -5,6 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Tabs } from '../pages/tabs';
 import { TranslationProvider, useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
+import { AssistantsView } from './assistants/assistants_view';
 import { type KeepingPage, PARTS } from './keeping_page';
 import { LibraryView } from './library_view';
 import { MemoryView } from './memory_view';
@@ -66,6 +67,8 @@ function Shown({ page }: { readonly page: KeepingPage }) {
       return <UsageView list={page.usage} />;
     case 'tools':
       return <ToolsView list={page.tools} />;
+    case 'assistants':
+      return <AssistantsView list={page.assistants} />;
     default:
       return part satisfies never;
   }

@@ -14,7 +14,7 @@ interface Dropping {
 
 interface PartViewProps {
   readonly state: KeptState;
-  /** What this part is for. */
+  /** What this part is for; empty: it says so itself. */
   readonly lead: string;
   readonly drop?: Dropping;
   readonly children: React.ReactNode;
@@ -29,7 +29,7 @@ export function PartView({ state, lead, drop, children }: PartViewProps) {
   return (
     <div className="cw-keeping-frame" {...drop?.zone.handlers}>
       <div className="cw-page-scroller cw-page-detail cw-keeping-part" aria-busy={state.isBusy}>
-        <p className="cw-muted cw-keeping-lead">{lead}</p>
+        {lead !== '' && <p className="cw-muted cw-keeping-lead">{lead}</p>}
         <Complaint text={state.problem} />
         {children}
         {!state.isLoaded && <Nothing>{trans.__('Reading …')}</Nothing>}

@@ -135,7 +135,8 @@ const USAGE = record<UsageAnswer>({
       limit_dollars: optional(nullable(number)),
       limit_tokens: optional(nullable(number)),
       used: number,
-      month: text
+      month: text,
+      unpriced_calls: optional(number)
     })
   )
 });
@@ -225,8 +226,9 @@ export class KeepingRest {
     return this._send(['budgets'], withBody('PUT', change));
   }
 
-  async tools(): Promise<readonly KeptTool[]> {
-    return (await this._get(TOOLS, ['tools'], QUIETLY)).tools;
+  /** The tools that were added, those of the folder of a notebook among them. */
+  async tools(notebook: string): Promise<readonly KeptTool[]> {
+    return (await this._get(TOOLS, ['tools'], { notebook, ...QUIETLY })).tools;
   }
 
   private _get<T>(shape: Shape<T>, path: readonly string[], query: Query): Promise<T> {

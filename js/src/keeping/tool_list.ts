@@ -8,14 +8,20 @@ export interface ToolListState extends KeptState {
 
 /** The tools that were added to the agent's own. */
 export class ToolList extends KeptList<ToolListState> {
-  constructor(rest: KeepingRest) {
+  /**
+   * @param rest - Where tools are listed.
+   * @param notebook - Path of the notebook that the person looks at; empty: none.
+   */
+  constructor(rest: KeepingRest, notebook: () => string) {
     super({ ...UNREAD, tools: [] });
     this._rest = rest;
+    this._notebook = notebook;
   }
 
   protected async read(): Promise<Partial<ToolListState>> {
-    return { tools: await this._rest.tools() };
+    return { tools: await this._rest.tools(this._notebook()) };
   }
 
   private readonly _rest: KeepingRest;
+  private readonly _notebook: () => string;
 }

@@ -39,7 +39,9 @@ export function ToolsView({ list }: { readonly list: ToolList }) {
         </table>
       )}
       {tools.length === 0 && (
-        <Empty state={state}>{trans.__('No tool was added. "%agent tools" adds some.')}</Empty>
+        <Empty state={state}>
+          {trans.__('No tool was added. "%agent tool connect" adds some.')}
+        </Empty>
       )}
     </PartView>
   );

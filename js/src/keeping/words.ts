@@ -9,7 +9,8 @@ export function partWords(part: Part, trans: TranslationBundle): string {
     memory: trans.__('Memory'),
     library: trans.__('Library'),
     usage: trans.__('Usage'),
-    tools: trans.__('Tools')
+    tools: trans.__('Tools'),
+    assistants: trans.__('Assistants')
   };
   return words[part];
 }

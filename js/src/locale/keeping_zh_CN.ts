@@ -105,6 +105,7 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   'No limit': '无限制',
   'A limit is a number, or nothing': '限制应为数字或留空',
   Set: '设置',
+  '%1 call has no known price and does not count.': '%1 次调用的价格未知，未计入。',
   '%1 of %2 in %3': '%3：已用 %1，共 %2',
   'Used up': '已用完',
 
@@ -113,7 +114,8 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
     '在智能体自带工具之外添加的工具，来自函数、MCP 服务器和 HTTP 服务。',
   Tool: '工具',
   'What it does': '作用',
-  'No tool was added. "%agent tools" adds some.': '尚未添加工具。可用“%agent tools”添加。',
+  'No tool was added. "%agent tool connect" adds some.':
+    '尚未添加工具。可用“%agent tool connect”添加。',
   On: '开',
   Off: '关'
 };

@@ -7,5 +7,7 @@ export const PAGES_CHINESE: Readonly<Record<string, string>> = {
   State: '状态',
   Tokens: 'Token',
   Cost: '成本',
-  From: '来源'
+  From: '来源',
+  '%1 of %2': '%1 / %2',
+  Instructions: '指令'
 };

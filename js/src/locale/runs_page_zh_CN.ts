@@ -45,7 +45,6 @@ export const RUNS_PAGE_CHINESE: Readonly<Record<string, string>> = {
   'By group': '按组',
   Group: '组',
   '%1 in all': '合计 %1',
-  '%1 of %2': '%1 / %2',
   '%1 sample has a check that failed to run; it counts as not passed.':
     '%1 个样本的检查未能运行；计为未通过。',
   '%1 line of the file is no sample and is left out.': '文件中有 %1 行不是样本，已略过。',
@@ -85,7 +84,6 @@ export const RUNS_PAGE_CHINESE: Readonly<Record<string, string>> = {
   Person: '用户',
   'Result of %1': '%1 的结果',
   'a tool': '工具',
-  Instructions: '指令',
   'What the model asked for': '模型的请求',
   'A picture that the model was shown': '给模型看的图片',
   'Nothing was said': '没有消息',

@@ -9,5 +9,7 @@ export const RUNS_CHINESE: Readonly<Record<string, string>> = {
   'Memory, Library and Usage': '记忆、资料库与用量',
   'See and change what the agent remembers, looks up and has used':
     '查看并更改智能体的记忆、查阅的资料和用量',
-  'The part of the page to show': '要显示的页面部分'
+  'The part of the page to show': '要显示的页面部分',
+  'The assistant to change; empty: a new one': '要更改的助手；留空：新建',
+  'Path of the notebook whose assistants are meant': '助手所属笔记本的路径'
 };

@@ -1,5 +1,8 @@
+import { CONTEXT_CHINESE } from './context_zh_CN';
+
 /** What the panel says, in Simplified Chinese, by the English text; a test keeps it complete. */
 export const CHINESE: Readonly<Record<string, string>> = {
+  ...CONTEXT_CHINESE,
   // About
   'About cellwright': '关于 cellwright',
   Close: '关闭',
@@ -253,9 +256,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Context: %1 tokens': '上下文：%1 个 token',
   'Context: %1% full': '上下文：已用 %1%',
   'Last request': '上一次请求',
-  'Older results are cut soon. A new chat starts with an empty context.':
-    '较早的结果即将被截去。新对话的上下文是空的。',
-  'Older results are cut when it is full.': '用满后会截去较早的结果。',
   'Read from the cache in the last run': '上次运行中来自缓存',
   'Room left': '剩余空间',
   'The model takes': '模型上限',
@@ -285,7 +285,13 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Model: %1': '模型：%1',
   Models: '模型',
   'Assistant: %1': '助手：%1',
+  Assistants: '助手',
   'Assistant: none': '助手：无',
+  'Assistant: %1 (default)': '助手：%1（默认）',
+  'Default: %1': '默认：%1',
+  'A prompt that begins with @cellwright is asked without it': '以 @cellwright 开头的提示不使用它',
+  'Edit %1 …': '编辑 %1…',
+  'New assistant …': '新建助手…',
   'Its file is not there any more': '它的文件已不存在',
   'No assistant': '不使用助手',
   'Asking the service …': '正在询问服务…',

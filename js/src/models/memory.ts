@@ -1,12 +1,6 @@
 /** What the panel remembers in the browser: a chat's unsent text, its mode and assistant. */
 import type { Mode } from '../server/frames';
-
-/** The part of the browser's `Storage` that is used. */
-export interface TextStore {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
-}
+import { readText, type TextStore, writeText } from './text_store';
 
 const DRAFT = 'cellwright:draft:';
 const MODE = 'cellwright:mode:';
@@ -31,48 +25,48 @@ export class ChatMemory {
   }
 
   draft(chat: string): string {
-    return read(this._tabStore, DRAFT + chat);
+    return readText(this._tabStore, DRAFT + chat);
   }
 
   setDraft(chat: string, text: string): void {
-    write(this._tabStore, DRAFT + chat, text);
+    writeText(this._tabStore, DRAFT + chat, text);
   }
 
   /** The remembered mode; null: none is. */
   mode(chat: string): LastingMode | null {
-    const mode = read(this._browserStore, MODE + chat);
+    const mode = readText(this._browserStore, MODE + chat);
     return LASTING_MODES.find(known => known === mode) ?? null;
   }
 
   setMode(chat: string, mode: Mode): void {
-    write(this._browserStore, MODE + chat, mode === 'auto' ? '' : mode);
+    writeText(this._browserStore, MODE + chat, mode === 'auto' ? '' : mode);
   }
 
   /** The remembered assistant; empty: none. */
   assistant(chat: string): string {
-    return read(this._browserStore, ASSISTANT + chat);
+    return readText(this._browserStore, ASSISTANT + chat);
   }
 
   setAssistant(chat: string, name: string): void {
-    write(this._browserStore, ASSISTANT + chat, name);
+    writeText(this._browserStore, ASSISTANT + chat, name);
   }
 
   /** Whether this tab drove the chat, perhaps before a reload. */
   isDriven(chat: string): boolean {
-    return read(this._tabStore, DRIVEN + chat) !== '';
+    return readText(this._tabStore, DRIVEN + chat) !== '';
   }
 
   setDriven(chat: string, isDriven: boolean): void {
-    write(this._tabStore, DRIVEN + chat, isDriven ? '1' : '');
+    writeText(this._tabStore, DRIVEN + chat, isDriven ? '1' : '');
   }
 
   /** The run that this tab has begun to draw and not drawn to its end; empty: none. */
   unfinished(chat: string): string {
-    return read(this._tabStore, UNFINISHED + chat);
+    return readText(this._tabStore, UNFINISHED + chat);
   }
 
   setUnfinished(chat: string, run: string): void {
-    write(this._tabStore, UNFINISHED + chat, run);
+    writeText(this._tabStore, UNFINISHED + chat, run);
   }
 
   /** A chat that had no id has one now. */
@@ -87,33 +81,13 @@ export class ChatMemory {
   }
 
   forget(chat: string): void {
-    write(this._tabStore, DRAFT + chat, '');
-    write(this._browserStore, MODE + chat, '');
-    write(this._browserStore, ASSISTANT + chat, '');
-    write(this._tabStore, DRIVEN + chat, '');
-    write(this._tabStore, UNFINISHED + chat, '');
+    writeText(this._tabStore, DRAFT + chat, '');
+    writeText(this._browserStore, MODE + chat, '');
+    writeText(this._browserStore, ASSISTANT + chat, '');
+    writeText(this._tabStore, DRIVEN + chat, '');
+    writeText(this._tabStore, UNFINISHED + chat, '');
   }
 
   private readonly _tabStore: TextStore;
   private readonly _browserStore: TextStore;
-}
-
-function read(store: TextStore, key: string): string {
-  try {
-    return store.getItem(key) ?? '';
-  } catch {
-    return '';
-  }
-}
-
-function write(store: TextStore, key: string, value: string): void {
-  try {
-    if (value === '') {
-      store.removeItem(key);
-    } else {
-      store.setItem(key, value);
-    }
-  } catch {
-    // full or forbidden: what is on the screen is still there
-  }
 }

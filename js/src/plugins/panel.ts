@@ -8,6 +8,7 @@ import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { ITranslator } from '@jupyterlab/translation';
 import { DisposableSet } from '@lumino/disposable';
 
+import { IKeepingHost, type KeepingHost } from '../keeping_host';
 import { bundleFor } from '../locale';
 import { highlightWith } from '../markdown';
 import type { NotebookRegistry } from '../models/notebooks';
@@ -23,13 +24,18 @@ export const panelHost: JupyterFrontEndPlugin<PanelHost> = {
   autoStart: true,
   provides: IPanelHost,
   requires: [IPanelSettings],
-  optional: [INotebookRegistry, ITranslator],
+  optional: [INotebookRegistry, ITranslator, IKeepingHost],
   activate: (
     app: JupyterFrontEnd,
     settings: PanelSettings,
     notebooks: NotebookRegistry | null,
-    translator: ITranslator | null
-  ): PanelHost => new PanelHost({ app, settings, notebooks, trans: bundleFor(translator) })
+    translator: ITranslator | null,
+    keeping: KeepingHost | null
+  ): PanelHost => {
+    const trans = bundleFor(translator);
+    const assistantChanged = keeping?.assistantChanged ?? null;
+    return new PanelHost({ app, settings, notebooks, trans, assistantChanged });
+  }
 };
 
 /** The side panel with the conversation. */

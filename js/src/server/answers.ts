@@ -65,12 +65,24 @@ export interface AssistantSummary {
   readonly description: string;
   /** Empty: the set one. */
   readonly model: string;
+  /** It answers where no other is chosen. */
+  readonly is_default?: boolean | undefined;
+}
+
+/** A folder that assistants are written in. */
+export interface AssistantPlace {
+  /** `notebook`, `root` or `own`. */
+  readonly place: string;
+  /** As it is shown. */
+  readonly folder: string;
 }
 
 export interface AssistantList {
   readonly assistants: readonly AssistantSummary[];
   /** What is wrong with the files of others. */
   readonly problems: readonly string[];
+  /** Where one can be written; left out by an older server, which writes none. */
+  readonly places?: readonly AssistantPlace[] | undefined;
 }
 
 export interface UploadedFile {
@@ -105,6 +117,26 @@ export interface ChatChange {
   readonly notebook_path?: string;
   /** Empty takes the chat's own instructions away. */
   readonly prompt?: string;
+}
+
+/** What the next request of a chat begins with. */
+export interface ChatContext {
+  readonly parts: readonly ContextPart[];
+  readonly tokens: number;
+  readonly limit: number;
+  /** What stands for older turns; empty: all turns are still there. */
+  readonly summary: string;
+  /** The person's own words in the summary. */
+  readonly words: string;
+  /** Null: the price is not known. */
+  readonly dollars: number | null;
+  readonly cached_dollars: number | null;
+}
+
+export interface ContextPart {
+  readonly name: string;
+  readonly pieces: number;
+  readonly tokens: number;
 }
 
 export type Fate = 'saved' | 'deleted' | 'discarded';

@@ -84,7 +84,8 @@ export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind
     text,
     action: text,
     code: text,
-    contents: optional(list(opaque()))
+    contents: optional(list(opaque())),
+    usage: optional(list(opaque()))
   },
   history_compacted: { tokens_before: number, tokens_after: number },
   run_finished: {

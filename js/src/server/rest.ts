@@ -3,8 +3,11 @@ import type { ServerConnection } from '@jupyterlab/services';
 import type {
   AgentCell,
   AssistantList,
+  AssistantPlace,
   AssistantSummary,
   ChatChange,
+  ChatContext,
+  ContextPart,
   ExportFormat,
   Fate,
   Health,
@@ -70,9 +73,27 @@ const CHAT = record<ListedChat>({
   prompt: optional(text)
 });
 
+const CONTEXT = record<ChatContext>({
+  parts: list(record<ContextPart>({ name: text, pieces: number, tokens: number })),
+  tokens: number,
+  limit: number,
+  summary: text,
+  words: text,
+  dollars: nullable(number),
+  cached_dollars: nullable(number)
+});
+
 const ASSISTANTS = record<AssistantList>({
-  assistants: list(record<AssistantSummary>({ name: text, description: text, model: text })),
-  problems: list(text)
+  assistants: list(
+    record<AssistantSummary>({
+      name: text,
+      description: text,
+      model: text,
+      is_default: optional(truth)
+    })
+  ),
+  problems: list(text),
+  places: optional(list(record<AssistantPlace>({ place: text, folder: text })))
 });
 
 const FILE = record<UploadedFile>({
@@ -150,6 +171,16 @@ export class Rest {
 
   async changeChat(id: string, change: ChatChange): Promise<void> {
     await send(this._settings, { path: ['chats', id] }, withBody('PATCH', change));
+  }
+
+  /** What the next request begins with, and what it costs. */
+  context(id: string): Promise<ChatContext> {
+    return this._get(CONTEXT, { path: ['chats', id, 'context'] });
+  }
+
+  /** Put these words above the summary of older turns. */
+  changeSummary(id: string, words: string): Promise<ChatContext> {
+    return this._get(CONTEXT, { path: ['chats', id, 'context'] }, withBody('PUT', { words }));
   }
 
   /** A new chat that goes on after this run. */

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { AssistantList } from '../server/answers';
+import { type AssistantChange, useAssistantEditor } from './assistant_editor';
 import { Icon } from './icon';
 import { Menu, type MenuEntry } from './menu';
 import type { Chat, Panel } from './ports';
@@ -14,7 +15,10 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
   const trans = useTrans();
   const { composer } = chat;
   const chosen = useSignal(composer.changed, () => composer.assistant);
-  const { assistants, problems } = useAssistants(panel, chat);
+  const listed = useAssistants(panel, chat);
+  const { assistants, problems } = listed;
+  const unchosen = assistants.find(({ is_default: isDefault }) => isDefault === true)?.name ?? '';
+  const editing = useEditing(chat, chosen === '' ? unchosen : chosen, listed);
   if (assistants.length + problems.length === 0 && chosen === '') {
     return null;
   }
@@ -27,9 +31,15 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
       composer.setAssistant(name);
     }
   });
-  const isGone = chosen !== '' && assistants.every(({ name }) => name !== chosen);
+  const isGone = chosen !== '' && !has(listed, chosen);
   const entries: MenuEntry[] = [
-    entryOf('', trans.__('No assistant'), ''),
+    unchosen === ''
+      ? entryOf('', trans.__('No assistant'), '')
+      : entryOf(
+          '',
+          trans.__('Default: %1', unchosen),
+          trans.__('A prompt that begins with @cellwright is asked without it')
+        ),
     ...assistants.map(({ name, description }) => entryOf(name, name, description)),
     ...(isGone ? [entryOf(chosen, chosen, trans.__('Its file is not there any more'))] : []),
     ...problems.map(problem => ({
@@ -38,11 +48,12 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
       icon: 'warning' as const,
       isDisabled: true,
       onChoose: () => undefined
-    }))
+    })),
+    ...editing
   ];
   return (
     <Menu
-      label={chosen === '' ? trans.__('Assistant: none') : trans.__('Assistant: %1', chosen)}
+      label={pickerLabel(chosen, unchosen, trans)}
       className="cw-picker"
       side="above"
       shrinks={chosen !== ''}
@@ -55,12 +66,48 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
   );
 }
 
-/** Asked anew for each notebook and after each run, which may have written one. */
+function pickerLabel(chosen: string, unchosen: string, trans: ReturnType<typeof useTrans>): string {
+  if (chosen !== '') {
+    return trans.__('Assistant: %1', chosen);
+  }
+  return unchosen === ''
+    ? trans.__('Assistant: none')
+    : trans.__('Assistant: %1 (default)', unchosen);
+}
+
+/** Ways to the page where they are written; none where the person may write none. */
+function useEditing(chat: Chat, answering: string, listed: AssistantList): readonly MenuEntry[] {
+  const trans = useTrans();
+  const editor = useAssistantEditor();
+  if (editor === null || (listed.places ?? []).length === 0) {
+    return [];
+  }
+  const open = (name: string) => () => {
+    editor.edit(name, chat.state.notebook_path);
+  };
+  const entries: readonly MenuEntry[] = [
+    ...(has(listed, answering)
+      ? [
+          {
+            key: 'edit',
+            label: trans.__('Edit %1 …', answering),
+            icon: 'edit' as const,
+            onChoose: open(answering)
+          }
+        ]
+      : []),
+    { key: 'new', label: trans.__('New assistant …'), icon: 'plus', onChoose: open('') }
+  ];
+  return entries.map((entry, place) => ({ ...entry, startsGroup: place === 0 }));
+}
+
+/** Asked anew for each notebook, after each run, which may have written one, and when told. */
 function useAssistants(panel: Panel, chat: Chat): AssistantList {
   const [listed, setListed] = React.useState(NONE);
   const path = useSignal(chat.changed, () => chat.state.notebook_path);
   const isRunning = useSignal(chat.changed, () => chat.state.run !== '');
   const isOpen = useSignal(panel.linkChanged, () => panel.link === 'open');
+  const change = useLastChange();
   React.useEffect(() => {
     if (!isOpen || isRunning) {
       return;
@@ -70,6 +117,7 @@ function useAssistants(panel: Panel, chat: Chat): AssistantList {
       found => {
         if (!isOver) {
           setListed(found);
+          follow(chat, change, found);
         }
       },
       () => undefined // an older server has none
@@ -77,6 +125,35 @@ function useAssistants(panel: Panel, chat: Chat): AssistantList {
     return () => {
       isOver = true;
     };
-  }, [panel, path, isRunning, isOpen]);
+  }, [panel, chat, path, isRunning, isOpen, change]);
   return listed;
+}
+
+/** What became of an assistant last; null: nothing since this is shown. */
+function useLastChange(): AssistantChange | null {
+  const editor = useAssistantEditor();
+  const [change, setChange] = React.useState<AssistantChange | null>(null);
+  React.useEffect(() => {
+    const look = (_: unknown, told: AssistantChange): void => {
+      // The last new name counts until the list that follows from it is there.
+      setChange(before => (told.from === '' && before !== null ? { ...before } : told));
+    };
+    editor?.changed.connect(look);
+    return () => {
+      editor?.changed.disconnect(look);
+    };
+  }, [editor]);
+  return change;
+}
+
+/** A chat goes on with what its assistant is called now, and without one that was deleted. */
+function follow({ composer }: Chat, change: AssistantChange | null, found: AssistantList): void {
+  const { assistant } = composer;
+  if (assistant !== '' && assistant === change?.from && !has(found, assistant)) {
+    composer.setAssistant(has(found, change.to) ? change.to : '');
+  }
+}
+
+function has({ assistants }: AssistantList, wanted: string): boolean {
+  return wanted !== '' && assistants.some(({ name }) => name === wanted);
 }

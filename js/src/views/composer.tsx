@@ -162,10 +162,15 @@ function Meter({ panel, chat, field }: Pick<ComposerProps, 'panel' | 'chat' | 'f
   };
   return (
     <ContextMeter
+      key={chat.id}
       tokens={state.context_tokens}
       limit={state.context_limit}
       usage={usage}
       onCompact={canCompact ? compact : null}
+      source={{
+        load: () => panel.rest.context(chat.id),
+        save: canCompact ? words => panel.rest.changeSummary(chat.id, words) : null
+      }}
     />
   );
 }

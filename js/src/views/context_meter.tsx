@@ -5,6 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Usage } from '../events';
 import { formatCount } from '../models/figures';
 import { Button } from './button';
+import { ContextDetails, type ContextSource } from './context_details';
 import { usePopup } from './popup';
 import { useTrans } from './scope';
 
@@ -20,6 +21,8 @@ interface ContextMeterProps {
   readonly usage: Usage | null;
   /** Null: not now. */
   readonly onCompact: (() => void) | null;
+  /** What it is made of. */
+  readonly source: ContextSource;
 }
 
 /** How much the model reads with each request, and of how much; and how to make it less. */
@@ -29,6 +32,7 @@ export function ContextMeter(props: ContextMeterProps) {
   const popup = usePopup<HTMLSpanElement>();
   const button = React.useRef<HTMLButtonElement>(null);
   const [isHovered, setHovered] = React.useState(false);
+  const [draft, setDraft] = React.useState<string | null>(null);
   if (tokens === 0) {
     return null;
   }
@@ -77,8 +81,12 @@ export function ContextMeter(props: ContextMeterProps) {
           role="dialog"
           aria-label={label}
           className="cw-popup cw-meter-details cw-mod-above cw-mod-end"
+          onFocus={() => {
+            popup.open(); // whoever writes here may move the pointer away
+          }}
         >
           <Details {...props} isFull={isFull} />
+          <ContextDetails source={props.source} draft={draft} onDraft={setDraft} />
           <Button
             disabled={onCompact === null}
             onClick={() => {
@@ -147,8 +155,8 @@ function Details({ tokens, limit, usage, isFull }: ContextMeterProps & { isFull:
       </dl>
       <p className="cw-muted">
         {isFull
-          ? trans.__('Older results are cut soon. A new chat starts with an empty context.')
-          : trans.__('Older results are cut when it is full.')}
+          ? trans.__('Older turns are summed up soon.')
+          : trans.__('Older turns are summed up when it is full.')}
       </p>
     </>
   );

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { useAssistantEditor } from './assistant_editor';
 import { IconButton } from './button';
 import { Icon } from './icon';
 import type { IconName } from './icon_paths';
@@ -31,6 +32,7 @@ interface HeaderProps {
 export function Header(props: HeaderProps) {
   const { panel, chat, onSessions, isInstructed, onInstruct, pages } = props;
   const trans = useTrans();
+  const editor = useAssistantEditor();
   const state = useSignal(chat.changed, () => chat.state);
   const notebook = state.notebook_path.split('/').at(-1) ?? '';
   return (
@@ -76,6 +78,18 @@ export function Header(props: HeaderProps) {
             icon: 'note',
             onChoose: onInstruct
           },
+          ...(editor === null
+            ? []
+            : [
+                {
+                  key: 'assistants',
+                  label: trans.__('Assistants'),
+                  icon: 'person' as const,
+                  onChoose: () => {
+                    editor.list(state.notebook_path);
+                  }
+                }
+              ]),
           ...pages.map(({ key, label, icon, open }) => ({ key, label, icon, onChoose: open }))
         ]}
       >

@@ -10,6 +10,7 @@ export const ICON_PATHS = {
   cell: 'M5.5 2.5H3.5v11h2M10.5 2.5h2v11h-2M6.5 6h3M6.5 8.5h3',
   check: 'M3 8.5 6.3 12 13 4.5',
   chevron_down: 'M4 6.2 8 10l4-3.8',
+  chevron_left: 'M9.8 4 6 8l3.8 4',
   chevron_right: 'M6.2 4 10 8l-3.8 4',
   clock: 'M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM8 5v3.2l2.2 1.4',
   close: 'm4 4 8 8M12 4l-8 8',

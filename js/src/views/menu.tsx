@@ -12,6 +12,8 @@ export interface MenuEntry {
   /** Given: it is one of several choices. */
   readonly isChecked?: boolean;
   readonly isDisabled?: boolean;
+  /** What follows is of another kind than what stands before it. */
+  readonly startsGroup?: boolean;
   readonly onChoose: () => void;
 }
 
@@ -122,7 +124,7 @@ function MenuList({ id, label, entries, className, onClose }: MenuListProps) {
           key={entry.key}
           type="button"
           tabIndex={-1}
-          className="cw-menu-item"
+          className={`cw-menu-item ${entry.startsGroup === true ? 'cw-mod-group' : ''}`}
           disabled={entry.isDisabled ?? false}
           {...(entry.isChecked === undefined
             ? { role: 'menuitem' }

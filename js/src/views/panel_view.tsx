@@ -5,6 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { HighlightContext, type Highlight } from '../markdown';
 import { type MadeFile, placeOf } from '../models/made_files';
 import type { PanelSettings } from '../settings';
+import { type AssistantEditor, AssistantEditorProvider } from './assistant_editor';
 import { Banners } from './banners';
 import { useChatInstructions } from './chat_instructions';
 import { ChatView } from './chat_view';
@@ -33,6 +34,8 @@ export interface PanelViewProps {
   /** Pages that the panel leads to. */
   readonly pages: readonly PageLink[];
   readonly opener: Opener;
+  /** Null: there is no page for assistants in this application. */
+  readonly editor: AssistantEditor | null;
 }
 
 /** The whole panel. */
@@ -40,7 +43,9 @@ export function PanelView(props: PanelViewProps) {
   return (
     <TranslationProvider value={props.trans}>
       <HighlightContext.Provider value={props.highlight}>
-        <Body {...props} />
+        <AssistantEditorProvider value={props.editor}>
+          <Body {...props} />
+        </AssistantEditorProvider>
       </HighlightContext.Provider>
     </TranslationProvider>
   );

@@ -23,7 +23,15 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
   readonly chatChanged: ISignal<unknown, unknown>;
   readonly rest: Pick<
     Rest,
-    'addDocument' | 'assistants' | 'changeChat' | 'chat' | 'models' | 'testService' | 'variable'
+    | 'addDocument'
+    | 'assistants'
+    | 'changeChat'
+    | 'changeSummary'
+    | 'chat'
+    | 'context'
+    | 'models'
+    | 'testService'
+    | 'variable'
   >;
   openChat(id: string): void;
   newChat(notebookPath?: string): void;

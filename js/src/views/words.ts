@@ -94,7 +94,8 @@ export function cardTitle(
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function toolWords(trans: TranslationBundle): Partial<Record<string, string>> {
+/** What the agent's own tools do, by their names. */
+export function toolWords(trans: TranslationBundle): Partial<Record<string, string>> {
   return {
     run_cell: trans.__('Run code'),
     add_cell: trans.__('Add a cell'),

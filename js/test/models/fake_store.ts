@@ -1,4 +1,4 @@
-import type { TextStore } from '../../src/models/memory';
+import type { TextStore } from '../../src/models/text_store';
 
 /** A browser's storage that lasts as long as the test. */
 export class FakeStore implements TextStore {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { ChatMemory, type TextStore } from '../../src/models/memory';
+import { ChatMemory } from '../../src/models/memory';
+import type { TextStore } from '../../src/models/text_store';
 import { FakeStore } from './fake_store';
 
 let tab: FakeStore;

@@ -67,3 +67,68 @@ it.each([
     true
   );
 });
+
+const PARTS = [
+  { name: 'instructions', pieces: 1, tokens: 305 },
+  { name: 'questions', pieces: 3, tokens: 12_000 },
+  { name: 'something new', pieces: 1, tokens: 7 }
+];
+
+it('shows what is in the context and what it costs', async () => {
+  const { panel } = await stage(new FakeChat({ context_tokens: 900 }));
+  panel.context = { ...panel.context, parts: PARTS, dollars: 0.12, cached_dollars: 0.012 };
+  fireEvent.click(screen.getByRole('button', { name: /^Context/ }));
+  const table = await screen.findByRole('table', { name: /begins with/ });
+  expect(table.textContent).toContain('Instructions305');
+  expect(table.textContent).toContain('Questions12.0K');
+  expect(table.textContent).toContain('something new7');
+  expect(screen.getByText('A request costs $0.12 for it, $0.01 from the cache.')).not.toBeNull();
+});
+
+it('says no cost where nobody knows the price, and nothing where the server does not tell', async () => {
+  const { panel } = await stage(new FakeChat({ context_tokens: 900 }));
+  panel.context = { ...panel.context, parts: PARTS };
+  const meter = screen.getByRole('button', { name: /^Context/ });
+  fireEvent.click(meter);
+  await screen.findByRole('table');
+  expect(screen.queryByText(/A request costs/)).toBeNull();
+  fireEvent.keyDown(meter, { key: 'Escape' });
+  panel.refusal = new Error('404');
+  fireEvent.click(meter);
+  await Promise.resolve();
+  expect(screen.queryByRole('table')).toBeNull();
+});
+
+it('keeps what a person writes into the summary, also when it is refused at first', async () => {
+  const { panel } = await stage(new FakeChat({ context_tokens: 900 }));
+  panel.context = { ...panel.context, parts: PARTS, summary: '- asked: which region?' };
+  fireEvent.click(screen.getByRole('button', { name: /^Context/ }));
+  expect(await screen.findByText('- asked: which region?')).not.toBeNull();
+  const words = screen.getByLabelText('Your words in it; they stay');
+  const save = screen.getByRole<HTMLButtonElement>('button', { name: 'Save' });
+  expect(save.disabled).toBe(true);
+  fireEvent.change(words, { target: { value: 'The unit is kg.' } });
+  panel.refusal = new Error('A run of this chat is going on.');
+  fireEvent.click(save);
+  expect((await screen.findByRole('alert')).textContent).toContain('is going on');
+  expect((words as HTMLTextAreaElement).value).toBe('The unit is kg.');
+  panel.refusal = null;
+  const meter = screen.getByRole('button', { name: /^Context/ });
+  fireEvent.keyDown(meter, { key: 'Escape' });
+  fireEvent.click(meter);
+  const again = await screen.findByLabelText('Your words in it; they stay');
+  expect((again as HTMLTextAreaElement).value).toBe('The unit is kg.');
+  fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+  expect(await screen.findByText('The unit is kg.', { selector: 'p' })).not.toBeNull();
+  expect(panel.calls.at(-1)).toEqual(['changeSummary', 'chat-1', 'The unit is kg.']);
+});
+
+it('stays open for whoever writes in it, wherever the pointer goes', async () => {
+  const { panel } = await stage(new FakeChat({ context_tokens: 900 }));
+  panel.context = { ...panel.context, parts: PARTS };
+  const meter = screen.getByRole('button', { name: /^Context/ });
+  fireEvent.mouseEnter(meter.parentElement ?? meter);
+  fireEvent.focus(await screen.findByLabelText('Your words in it; they stay'));
+  fireEvent.mouseLeave(meter.parentElement ?? meter);
+  expect(screen.getByRole('dialog')).not.toBeNull();
+});

@@ -5,7 +5,8 @@ import { Signal } from '@lumino/signaling';
 import type { Usage, VariableSummary } from '../../src/events';
 import type { ReceivedEvent } from '../../src/models/chat';
 import { ComposerModel } from '../../src/models/composer';
-import { ChatMemory, type TextStore } from '../../src/models/memory';
+import { ChatMemory } from '../../src/models/memory';
+import type { TextStore } from '../../src/models/text_store';
 import type { UndoResult } from '../../src/models/notebooks';
 import type { Problem } from '../../src/models/problems';
 import type { CurrentNotebook } from '../../src/models/session';
@@ -20,6 +21,7 @@ import type {
 } from '../../src/models/types';
 import type {
   AssistantList,
+  ChatContext,
   ExportFormat,
   MissingCells,
   ServiceChange,
@@ -169,6 +171,16 @@ export class FakePanel implements Panel {
   assistants: AssistantList = { assistants: [], problems: [] };
   /** The chat's own instructions. */
   prompt = '';
+  /** What the next request begins with. */
+  context: ChatContext = {
+    parts: [],
+    tokens: 0,
+    limit: 60_000,
+    summary: '',
+    words: '',
+    dollars: null,
+    cached_dollars: null
+  };
   /** Which library would take an uploaded file; empty: none. */
   library = '';
   /** Thrown by what reaches the server, when set. */
@@ -187,6 +199,12 @@ export class FakePanel implements Panel {
     changeChat: (id, change) => {
       this.calls.push(['changeChat', id, change]);
       return this.answer(undefined);
+    },
+    context: () => this.answer(this.context),
+    changeSummary: (id, words) => {
+      this.calls.push(['changeSummary', id, words]);
+      this.context = { ...this.context, words, summary: words };
+      return this.answer(this.context);
     },
     models: () => this.answer(['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder']),
     testService: () => this.answer(this.checks),

@@ -2,6 +2,7 @@ import { type ITranslator, nullTranslator, type TranslationBundle } from '@jupyt
 import { expect, it } from 'vitest';
 
 import { bundleFor } from '../../src/locale';
+import { ASSISTANTS_CHINESE } from '../../src/locale/assistants_zh_CN';
 import { KEEPING_CHINESE } from '../../src/locale/keeping_zh_CN';
 import { PAGES_CHINESE } from '../../src/locale/pages_zh_CN';
 import { RUNS_PAGE_CHINESE } from '../../src/locale/runs_page_zh_CN';
@@ -23,7 +24,8 @@ const CHINESE = {
   ...RUNS_CHINESE,
   ...PAGES_CHINESE,
   ...RUNS_PAGE_CHINESE,
-  ...KEEPING_CHINESE
+  ...KEEPING_CHINESE,
+  ...ASSISTANTS_CHINESE
 };
 
 /** A translator of this language with a pack that knows these words. */
@@ -44,7 +46,7 @@ it('has a Chinese text for everything that the sources say', () => {
 
 it.each([
   ['runs', RUNS_PAGE_CHINESE],
-  ['keeping', KEEPING_CHINESE]
+  ['keeping', { ...KEEPING_CHINESE, ...ASSISTANTS_CHINESE }]
 ])('loads the texts of the page in %s together with it', (folder, own) => {
   const loaded = { ...PANEL_CHINESE, ...RUNS_CHINESE, ...PAGES_CHINESE, ...own };
   const said = SAID.filter(({ path }) =>

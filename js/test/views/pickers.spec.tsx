@@ -1,4 +1,4 @@
-import { act, cleanup, fireEvent, screen } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { AssistantList } from '../../src/server/answers';
@@ -131,8 +131,19 @@ const ASSISTANTS = [
 async function stageWith(assistants: AssistantList) {
   const panel = new FakePanel();
   panel.assistants = assistants;
-  await new Stage(panel).show();
-  return panel.chat;
+  const shown = new Stage(panel);
+  await shown.show();
+  return { panel, shown, composer: panel.chat.composer };
+}
+
+const PLACES = [{ place: 'notebook', folder: 'work/.cellwright/assistants' }];
+const WRITABLE: AssistantList = { assistants: ASSISTANTS, problems: [], places: PLACES };
+
+/** The entries of a menu that are no choices. */
+function actionsOf(name: string): (string | null)[] {
+  fireEvent.click(screen.getByRole('button', { name }));
+  const entries = within(screen.getByRole('menu')).queryAllByRole('menuitem');
+  return entries.map(({ textContent }) => textContent);
 }
 
 it('has no picker of assistants where there are none', async () => {
@@ -165,4 +176,72 @@ it('does without assistants where the server knows none', async () => {
   panel.refusal = new Error('no route');
   await new Stage(panel).show();
   expect(screen.queryByRole('button', { name: /^Assistant/ })).toBeNull();
+});
+
+it('leads to the page where assistants are written', async () => {
+  const { shown, panel } = await stageWith(WRITABLE);
+  const notebook = panel.chat.state.notebook_path;
+  expect(actionsOf('Assistant: none')).toEqual(['New assistant …']);
+  fireEvent.click(screen.getByRole('menuitem', { name: 'New assistant …' }));
+  act(() => {
+    panel.chat.composer.setAssistant('writer');
+  });
+  expect(actionsOf('Assistant: writer')).toEqual(['Edit writer …', 'New assistant …']);
+  fireEvent.click(screen.getByRole('menuitem', { name: 'Edit writer …' }));
+  fireEvent.click(screen.getByRole('button', { name: 'More' }));
+  fireEvent.click(screen.getByRole('menuitem', { name: 'Assistants' }));
+  expect(shown.edited).toEqual([
+    ` for ${notebook}`,
+    `writer for ${notebook}`,
+    `all for ${notebook}`
+  ]);
+});
+
+it('leads nowhere where a person may write none, or there is no page for them', async () => {
+  await stageWith({ ...WRITABLE, places: [] });
+  expect(actionsOf('Assistant: none')).toEqual([]);
+  cleanup();
+  const panel = new FakePanel();
+  panel.assistants = WRITABLE;
+  const shown = new Stage(panel);
+  shown.editor = null;
+  await shown.show();
+  expect(actionsOf('Assistant: none')).toEqual([]);
+  fireEvent.click(screen.getByRole('button', { name: 'More' }));
+  expect(screen.queryByRole('menuitem', { name: 'Assistants' })).toBeNull();
+});
+
+it('shows at once what was written on the page, and follows a new name', async () => {
+  const { panel, shown, composer } = await stageWith({ ...WRITABLE, assistants: [] });
+  expect(screen.queryByRole('button', { name: /^Assistant:/ })).toBeNull();
+  const tell = async (from: string, to: string, names: readonly string[]): Promise<void> => {
+    const assistants = names.map(name => ({ name, description: '', model: '' }));
+    panel.assistants = { ...WRITABLE, assistants };
+    await act(async () => {
+      shown.assistantChanged.emit({ from, to });
+      shown.assistantChanged.emit({ from: '', to: '' });
+      await settle();
+    });
+  };
+  await tell('', 'writer', ['writer']);
+  expect(screen.getByRole('button', { name: 'Assistant: none' })).toBeDefined();
+  act(() => {
+    composer.setAssistant('writer');
+  });
+  await tell('writer', 'author', ['author']);
+  expect(screen.getByRole('button', { name: 'Assistant: author' })).toBeDefined();
+  await tell('author', '', ['author']); // one of that name in another place
+  expect(composer.assistant).toBe('author');
+  await tell('author', '', ['other']);
+  expect(composer.assistant).toBe('');
+});
+
+it('says which one answers where none is chosen', async () => {
+  const house = { name: 'house', description: '', model: '', is_default: true };
+  await stageWith({ ...WRITABLE, assistants: [house, ...ASSISTANTS] });
+  fireEvent.click(screen.getByRole('button', { name: 'Assistant: house (default)' }));
+  const entry = screen.getByRole('menuitemradio', { name: /^Default: house/ });
+  expect(entry.getAttribute('aria-checked')).toBe('true');
+  expect(screen.queryByRole('menuitemradio', { name: 'No assistant' })).toBeNull();
+  expect(screen.getByRole('menuitem', { name: 'Edit house …' })).toBeDefined();
 });

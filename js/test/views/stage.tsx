@@ -5,6 +5,7 @@ import * as React from 'react';
 
 import { type Choices, DEFAULTS } from '../../src/settings';
 import { PanelView, type PanelViewProps } from '../../src/views/panel_view';
+import type { AssistantChange, AssistantEditor } from '../../src/views/assistant_editor';
 import type { PageLink } from '../../src/views/header';
 import type { Opener } from '../../src/views/opening';
 import { PanelRequests } from '../../src/views/requests';
@@ -38,6 +39,16 @@ export class Stage {
       this.opened.push(place);
     }
   };
+  /** What became of assistants elsewhere. */
+  readonly assistantChanged = new Signal<this, AssistantChange>(this);
+  /** What the person opened on the page of assistants. */
+  readonly edited: string[] = [];
+  /** Null: there is no such page. */
+  editor: AssistantEditor | null = {
+    changed: this.assistantChanged,
+    list: notebook => this.edited.push(`all for ${notebook}`),
+    edit: (name, notebook) => this.edited.push(`${name} for ${notebook}`)
+  };
   readonly notebook = new FakeNotebook();
   readonly notebooks = new FakeNotebooks({ [PATH]: this.notebook });
   readonly settings: PanelViewProps['settings'];
@@ -52,6 +63,7 @@ export class Stage {
         requests={this.requests}
         pages={this.pages}
         opener={this.opener}
+        editor={this.editor}
         trans={TRANS}
         highlight={null}
       />

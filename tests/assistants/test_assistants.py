@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from assistant_files import write_assistant as write
 
-from cellwright.assistant_fields import clamped_temperature
-from cellwright.assistants import (
-    NO_ASSISTANT,
-    Assistant,
+from cellwright.assistants import NO_ASSISTANT, Assistant
+from cellwright.assistants.fields import clamped_temperature
+from cellwright.assistants.files import (
     assistant_named,
     folders_of,
     list_assistants,
@@ -230,6 +229,25 @@ def test_002_71_a_temperature_is_clamped_and_the_person_told(
     told = () if float(written) == used else (f"a.toml: the temperature {written}",)
     assert len(listed.notes) == len(told)
     assert all(note.startswith(words[:28]) for note, words in zip(listed.notes, told, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (f"temperature = {10**400}", "is not a number"),
+        (f"temperature = {'9' * 5_000}", "is no TOML"),
+        (f"tools = {'[' * 5_000}{']' * 5_000}", "is no TOML"),
+    ],
+    ids=["large number", "huge number", "nested lists"],
+)
+def test_a_hostile_file_is_named_and_the_others_are_read(
+    tmp_path: Path, content: str, words: str
+) -> None:
+    write(tmp_path, "bad", content)
+    write(tmp_path, "good")
+    listed = list_assistants([tmp_path])
+    assert [found.name for found in listed.assistants] == ["good"]
+    assert [words in problem for problem in listed.problems] == [True]
 
 
 def test_002_71_no_temperature_is_the_providers_own_and_nan_is_refused(tmp_path: Path) -> None:

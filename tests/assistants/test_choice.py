@@ -11,8 +11,9 @@ from assistant_files import write_assistant
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
-from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList, list_assistants
+from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
+from cellwright.assistants.choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.assistants.files import list_assistants
 from cellwright.conversation import Question
 from cellwright.errors import SetupError
 from cellwright.prompt_variables import with_variables

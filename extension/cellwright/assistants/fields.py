@@ -8,20 +8,26 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cellwright.errors import SetupError
 from cellwright.scenes import scene_complaints
 from cellwright.settings import ADAPTERS
 
 __all__ = [
+    "ATTRIBUTES",
     "KINDS",
+    "SET_KEYS",
     "TEMPERATURES",
     "TEXT_LIMITS",
     "clamped_temperature",
     "complaints",
+    "is_default",
+    "read_field",
 ]
 
 NAME = re.compile(r"[\w][\w .-]{0,254}")
 TEMPERATURES = (0.1, 1.0)
 """What every model with a temperature takes; requirements X-12 and 002-71."""
+WHOLE_LIMIT = 2**53
 TEXT_LIMITS = {"description": 255, "instructions": 8_000, "model": 200}
 """In characters. Instructions go out with every request."""
 KINDS: Mapping[str, str] = {
@@ -36,11 +42,17 @@ KINDS: Mapping[str, str] = {
     "public": "true or false",
     "default": "true or false",
     "disable_memory": "true or false",
+    "memory_for_guests": "true or false",
     "disable_default_prompt": "true or false",
     "disable_web_browsing": "true or false",
     "scenes": "a list of scenes",
 }
 """The keys of a file and what each takes."""
+SET_KEYS = tuple(key for key in KINDS if key not in ("name", "scenes"))
+"""Those that a line of text can be a value of."""
+WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+ATTRIBUTES: Mapping[str, str] = {"public": "is_public", "default": "is_default"}
+"""What the keys are called in an assistant, where that is another name."""
 
 
 def complaints(data: Mapping[str, Any], name: Any) -> Iterator[str]:
@@ -65,6 +77,38 @@ def complaints(data: Mapping[str, Any], name: Any) -> Iterator[str]:
         yield f"name: {name!r} has to be letters, digits, '-', '.', '_' or blanks, at most 255"
 
 
+def read_field(key: str, text: str) -> Any:
+    """The value that a text says; None: the key's default.
+
+    Args:
+        key: Of a file.
+        text: Empty: the default. Names of a list stand between commas; ``[]`` is a list without
+            any.
+
+    Raises:
+        SetupError: A text cannot be a value of this key.
+    """
+    if key not in SET_KEYS:
+        raise SetupError(f"{key!r} cannot be set.", hint=f"Set one of {', '.join(SET_KEYS)}.")
+    if not text:
+        return None
+    kind = KINDS[key]
+    if kind == "a list of names":
+        names = () if text == "[]" else text.split(",")
+        return [name.strip() for name in names if name.strip()]
+    value: Any = text
+    if kind in ("a number", "true or false"):
+        value = _number(text) if kind == "a number" else WORDS.get(text.lower())
+    if value is None:
+        raise SetupError(f"{key}: {text!r} is not {kind}.", hint='"" takes it out.')
+    return value
+
+
+def is_default(key: str, value: Any) -> bool:
+    """Whether a value says what a file without the key says."""
+    return value is None or value is False or value == "" or (key == "scenes" and value == [])
+
+
 def clamped_temperature(temperature: float | None) -> float | None:
     """The nearest temperature that every model with one takes; None stays none."""
     if temperature is None:
@@ -73,11 +117,21 @@ def clamped_temperature(temperature: float | None) -> float | None:
     return min(most, max(least, temperature))
 
 
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def _fits(key: str, value: Any) -> bool:
     kind = KINDS[key]
     if kind == "a number":
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return is_number and not math.isnan(value)
+        if isinstance(value, float):
+            return not math.isnan(value)
+        # a whole number may have more digits than any float
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return is_whole and abs(value) <= WHOLE_LIMIT
     if kind == "true or false":
         return isinstance(value, bool)
     if kind == "a list of names":

@@ -1,0 +1,30 @@
+/** Texts that the browser keeps; nothing breaks where it refuses to. */
+
+/** The part of the browser's `Storage` that is used. */
+export interface TextStore {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+/** Empty: nothing is kept, or nothing can be. */
+export function readText(store: TextStore, key: string): string {
+  try {
+    return store.getItem(key) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** Keep a text; an empty one is forgotten. */
+export function writeText(store: TextStore, key: string, value: string): void {
+  try {
+    if (value === '') {
+      store.removeItem(key);
+    } else {
+      store.setItem(key, value);
+    }
+  } catch {
+    // full or forbidden: what is on the screen is still there
+  }
+}
