@@ -3,7 +3,7 @@
     python benchmarks/library.py [--documents 10000] [--questions 60] [--vectors] [--json]
 
 Documents are made up from a vocabulary with the frequencies of natural text, about three thousand
-characters each: Markdown, code, notebooks and tables. ``--vectors`` adds vectors of 256 numbers
+characters each: Markdown, code, notebooks and tables. ``--vectors`` adds vectors of 384 numbers
 from a service on this machine that only counts words, so it measures our part alone. Goals of the
 issue: 10,000 documents are read in minutes, and a question is answered in less than 50 ms.
 CPU times beside the others tell how busy the machine was with something else.
@@ -36,7 +36,7 @@ SYLLABLES = (
     "vice qu al ity por ta ble"
 )
 WORDS = 20_000
-DIMENSION = 256
+DIMENSION = 384
 GOAL_MILLISECONDS = 50.0
 GOAL_SECONDS = 600.0
 
@@ -104,7 +104,8 @@ def _vector(text: str) -> bytes:
 
     numbers = numpy.zeros(DIMENSION, dtype="float32")
     for word in text.split():
-        numbers[hashlib.blake2s(word.encode(), digest_size=1).digest()[0] % DIMENSION] += 1
+        digest = hashlib.blake2s(word.encode(), digest_size=2).digest()
+        numbers[int.from_bytes(digest, "big") % DIMENSION] += 1
     length = float(numpy.linalg.norm(numbers)) or 1.0
     return bytes((numbers / length).astype("float32").tobytes())
 
@@ -195,7 +196,8 @@ def main() -> None:
         return
     for name, value in figures.items():
         print(f"{name:<32}{value:>12,.1f}")
-    fits = figures["answer_slowest_milliseconds"] < GOAL_MILLISECONDS
+    slowest = [figures.get(f"{name}_slowest_milliseconds", 0.0) for name in ("answer", "vectors")]
+    fits = max(slowest) < GOAL_MILLISECONDS
     soon = figures["read_seconds"] < GOAL_SECONDS
     print(f"goals: read in minutes: {soon}; answer in 50 ms: {fits}")
 

@@ -1,6 +1,7 @@
 import base64
 import hashlib
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,13 @@ def test_002_49_a_picture_that_is_cut_off_is_still_described(tmp_path: Path) -> 
     (tmp_path / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\nIHDR")
     assert attach(("cut.png",), tmp_path)[0].preview == "[image/png]"
     assert pictures_of(("cut.png",), tmp_path) == ()
+
+
+def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(SetupError) as refused:
+        attach(("pipe", "folder"), tmp_path)
+    assert "'pipe' (it is no plain file), 'folder' (it is a folder)" in str(refused.value)
+    with pytest.raises(SetupError, match="%agent library add ADDRESS"):
+        attach(("https://example.org/a.csv",), tmp_path)

@@ -179,5 +179,5 @@ def test_all_conversations_of_a_process_share_what_is_known_of_the_service(
     sources, settings = Sources(), settings_with(service)
     shelf = sources.blocks(database, settings)
     assert shelf is sources.blocks(database, settings)
-    assert sources.of(database, settings) is sources.of(database, settings)
+    assert sources.of(database, settings) == sources.of(database, settings)
     assert shelf is not sources.blocks(database, settings_with(service, "m2"))

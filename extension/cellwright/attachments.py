@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,9 @@ from cellwright.pictures import Picture, picture_in, sendable
 
 __all__ = ["Attachment", "attach", "human_size", "pictures_of"]
 
+FETCH_HINT = (
+    "Of an address, fetch the file first, or let the library read it: %agent library add ADDRESS."
+)
 HASH_LIMIT_BYTES = 256 * 1024 * 1024
 PICTURE_HEAD_BYTES = 65_536
 """The size of a picture stands in these, also where a camera put much before it."""
@@ -50,9 +54,9 @@ def attach(paths: tuple[str, ...], folder: Path) -> tuple[Attachment, ...]:
         except OSError as error:
             complaints.append(f"{path!r} ({error.strerror or error})")
     if complaints:
-        raise SetupError(
-            f"Cannot read {', '.join(complaints)}.", hint=f"Files are looked for from {folder}."
-        )
+        is_page = any("://" in path for path in paths)
+        hint = FETCH_HINT if is_page else f"Files are looked for from {folder}."
+        raise SetupError(f"Cannot read {', '.join(complaints)}.", hint=hint)
     return tuple(found)
 
 
@@ -106,6 +110,9 @@ def human_size(size_bytes: int) -> str:
 
 
 def _describe(path: Path, folder: Path) -> Attachment:
+    if path.exists() and not path.is_file():
+        # a pipe would be waited for, and a device never ends
+        raise OSError(errno.EINVAL, "it is a folder" if path.is_dir() else "it is no plain file")
     with path.open("rb") as file:
         head = file.read(PICTURE_HEAD_BYTES)
         size = path.stat().st_size

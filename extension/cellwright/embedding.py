@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import array
 import math
+import os
+import threading
+import weakref
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cellwright.errors import LMStreamError
 from cellwright.lm.endpoints import Endpoint
 from cellwright.lm.faults import from_exception
 from cellwright.settings import ServiceSettings, Settings
+
+if TYPE_CHECKING:
+    import openai
 
 __all__ = ["Embedder", "ServiceEmbedder", "embedder_of"]
 
@@ -54,6 +60,9 @@ class ServiceEmbedder:
     def __init__(self, service: ServiceSettings, model: str) -> None:
         self._service = service
         self._model = model
+        self._lock = threading.Lock()
+        self._client: openai.OpenAI | None = None
+        self._process = 0
 
     @property
     def model(self) -> str:
@@ -66,21 +75,13 @@ class ServiceEmbedder:
         Raises:
             LMError: The service failed, or did not give a vector for each text.
         """
-        import openai
-
         service = self._service
         endpoint = Endpoint(service.base_url, self._model, service.api_key)
         sent = [text[:TEXT_CHARACTERS] for text in texts]
         try:
-            with openai.OpenAI(
-                base_url=service.base_url,
-                api_key=service.api_key or PLACEHOLDER_KEY,
-                max_retries=0,
-                timeout=timeout_seconds,
-            ) as client:
-                answer = client.embeddings.create(
-                    model=self._model, input=sent, encoding_format="float"
-                )
+            answer = self._opened().embeddings.create(
+                model=self._model, input=sent, encoding_format="float", timeout=timeout_seconds
+            )
             ordered = sorted(answer.data, key=lambda item: item.index)
             vectors = tuple(_unit(item.embedding) for item in ordered)
         except Exception as error:  # whatever the SDK raises; a bug of ours stays what it is
@@ -91,6 +92,21 @@ class ServiceEmbedder:
                 hint=f"Check that {self._model!r} is an embedding model.",
             )
         return vectors
+
+    def _opened(self) -> openai.OpenAI:
+        """The service's client; making one takes as long as looking all vectors through."""
+        import openai
+
+        with self._lock:
+            if self._client is None or self._process != os.getpid():
+                self._client = openai.OpenAI(
+                    base_url=self._service.base_url,
+                    api_key=self._service.api_key or PLACEHOLDER_KEY,
+                    max_retries=0,
+                )
+                self._process = os.getpid()  # connections are not shared with a fork
+                weakref.finalize(self, self._client.close)
+            return self._client
 
 
 def _unit(numbers: Sequence[float]) -> bytes:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from cellwright.store.usage_table import MonthBudget, UsageRow
 
+UNPRICED = (
+    "{count:,} calls have no known price and do not count: give one in the table that "
+    "CELLWRIGHT_PRICES names, or limit tokens (--budget-tokens N)."
+)
+
 __all__ = ["dollars", "share", "tokens"]
 
 
@@ -25,4 +30,8 @@ def share(budget: MonthBudget) -> str:
         used, limit = f"${budget.used:.4f}", f"${budget.limit:.2f}"
     else:
         used, limit = f"{budget.used:,.0f}", f"{budget.limit:,.0f} tokens"
-    return f"Budget of {budget.month}: {used} of {limit} used ({budget.used / budget.limit:.0%})."
+    share_used = f"{budget.used / budget.limit:.0%}"
+    words = f"Budget of {budget.month}: {used} of {limit} used ({share_used})."
+    if not budget.unpriced_calls:
+        return words
+    return f"{words} {UNPRICED.format(count=budget.unpriced_calls)}"

@@ -18,7 +18,7 @@ from cellwright.library.libraries import Libraries
 from cellwright.library.searching import Scope
 from cellwright.stopping import Stop
 
-__all__ = ["Page", "Shelf", "serving", "vectors_like"]
+__all__ = ["Page", "Shelf", "serving", "vector_of", "vectors_like"]
 
 DIMENSION = 32
 SAME = {"automobile": "car", "vehicle": "car"}
@@ -125,14 +125,15 @@ def vectors_like(path: str, body: Any) -> Page:
     """Vectors of texts: those that share words are near each other."""
     assert path == "/v1/embeddings"
     data = [
-        {"object": "embedding", "index": index, "embedding": _vector(text)}
+        {"object": "embedding", "index": index, "embedding": vector_of(text)}
         for index, text in enumerate(body["input"])
     ]
     answer = {"object": "list", "data": data, "model": body["model"], "usage": {}}
     return Page(json.dumps(answer).encode(), "application/json")
 
 
-def _vector(text: str) -> list[float]:
+def vector_of(text: str) -> list[float]:
+    """How often words are there, in any order."""
     numbers = [0.0] * DIMENSION
     for word in re.findall(r"\w+", text.lower()):
         digest = hashlib.sha256(SAME.get(word, word).encode()).digest()

@@ -129,6 +129,31 @@ def test_a_place_is_removed_with_its_documents(shelf: Shelf) -> None:
         shelf.libraries.remove("docs", str(shelf.folder))
 
 
+def test_a_document_is_removed_by_the_name_that_the_list_shows_or_by_its_path(shelf: Shelf) -> None:
+    for name in ("docs/退货.md", "docs/b.md", "docs/c.md"):
+        shelf.write(name, "words")
+    shelf.add("docs")
+    above, docs = str(shelf.folder), str(shelf.folder / "docs")
+    assert shelf.libraries.remove("docs/退货.md", above) == "docs/退货.md"
+    assert shelf.libraries.remove("b.md", docs) == "docs/b.md"
+    assert shelf.libraries.remove("docs/c.md", docs) == "docs/c.md"
+    assert shelf.update().changed == 0
+    assert shelf.documents() == {}
+
+
+def test_a_document_of_two_libraries_is_removed_by_its_id(shelf: Shelf) -> None:
+    shelf.write("a.md", "words")
+    shelf.add(".")
+    shelf.add(".", name="other")
+    above = str(shelf.folder)
+    one, other = shelf.libraries.documents(shelf.libraries.above(above))
+    with pytest.raises(SetupError, match=f"{one.document_id}, {other.document_id}"):
+        shelf.libraries.remove("a.md", above)
+    shelf.libraries.remove(one.document_id, above)
+    shelf.libraries.remove("a.md", above)
+    assert shelf.documents() == {}
+
+
 def test_a_link_does_not_bring_in_what_nobody_added(shelf: Shelf, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("private words")
@@ -186,7 +211,7 @@ def test_reading_goes_on_beside_and_can_be_watched_and_stopped() -> None:
         yield Progress(1, 9, "a.md")
         seen.set()
         go.wait(5)
-        yield Progress(2, 9, "b.md", 2, 1, "No vectors.")
+        yield Progress(2, 9, "b.md", 2, 1, notice="No vectors.")
 
     going = Indexing(work)
     assert seen.wait(5)
@@ -198,6 +223,21 @@ def test_reading_goes_on_beside_and_can_be_watched_and_stopped() -> None:
         "2 documents read; 2 of 9 looked at. 1 cannot be read; the list of documents says why. "
         "It was stopped; what was read is kept. No vectors."
     )
+
+
+def test_the_reasons_are_told_at_once_where_they_are_few(shelf: Shelf) -> None:
+    for number in range(8):
+        shelf.write(f"{number}.md", "" if number else "words")
+    work = shelf.libraries.adding(("0.md", "1.md", "2.md"), str(shelf.folder))
+    going = Indexing(work)
+    assert going.wait(10)
+    assert going.summary() == (
+        "1 document read; 3 of 3 looked at. 2 cannot be read: 1.md: There is no text in it. "
+        "2.md: There is no text in it."
+    )
+    going = Indexing(shelf.libraries.adding((".",), str(shelf.folder)))
+    assert going.wait(10)
+    assert going.summary().endswith("5 cannot be read; the list of documents says why.")
 
 
 def test_what_ends_reading_early_is_kept() -> None:
@@ -284,3 +324,15 @@ def test_without_a_file_the_library_is_kept_in_memory(tmp_path: Path) -> None:
     shelf.add("a.md")
     assert shelf.found("zebra") == ["a.md"]
     shelf.libraries.store.database.close()
+
+
+def test_a_whole_disk_or_home_is_not_read(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir(exist_ok=True)
+    for place, what in (("/", "disk"), ("~", "home folder"), ("/..", "disk")):
+        with pytest.raises(SetupError, match=f"is a whole {what}. Name the folders"):
+            shelf.add(place)
+    assert shelf.documents() == {}

@@ -118,9 +118,23 @@ def test_002_59_what_was_quoted_before_is_not_repeated(filled: Shelf) -> None:
     source = LibrarySource(filled.libraries)
     asked = turn(filled, "When are goods returned?")
     assert "thirty" in source.look_up(asked).blocks[0].text
-    again = source.look_up(replace(asked, run_id="next"))
+    said = f"<context>\n  {source.look_up(replace(asked, chat_id='other')).blocks[0].text}"
+    again = source.look_up(replace(asked, run_id="next", said=lambda: said))
     assert (again.blocks[0].label[:3], again.blocks[0].text) == ("[1]", GIVEN)
-    assert "thirty" in source.look_up(replace(asked, chat_id="other")).blocks[0].text
+    later = LibrarySource(filled.libraries)
+    before = "<context>\n[1] a.md; data\n  [4] b.md; data\n[2024] is no number of ours"
+    assert later.look_up(replace(asked, said=lambda: before)).blocks[0].label.startswith("[5] ")
+
+
+def test_002_59_what_the_model_is_no_longer_told_is_quoted_again(filled: Shelf) -> None:
+    source = LibrarySource(filled.libraries)
+    asked = turn(filled, "When are goods returned?")
+    first = source.look_up(asked).blocks[0]
+    kept = {"said": f"<context>\n  {first.text}"}
+    asked = replace(asked, run_id="next", said=lambda: kept["said"])
+    assert source.look_up(asked).blocks[0].text == GIVEN
+    kept["said"] = "(turns are summed up)"
+    assert source.look_up(asked).blocks[0] == first, "under the number it had"
 
 
 def test_002_59_only_an_assistant_with_a_library_looks_into_it(filled: Shelf) -> None:

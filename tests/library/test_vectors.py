@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import array
 import json
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from library.shelves import Page, Served, Shelf, serving, vectors_like
+from library.shelves import Page, Served, Shelf, serving, vector_of, vectors_like
 
 from cellwright.embedding import ServiceEmbedder, embedder_of
 from cellwright.errors import LMError
 from cellwright.library import searching
 from cellwright.library.libraries import Libraries
+from cellwright.library.nearness import Nearness
 from cellwright.library.searching import Scope
+from cellwright.library.source import LibrarySource
 from cellwright.settings import ServiceSettings, Settings
-from cellwright.store.database import Database
+from cellwright.store.database import Database, Statement
+from cellwright.store.library_search import hits_of
+from cellwright.store.library_vectors import keep_vectors, pieces_of
+from cellwright.turn_sources import Turn
 
 
 @pytest.fixture
@@ -147,3 +155,84 @@ def test_vectors_of_another_length_are_not_compared(
     monkeypatch.setattr("library.shelves.DIMENSION", 16)
     monkeypatch.setattr(searching, "EMBEDDED_AT_ONCE", 0)
     assert shelf.found("zebra") == ["a.md"]
+
+
+def test_002_58_what_means_the_same_stands_beside_the_question_though_it_shares_no_word(
+    service: Served, database: Database, tmp_path: Path
+) -> None:
+    shelf = shelf_with(service, database, tmp_path)
+    shelf.write("car.md", "car")
+    shelf.write("fruit.md", "apple banana cherry kiwi lemon")
+    shelf.add(".")
+    source = LibrarySource(shelf.libraries)
+    asked = Turn("automobile", chat_id="chat", run_id="run", folder=str(shelf.folder))
+    (block,) = source.look_up(asked).blocks
+    assert block.text == "car"
+    assert source.look_up(replace(asked, prompt="train")).blocks == ()
+
+
+def test_among_many_pieces_only_one_that_is_nearer_than_by_chance_stands_out(
+    shelf: Shelf, database: Database
+) -> None:
+    for number in range(70):
+        shelf.write(f"{number:02}.md", f"text {number}")
+    shelf.add(".")
+    (library,) = shelf.libraries.above(str(shelf.folder))
+    numbers = range(1, 71)
+    for model, best in (("even", 0.6), ("clear", 0.99)):
+        cosines = [best, *(0.5 + 0.001 * number for number in numbers[1:])]
+        hashes = [sha256 for _, sha256 in pieces_of(database, library.number)]
+        vectors = [_vector(cosine, (1 - cosine**2) ** 0.5) for cosine in cosines]
+        keep_vectors(database, model, zip(hashes, vectors, strict=True))
+        near = Nearness(database).nearest(library, model, _vector(1.0, 0.0), 3)
+        assert near[0].cosine == pytest.approx(best)
+        assert [item.stands_out for item in near] == [model == "clear", False, False]
+
+
+def test_what_is_new_is_added_to_what_was_read_and_what_is_gone_is_not_found(
+    service: Served, database: Database, tmp_path: Path
+) -> None:
+    shelf = shelf_with(service, database, tmp_path)
+    for name in ("car", "apple", "train"):
+        shelf.write(f"{name}.md", name)
+    shelf.add(".")
+    nearness = Nearness(database)
+
+    def nearest(word: str) -> list[str]:
+        (library,) = shelf.libraries.above(str(shelf.folder))
+        vector = vector_bytes(word)
+        near = nearness.nearest(library, "m1", vector, 10)
+        ids = [item.chunk_id for item in near if item.cosine > 0.5]
+        return sorted(hit.name for hit in hits_of(database, ids).values())
+
+    assert nearest("automobile") == ["car.md"]
+    shelf.write("more.md", "automobile")
+    shelf.write("same.md", "car")
+    (shelf.folder / "apple.md").unlink()
+    shelf.update()
+    assert nearest("automobile") == ["car.md", "more.md", "same.md"]
+    assert nearest("apple") == []
+    without = Shelf(shelf.folder, Libraries(database, Settings()))
+    without.write("late.md", "kiwi")
+    without.update()
+    assert nearest("kiwi") == []
+    shelf.update()
+    assert nearest("kiwi") == ["late.md"], "its vector came when the piece was known already"
+    for name in ("car", "train", "more", "same", "late"):
+        (shelf.folder / f"{name}.md").unlink()
+    shelf.write("other.md", "lemon")
+    shelf.update()
+    assert nearest("lemon") == ["other.md"]
+    assert nearest("kiwi") == []
+    database.write(Statement("DELETE FROM library_vectors"))
+    assert nearest("lemon") == []
+
+
+def _vector(*numbers: float) -> bytes:
+    return array.array("f", numbers).tobytes()
+
+
+def vector_bytes(word: str) -> bytes:
+    numbers = vector_of(word)
+    length = math.sqrt(sum(number * number for number in numbers))
+    return _vector(*(number / length for number in numbers))

@@ -12,8 +12,7 @@ from cellwright.errors import SetupError
 from cellwright.outside import Definition, fingerprint_of
 from cellwright.outside.definition_files import (
     checked,
-    folder_files,
-    read_files,
+    read_folder,
     read_servers,
     read_toml,
 )
@@ -130,6 +129,25 @@ def test_the_servers_of_other_programs_are_read(tmp_path: Path) -> None:
     assert not far.is_local
 
 
+def test_variables_and_folders_are_read_as_other_programs_write_them(tmp_path: Path) -> None:
+    path = tmp_path / ".vscode" / "mcp.json"
+    path.parent.mkdir()
+    given = {
+        "web": {"url": "https://w.example", "headers": {"Authorization": "Bearer ${env:TOKEN}"}},
+        "fs": {"command": "fs", "args": ["${workspaceFolder}/data", "${userHome}"]},
+        "asks": {"command": "x", "env": {"KEY": "${input:key}"}},
+        "odd": {"command": "x", "args": [1]},
+    }
+    path.write_text(json.dumps({"servers": given}), "utf-8")
+    found = read_servers(path)
+    web, files = found.definitions
+    assert web.headers == {"Authorization": "Bearer ${TOKEN}"}
+    assert files.arguments == (f"{tmp_path}/data", str(Path.home()))
+    asks, odd = found.problems
+    assert asks == "'asks': it asks for an input; write ${NAME} of an environment variable instead"
+    assert "args: is not a list of texts" in odd
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -143,14 +161,14 @@ def test_the_servers_of_other_programs_are_read(tmp_path: Path) -> None:
 )
 def test_a_broken_file_of_servers_is_told(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / ".mcp.json").write_text(text, "utf-8")
-    found = read_files(folder_files(tmp_path))
+    found = read_folder(tmp_path)
     assert found.definitions == ()
     assert message in found.problems[0]
 
 
 def test_a_broken_server_keeps_no_other_from_being_read(tmp_path: Path) -> None:
     servers(tmp_path, broken={}, good={"command": "x"})
-    found = read_files(folder_files(tmp_path))
+    found = read_folder(tmp_path)
     assert [definition.name for definition in found.definitions] == ["good"]
     assert len(found.problems) == 1
 
@@ -158,7 +176,7 @@ def test_a_broken_server_keeps_no_other_from_being_read(tmp_path: Path) -> None:
 def test_of_two_of_one_name_the_first_counts(tmp_path: Path) -> None:
     toml(tmp_path, "weather", WHOLE)
     servers(tmp_path, weather={"command": "other"}, more={"command": "m"})
-    found = read_files(folder_files(tmp_path))
+    found = read_folder(tmp_path)
     assert [(d.name, d.command) for d in found.definitions] == [
         ("weather", "weather-server"),
         ("more", "m"),

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes import make_context
+from outside.http_service import Answered, HttpService, Received
 
 from cellwright.components import ToolContext
 from cellwright.errors import RunCancelled, ToolError
@@ -27,6 +29,7 @@ pytest.importorskip("mcp")
 
 SCRIPT = str(Path(__file__).with_name("mcp_sample_server.py"))
 KEY = "-".join(["word", "of", "the", "day"])
+INFO = {"name": "w", "version": "1"}
 ENVIRON = {**os.environ, "SAMPLE_KEY": KEY}
 PROGRAM = Definition(
     "sample",
@@ -58,11 +61,9 @@ def program(loop: McpLoop, listings: list[Listing]) -> McpService:
     return McpService(PROGRAM, Surroundings(ENVIRON), loop, listings.append)
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+@contextmanager
+def served(port: int) -> Iterator[None]:
+    """The sample server over HTTP, at this port."""
     silent = subprocess.DEVNULL
     command = [sys.executable, SCRIPT, "http", str(port)]
     with subprocess.Popen(command, stdout=silent, stderr=silent) as process:
@@ -73,8 +74,29 @@ def address() -> Iterator[str]:
                 break
             except OSError:
                 time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield
         process.kill()
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        number: int = taken.getsockname()[1]
+        return number
+
+
+@pytest.fixture(scope="module")
+def running(port: int) -> Iterator[ExitStack]:
+    """Holds the server; closing it ends the server."""
+    with ExitStack() as stack:
+        stack.enter_context(served(port))
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def address(port: int, running: ExitStack) -> str:
+    return f"http://127.0.0.1:{port}/mcp"
 
 
 def named(service: McpService, name: str) -> Function:
@@ -239,3 +261,67 @@ def test_hints_of_a_stranger_make_nothing_less_risky() -> None:
     assert risk(hints=(False, None), is_trusted=True) == "execute"
     assert risk(hints=(None, True), is_trusted=True) == "destroy"
     assert risk(reads=("f*",)) == "read"
+
+
+OAUTH = {"WWW-Authenticate": 'Bearer resource_metadata="https://w.example"'}
+
+
+@pytest.mark.parametrize(
+    ("answered", "key", "words"),
+    [
+        (Answered("", 401), "", "refused: 401 Unauthorized. Put a token into an environment"),
+        (Answered("", 401, OAUTH), "", "It signs in with OAuth, which cellwright does not. Put"),
+        (Answered("", 403), "SAMPLE_KEY", "403 Forbidden. What SAMPLE_KEY holds was not taken"),
+        (Answered("", 404), "", "404 Not Found. Look at its address: http"),
+        (Answered("", 500), "", "refused: 500 Internal Server Error."),
+        (Answered("", 599), "", "refused: 599."),
+        (Answered("", 400), "", "cannot be started"),
+    ],
+)
+def test_an_http_server_that_refuses_says_what_it_wants(
+    loop: McpLoop, service: HttpService, answered: Answered, key: str, words: str
+) -> None:
+    service.answers["/mcp"] = answered
+    made = Definition("web", "mcp", f"{service.url}/mcp", key=key, is_local=True)
+    with pytest.raises(ToolError) as refused:
+        McpService(made, Surroundings(ENVIRON), loop).listing()
+    assert words in str(refused.value)
+    assert KEY not in str(refused.value)
+
+
+def test_a_token_is_sent_with_every_message_and_one_that_runs_out_is_told(
+    loop: McpLoop, service: HttpService
+) -> None:
+    """The server speaks as little of the protocol as a call needs."""
+    tool = {"name": "today", "inputSchema": {"type": "object"}}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": INFO}
+    said = {"initialize": hello, "tools/list": {"tools": [tool]}}
+
+    def answer(request: Received) -> Answered:
+        message = request.json if request.body else {}
+        if message.get("method") == "tools/call":
+            return Answered("", 401)
+        if "id" not in message:
+            return Answered("", 202 if message else 405)
+        result = said[message["method"]]
+        return Answered({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    service.answers["/mcp"] = answer
+    made = Definition("web", "mcp", f"{service.url}/mcp", key="SAMPLE_KEY", is_local=True)
+    web = McpService(made, Surroundings(ENVIRON), loop)
+    with pytest.raises(ToolError, match="What SAMPLE_KEY holds was not taken"):
+        call(web, "today")
+    web.close()
+    assert {r.headers.get("Authorization") for r in service.received} == {f"Bearer {KEY}"}
+
+
+def test_an_http_server_that_was_started_anew_is_greeted_again(
+    loop: McpLoop, address: str, port: int, running: ExitStack
+) -> None:
+    made = Definition("web", "mcp", address, is_local=True, timeout_seconds=20)
+    service = McpService(made, Surroundings(ENVIRON), loop)
+    assert call(service, "add", a=1, b=1)[0].text == {"info": "2"}
+    running.close()
+    running.enter_context(served(port))
+    assert call(service, "add", a=1, b=2)[0].text == {"info": "3"}
+    service.close()

@@ -11,7 +11,8 @@ from outside.http_service import Answered, HttpService
 
 from cellwright.cli import main
 from cellwright.errors import SetupError
-from cellwright.outside.opening import open_outside
+from cellwright.outside.opening import Whereabouts, open_outside
+from cellwright.outside.orders import order, parse
 from cellwright.outside.source import OutsideTools
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
@@ -35,7 +36,8 @@ def weather(service: HttpService) -> str:
 @pytest.fixture
 def tools(tmp_path: Path) -> Iterator[OutsideTools]:
     database = open_database(None)
-    made = open_outside(database, Settings(home=tmp_path / "home"), tmp_path)
+    where = Whereabouts((tmp_path,), tmp_path)
+    made = open_outside(database, Settings(home=tmp_path / "home"), where)
     yield made
     made.close()
     database.close()
@@ -140,3 +142,17 @@ def test_a_check_that_fails_ends_with_1(folder: Path, capsys: pytest.CaptureFixt
     (folder / ".mcp.json").write_text('{"mcpServers": {"files": {"command": "x"}}}', "utf-8")
     assert main(["tools", "check"]) == 0
     assert "cellwright tools connect files" in capsys.readouterr().out
+
+
+def test_a_header_names_the_variable_that_holds_it(
+    tools: OutsideTools, weather: str, service: HttpService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEATHER_WORD", "sunny-side")
+    line = f"tool discover {weather} --name weather --local --header X-Key=WEATHER_WORD"
+    said(line, tools)
+    assert service.received[-1].headers["X-Key"] == "sunny-side"
+    (entry,) = tools.book.pages().entries
+    assert entry.definition.headers == {"X-Key": "${WEATHER_WORD}"}
+    for wrong in ("X-Key", "X-Key=two words", "=NAME"):
+        with pytest.raises(SetupError, match="environment variable|has no variable"):
+            order(parse(["connect", "web", weather, "--header", wrong]), tools)

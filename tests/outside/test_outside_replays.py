@@ -48,7 +48,7 @@ def database() -> Iterator[Database]:
 def tools(tmp_path: Path, database: Database) -> Iterator[OutsideTools]:
     store = ToolStore(database, "mi")
     services = Services(store, Surroundings({"PATH": os.environ["PATH"]}, str(tmp_path)))
-    made = OutsideTools(ToolBook(store, tmp_path / "home", tmp_path), services)
+    made = OutsideTools(ToolBook(store, tmp_path / "home", [tmp_path]), services)
     yield made
     made.close()
 

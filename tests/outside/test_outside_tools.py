@@ -22,7 +22,7 @@ from cellwright.errors import SetupError
 from cellwright.events import Notice, RunFinished, ToolFinished
 from cellwright.outside.book import ToolBook
 from cellwright.outside.definition_files import checked
-from cellwright.outside.opening import open_outside
+from cellwright.outside.opening import Whereabouts, open_outside
 from cellwright.outside.orders import name_of, order, parse
 from cellwright.outside.services import Services
 from cellwright.outside.source import OutsideTools
@@ -70,7 +70,7 @@ def opened(tmp_path: Path, database: Database) -> Iterator[Opener]:
     def again() -> OutsideTools:
         store = ToolStore(database, "mi")
         around = Surroundings({"WEATHER_KEY": KEY, "PATH": os.environ["PATH"]}, str(tmp_path))
-        book = ToolBook(store, tmp_path / "home", tmp_path)
+        book = ToolBook(store, tmp_path / "home", [tmp_path])
         made.append(OutsideTools(book, Services(store, around)))
         return made[-1]
 
@@ -504,10 +504,11 @@ def test_one_set_of_tools_serves_a_record_whatever_else_is_set(
     tmp_path: Path, database: Database
 ) -> None:
     settings = Settings(home=tmp_path, user="mi")
-    first = open_outside(database, settings, tmp_path)
-    assert open_outside(database, replace(settings, mode="auto"), tmp_path) is first
+    here = Whereabouts((tmp_path,), tmp_path)
+    first = open_outside(database, settings, here)
+    assert open_outside(database, replace(settings, mode="auto"), here) is first
     assert open_outside(database, settings).name == "outside"
-    assert open_outside(database, replace(settings, user="eve"), tmp_path) is not first
+    assert open_outside(database, replace(settings, user="eve"), here) is not first
     first.close()
 
 

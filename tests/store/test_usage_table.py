@@ -27,6 +27,7 @@ from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import MonthBudget, UsageTable, month_of
 from cellwright.usage import ModelUsage, Usage, UsageGroup
+from cellwright.usage_words import share
 
 NOW = START
 ASKED = ModelAsked(1, (user("x" * 400),), (Manifest("t", "d" * 40, {}),))
@@ -211,6 +212,19 @@ def test_002_81_a_budget_is_kept_for_the_month_and_says_how_it_is_raised(
     assert "220 of 220 tokens" in reached.reason
     later = UsageTable(database, lambda: 2_000_000_000.0)
     assert [budget.used for budget in later.budgets()] == [0.0]
+
+
+def test_002_81_a_limit_in_dollars_says_which_calls_it_does_not_see(
+    database: Database, table: UsageTable
+) -> None:
+    table.set_budget("month_dollars", 1.0)
+    table.set_budget("month_tokens", 500)
+    run(database, begun(), ASKED, replied(100, 10, cost=None))
+    dollars, tokens = table.budgets()
+    assert (dollars.used, dollars.unpriced_calls) == (0.0, 1)
+    assert share(dollars).endswith("names, or limit tokens (--budget-tokens N).")
+    assert tokens.unpriced_calls == 0
+    assert share(tokens).endswith("(22%).")
 
 
 @pytest.mark.parametrize(

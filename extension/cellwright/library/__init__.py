@@ -14,6 +14,7 @@ __all__ = [
     "HIT_LIMIT",
     "NUMBER_BITS",
     "OVERLAP_CHARACTERS",
+    "REASON_LIMIT",
     "Chunk",
     "Document",
     "Found",
@@ -31,6 +32,7 @@ CHUNK_CHARACTERS = 1_024
 OVERLAP_CHARACTERS = 128
 """Between two pieces of one long paragraph; code is cut without any."""
 HIT_LIMIT = 7
+REASON_LIMIT = 3
 NUMBER_BITS = 28
 
 
@@ -130,6 +132,8 @@ class Hit:
     text: str
     score: float = 0.0
     """Greater is better; only comparable within one search."""
+    is_near: bool = False
+    """It means what was asked for, also where it shares no word with it."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,8 @@ class Progress:
     changed: int = 0
     """Documents that were read anew so far."""
     problems: int = 0
+    reasons: tuple[str, ...] = ()
+    """Why the first of them cannot be read."""
     notice: str = ""
     """What the person should know, such as that there are no vectors."""
 

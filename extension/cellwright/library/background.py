@@ -52,7 +52,7 @@ class Indexing:
         of = f"{progress.done:,} of {progress.total:,}"
         lines = [f"{read} read; {of} looked at."]
         if progress.problems:
-            lines.append(f"{progress.problems:,} cannot be read; the list of documents says why.")
+            lines.append(f"{progress.problems:,} cannot be read{_why(progress)}")
         if self.was_stopped:
             lines.append("It was stopped; what was read is kept.")
         return " ".join(filter(None, [*lines, progress.notice]))
@@ -63,3 +63,10 @@ class Indexing:
                 self.progress = progress
         except Exception as error:  # told by whoever waits for it
             self.error = error
+
+
+def _why(progress: Progress) -> str:
+    """The reasons where they are few."""
+    if 0 < progress.problems == len(progress.reasons):
+        return f": {' '.join(progress.reasons)}"
+    return "; the list of documents says why."

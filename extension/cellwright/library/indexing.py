@@ -15,6 +15,7 @@ from pathlib import Path
 from cellwright.embedding import Embedder
 from cellwright.errors import LMError, SetupError
 from cellwright.library import (
+    REASON_LIMIT,
     Chunk,
     Document,
     Found,
@@ -176,6 +177,7 @@ class Indexer:
             progress,
             changed=progress.changed + (not document.problem),
             problems=progress.problems + bool(document.problem),
+            reasons=(*progress.reasons, *_reason(document))[:REASON_LIMIT],
         )
 
     def _write(self, at_least: int) -> None:
@@ -215,6 +217,10 @@ class Indexer:
             pairs = zip((item.sha256 for item in missing), vectors, strict=True)
             keep_vectors(database, embedder.model, pairs)
             yield replace(progress, name=f"vectors of {embedder.model}")
+
+
+def _reason(document: Document) -> tuple[str, ...]:
+    return (f"{document.name}: {document.problem}",) if document.problem else ()
 
 
 def _gone(

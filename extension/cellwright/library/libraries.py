@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cellwright.embedding import embedder_of
 from cellwright.errors import SetupError
-from cellwright.library import Document, Library, Progress
+from cellwright.library import REASON_LIMIT, Document, Library, Progress
 from cellwright.library.fetching import check_address, is_address
 from cellwright.library.indexing import Indexer, IndexOptions
 from cellwright.library.places import checked_place, project_folder
@@ -113,10 +113,10 @@ class Libraries:
         return work
 
     def remove(self, target: str, folder: str) -> str:
-        """Take out a document by its id, or a place with all of its documents; what went.
+        """Take out a document by id, path or name, or a place with all its documents; what went.
 
         Raises:
-            SetupError: There is no such document or place here.
+            SetupError: There is no such document or place here, or several have that name.
         """
         libraries = self.around(folder)
         document = self.store.document(target)
@@ -127,7 +127,18 @@ class Libraries:
         for library in libraries:
             if wanted in self.store.places(library.number):
                 count = self.store.remove_place(library.number, wanted)
-                return f"{target} ({count} documents)"
+                return f"{target} ({count} document{'s' * (count != 1)})"
+        documents = self.documents(libraries)
+        at_place = [each for each in documents if each.place == wanted]
+        named = at_place or [each for each in documents if each.name == target]
+        if len(named) == 1:
+            self.store.take_out(named[0])
+            return named[0].name
+        if named:
+            raise SetupError(
+                f"The library has {len(named)} documents {target!r}.",
+                hint=f"Name one by its id: {', '.join(each.document_id for each in named)}.",
+            )
         raise SetupError(
             f"The library has no document or place {target!r}.",
             hint="%agent library list shows their ids.",
@@ -203,4 +214,5 @@ def _sum(before: Progress, now: Progress) -> Progress:
         total=before.total + now.total,
         changed=before.changed + now.changed,
         problems=before.problems + now.problems,
+        reasons=(*before.reasons, *now.reasons)[:REASON_LIMIT],
     )

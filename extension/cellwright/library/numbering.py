@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from cellwright.library.searching import Scope
 
 __all__ = ["ChatNumbers", "Numbering"]
 
+NUMBER = re.compile(r"^\s*\[(\d{1,3})\] ", re.MULTILINE)
+"""How a piece that was quoted begins."""
 CHAT_LIMIT = 200
 RUN_LIMIT = 1_000
 
@@ -22,10 +25,12 @@ class ChatNumbers:
     numbers: dict[str, int] = field(default_factory=dict)
     quoted: set[str] = field(default_factory=set)
     """What was put beside a question of this chat already."""
+    taken: int = 0
+    """Numbers up to this one were given in a kernel or server that has ended."""
 
     def number_of(self, hit: Hit) -> int:
         """The piece's number; the next one when it has none."""
-        return self.numbers.setdefault(_key(hit), len(self.numbers) + 1)
+        return self.numbers.setdefault(_key(hit), self.taken + len(self.numbers) + 1)
 
     def is_new(self, hit: Hit) -> bool:
         """Whether the piece is quoted for the first time; from now on it is not."""
@@ -43,10 +48,18 @@ class Numbering:
         self._chats: OrderedDict[str, ChatNumbers] = OrderedDict()
         self._scopes: OrderedDict[str, Scope] = OrderedDict()
 
-    def of(self, chat_id: str) -> ChatNumbers:
-        """The numbers of a chat."""
+    def of(self, chat_id: str, said: str = "") -> ChatNumbers:
+        """The numbers of a chat.
+
+        Args:
+            chat_id: The chat.
+            said: What was said in it, where numbers may stand from before.
+        """
         with self._lock:
-            numbers = self._chats.setdefault(chat_id, ChatNumbers())
+            if chat_id not in self._chats:
+                taken = max(map(int, NUMBER.findall(said)), default=0)
+                self._chats[chat_id] = ChatNumbers(taken=taken)
+            numbers = self._chats[chat_id]
             self._chats.move_to_end(chat_id)
             while len(self._chats) > CHAT_LIMIT:
                 self._chats.popitem(last=False)

@@ -45,13 +45,16 @@ def checked_place(place: str, folder: str) -> str:
         folder: Where relative paths start.
 
     Raises:
-        SetupError: There is nothing of that name.
+        SetupError: There is nothing of that name, or it is the whole disk or home.
     """
     if is_address(place):
         return place.strip()
     path = (Path(folder) / Path(place).expanduser()).resolve()
     if not place.strip() or not path.exists():
         raise SetupError(f"There is no file or folder {place!r}.", hint=f"Paths start in {folder}.")
+    if path in (Path(path.anchor), Path.home().resolve()):
+        what = "home folder" if path.parent != path else "disk"
+        raise SetupError(f"{place!r} is a whole {what}.", hint="Name the folders in it to be read.")
     return str(path)
 
 

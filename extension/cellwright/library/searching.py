@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from cellwright.embedding import Embedder
 from cellwright.errors import LMError
 from cellwright.library import HIT_LIMIT, Hit, Library
-from cellwright.library.nearness import Nearness
+from cellwright.library.nearness import Near, Nearness
 from cellwright.library.query_terms import QueryTerms, read_query
 from cellwright.rank_fusion import fused
 from cellwright.store.database import Database
@@ -84,12 +84,13 @@ class Searcher:
         for library in scope.libraries:
             taken = TAKEN if scope.may_read is None else TAKEN_OF_SOME
             lists = self._by_words(library, terms, taken)
+            near: tuple[Near, ...] = ()
             try:
-                lists.append(self._by_vector(library, query, lists, taken))
+                near = self._by_vector(library, query, lists, taken)
             except LMError as error:
                 problem = f"The library was searched by words alone: {error}"
                 self._paused_until = time.monotonic() + PAUSE_SECONDS
-            found = self._fused(lists)
+            found = self._fused([*lists, tuple(item.chunk_id for item in near)], near)
             if scope.may_read is not None:
                 found = [hit for hit in found if scope.may_read(library, hit)]
             hits += found
@@ -134,7 +135,7 @@ class Searcher:
 
     def _by_vector(
         self, library: Library, query: str, lists: Sequence[tuple[int, ...]], taken: int
-    ) -> tuple[int, ...]:
+    ) -> tuple[Near, ...]:
         """The nearest pieces; what was found by words and has no vector yet is given one."""
         embedder = self._embedder
         if embedder is None or time.monotonic() < self._paused_until or not query.strip():
@@ -147,12 +148,17 @@ class Searcher:
         if missing:
             keep_vectors(database, model, zip((i.sha256 for i in missing), vectors, strict=True))
         near = self._nearness.nearest(library, model, wanted, taken)
-        return tuple(item.chunk_id for item in near if item.cosine >= NEAR)
+        return tuple(item for item in near if item.cosine >= NEAR)
 
-    def _fused(self, lists: Iterable[tuple[int, ...]]) -> list[Hit]:
+    def _fused(self, lists: Iterable[tuple[int, ...]], near: Iterable[Near]) -> list[Hit]:
         scores = fused(lists)
+        fitting = {item.chunk_id for item in near if item.stands_out}
         found = hits_of(self._database, scores) if scores else {}
-        return [replace(found[i], score=round(s, 6)) for i, s in scores.items() if i in found]
+        return [
+            replace(found[chunk_id], score=round(score, 6), is_near=chunk_id in fitting)
+            for chunk_id, score in scores.items()
+            if chunk_id in found
+        ]
 
 
 def _best(hits: list[Hit], limit: int) -> Iterable[Hit]:

@@ -30,6 +30,7 @@ GUEST = (
     "a guest."
 )
 GIVEN = "Quoted earlier in this conversation; search_library shows it again."
+FOUND_BY_CHARACTERS = 60
 LEAST_TERMS = 2
 """A piece that shares less with a question, or half as much as the best, is no answer to it."""
 
@@ -68,14 +69,17 @@ class LibrarySource:
         if not hits:
             blocks = (NO_RESULTS,) if asks_for_library(turn.prompt) else ()
             return Found(blocks, problems=problems)
-        return self._found(hits, turn.chat_id, problems)
+        return self._found(hits, turn, problems)
 
-    def _found(self, hits: tuple[Hit, ...], chat_id: str, problems: tuple[str, ...]) -> Found:
-        numbers = self._numbering.of(chat_id)
+    def _found(self, hits: tuple[Hit, ...], turn: Turn, problems: tuple[str, ...]) -> Found:
+        said = turn.said()
+        numbers = self._numbering.of(turn.chat_id, said)
         blocks, told, sources = [], [], []
         for hit in hits:
             number = numbers.number_of(hit)
-            words = hit.text if numbers.is_new(hit) else GIVEN
+            # a turn that quoted it may have been summed up or taken back
+            is_given = not numbers.is_new(hit) and _first_words(hit.text) in said
+            words = GIVEN if is_given else hit.text
             blocks.append(Quoted(quoted_label(number, hit), words))
             told.append(f"[{number}] {place_words(hit)}")
             sources.append(reference(number, hit))
@@ -100,6 +104,11 @@ class LibrarySource:
         return Scope(self._libraries.above(turn.folder), may_read)
 
 
+def _first_words(text: str) -> str:
+    """Enough of a piece to find it where it was quoted, whatever its lines are indented by."""
+    return next(filter(None, map(str.strip, text.splitlines())), "")[:FOUND_BY_CHARACTERS]
+
+
 def _query(turn: Turn) -> str:
     """The message, and the name of the error that the last cell ended with (002-59)."""
     error = ERROR_NAME.search(turn.last_error)
@@ -107,13 +116,13 @@ def _query(turn: Turn) -> str:
 
 
 def _fitting(hits: Iterable[Hit], prompt: str) -> list[Hit]:
-    """The pieces that share enough with the question to be worth their tokens."""
+    """The pieces that share enough with the question, in words or meaning, to be worth tokens."""
     terms = read_query(prompt)
     wanted = [_stem(word) for word in terms.words] + [*terms.parts, *terms.short]
     shared = [(_shared(hit, wanted), hit) for hit in hits]
     best = max((count for count, _ in shared), default=0)
     least = max(1, min(LEAST_TERMS, len(wanted)), -(-best // 2))
-    return [hit for count, hit in shared if count >= least]
+    return [hit for count, hit in shared if hit.is_near or count >= least]
 
 
 def _shared(hit: Hit, terms: Iterable[str]) -> int:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from cellwright.assistants import list_assistants, project_folders
+from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.library.libraries import Users
 
 __all__ = ["library_users"]

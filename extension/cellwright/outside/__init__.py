@@ -54,6 +54,11 @@ class Definition:
     description: str = ""
     source: str = ""
     """Where it is written down, for people."""
+    folder: str = ""
+    """Where its program is started and a document that is a file lies; empty: where we work.
+
+    Part of what a person agrees to: the same words start another program in another folder.
+    """
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,21 @@
 
 A folder that one works in may come from somebody else, and a definition in it can start a program.
 So what a folder says is only offered: it is used after ``%agent tool connect NAME``, and asked for
-again when it changes.
+again when it changes, or stands in another folder.
 """
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from cellwright.assistants import list_assistants
+from cellwright.assistants.files import list_assistants
 from cellwright.errors import SetupError
 from cellwright.outside import Definition, fingerprint_of
-from cellwright.outside.definition_files import folder_files, read_files
+from cellwright.outside.definition_files import read_files, read_folder
 from cellwright.store.tools import ToolStore
 from cellwright.values import from_dict, to_dict
 
@@ -33,7 +35,9 @@ class Entry:
     is_agreed: bool
     """Whether it is used."""
     place: Place
-    """Connected on a line, in a file of the person's own, or in the folder one works in."""
+    """Connected on a line, in a file of the person's own, or in a folder one works in."""
+    is_near: bool = True
+    """Whether that folder is the nearest one, where a line is said."""
 
     @property
     def problem(self) -> str:
@@ -41,9 +45,10 @@ class Entry:
         name = self.definition.name
         if self.is_agreed:
             return ""
+        there = "" if self.is_near else f" --in {shlex.quote(self.definition.folder)}"
         return (
             f"{name!r} of {self.definition.source!r} is not used before you agree: it "
-            f"{_deed(self.definition)}. %agent tool connect {name}"
+            f"{_deed(self.definition)}. %agent tool connect {name}{there}"
         )
 
 
@@ -62,29 +67,41 @@ class ToolBook:
     Args:
         store: What was connected on a line, and agreed to.
         home: Cellwright's own folder: what is there is the person's own.
-        folder: Where the person works.
+        folders: Where the person works, the nearest first.
     """
 
-    def __init__(self, store: ToolStore, home: Path, folder: Path) -> None:
+    def __init__(self, store: ToolStore, home: Path, folders: Iterable[Path]) -> None:
         self._store = store
         self._home = home
-        self._folder = folder
+        self._folders = tuple(folders)
+
+    @property
+    def folder(self) -> str:
+        """The nearest folder; empty: there is none."""
+        return str(self._folders[0]) if self._folders else ""
+
+    def seen_from(self, folder: Path) -> ToolBook:
+        """What there is in one folder alone."""
+        return ToolBook(self._store, self._home, (folder,))
 
     def pages(self) -> Pages:
         """What there is now; of two of one name the first counts."""
         stored = [self._stored(row) for row in self._store.definitions()]
         own = read_files(sorted((self._home / "tools").glob("*.toml")))
-        foreign = read_files(folder_files(self._folder))
+        foreign = [read_folder(folder) for folder in self._folders]
         agreed = self._store.agreed()
         entries = [Entry(each, True, "line") for each in stored]
         entries += [Entry(each, True, "own") for each in own.definitions]
         entries += [
-            Entry(each, fingerprint_of(each) in agreed, "folder") for each in foreign.definitions
+            Entry(each, fingerprint_of(each) in agreed, "folder", each.folder == self.folder)
+            for found in foreign
+            for each in found.definitions
         ]
         by_name: dict[str, Entry] = {}
         for entry in entries:
             by_name.setdefault(entry.definition.name, entry)
-        return Pages(tuple(by_name.values()), (*own.problems, *foreign.problems))
+        problems = [words for found in (own, *foreign) for words in found.problems]
+        return Pages(tuple(by_name.values()), tuple(problems))
 
     def find(self, name: str) -> Entry:
         """The service of that name.
@@ -125,7 +142,7 @@ class ToolBook:
 
     def agree(self, definition: Definition) -> None:
         """The person wants it, as it is in its file."""
-        self._store.agree(fingerprint_of(definition), definition.name)
+        self._store.agree(fingerprint_of(definition), _consent(definition))
 
     def remove(self, name: str) -> None:
         """Forget one, or no longer agree to it.
@@ -146,10 +163,13 @@ class ToolBook:
                 f"{name!r} is written down in {entry.definition.source!r}.",
                 hint="Delete that file, or move it elsewhere.",
             )
-        self._store.remove(name)
+        if entry.place == "folder":
+            self._store.disagree(_consent(entry.definition))
+        else:
+            self._store.remove(name)
 
     def _users(self, name: str) -> list[str]:
-        assistants = list_assistants([self._folder]).assistants
+        assistants = list_assistants(self._folders, self._home).assistants
         start = f"{name}__"
         return [
             assistant.name
@@ -160,6 +180,11 @@ class ToolBook:
     def _stored(self, row: object) -> Definition:
         made: Definition = from_dict(Definition, row)
         return replace(made, source=CONNECTED)
+
+
+def _consent(definition: Definition) -> str:
+    """What all that was agreed to is called, whatever stood in the file then."""
+    return f"{definition.name} in {definition.folder}"
 
 
 def _deed(definition: Definition) -> str:

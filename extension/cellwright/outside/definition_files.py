@@ -20,7 +20,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import parse_qsl
@@ -30,7 +30,7 @@ from cellwright.outside import Definition, Kind
 from cellwright.outside.addresses import origin_of
 from cellwright.outside.variables import checked_variable, literal_secrets
 
-__all__ = ["NAME", "WrittenDown", "checked", "folder_files", "read_servers", "read_toml"]
+__all__ = ["NAME", "WrittenDown", "checked", "read_folder", "read_servers", "read_toml"]
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,30}")
 FOLDER = Path(".cellwright", "tools")
@@ -67,10 +67,11 @@ class WrittenDown:
     problems: tuple[str, ...] = ()
 
 
-def folder_files(folder: Path) -> Iterator[Path]:
-    """The files of a folder that one works in."""
-    yield from sorted((folder / FOLDER).glob("*.toml"))
-    yield from (folder / name for name in SERVER_FILES if (folder / name).is_file())
+def read_folder(folder: Path) -> WrittenDown:
+    """What the files of a folder that one works in say; their programs are started there."""
+    found = read_files(_folder_files(folder))
+    there = tuple(replace(each, folder=str(folder)) for each in found.definitions)
+    return replace(found, definitions=there)
 
 
 def read_files(paths: Iterable[Path]) -> WrittenDown:
@@ -124,6 +125,11 @@ def read_servers(path: Path) -> WrittenDown:
         except SetupError as error:
             problems.append(f"{name!r}: {error.message}")
     return WrittenDown(tuple(found), tuple(problems))
+
+
+def _folder_files(folder: Path) -> Iterator[Path]:
+    yield from sorted((folder / FOLDER).glob("*.toml"))
+    yield from (folder / name for name in SERVER_FILES if (folder / name).is_file())
 
 
 def _one(path: Path) -> WrittenDown:
@@ -184,14 +190,41 @@ def _server(name: str, server: Any, path: Path) -> Definition:
     if server.get("type") == "sse":
         raise SetupError(f"{path.name}: it speaks the older protocol 'sse', which we do not.")
     plain = re.sub(r"[^A-Za-z0-9-]+", "_", name).strip("_-")[:31] or "server"
-    taken = {key: server[key] for key in ("command", "args", "url", "headers") if key in server}
+    keys = ("command", "args", "url", "headers")
+    taken = {key: _translated(server[key], path) for key in keys if key in server}
     if isinstance(server.get("env"), dict):
-        taken["env"] = {str(key): str(value) for key, value in server["env"].items()}
+        taken["env"] = {
+            str(key): _translated(str(value), path) for key, value in server["env"].items()
+        }
     url = str(server.get("url") or "")
     # whoever writes a local address into such a file means it; it is agreed to with the file
     return checked(
         {**taken, "name": plain, "kind": "mcp", "local": _names_this_machine(url)}, str(path)
     )
+
+
+def _translated(value: Any, path: Path) -> Any:
+    """What other programs write in a text for a variable or a folder, as we write it.
+
+    Raises:
+        SetupError: It asks the person for something.
+    """
+    if isinstance(value, list):
+        return [_translated(each, path) for each in value]
+    if isinstance(value, dict):
+        return {key: _translated(each, path) for key, each in value.items()}
+    if not isinstance(value, str):
+        return value
+    if "${input:" in value:
+        raise SetupError("it asks for an input; write ${NAME} of an environment variable instead")
+    folder = path.parent if path.name == ".mcp.json" else path.parent.parent
+    for written, meant in (
+        ("${env:", "${"),
+        ("${workspaceFolder}", str(folder)),
+        ("${userHome}", str(Path.home())),
+    ):
+        value = value.replace(written, meant)
+    return value
 
 
 def _names_this_machine(url: str) -> bool:

@@ -69,7 +69,12 @@ class McpService:
 
         async def work() -> dict[str, Any]:
             session = await self._running()
-            return await session.call(function.name, arguments, note)
+            try:
+                return await session.call(function.name, arguments, note)
+            except ToolError:
+                if not session.was_forgotten:
+                    raise
+            return await (await self._running()).call(function.name, arguments, note)
 
         def meanwhile() -> None:
             while not said.empty():

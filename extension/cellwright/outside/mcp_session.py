@@ -12,7 +12,8 @@ from typing import Any
 from cellwright.errors import CellwrightError, ToolError
 from cellwright.outside import Definition, Listing
 from cellwright.outside.mcp_contents import listed
-from cellwright.outside.mcp_transport import Tail, open_streams
+from cellwright.outside.mcp_refusals import Refusal
+from cellwright.outside.mcp_transport import Heard, Tail, open_streams
 from cellwright.outside.web import Surroundings
 
 __all__ = ["McpSession"]
@@ -44,6 +45,7 @@ class McpSession:
         self._surroundings = surroundings
         self._on_listing = on_listing
         self._tail = Tail()
+        self._refusal = Refusal(definition)
         self._closing = asyncio.Event()
         self._session: Any = None
         self._keeper: asyncio.Task[None] | None = None
@@ -53,6 +55,11 @@ class McpSession:
     def is_alive(self) -> bool:
         """Whether it can be called."""
         return self._keeper is not None and not self._keeper.done() and self._session is not None
+
+    @property
+    def was_forgotten(self) -> bool:
+        """Whether the server, started anew, does not know it; the last call was not begun."""
+        return not self.is_alive and self._refusal.is_forgotten
 
     async def open(self) -> None:
         """Start and greet it.
@@ -99,7 +106,10 @@ class McpSession:
             if getattr(getattr(error, "error", None), "code", 0) == CLOSED_CODE:
                 await self.close()
                 raise self._gone() from error
-            raise ToolError(f"{name!r} failed: {_words(error)}") from error
+            if self._refusal.is_forgotten:
+                await self.close()
+            refused = self._key_refused()
+            raise refused or ToolError(f"{name!r} failed: {_words(error)}") from error
         finally:
             task.cancel()
             with suppress(BaseException):
@@ -114,7 +124,13 @@ class McpSession:
                 self._keeper.cancel()
         self._tail.close()
 
+    def _key_refused(self) -> ToolError | None:
+        return self._refusal.error() if self._refusal.is_of_key else None
+
     def _gone(self) -> ToolError:
+        refused = self._key_refused()  # version 1 of the SDK ends for it
+        if refused is not None:
+            return refused
         self._tail.settle()
         said = self._tail.text()
         last = f" It said last: {said}" if said else ""
@@ -126,6 +142,9 @@ class McpSession:
     def _failure(self, what: str, error: BaseException) -> BaseException:
         if isinstance(error, (ToolError, asyncio.CancelledError)):
             return error
+        refused = self._refusal.error()
+        if refused is not None:
+            return refused
         self._tail.settle()
         said = self._tail.text()
         last = f" It said: {said}" if said else ""
@@ -156,7 +175,8 @@ class McpSession:
 
     async def _opened(self, stack: AsyncExitStack) -> Any:
         anyio = importlib.import_module("anyio")
-        read, write = await open_streams(stack, self._definition, self._surroundings, self._tail)
+        heard = Heard(self._tail, self._refusal)
+        read, write = await open_streams(stack, self._definition, self._surroundings, heard)
         sink, source = anyio.create_memory_object_stream(0)
         group = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(group.cancel_scope.cancel)

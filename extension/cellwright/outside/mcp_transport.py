@@ -12,15 +12,17 @@ import importlib
 import os
 import threading
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from cellwright.errors import ToolError
 from cellwright.outside import Definition
 from cellwright.outside.addresses import Origin, origin_of, pinned
+from cellwright.outside.mcp_refusals import Refusal
 from cellwright.outside.variables import expanded
 from cellwright.outside.web import Surroundings, check_secrecy, headers_of, reach_of
 
-__all__ = ["Streams", "Tail", "open_streams"]
+__all__ = ["Heard", "Streams", "Tail", "open_streams"]
 
 TAIL_LINES = 20
 SHOWN_LINES = 3
@@ -58,8 +60,16 @@ class Tail:
                 self._lines.append(line.rstrip()[:500])
 
 
+@dataclass(frozen=True)
+class Heard:
+    """What a server says beside the protocol."""
+
+    tail: Tail
+    refusal: Refusal
+
+
 async def open_streams(
-    stack: AsyncExitStack, definition: Definition, surroundings: Surroundings, tail: Tail
+    stack: AsyncExitStack, definition: Definition, surroundings: Surroundings, heard: Heard
 ) -> Streams:
     """The streams from and to a server, closed with the stack.
 
@@ -71,8 +81,8 @@ async def open_streams(
     except ImportError as error:
         raise ToolError("MCP servers need the package 'mcp'.", hint=INSTALL) from error
     if definition.command:
-        return await _program(stack, definition, surroundings, tail)
-    return await _http(stack, definition, surroundings)
+        return await _program(stack, definition, surroundings, heard.tail)
+    return await _http(stack, definition, surroundings, heard.refusal)
 
 
 async def _program(
@@ -85,14 +95,14 @@ async def _program(
         command=expanded(definition.command, environ),
         args=[expanded(argument, environ) for argument in definition.arguments],
         env=given or None,
-        cwd=surroundings.folder or None,
+        cwd=definition.folder or surroundings.folder or None,
     )
     read, write = await stack.enter_async_context(stdio.stdio_client(parameters, tail.stream))
     return read, write
 
 
 async def _http(
-    stack: AsyncExitStack, definition: Definition, surroundings: Surroundings
+    stack: AsyncExitStack, definition: Definition, surroundings: Surroundings, refusal: Refusal
 ) -> Streams:
     module = importlib.import_module("mcp.client.streamable_http")
     http = getattr(module, "httpx2", None) or module.httpx
@@ -102,7 +112,7 @@ async def _http(
     check_secrecy(origin, bool(headers), reach)
     addresses = await asyncio.to_thread(pinned, origin, reach)
     timeout = http.Timeout(30.0, read=max(300.0, definition.timeout_seconds))
-    transport = _Pinned(http, http.AsyncHTTPTransport(), origin, addresses)
+    transport = _Pinned(http, origin, addresses, refusal)
     client = http.AsyncClient(
         headers=headers,
         timeout=timeout,
@@ -118,10 +128,13 @@ async def _http(
 class _Pinned:
     """Sends requests to addresses that were looked at, and to no other host."""
 
-    def __init__(self, http: Any, inner: Any, origin: Origin, addresses: tuple[str, ...]) -> None:
+    def __init__(
+        self, http: Any, origin: Origin, addresses: tuple[str, ...], refusal: Refusal
+    ) -> None:
         self._http = http
-        self._inner = inner
+        self._inner = http.AsyncHTTPTransport()
         self._origin = origin
+        self._refusal = refusal
         self._addresses = list(addresses)
 
     async def handle(self, request: Any) -> Any:
@@ -135,6 +148,7 @@ class _Pinned:
                     raise
                 self._addresses.pop(0)
                 continue
+            self._refusal.note(request.method, response.status_code, response.headers)
             response.stream = _capped(self._http, response.stream, request.method == "GET")
             return response
 

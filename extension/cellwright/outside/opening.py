@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 
+from cellwright.assistants.files import project_folders
 from cellwright.outside.book import ToolBook
 from cellwright.outside.services import Services
 from cellwright.outside.source import OutsideTools
@@ -15,33 +17,72 @@ from cellwright.settings import Settings
 from cellwright.store.database import Database
 from cellwright.store.tools import ToolStore
 
-__all__ = ["open_outside"]
+__all__ = ["Whereabouts", "open_outside"]
 
-LOCK = threading.Lock()
-OPEN: weakref.WeakValueDictionary[tuple[int, str, str, str], OutsideTools] = (
+Key = tuple[int, str, str, Path]
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where a person works."""
+
+    folders: tuple[Path, ...]
+    """Where files that name services are looked for, the nearest first."""
+    start: Path
+    """Where programs are started that name no folder."""
+
+
+@dataclass
+class _Pool:
+    """Services that are started once, for all folders in which they are used."""
+
+    services: Services
+    users: int = 0
+
+
+LOCK = threading.RLock()
+"""May be taken again by what is collected while it is held."""
+OPEN: weakref.WeakValueDictionary[tuple[Key, tuple[Path, ...]], OutsideTools] = (
     weakref.WeakValueDictionary()
 )
 """Settings change from question to question; servers that run must not be started anew for it."""
+POOLS: dict[Key, _Pool] = {}
 
 
 def open_outside(
-    database: Database, settings: Settings, folder: Path | None = None
+    database: Database, settings: Settings, where: Whereabouts | None = None
 ) -> OutsideTools:
-    """The tools that are written down for this person and this folder; nothing is started.
+    """The tools that are written down for this person and these folders; nothing is started.
 
     Args:
         database: What was connected and agreed to.
         settings: Whose they are, and cellwright's own folder.
-        folder: Where the person works; None: where the process does.
+        where: Where the person works; None: where the process does, up to the folder of git.
     """
-    place = folder or Path.cwd()
-    key = (id(database), str(settings.home), settings.user, str(place))
+    where = where or Whereabouts(project_folders(Path.cwd()), Path.cwd())
+    key = (id(database), str(settings.home), settings.user, where.start)
     with LOCK:
-        found = OPEN.get(key)
+        found = OPEN.get((key, where.folders))
         if found is None:
             store = ToolStore(database, settings.user)
-            services = Services(store, Surroundings(os.environ, str(place)))
-            found = OutsideTools(ToolBook(store, settings.home, place), services)
-            weakref.finalize(found, services.close)
-            OPEN[key] = found
+            pool = POOLS.setdefault(key, _Pool(_services(store, where.start)))
+            pool.users += 1
+            found = OutsideTools(ToolBook(store, settings.home, where.folders), pool.services)
+            weakref.finalize(found, _let_go, key)
+            OPEN[(key, where.folders)] = found
         return found
+
+
+def _services(store: ToolStore, start: Path) -> Services:
+    return Services(store, Surroundings(os.environ, str(start)))
+
+
+def _let_go(key: Key) -> None:
+    """The last one to use a pool ends it."""
+    with LOCK:
+        pool = POOLS[key]
+        pool.users -= 1
+        if pool.users:
+            return
+        del POOLS[key]
+    pool.services.close()

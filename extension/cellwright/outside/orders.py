@@ -15,13 +15,14 @@ from cellwright.outside import Definition, Listing
 from cellwright.outside.definition_files import NAME, checked
 from cellwright.outside.discovery import syntax_problems
 from cellwright.outside.source import OutsideTools
+from cellwright.outside.variables import checked_variable
 
 __all__ = ["name_of", "order", "parse"]
 
 USAGE = (
-    "discover URL | connect NAME [URL [--openapi] | -- PROGRAM …] | refresh NAME | list | "
-    "check [NAME] | remove NAME; options: --name --key VARIABLE --env VARIABLE --local "
-    "--trusted --reads NAME --allowed NAME --host HOST --timeout S"
+    "discover URL | connect NAME [URL [--openapi] | -- PROGRAM … | --in FOLDER] | refresh NAME | "
+    "list | check [NAME] | remove NAME; options: --name --key VARIABLE --env VARIABLE --local "
+    "--header NAME=VARIABLE --trusted --reads NAME --allowed NAME --host HOST --timeout S"
 )
 NOTHING = "No outside tools. 'tool discover URL' or 'tool connect NAME …' brings some."
 
@@ -74,7 +75,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", default="")
     for name in ("--local", "--trusted"):
         parser.add_argument(name, action="store_true")
-    for name in ("--reads", "--allowed", "--host"):
+    for name in ("--reads", "--allowed", "--host", "--header"):
         parser.add_argument(name, action="append", default=[])
     parser.add_argument("--timeout", type=float, default=60.0)
 
@@ -86,6 +87,7 @@ def _place(rest: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("url", nargs="?", default="")
     parser.add_argument("--openapi", action="store_true")
     parser.add_argument("--env", action="append", default=[])
+    parser.add_argument("--in", dest="folder", default="")
     _add_options(parser)
     found = parser.parse_intermixed_args(list(rest[:split]))
     found.program = list(rest[split + 1 :])
@@ -107,9 +109,11 @@ def _discover(options: argparse.Namespace, tools: OutsideTools) -> list[str]:
 
 
 def _connect(options: argparse.Namespace, tools: OutsideTools) -> list[str]:
-    if not options.rest:
-        return _agreed(tools, options.name)
     place = _place(options.rest)
+    if place.folder and (place.url or place.program):
+        raise SetupError("--in is for what a file names.", hint=f"It is: {USAGE}.")
+    if not options.rest or place.folder:
+        return _agreed(tools, options.name, place.folder)
     data: dict[str, Any] = {"name": options.name, "kind": "mcp", "env": place.env}
     if place.url:
         data |= {"url": place.url, "kind": "openapi" if place.openapi else "mcp"}
@@ -118,14 +122,18 @@ def _connect(options: argparse.Namespace, tools: OutsideTools) -> list[str]:
     return _added(_written(place, data), tools)
 
 
-def _agreed(tools: OutsideTools, name: str) -> list[str]:
-    definition = tools.book.find(name).definition
+def _agreed(tools: OutsideTools, name: str, folder: str) -> list[str]:
+    book = tools.book.seen_from(Path(folder).expanduser().resolve()) if folder else tools.book
+    definition = book.find(name).definition
     _asked(definition, tools)
     tools.book.agree(definition)
     return [f"{name!r} of {definition.source} is used now.", *_offered(definition, tools)]
 
 
 def _added(definition: Definition, tools: OutsideTools) -> list[str]:
+    if "://" not in definition.url:
+        # a program, or a document that is a file: the same in whatever folder it is asked for
+        definition = replace(definition, folder=tools.book.folder)
     tools.book.check_new(definition)
     _asked(definition, tools)
     tools.book.keep(definition)
@@ -199,6 +207,7 @@ def _offered(definition: Definition, tools: OutsideTools) -> list[str]:
 def _written(options: argparse.Namespace, data: Mapping[str, Any]) -> Definition:
     given: dict[str, Any] = {
         "key": options.key,
+        "headers": dict(map(_header, options.header)),
         "local": options.local,
         "trusted": options.trusted,
         "reads": options.reads,
@@ -208,6 +217,14 @@ def _written(options: argparse.Namespace, data: Mapping[str, Any]) -> Definition
     }
     whole = {**{name: value for name, value in given.items() if value}, **data}
     return replace(checked(whole, ""), source="")
+
+
+def _header(words: str) -> tuple[str, str]:
+    """A header and the variable that holds its value."""
+    name, sign, variable = words.partition("=")
+    if not (name and sign):
+        raise SetupError("--header has no variable.", hint="It is --header NAME=VARIABLE.")
+    return name.strip(), f"${{{checked_variable(variable.strip())}}}"
 
 
 def name_of(url: str) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 import time
+import weakref
 from dataclasses import dataclass, field
 
 from cellwright.errors import CellwrightError
@@ -64,6 +65,7 @@ class Services:
         self._lock = threading.RLock()
         self._open: dict[str, Service] = {}
         self._asking: dict[str, threading.Thread] = {}
+        self._held: weakref.WeakKeyDictionary[object, set[str]] = weakref.WeakKeyDictionary()
 
     def service(self, definition: Definition) -> Service:
         """The service of a definition; it is not started for that."""
@@ -105,10 +107,16 @@ class Services:
         for thread in waited_for:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def keep_only(self, definitions: list[Definition]) -> None:
-        """Let go of all others."""
-        wanted = {fingerprint_of(each) for each in definitions}
+    def keep_only(self, definitions: list[Definition], holder: object = None) -> None:
+        """Let go of all others that nobody else holds.
+
+        Args:
+            definitions: What is used.
+            holder: Who uses it; forgotten when it is.
+        """
         with self._lock:
+            self._held[holder or self] = {fingerprint_of(each) for each in definitions}
+            wanted = set().union(*self._held.values())
             gone = [mark for mark in self._open if mark not in wanted]
             services = [self._open.pop(mark) for mark in gone]
         for service in services:

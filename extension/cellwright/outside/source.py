@@ -117,7 +117,7 @@ class OutsideTools:
 
     def _used(self, pages: Pages) -> list[Service]:
         definitions = [entry.definition for entry in pages.entries if entry.is_agreed]
-        self.services.keep_only(definitions)
+        self.services.keep_only(definitions, self)
         used = [self.services.service(each) for each in definitions]
         self.services.ask_all(used, self.start_seconds)
         return used

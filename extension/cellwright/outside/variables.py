@@ -8,7 +8,14 @@ from typing import Any
 
 from cellwright.errors import SetupError, ToolError
 
-__all__ = ["Hidden", "checked_variable", "expanded", "literal_secrets", "used_values"]
+__all__ = [
+    "Hidden",
+    "checked_variable",
+    "expanded",
+    "literal_secrets",
+    "used_values",
+    "variables_in",
+]
 
 VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -35,10 +42,14 @@ def expanded(template: str, environ: Mapping[str, str]) -> str:
     return VARIABLE.sub(value, template)
 
 
+def variables_in(templates: Iterable[str]) -> tuple[str, ...]:
+    """The variables that some texts name."""
+    return tuple(sorted({match["name"] for text in templates for match in VARIABLE.finditer(text)}))
+
+
 def used_values(templates: Iterable[str], environ: Mapping[str, str]) -> tuple[str, ...]:
     """Values of the variables that some texts name, as far as they are set."""
-    names = {match["name"] for text in templates for match in VARIABLE.finditer(text)}
-    return tuple(environ[name] for name in sorted(names) if environ.get(name))
+    return tuple(environ[name] for name in variables_in(templates) if environ.get(name))
 
 
 def literal_secrets(headers: Mapping[str, str]) -> list[str]:

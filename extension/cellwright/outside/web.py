@@ -30,7 +30,7 @@ class Surroundings:
 
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: str = ""
-    """Where programs are started; empty: where the process is."""
+    """Where programs are started that name no folder; empty: where the process is."""
     resolve: Resolver = system_addresses
 
 
@@ -69,7 +69,8 @@ class Web:
         Raises:
             ToolError: It cannot be read, or is too large.
         """
-        place = Path(self._surroundings.folder, path).expanduser()
+        folder = self._definition.folder or self._surroundings.folder
+        place = Path(folder, Path(path).expanduser())
         limit = reach_of(self._definition, self._surroundings).size_limit_bytes
         try:
             if place.stat().st_size > limit:

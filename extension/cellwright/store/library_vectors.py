@@ -8,9 +8,22 @@ from dataclasses import dataclass
 from cellwright.store.database import Database, Statement
 from cellwright.store.library import id_range
 
-__all__ = ["Unembedded", "keep_vectors", "newest_vector", "unembedded", "vectors_of"]
+__all__ = [
+    "HashedVector",
+    "Unembedded",
+    "keep_vectors",
+    "newest_vector",
+    "pieces_of",
+    "unembedded",
+    "vectors_after",
+    "vectors_of",
+    "vectors_of_texts",
+]
 
+HashedVector = tuple[str, bytes]
+"""The hash of a text, and its vector."""
 BYTES_PER_NUMBER = 4
+ASKED_AT_ONCE = 500
 MISSING = """SELECT c.chunk_id, c.sha256, c.heading, c.text FROM library_chunks c
     WHERE {} AND NOT EXISTS
     (SELECT 1 FROM library_vectors v WHERE v.sha256 = c.sha256 AND v.model = ?)
@@ -59,17 +72,55 @@ def keep_vectors(database: Database, model: str, vectors: Iterable[tuple[str, by
     )
 
 
+def pieces_of(database: Database, number: int) -> tuple[tuple[int, str], ...]:
+    """The ids of a library's pieces with the hashes of their texts."""
+    rows = database.read(
+        "SELECT chunk_id, sha256 FROM library_chunks WHERE chunk_id BETWEEN ? AND ?",
+        id_range(number),
+    )
+    return tuple((int(chunk_id), str(sha256)) for chunk_id, sha256 in rows)
+
+
 def vectors_of(
     database: Database, number: int, model: str, dimension: int
-) -> tuple[tuple[int, bytes], ...]:
-    """The vectors of a library's pieces, with the pieces' ids."""
+) -> tuple[HashedVector, ...]:
+    """The vectors of a library's pieces, by the hashes of their texts."""
     rows = database.read(
-        """SELECT c.chunk_id, v.vector FROM library_chunks c JOIN library_vectors v
+        """SELECT v.sha256, v.vector FROM library_chunks c JOIN library_vectors v
         ON v.sha256 = c.sha256 AND v.model = ? AND v.dimension = ?
         WHERE c.chunk_id BETWEEN ? AND ?""",
         (model, dimension, *id_range(number)),
     )
-    return tuple((int(chunk_id), bytes(vector)) for chunk_id, vector in rows)
+    return tuple((str(sha256), bytes(vector)) for sha256, vector in rows)
+
+
+def vectors_after(
+    database: Database, first: int, last: int, model: str, dimension: int
+) -> tuple[HashedVector, ...]:
+    """The vectors that came after one, up to another; both as ``newest_vector`` tells them."""
+    rows = database.read(
+        """SELECT sha256, vector FROM library_vectors
+        WHERE rowid > ? AND rowid <= ? AND model = ? AND dimension = ?""",
+        (first, last, model, dimension),
+    )
+    return tuple((str(sha256), bytes(vector)) for sha256, vector in rows)
+
+
+def vectors_of_texts(
+    database: Database, hashes: Iterable[str], model: str, dimension: int
+) -> dict[str, bytes]:
+    """The vectors of texts, as far as there are any."""
+    wanted = list(hashes)
+    found: dict[str, bytes] = {}
+    for start in range(0, len(wanted), ASKED_AT_ONCE):
+        some = wanted[start : start + ASKED_AT_ONCE]
+        rows = database.read(
+            f"""SELECT sha256, vector FROM library_vectors
+            WHERE sha256 IN ({", ".join("?" * len(some))}) AND model = ? AND dimension = ?""",
+            (*some, model, dimension),
+        )
+        found |= {str(sha256): bytes(vector) for sha256, vector in rows}
+    return found
 
 
 def newest_vector(database: Database) -> int:

@@ -40,19 +40,21 @@ class ToolStore:
         )
 
     def remove(self, name: str) -> None:
-        """Forget one, and what was agreed to of that name."""
-        where = "WHERE owner = ? AND name = ?"
-        self._database.write(
-            Statement(f"DELETE FROM outside_tools {where}", (self._owner, name)),
-            Statement(f"DELETE FROM tool_consents {where}", (self._owner, name)),
-        )
+        """Forget one that was written down."""
+        sql = "DELETE FROM outside_tools WHERE owner = ? AND name = ?"
+        self._database.write(Statement(sql, (self._owner, name)))
 
     def agree(self, fingerprint: str, name: str) -> None:
-        """The person wants this definition, as it is."""
+        """The person wants this definition, as it is; the name tells what it is a version of."""
         row = (self._owner, fingerprint, name, time.time())
         self._database.write(
             Statement("INSERT OR REPLACE INTO tool_consents VALUES (?, ?, ?, ?)", row)
         )
+
+    def disagree(self, name: str) -> None:
+        """The person no longer wants any version of it."""
+        sql = "DELETE FROM tool_consents WHERE owner = ? AND name = ?"
+        self._database.write(Statement(sql, (self._owner, name)))
 
     def agreed(self) -> frozenset[str]:
         """Fingerprints of what the person agreed to."""

@@ -26,12 +26,11 @@ ROW_LIMIT = 200
 LABEL_CHARACTERS = 80
 NAMELESS: Mapping[str, str] = {"assistant": "no assistant", "model": "not told"}
 BUDGETS = ("month_dollars", "month_tokens")
-SUMS = """COUNT(DISTINCT run_id), COUNT(*), SUM(input_tokens), SUM(cached_tokens),
-    SUM(output_tokens), SUM(cost_dollars), MAX(at), MAX(estimated),
-    SUM(cost_dollars IS NULL AND input_tokens + output_tokens > 0)"""
-USED = (
-    "SELECT SUM(cost_dollars), SUM(input_tokens + output_tokens) FROM usage_calls WHERE month = ?"
-)
+UNPRICED = "SUM(cost_dollars IS NULL AND input_tokens + output_tokens > 0)"
+SUMS = f"""COUNT(DISTINCT run_id), COUNT(*), SUM(input_tokens), SUM(cached_tokens),
+    SUM(output_tokens), SUM(cost_dollars), MAX(at), MAX(estimated), {UNPRICED}"""
+USED = f"""SELECT SUM(cost_dollars), SUM(input_tokens + output_tokens), {UNPRICED}
+    FROM usage_calls WHERE month = ?"""
 HOW_TO_RAISE = "Raise it with %agent usage {option} or cellwright usage {option}."
 
 
@@ -66,6 +65,8 @@ class MonthBudget:
     limit: float
     used: float
     month: str
+    unpriced_calls: int = 0
+    """Calls that a limit in dollars does not see, because their price is not known."""
 
     @property
     def reached(self) -> LimitReached | None:
@@ -129,11 +130,12 @@ class UsageTable:
         month = month_of(self._clock())
         sums = self._database.read(USED, (month,))
         used = {
-            "month_dollars": float(sum(dollars or 0 for dollars, _ in sums)),
-            "month_tokens": float(sum(tokens or 0 for _, tokens in sums)),
+            "month_dollars": float(sum(dollars or 0 for dollars, *_ in sums)),
+            "month_tokens": float(sum(tokens or 0 for _, tokens, _ in sums)),
         }
+        unpriced = {"month_dollars": sum(calls or 0 for *_, calls in sums)}
         return tuple(
-            MonthBudget(name, float(found[name]), used[name], month)
+            MonthBudget(name, float(found[name]), used[name], month, unpriced.get(name, 0))
             for name in BUDGETS
             if name in found
         )
