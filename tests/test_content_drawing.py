@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.content import CONTEXT_MIME, ComponentOutput, Content, content
-from cellwright.content_drawing import Drawn, drawn_contents, progress_bar
+from cellwright.content_drawing import Drawn, drawn_contents, progress_bar, source_links
 from cellwright.content_types import CONTENT_TYPES
 from cellwright.mime_text import bundle_text
 
@@ -102,6 +103,42 @@ def test_several_addresses_are_one_list_and_several_sources_are_numbered() -> No
     one, other = drawn_contents([*links, *sources])
     assert [line[:2] for line in one.markdown.split("\n")] == ["- ", "- "]
     assert other.markdown == "1. A\n2. B"
+
+
+def source(place: str, **fields: Any) -> Content:
+    known = {"id": "2", "title": "[2] guide.md › Units", "type": "library", "source": place}
+    return content("references", known | fields, scope="user")
+
+
+def test_a_source_of_the_library_opens_its_document_from_the_notebooks_folder(
+    tmp_path: Path,
+) -> None:
+    guide = tmp_path / "my docs" / "数据_(a).md"
+    notebook = tmp_path / "docs" / "b.ipynb"
+    sources = [source(str(guide)), source(str(notebook), extra={"cell_id": "c#1"})]
+    (bundle,) = drawn_contents(sources, tmp_path / "work")
+    first, second = bundle.markdown.split("\n")
+    assert first == ("- [&#91;2&#93; guide.md › Units](../my%20docs/%E6%95%B0%E6%8D%AE_%28a%29.md)")
+    assert second.endswith("](../docs/b.ipynb#cell-id=c%231)")
+    assert bundle.plain == "[2] guide.md › Units\n[2] guide.md › Units"
+    line = source_links([content("text", "no source"), *sources], tmp_path / "work")
+    assert line.count("](../") == 2
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        source("guide.md"),
+        source("javascript:alert(1)"),
+        source("/docs/guide.md", type="web"),
+        source("https://example.org/a", url="javascript:alert(1)"),
+    ],
+)
+def test_what_is_no_document_of_the_library_opens_nothing(piece: Content) -> None:
+    (bundle,) = drawn_contents([piece], Path("/docs"))
+    assert "](" not in bundle.markdown
+    (named,) = drawn_contents([source("/docs/guide.md")])
+    assert "](" not in named.markdown, "an export has no folder"
 
 
 def test_000_23_a_name_is_a_heading_once() -> None:

@@ -19,7 +19,7 @@ from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import LMContextError
 from cellwright.events import Event, HistoryCompacted, ModelAsked, Notice, RunFinished
 from cellwright.lm import Capabilities
-from cellwright.messages import TextPart, UserMessage, text_of
+from cellwright.messages import TextPart, ToolMessage, UserMessage, text_of
 from cellwright.outputs import StreamOutput
 from cellwright.prompts import Parameters
 from cellwright.redaction import Redactor
@@ -157,3 +157,16 @@ def test_a_question_that_is_asked_as_it_was_sent_changes_nothing(place: Place) -
     model = SmallLM([says("Yes.")], 12_000)
     list(conversation.ask(question, model))
     assert total_tokens(model.prompts[0].messages) > 20_000
+
+
+def test_002_53_a_result_without_its_call_is_left_out_and_the_person_is_told_once(
+    place: Place,
+) -> None:
+    conversation = Conversation(place)
+    orphan = ToolMessage("gone_1", "run_cell", (TextPart("seen"),))
+    conversation.resume((message_as("user", (TextPart("Before."),)), orphan))
+    model = ScriptedLM([says("One."), says("Two.")])
+    told = [e.text for e in ask(conversation, model) if isinstance(e, Notice)]
+    assert told == ["Results of tools whose calls are gone are left out for the model: gone_1."]
+    assert not any(isinstance(message, ToolMessage) for message in model.prompts[0].messages)
+    assert [e for e in ask(conversation, model) if isinstance(e, Notice)] == []

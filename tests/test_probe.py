@@ -282,6 +282,14 @@ def test_a_folder_that_cannot_be_read_is_passed_over(
     assert found == {}
 
 
+def test_the_kernels_own_notebook_is_saved_by_no_cell(
+    shell: InteractiveShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "work.ipynb"))
+    code = "for n in ('work.ipynb', 'other.ipynb'):\n    open(n, 'w').close()"
+    assert [row["path"] for row in changes(shell, code)["files"]] == ["other.ipynb"]
+
+
 def test_in_a_crowded_folder_only_fresh_files_are_named(
     shell: InteractiveShell, tmp_path: Path
 ) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from assistant_files import write_assistant
 
-from cellwright.assistants import Assistant, assistant_named, list_assistants
+from cellwright.assistants import Assistant
+from cellwright.assistants.files import assistant_named, list_assistants
 from cellwright.scene_source import SceneSource
 from cellwright.scenes import (
     THRESHOLD,

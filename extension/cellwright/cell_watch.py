@@ -27,6 +27,8 @@ CLOCK_STEP_NS = 10_000_000
 """File times lag behind the clock by up to this much."""
 CHANGED_LIMIT = 40
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")
+NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
+"""Names the kernel's own notebook, which is saved while cells run and not by them."""
 RECORD = "runs.sqlite"
 """Our own record; what is written into its folder is no cell's doing."""
 NO_KEYBOARD = (
@@ -295,8 +297,10 @@ def _file_changes(cell: _Cell) -> list[dict[str, Any]]:
     before, now = cell.files.found, seen.found
     is_complete = cell.files.is_complete and seen.is_complete
     rows = []
+    named = os.environ.get(NOTEBOOK_VARIABLE, "")
+    own = os.path.realpath(named) if os.path.isabs(named) else ""
     for path in sorted(set(before) | set(now)):
-        if before.get(path) == now.get(path):
+        if before.get(path) == now.get(path) or os.path.join(seen.root, path) == own:
             continue
         change = _change(path, before, now)
         if change == "modified" or is_complete or _is_fresh(now.get(path), cell.began_ns):

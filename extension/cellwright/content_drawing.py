@@ -9,9 +9,12 @@ from __future__ import annotations
 import html
 import itertools
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from cellwright.content_types import plain as plain_words
 from cellwright.outputs import safe_json
@@ -27,6 +30,7 @@ __all__ = [
     "drawn_contents",
     "person_text",
     "progress_bar",
+    "source_links",
 ]
 
 OUTPUT_MIME = "application/vnd.cellwright.output+json"
@@ -85,13 +89,19 @@ def person_text(kind: str, fields: Mapping[str, Any]) -> str:
     return plain_words(kind, fields)
 
 
-def drawn_contents(contents: Sequence[Piece]) -> Iterator[Drawn]:
-    """What is for the person, piece by piece; what only the model reads is left out."""
+def drawn_contents(contents: Sequence[Piece], folder: Path | None = None) -> Iterator[Drawn]:
+    """What is for the person, piece by piece; what only the model reads is left out.
+
+    Args:
+        contents: The pieces.
+        folder: The notebook's, from which documents of the library are opened; None: they are
+            named alone.
+    """
     shown = [item for item in contents if item.visible_scope != "llm"]
     heads_shown: set[str] = {""}
     for _, group in itertools.groupby(shown, key=_group):
         items = list(group)
-        bundle = _drawn(items)
+        bundle = _drawn(items, folder)
         if bundle is None:
             continue
         if items[0].name not in heads_shown:
@@ -99,6 +109,11 @@ def drawn_contents(contents: Sequence[Piece]) -> Iterator[Drawn]:
             head = plain_text(items[0].name)
             yield Drawn(f"**{as_text(head)}**", head)
         yield bundle
+
+
+def source_links(contents: Sequence[Piece], folder: Path | None) -> str:
+    """Sources in one line of Markdown, each opening its document."""
+    return "; ".join(_named(item.text, folder) for item in contents if item.type == "references")
 
 
 def progress_bar(fraction: float) -> str:
@@ -112,14 +127,14 @@ def _group(item: Piece) -> tuple[Any, ...]:
     return (item.type, item.name) if together else (id(item), item.name)
 
 
-def _drawn(items: list[Piece]) -> Drawn | None:
+def _drawn(items: list[Piece], folder: Path | None) -> Drawn | None:
     first = items[0]
     plain = plain_text(_together(items))
     if first.is_error:
         return Drawn(fenced(f"✗ {plain}", "text"), f"✗ {plain}")
     if first.type in LISTED:
-        lines = [line for item in items for line in _listed(item)]
-        numbered = first.type == "references"
+        lines = [_listed(item, folder) for item in items]
+        numbered = first.type == "references" and not _has_number(first.text)
         marks = [f"{number}." if numbered else "-" for number in range(1, len(lines) + 1)]
         pairs = zip(marks, lines, strict=True)
         return Drawn("\n".join(f"{mark} {line}" for mark, line in pairs), plain)
@@ -156,14 +171,39 @@ def _code(fields: Mapping[str, Any]) -> str:
     return fenced(plain_text(str(fields["code"])), str(fields.get("language") or ""))
 
 
-def _listed(item: Piece) -> list[str]:
+def _listed(item: Piece, folder: Path | None) -> str:
     fields = item.text
-    name = fields.get("filename") or fields.get("title") or fields.get("url") or ""
-    words = [_linked(str(name), str(fields.get("url") or ""))]
+    words = [_named(fields, folder)]
     if item.type == "references" and fields.get("content"):
         words.append(as_text(_one_line(str(fields["content"]))))
     known = fields.get("doc_id") or fields.get("id") or ""
-    return [" — ".join(filter(None, words)) or as_text(_one_line(str(known)))]
+    return " — ".join(filter(None, words)) or as_text(_one_line(str(known)))
+
+
+def _named(fields: Mapping[str, Any], folder: Path | None) -> str:
+    name = str(fields.get("filename") or fields.get("title") or fields.get("url") or "")
+    place = _document_href(fields, folder) if folder is not None else ""
+    if place:
+        return f"[{as_text(_one_line(name))}]({place})"
+    return _linked(name, str(fields.get("url") or ""))
+
+
+def _has_number(fields: Mapping[str, Any]) -> bool:
+    """Whether a source says itself which number the model was told."""
+    return str(fields.get("title", "")).startswith(f"[{fields.get('id')}]")
+
+
+def _document_href(fields: Mapping[str, Any], folder: Path) -> str:
+    """A link from a notebook to a document of the library; empty: it cannot be opened there."""
+    place = str(fields.get("source") or "")
+    if fields.get("type") != "library" or fields.get("url") or not os.path.isabs(place):
+        return ""
+    try:
+        path = Path(os.path.relpath(place, folder)).as_posix()
+    except ValueError:  # on another drive
+        return ""
+    cell = str((fields.get("extra") or {}).get("cell_id") or "")
+    return quote(path, safe="/") + (f"#cell-id={quote(cell, safe='')}" if cell else "")
 
 
 def _linked(words: str, address: str) -> str:

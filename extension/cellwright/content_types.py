@@ -147,7 +147,8 @@ def _url(fields: Mapping[str, Any]) -> str:
 def _reference(fields: Mapping[str, Any]) -> str:
     name = fields.get("id") or fields.get("doc_id") or fields.get("url") or ""
     words = ": ".join(str(fields[key]) for key in ("title", "content") if fields.get(key))
-    return f"[{name}] {words}".strip() if name else words
+    # a source of the library says its number itself
+    return f"[{name}] {words}".strip() if name and not words.startswith(f"[{name}]") else words
 
 
 def _image(fields: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,15 +17,23 @@ from cellwright.components.registry import Registry
 from cellwright.context.assemble import TurnState, mentioned_names, user_message
 from cellwright.earlier_turns import EarlierTurns
 from cellwright.errors import RunCancelled
-from cellwright.events import Event, Notice, RunFinished, RunStarted
+from cellwright.events import Event, Notice, RunStarted
 from cellwright.lm import LM
 from cellwright.lm.replay import ReplayLM
-from cellwright.messages import ImagePart, Message
+from cellwright.messages import ImagePart, Message, text_of
 from cellwright.policy import Policy
 from cellwright.publishing import Publisher
 from cellwright.question_checks import usable
 from cellwright.questions import Place, Question
-from cellwright.run_facts import limits_of, said_so_far, with_run_facts
+from cellwright.run_facts import (
+    ended_early,
+    ids_for_cells,
+    last_answer,
+    limits_of,
+    results_left_out,
+    said_so_far,
+    with_run_facts,
+)
 from cellwright.scenes import imported_names
 from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
@@ -70,8 +77,10 @@ class Conversation:
         """Tools that the person allowed for as long as they work here."""
         self._tools = ToolOffer()
         self._earlier = EarlierTurns(self._history)
-        self._notes: list[Message] = []
+        self.notes: list[Message] = []
+        """What stands before the next question; nobody answers it on its own."""
         self._adapters: dict[tuple[str, str], AdapterChain] = {}
+        self._left_out: set[str] = set()
         self.last_run_id = ""
         self._first_run_id = ""
         self._folder = Path()
@@ -112,14 +121,6 @@ class Conversation:
         """The chat, or the first run of a conversation that has none; empty: nothing was asked."""
         return self._place.chat_id or self._first_run_id
 
-    def note(self, message: Message) -> None:
-        """Put a message before the next question; nobody answers it on its own.
-
-        Args:
-            message: Mostly as ``context.roles.message_as`` makes it.
-        """
-        self._notes.append(message)
-
     @property
     def earlier(self) -> EarlierTurns:
         """What is kept of its earlier turns."""
@@ -149,9 +150,7 @@ class Conversation:
             self._place.kernel.wait_until_free(stop)
         except RunCancelled as error:
             continues, publisher = self.last_run_id, self._begin()
-            yield from publisher.publish(
-                self._started(question, (), continues), _ended_early(error)
-            )
+            yield from publisher.publish(self._started(question, (), continues), ended_early(error))
             return
         opened = self._open(question, lm)
         try:
@@ -159,7 +158,7 @@ class Conversation:
             parts = yield from self._prepare(opened, lm, stop)
         except BaseException as error:
             # Stopped, abandoned or failed before the loop began: the record gets its end.
-            ended = opened.publisher.publish(_ended_early(error))
+            ended = opened.publisher.publish(ended_early(error))
             if not isinstance(error, (KeyboardInterrupt, RunCancelled)):
                 raise
             yield from ended
@@ -204,10 +203,11 @@ class Conversation:
         given = (question.files, self._folder, question.file_names)
         sees = lm.capabilities(question.parameters.model).vision
         pictures = pictures_of(*given) if sees else ()
-        found = self._looked_up(question, opened.state)
+        found = self._looked_up(question, opened.state, stop)
         last_error = opened.state.last_error
         recalled = self._earlier.found(place, self.chat_id, question, last_error)
-        notices = (*notices_of(found), *notices_of(recalled))
+        lost = results_left_out(self._history.messages, self._left_out)
+        notices = (*lost, *notices_of(found), *notices_of(recalled))
         if notices:
             yield from publisher.publish(*notices)
         beside = (*question.context, *found.blocks, *recalled.blocks)
@@ -216,7 +216,9 @@ class Conversation:
         added = tools_of(place.sources, is_guest=place.is_guest)
         for left_out in self._tools.renew(place.kernel, place.notebook, added):
             yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
-        return self._parts(question, lm, publisher, stop)
+        parts = self._parts(question, lm, publisher, stop)
+        parts.budget.add_of_tools(spent for notice in notices for spent in notice.usage)
+        return parts
 
     def _begin(self) -> Publisher:
         """Where the events of a new run go."""
@@ -247,7 +249,7 @@ class Conversation:
             given=question.given,
         )
 
-    def _looked_up(self, question: Question, state: TurnState) -> Found:
+    def _looked_up(self, question: Question, state: TurnState, stop: Stop) -> Found:
         """What the place's sources have; nothing for a question that is asked as it was sent."""
         if question.message is not None:
             return Found()
@@ -263,6 +265,9 @@ class Conversation:
             variables=tuple(variable.name for variable in state.variables),
             types=self._watch.types,
             imports=imported_names(self._watch.executed) if question.assistant.scenes else (),
+            last_answer=last_answer(self._history.messages),
+            stop=stop,
+            said=lambda: "\n".join(map(text_of, self._history.messages)),
         )
         return looked_up(self._place.sources, turn)
 
@@ -286,8 +291,8 @@ class Conversation:
             shown = question.typed.examples if question.typed is not None else question.demos.before
             examples = shown(messages)
             message = replace(message, parts=(*examples, *message.parts, *pictures))
-            messages += self._place.redactor.value(tuple(self._notes))
-            self._notes.clear()
+            messages += self._place.redactor.value(tuple(self.notes))
+            self.notes.clear()
         message = self._place.redactor.value(message)
         self._earlier.begins(message)
         messages.append(message)
@@ -347,7 +352,7 @@ class Conversation:
             shelf=self._shelf,
             stop=stop,
             on_output=publisher.output,
-            new_cell_id=_cell_ids(question.cell_ids).__next__,
+            new_cell_id=ids_for_cells(question.cell_ids).__next__,
             limits=limits_of(question),
             sees_images=lm.capabilities(question.parameters.model).vision,
             kernel_session=place.kernel.session,
@@ -382,16 +387,3 @@ class Conversation:
             self._adapters.clear()  # none of them worked, so the next run begins anew
         self._earlier.keep(self._place, self.chat_id, record)
         self._watch.after(record, self._place)
-
-
-def _ended_early(error: BaseException) -> RunFinished:
-    if isinstance(error, Exception):
-        reason = f"cellwright failed: {error!r}"
-        return RunFinished("task error", reason=reason, cause="internal")
-    return RunFinished("cancelled", reason="Run stopped by the user.", cause="stopped")
-
-
-def _cell_ids(given: tuple[str, ...]) -> Iterator[str]:
-    yield from given
-    while True:
-        yield uuid.uuid4().hex[:8]

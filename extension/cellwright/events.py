@@ -1,7 +1,6 @@
 """What a run emits, in order: a tagged union of frozen values.
 
-The record of a run is its events, folded (``recording.fold``). Ids of runs, sequence numbers and
-times belong to the store, not to the values.
+They are folded into a run's record (``recording.fold``); ids, numbers and times are the store's.
 """
 
 from __future__ import annotations
@@ -323,6 +322,7 @@ class Notice:
     """A short name for programs, such as ``context_truncated``."""
     contents: tuple[Content, ...] = ()
     """What it is about, such as the sources that stand beside a question."""
+    usage: tuple[ModelUsage, ...] = ()
     kind: Literal["notice"] = field(default="notice", init=False)
 
 

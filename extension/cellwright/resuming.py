@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from cellwright.conversation import Conversation, Place
 from cellwright.errors import SetupError
-from cellwright.messages import Message
+from cellwright.messages import AssistantMessage, Message
 from cellwright.recording import RunRecord, Runs
 from cellwright.store.chat_runs import before
 from cellwright.store.chats import ChatStore
 
-__all__ = ["last_record", "resume", "resumed"]
+__all__ = ["is_behind", "last_record", "resume", "resumed", "with_notes"]
 
 
 def resumed(place: Place, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
@@ -50,3 +50,30 @@ def resume(conversation: Conversation, messages: Sequence[Message], record: RunR
     """Let a conversation go on with these messages, in the kernel that a run has left."""
     log = (*record.start_executed, *(ran.source for ran in record.executions))
     conversation.resume(tuple(messages), log, str(record.kernel.get("session", "")))
+
+
+def is_behind(conversation: Conversation, chats: ChatStore, chat_id: str) -> bool:
+    """Whether the chat went on elsewhere, or something was taken back there."""
+    runs = chats.active_run_ids(chat_id)
+    return bool(runs) and runs[-1] != conversation.last_run_id
+
+
+@contextmanager
+def with_notes(conversation: Conversation, chats: ChatStore, chat_id: str) -> Iterator[None]:
+    """Let the next question take along what waits in the chat, until one of them was answered."""
+    waiting = chats.notes.waiting(chat_id)
+    told = _since_the_last_answer(conversation.messages)
+    conversation.notes[:] = [note.message for note in waiting if note.message not in told]
+    try:
+        yield
+    finally:
+        was_taken = waiting and not conversation.notes
+        if was_taken and not chats.unanswered(chat_id):
+            chats.notes.forget(chat_id, [note.note_id for note in waiting])
+        conversation.notes.clear()
+
+
+def _since_the_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
+    """What stands there of questions that nobody answered."""
+    answers = [place for place, m in enumerate(messages) if isinstance(m, AssistantMessage)]
+    return messages[answers[-1] + 1 :] if answers else messages

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cellwright.components import ToolContext, ToolLimits
 from cellwright.components.system_names import settable_values
+from cellwright.context.call_answers import orphans
 from cellwright.context.normalise import normalise
+from cellwright.events import Notice, RunFinished
 from cellwright.messages import AssistantMessage, Message, SystemMessage
 from cellwright.prompts import Parameters
 from cellwright.questions import Question
 
-__all__ = ["limits_of", "model_configs", "said_so_far", "with_run_facts"]
+__all__ = [
+    "ended_early",
+    "ids_for_cells",
+    "last_answer",
+    "limits_of",
+    "model_configs",
+    "results_left_out",
+    "said_so_far",
+    "with_run_facts",
+]
 
 
 def with_run_facts(context: ToolContext, question: Question, folder: Path) -> ToolContext:
@@ -40,6 +52,43 @@ def with_run_facts(context: ToolContext, question: Question, folder: Path) -> To
         variables=settable.variables,
         model_configs=model_configs(question.parameters, question.base_url),
     )
+
+
+def ended_early(error: BaseException) -> RunFinished:
+    """The end of a run that stopped or failed before the model was asked."""
+    if isinstance(error, Exception):
+        reason = f"cellwright failed: {error!r}"
+        return RunFinished("task error", reason=reason, cause="internal")
+    return RunFinished("cancelled", reason="Run stopped by the user.", cause="stopped")
+
+
+def ids_for_cells(given: tuple[str, ...]) -> Iterator[str]:
+    """Ids for new cells: those that are given, then others."""
+    yield from given
+    while True:
+        yield uuid.uuid4().hex[:8]
+
+
+def last_answer(messages: Sequence[Message]) -> str:
+    """What the model said last in words; empty: nothing."""
+    said = (m.text for m in reversed(messages) if isinstance(m, AssistantMessage))
+    return next(filter(str.strip, said), "")
+
+
+def results_left_out(messages: Sequence[Message], known: set[str]) -> tuple[Notice, ...]:
+    """What the person is told of results whose calls are not there: once of each (002-53).
+
+    Args:
+        messages: What was said.
+        known: Those that were told of; added to.
+    """
+    lost = [call_id for call_id in orphans(messages) if call_id not in known]
+    known.update(lost)
+    if not lost:
+        return ()
+    names = ", ".join(lost)
+    text = f"Results of tools whose calls are gone are left out for the model: {names}."
+    return (Notice("warning", text, code="results_left_out"),)
 
 
 def limits_of(question: Question) -> ToolLimits:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from cellwright.components import Component
 from cellwright.context.assemble import Quoted
-from cellwright.scenes import Situation, choose_scene
+from cellwright.events import Notice
+from cellwright.scene_classifier import SceneClassifier
+from cellwright.scenes import THRESHOLD, ChosenScene, Situation, choose_scene
 from cellwright.turn_sources import Found, Turn
+from cellwright.usage import ModelUsage
 
 __all__ = ["SceneSource"]
 
 
 class SceneSource:
-    """Chooses a scene by the situation; ``turn_sources.TurnSource``."""
+    """Chooses a scene by the situation; ``turn_sources.TurnSource``.
+
+    Args:
+        classifier: Asked where rules find none; None: rules alone choose.
+    """
+
+    def __init__(self, classifier: SceneClassifier | None = None) -> None:
+        self._classifier = classifier
 
     @property
     def name(self) -> str:
@@ -24,12 +34,33 @@ class SceneSource:
 
     def look_up(self, turn: Turn) -> Found:
         """The instructions of the scene that fits, and which it is; mostly nothing."""
-        assistant = turn.assistant
         situation = Situation(turn.prompt, turn.last_error, turn.types, turn.imports)
-        chosen = choose_scene(assistant.scenes, situation)
-        if chosen is None:
+        chosen = choose_scene(turn.assistant.scenes, situation)
+        if chosen is not None:
+            return _found(turn, chosen)
+        return self._classified(turn) if self._classifier is not None else Found()
+
+    def _classified(self, turn: Turn) -> Found:
+        """What the model says, of the scenes that do not say themselves when they fit."""
+        assert self._classifier is not None
+        scenes = {scene.label: scene for scene in turn.assistant.scenes if scene.when is None}
+        text = "\n\n".join(filter(None, (turn.last_answer, turn.prompt)))
+        said = self._classifier.classify(text, tuple(scenes), turn.stop)
+        if said.problem:
+            return Found(problems=(f"{said.problem} Rules alone choose for a minute.",))
+        if said.label and said.confidence >= THRESHOLD:
+            reason = f"{self._classifier.model} says so ({said.confidence:.2f})"
+            chosen = ChosenScene(scenes[said.label], reason, said.confidence)
+            return _found(turn, chosen, said.usage)
+        if not said.usage:
             return Found()
-        label = chosen.scene.label
-        block = Quoted(f"how to answer this time (scene {label})", chosen.scene.prompt)
-        notice = f"Scene {label!r} of {assistant.name}: {chosen.reason}."
-        return Found((block,), notices=(notice,))
+        notice = f"{self._classifier.model} found no scene of {turn.assistant.name} that fits."
+        return Found(notices=(Notice("info", notice, code="looked_up", usage=said.usage),))
+
+
+def _found(turn: Turn, chosen: ChosenScene, usage: tuple[ModelUsage, ...] = ()) -> Found:
+    label = chosen.scene.label
+    block = Quoted(f"how to answer this time (scene {label})", chosen.scene.prompt)
+    notice = f"Scene {label!r} of {turn.assistant.name}: {chosen.reason}."
+    told = Notice("info", notice, code="looked_up", usage=usage) if usage else notice
+    return Found((block,), notices=(told,))

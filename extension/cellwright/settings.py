@@ -12,7 +12,15 @@ from cellwright.errors import SetupError
 from cellwright.model_settings import ModelSettings, read_models
 from cellwright.usage import Price
 
-__all__ = ["Limits", "Mode", "ServiceSettings", "Settings", "from_env", "normalise_base_url"]
+__all__ = [
+    "Limits",
+    "Mode",
+    "ServiceSettings",
+    "Settings",
+    "from_env",
+    "normalise_base_url",
+    "not_for_guests",
+]
 
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
@@ -85,6 +93,8 @@ class Settings:
     """Who works here, as the hub or the system calls them; tools are told."""
     embedding_model: str = ""
     """Gives documents vectors, at the service's endpoint; empty: words alone are searched."""
+    scene_model: str = ""
+    """Says which scene fits where rules find none, at the service's endpoint; empty: nobody."""
     library_hosts: tuple[str, ...] = ()
     """Hosts whose pages may be added to a library, beside this machine's own."""
     is_guest: bool = False
@@ -122,6 +132,7 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
     if env.get("CELLWRIGHT_PRICES"):
         changes["prices"] = _prices(env["CELLWRIGHT_PRICES"])
     changes["embedding_model"] = _clean(env.get("CELLWRIGHT_EMBEDDING_MODEL", ""))
+    changes["scene_model"] = _clean(env.get("CELLWRIGHT_SCENE_MODEL", ""))
     if env.get("CELLWRIGHT_MESSAGE_TIMES"):
         changes["message_times"] = _yes_or_no(env, "CELLWRIGHT_MESSAGE_TIMES")
     if env.get("CELLWRIGHT_MODELS"):
@@ -136,6 +147,18 @@ def _yes_or_no(env: Mapping[str, str], name: str) -> bool:
     if value not in ("yes", "no"):
         raise SetupError(f"{name} is {value!r}.", hint="Use yes or no.")
     return value == "yes"
+
+
+def not_for_guests(settings: Settings, what: str) -> None:
+    """See that whoever asks is the person whose record this is.
+
+    Raises:
+        SetupError: They are a guest.
+    """
+    if settings.is_guest:
+        raise SetupError(
+            f"{what} is not for guests.", hint="CELLWRIGHT_GUEST=yes makes whoever works here one."
+        )
 
 
 def checked_mode(value: str, where: str) -> Mode:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from cellwright.assistants.files import project_folders
 from cellwright.block_search import BlockSearch
 from cellwright.context.blocks import BlockShelf
 from cellwright.embedding import embedder_of
@@ -12,7 +13,9 @@ from cellwright.library.libraries import Libraries
 from cellwright.library.source import LibrarySource
 from cellwright.memory.keeping import MemoryKeeper
 from cellwright.memory.source import MemorySource
-from cellwright.outside.opening import open_outside
+from cellwright.outside.opening import Whereabouts, open_outside
+from cellwright.outside.source import OutsideTools
+from cellwright.scene_classifier import classifier_of
 from cellwright.scene_source import SceneSource
 from cellwright.settings import Settings
 from cellwright.store.database import Database
@@ -28,21 +31,39 @@ class Sources:
     they are the same objects.
 
     Args:
-        folder: Where outside tools are looked for and started; None: where the process is.
+        folder: Where programs of outside tools are started; None: where the process is.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+        self._start = folder
+        self._outside: dict[tuple[Path, ...] | None, OutsideTools] = {}
         self._lock = threading.Lock()
         self._made_for: tuple[Database, Settings] | None = None
         self._made: tuple[TurnSource, ...] = ()
         self._blocks: BlockShelf | None = None
 
-    def of(self, database: Database, settings: Settings) -> tuple[TurnSource, ...]:
-        """Those over a database, in the order in which the model is told of them."""
+    def of(
+        self, database: Database, settings: Settings, folders: tuple[Path, ...] | None = None
+    ) -> tuple[TurnSource, ...]:
+        """Those over a database, in the order in which the model is told of them.
+
+        Args:
+            database: Where all is kept.
+            settings: Whose it is.
+            folders: Where outside tools are looked for, the nearest first; None: from the folder
+                of the process upwards.
+        """
         with self._lock:
             self._make(database, settings)
-            return self._made
+            return (*self._made, self.outside(database, settings, folders))
+
+    def outside(
+        self, database: Database, settings: Settings, folders: tuple[Path, ...] | None = None
+    ) -> OutsideTools:
+        """The outside tools of some folders; they are kept, and with them what was started."""
+        found = open_outside(database, settings, self._whereabouts(folders))
+        self._outside[folders] = found
+        return found
 
     def blocks(self, database: Database, settings: Settings) -> BlockShelf | None:
         """Where turns of long ago are found; it remembers that a service failed just now."""
@@ -52,18 +73,23 @@ class Sources:
 
     def _make(self, database: Database, settings: Settings) -> None:
         if self._made_for != (database, settings):
-            self._made = _standard(database, settings, self._folder)
+            self._made = _standard(database, settings)
             self._blocks = BlockSearch(database, embedder_of(settings))
             self._made_for = (database, settings)
 
+    def _whereabouts(self, folders: tuple[Path, ...] | None) -> Whereabouts:
+        if self._start is None:
+            # a cell may go to another folder; servers that run must not be started anew for it
+            self._start = Path.cwd()
+        if folders is None:
+            folders = project_folders(Path.cwd())
+        return Whereabouts(folders, self._start)
 
-def _standard(
-    database: Database, settings: Settings, folder: Path | None
-) -> tuple[TurnSource, ...]:
+
+def _standard(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
     # one line for each source
     return (
-        SceneSource(),
+        SceneSource(classifier_of(settings)),
         MemorySource(MemoryKeeper(database), settings.user),
         LibrarySource(Libraries(database, settings)),
-        open_outside(database, settings, folder),
     )

@@ -6,8 +6,8 @@ It never changes the head of the prompt, so what a provider has cached stays so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from cellwright.assistants import NO_ASSISTANT, Assistant
@@ -16,8 +16,13 @@ from cellwright.components.sources import ToolSource
 from cellwright.context.assemble import Quoted
 from cellwright.errors import CellwrightError
 from cellwright.events import Notice
+from cellwright.stopping import Stop
 
 __all__ = ["Found", "ToolSources", "Turn", "TurnSource", "looked_up", "notices_of", "tools_of"]
+
+
+def _nothing() -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,12 @@ class Turn:
     """Of all variables in the kernel."""
     imports: tuple[str, ...] = ()
     """Packages that cells of the kernel have imported; looked up where scenes ask for it."""
+    last_answer: str = ""
+    """What the model said last in this conversation."""
+    stop: Stop = field(default_factory=Stop)
+    """Ends what takes long."""
+    said: Callable[[], str] = _nothing
+    """All that the model is still told of what was said before."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class TurnSource(Protocol):
         ...
 
     def look_up(self, turn: Turn) -> Found:
-        """What it has for this question, within 50 ms."""
+        """What it has for this question, within 50 ms; asking a model takes longer."""
         ...
 
 

@@ -11,7 +11,7 @@ from cellwright.attachments import Attachment
 from cellwright.cells import Cell, VariableSummary
 from cellwright.context.assemble import TurnState
 from cellwright.context.outline import Marks, cell_changes, marks_of, outline
-from cellwright.context.own_magics import seen_before, without_own_magics
+from cellwright.context.own_magics import is_own_error, seen_before, without_own_magics
 from cellwright.errors import KernelError, ToolError
 from cellwright.events import StateCaptured
 from cellwright.kernels import Kernel
@@ -165,7 +165,8 @@ def variables_of(kernel: Kernel, **limits: int) -> dict[str, VariableSummary]:
 
 def _last_error(kernel: Kernel) -> str:
     found = _probe(kernel, "last_error", {})
-    return str(found.get("text", "")) if isinstance(found, dict) else ""
+    text = str(found.get("text", "")) if isinstance(found, dict) else ""
+    return "" if is_own_error(text) else text
 
 
 def _probe(kernel: Kernel, function: str, arguments: Mapping[str, Any]) -> Any:

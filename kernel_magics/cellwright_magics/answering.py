@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
 from cellwright.errors import CellwrightError, KernelError, SetupError, StoreError
 from cellwright.events import Notice
-from cellwright.outside.opening import open_outside
 from cellwright.services import DEMO_MODEL
 from cellwright.settings import Settings, from_env
 from cellwright_magics import wording
-from cellwright_magics.arguments import Asked, options_help, parse, split_words
-from cellwright_magics.assistants import is_assistant_command
+from cellwright_magics.arguments import Asked, options_help, parse
+from cellwright_magics.assistants import command_words, is_assistant_command
+from cellwright_magics.attaching import attach_command, is_attach_command
 from cellwright_magics.calling_cell import CallingCell, calling_cell
-from cellwright_magics.chats import is_chats_command
+from cellwright_magics.chats import is_chats_command, owner_of
 from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
 from cellwright_magics.command_running import Commands
 from cellwright_magics.commands import command_of, commands_help
 from cellwright_magics.context_commands import (
     changes_history,
     context_command,
+    is_context_cell,
     is_context_command,
 )
 from cellwright_magics.demos import is_demos_command
@@ -96,6 +98,11 @@ class Answering:
         names = [settings.service.model, configured, *used, DEMO_MODEL]
         return tuple(dict.fromkeys(name for name in names if name))
 
+    def assistant_names(self) -> tuple[str, ...]:
+        """Assistants that can be chosen."""
+        listed = self._session.assistants.listed(from_env())
+        return tuple(assistant.name for assistant in listed.assistants)
+
     def close(self) -> None:
         """Stop what was started for this shell."""
         self._commands.close()
@@ -104,21 +111,21 @@ class Answering:
     def _answer(self, line: str, cell: str | None, calling: CallingCell) -> object:
         asked = parse(line, cell)
         settings = from_env()
-        words = split_words(asked.prompt) if cell is None else []
-        if is_chats_command(words):
+        words = command_words(line, asked.prompt, cell)
+        if is_chats_command(words) or is_attach_command(words):
             return self._chats(words, settings, calling)
         if is_assistant_command(words):
             return self._session.assistants.run(words, settings)
         if is_memory_command(words):
             return memory_command(asked.prompt, words, settings, self._session, self._shell)
         if is_outside_command(words):
-            outside = open_outside(self._session.store(settings).database, settings)
+            outside = self._session.outside(settings)
             return outside_command(words, self._shell.user_ns, outside)
         if is_library_command(words):
             return library_command(words, self._session.store(settings).database, settings)
-        is_summary = cell is not None and line.split() == ["context", "summary"]
-        if is_summary or is_context_command(words):
-            return self._context(line if is_summary else asked.prompt, cell, settings, calling)
+        is_body = cell is not None and is_context_cell(line.split())
+        if is_body or is_context_command(words):
+            return self._context(line if is_body else asked.prompt, cell, settings, calling)
         self._session.demos.configured = self._configured.demos
         if is_demos_command(words):
             return self._session.demos.run(words)
@@ -137,16 +144,18 @@ class Answering:
         session = self._session
         conversation = session.conversation(settings, calling)
         if not (changes_history(line, body) and conversation.messages):
-            return context_command(line, conversation, session.chat_prompt, body)
+            return context_command(line, conversation, session.words(conversation), body)
         with session.at_work(), session.in_chat(settings, calling) as conversation:
-            return context_command(line, conversation, session.chat_prompt, body)
+            return context_command(line, conversation, session.words(conversation), body)
 
     def _chats(self, words: list[str], settings: Settings, calling: CallingCell) -> object:
         session = self._session
+        if words[0] == "attach":
+            return attach_command(words, session.attached, self._shell, session.notebook_path)
         if words[0] != "resume":
             database = session.store(settings).database
             before = session.chats.current
-            done = session.chats.run(words, database, session.notebook_path)
+            done = session.chats.run(words, database, session.notebook_path, owner_of(settings))
             if before != session.chats.current:
                 session.reset()  # the chat that went on here was left, or deleted
             return done
@@ -188,13 +197,15 @@ class Answering:
             return TerminalTranscript(
                 show_code=configured.show_code, short_errors=configured.short_errors
             )
-        screen = NotebookScreen(self._shell)
+        screen, notebook = NotebookScreen(self._shell), self._session.notebook_path
+        folder = notebook.parent if notebook is not None else Path.cwd()
         if calling.easel is not None:
-            return PaintedTranscript(screen)
+            return PaintedTranscript(screen, folder)
         return NotebookTranscript(
             screen,
             show_code=configured.show_code,
             short_errors=configured.short_errors,
+            folder=folder,
         )
 
 

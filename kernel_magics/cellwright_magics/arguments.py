@@ -25,6 +25,7 @@ __all__ = [
     "Option",
     "Options",
     "agent_arguments",
+    "is_file_name",
     "options_help",
     "parse",
     "split_words",
@@ -253,18 +254,17 @@ def _take_files(split: _Split, *, started: bool) -> None:
     goes_on = not started
     while match := WORD.match(split.rest):
         word = _unquoted(match[1])
-        if OPTION.fullmatch(match[1]) or not (goes_on or _is_file(word, match[1])):
+        if OPTION.fullmatch(match[1]) or not (goes_on or is_file_name(word)):
             return
         split.take()
         split.words.append(word)
         goes_on = word.endswith(",")
 
 
-def _is_file(word: str, written: str) -> bool:
+def is_file_name(word: str) -> bool:
+    """Whether a word names a file, or looks like it; in quotes it may have blanks."""
     name = word.rstrip(",")
-    blanks = written[0] in "\"'"  # in quotes a name may have some
-    looks = FILE_NAME.fullmatch(name.replace(" ", "_") if blanks else name)
-    return bool(looks) or Path(name).is_file()
+    return bool(FILE_NAME.fullmatch(name.replace(" ", "_"))) or Path(name).expanduser().is_file()
 
 
 def _unquoted(word: str) -> str:

@@ -15,14 +15,17 @@ from pathlib import Path
 from cellwright.conversation import Conversation, Place
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.recording import RecordedEvent
-from cellwright.resuming import resumed
+from cellwright.resuming import is_behind, resumed, with_notes
+from cellwright.settings import Settings
+from cellwright.store.chat_owners import guest_owner
 from cellwright.store.chat_rows import Chat
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
 from cellwright.store.runs import RunStore
+from cellwright_magics.chat_words import ChatPrompt, ChatWords, KeptWords, OwnWords, hand_over
 from cellwright_magics.reports import Advice, Table
 
-__all__ = ["ChatTable", "Chats", "is_chats_command"]
+__all__ = ["ChatTable", "Chats", "is_chats_command", "owner_of"]
 
 LISTED = 20
 SHAPES = {"all": (0, 0), "find": (1, 20), "rename": (1, 20), "delete": (1, 1)}
@@ -86,6 +89,20 @@ class Chats:
         self._confirm = confirm
         self.current = ""
         """The chat that goes on here; empty: the next question begins one."""
+        self._held: list[ChatPrompt] = []
+
+    def leave(self) -> None:
+        """Let the next question begin another chat."""
+        self.current = ""
+        self._held.clear()
+
+    def words(self, conversation: Conversation, notebook: Path | None) -> ChatWords:
+        """The notes and instructions of the conversation that goes on here."""
+        if self.current:
+            chats = _store(_database(conversation.place), notebook)
+            if chats.find(self.current) is not None:
+                return KeptWords(conversation, chats, self.current)
+        return OwnWords(conversation, self._held)
 
     @contextmanager
     def answering(
@@ -98,29 +115,42 @@ class Chats:
         """
         chats = _store(_database(conversation.place), notebook)
         if not self.current or chats.find(self.current) is None:
-            self.current = chats.create(notebook.name if notebook is not None else "").chat_id
+            place, name = conversation.place, notebook.name if notebook is not None else ""
+            self.current = chats.create(
+                name, _owner(place.user_id, is_guest=place.is_guest)
+            ).chat_id
+            own = OwnWords(conversation, self._held)
+            hand_over(own, KeptWords(conversation, chats, self.current))
         with chats.claims.held(self.current):
-            runs = chats.active_run_ids(self.current)
-            if runs and runs[-1] != conversation.last_run_id:
-                # The panel has gone on with it, or taken something back.
+            if is_behind(conversation, chats, self.current):
                 conversation = resumed(conversation.place, chats, self.current)
             place = replace(conversation.place, chat_id=self.current)
             conversation.move(replace(place, listener=_Keeper(chats, self.current)))
             try:
-                yield conversation
+                with with_notes(conversation, chats, self.current):
+                    yield conversation
             finally:
                 conversation.move(replace(conversation.place, listener=None))
 
-    def resume(self, name: str, place: Place, notebook: Path | None) -> Conversation:
+    def resume(self, name: str, before: Conversation, notebook: Path | None) -> Conversation:
         """The conversation of a chat, to go on with here.
+
+        Args:
+            name: The chat.
+            before: What went on here; its notes that no chat has go along.
+            notebook: The notebook's file.
 
         Raises:
             SetupError: There is no such chat.
         """
-        chats = _store(_database(place), notebook)
-        chat = _named(name, chats, notebook)
+        chats = _store(_database(before.place), notebook)
+        place = before.place
+        owner = _owner(place.user_id, is_guest=place.is_guest)
+        chat = _named(name, chats, notebook, owner)
+        self.leave()
         self.current = chat.chat_id
-        return resumed(place, chats, chat.chat_id)
+        hand_over(OwnWords(before), KeptWords(before, chats, self.current))
+        return resumed(before.place, chats, chat.chat_id)
 
     def told_of(self, conversation: Conversation) -> Advice:
         """What the person is told of a chat that goes on."""
@@ -131,12 +161,21 @@ class Chats:
             if conversation.messages
             else ("Nothing was answered yet")
         )
+        own = " It has instructions of its own: %agent prompt shows them." if chat.prompt else ""
         return Advice(
-            f"{chat.title!r} goes on. {known}; variables of a kernel that has ended are gone."
+            f"{chat.title!r} goes on. {known}; variables of a kernel that has ended are gone.{own}"
         )
 
-    def run(self, words: Sequence[str], database: Database, path: Path | None) -> object:
+    def run(
+        self, words: Sequence[str], database: Database, path: Path | None, owner: str = ""
+    ) -> object:
         """Do what a line about chats asks for, but for ``resume``.
+
+        Args:
+            words: The line.
+            database: Where the chats are.
+            path: The notebook's file.
+            owner: Who asks; guests see and change their own chats alone.
 
         Raises:
             SetupError: There is no such chat, or it cannot be changed so.
@@ -145,14 +184,16 @@ class Chats:
         here = path.name if path is not None and action not in EVERYWHERE else ""
         match action:
             case "new":
-                self.current = ""
+                self.leave()
                 return Advice("The next question begins a new chat. Variables stay.")
             case "rename":
-                chat = chats.rename(_named(words[2], chats, path).chat_id, " ".join(words[3:]))
+                chat = chats.rename(
+                    _named(words[2], chats, path, owner).chat_id, " ".join(words[3:])
+                )
                 return Advice(f"Chat {chat.chat_id} is called {chat.title!r}.")
             case "delete":
-                return self._delete(_named(words[2], chats, path), chats)
-        found = chats.list(here, " ".join(words[2:]), LISTED, owner="")
+                return self._delete(_named(words[2], chats, path, owner), chats)
+        found = chats.list(here, " ".join(words[2:]), LISTED, owner=owner)
         return ChatTable([chat for chat in found if chat.run_count], self.current)
 
     def _delete(self, chat: Chat, chats: ChatStore) -> Advice:
@@ -197,17 +238,26 @@ def _store(database: Database, notebook: Path | None) -> ChatStore:
     return ChatStore(database, root=root)
 
 
-def _named(name: str, chats: ChatStore, path: Path | None) -> Chat:
+def _owner(user: str, *, is_guest: bool) -> str:
+    return guest_owner(user) if is_guest else ""
+
+
+def owner_of(settings: Settings) -> str:
+    """The name that chats of this account are kept under; a guest's are kept for a day."""
+    return _owner(settings.user, is_guest=settings.is_guest)
+
+
+def _named(name: str, chats: ChatStore, path: Path | None, owner: str) -> Chat:
     """The one chat that a name means: ``last``, or the start of an id.
 
     Raises:
         SetupError: There is none, or there are several.
     """
     if name == "last":
-        here = chats.list(path.name, owner="") if path is not None else ()
-        found = [chat for chat in (*here, *chats.list(owner="")) if chat.run_count][:1]
+        here = chats.list(path.name, owner=owner) if path is not None else ()
+        found = [chat for chat in (*here, *chats.list(owner=owner)) if chat.run_count][:1]
     else:
-        found = [chat for chat in chats.list(owner="") if chat.chat_id.startswith(name)]
+        found = [chat for chat in chats.list(owner=owner) if chat.chat_id.startswith(name)]
     if len(found) != 1:
         what = "several chats are" if found else "there is no chat"
         raise SetupError(f"{name!r}: {what}.", hint="See %agent chats.")

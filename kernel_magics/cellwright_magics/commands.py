@@ -105,6 +105,7 @@ DEMOS_OPTIONS = (
     Option(("--tokens",), {"type": int, "default": 2_000, "metavar": "N"}),
     Option(("--for",), {"dest": "assistant", "default": "", "metavar": "ASSISTANT"}),
 )
+USAGE_GROUP = re.compile("|".join(USAGE_GROUPS))
 USAGE_OPTIONS = (
     Option(("--by",), {"choices": USAGE_GROUPS, "default": "month"}),
     Option(("--plot",), {"action": "store_true"}),
@@ -112,8 +113,11 @@ USAGE_OPTIONS = (
     Option(("--budget-tokens",), {"type": budget_amount, "metavar": "N", "help": "For a month."}),
 )
 CHATS_USAGE = "chats [all | find WORDS | rename CHAT TITLE | delete CHAT]"
-ASSISTANT_USAGE = "assistant list | show NAME | use NAME | new NAME [INSTRUCTIONS]"
-SCENE_USAGE = 'scene list [@NAME] | add LABEL "PROMPT" [@NAME]'
+ASSISTANT_USAGE = (
+    "assistant list | show NAME | use NAME | new NAME [INSTRUCTIONS] | set NAME KEY VALUE | "
+    "rename OLD NEW | delete NAME"
+)
+SCENE_USAGE = 'scene list [@NAME] | add LABEL "PROMPT" [@NAME] | remove LABEL [@NAME]'
 DEMOS_USAGE = (
     "demos | from FOLDER [--score RULE] [--limit N] [--tokens N] [--for ASSISTANT] | clear"
 )
@@ -155,9 +159,9 @@ COMMANDS: dict[str, Command] = {
         Command("cells", "cells [ID]", "Put a run's code into the next cell.", RUN_NAME, "last"),
         Command("doctor", "doctor [--send]", "Check key, endpoint, model, kernel and record.", None,
                 "", (Option(("--send",), {"action": "store_true"}),)),
-        Command("usage", f"usage [--by {'|'.join(USAGE_GROUPS)}] [--plot] [--budget USD] "
+        Command("usage", f"usage [{'|'.join(USAGE_GROUPS)}] [--plot] [--budget USD] "
                 "[--budget-tokens N]", "What models have cost; a month's budget, 'off' for none.",
-                None, "", USAGE_OPTIONS),
+                USAGE_GROUP, "", USAGE_OPTIONS),
         Command("assistant", ASSISTANT_USAGE, "Who answers: files that name instructions, a model "
                 "and tools."),
         Command("scene", SCENE_USAGE, "What an assistant is told in some situations."),
@@ -166,6 +170,8 @@ COMMANDS: dict[str, Command] = {
         Command("context", CONTEXT_USAGE, "What the model is given and what it costs; what stands "
                 "for older turns."),
         Command("compact", "compact", "Make a long conversation shorter now."),
+        Command("attach", "attach [FILE… | output N | clear]", "What the next question takes "
+                "along: files, what a cell showed."),
         Command("later", "later TEXT", "A note that the next question takes along."),
         Command("system", "system TEXT", "An instruction for the rest of the conversation."),
         Command("prompt", PROMPT_USAGE, "The conversation's own words in place of an assistant's."),
@@ -186,6 +192,8 @@ def command_of(line: str) -> CommandLine | None:
         UsageError: It is one, with an option it does not have or a value that cannot be used.
     """
     words = split_words(line)
+    if words[:2] == ["usage", "by"]:
+        words[1] = "--by"
     command = COMMANDS.get(words[0]) if words else None
     if command is None or not command.fits(words[1:]):
         return None

@@ -14,6 +14,7 @@ from IPython.core.completer import (
     context_matcher,
 )
 
+from cellwright.assistants.fields import SET_KEYS
 from cellwright.exports import FORMATS
 from cellwright.settings import MODES
 from cellwright.usage import USAGE_GROUPS
@@ -36,9 +37,9 @@ ACTIONS = {
     "prompt": ("clear",),
     "memory": (*("accept", "add", "edit", "forget", "list", "off", "on", "proposals", "reject"),),
     "library": ("add", "default", "forget", "list", "remove", "search", "update"),
-    "assistant": ("list", "new", "show", "use"),
+    "assistant": ("delete", "list", "new", "rename", "set", "show", "use"),
     "demos": ("clear", "from"),
-    "scene": ("add", "list"),
+    "scene": ("add", "list", "remove"),
     "tool": (
         *("add", "bind", "check", "connect", "discover", "list", "refresh", "remove", "unbind"),
     ),
@@ -60,13 +61,18 @@ class Offers:
     Args:
         runs: Ids of the newest runs.
         models: Names of models that can be asked.
+        assistants: Names of assistants that can be chosen.
     """
 
     def __init__(
-        self, runs: Callable[[], Sequence[str]], models: Callable[[], Sequence[str]]
+        self,
+        runs: Callable[[], Sequence[str]],
+        models: Callable[[], Sequence[str]],
+        assistants: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._runs = runs
         self._models = models
+        self._assistants = assistants
 
     def complete(self, text_until_cursor: str) -> Completed | None:
         """What the word before the cursor can become; None for lines of others."""
@@ -85,6 +91,8 @@ class Offers:
             return list(MODES)
         if previous in ("-m", "--model"):
             return list(self._models())
+        if previous in ("-a", "--assistant"):
+            return list(self._assistants())
         if previous == "--by":
             return list(USAGE_GROUPS)
         if previous == "--to":
@@ -93,9 +101,17 @@ class Offers:
             named = command.takes is not None and command.default == "last" and len(words) == 1
             actions = ACTIONS.get(" ".join(words), ())
             runs = ["last", *self._runs()] if named else []
-            return [*actions, *runs, *command.option_names()]
+            return [*actions, *runs, *self._of_assistant(words), *command.option_names()]
         names = [name for option in OPTIONS for name in option.names]
         return [*names, *(COMMANDS if line and not words else ())]
+
+    def _of_assistant(self, words: Sequence[str]) -> Sequence[str]:
+        """Which assistant, and which of its keys."""
+        if words[0] != "assistant" or len(words) == 1 or words[1] in ("list", "new"):
+            return ()
+        if len(words) == 2:
+            return self._assistants()
+        return SET_KEYS if words[1] == "set" and len(words) == 3 else ()
 
 
 def install(shell: InteractiveShell, offers: Offers) -> None:

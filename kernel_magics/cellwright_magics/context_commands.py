@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cellwright.compacting import compaction_of, summary_changed
 from cellwright.context.costs import ContextPart, context_parts
-from cellwright.context.roles import message_as
 from cellwright.context.summary import summary_in
 from cellwright.context.window import WINDOW_TOKENS, summary_of
 from cellwright.conversation import Conversation
 from cellwright.errors import SetupError
 from cellwright.events import HistoryCompacted
-from cellwright.messages import TextPart
 from cellwright.recording import RunRecord
 from cellwright.usage import Price, price_for
+from cellwright_magics.chat_words import ChatPrompt, ChatWords
 from cellwright_magics.reports import Advice, Table
 
 __all__ = [
-    "ChatPrompt",
     "ContextTable",
     "changes_history",
     "context_command",
+    "is_context_cell",
     "is_context_command",
 ]
 
 NOTES = {"later": "user_later", "system": "system"}
-PROMPT_CHARACTERS = 1_024
+CELLS = (("context", "summary"), ("later",), ("system",), ("prompt",), ("prompt", "--append"))
 NOTHING_SAID = "Nothing was said in this conversation yet."
 NO_SUMMARY = "Everything that was said is still in the context; there is no summary."
 NOTHING_TO_GAIN = "There is nothing to make shorter in this conversation."
@@ -35,15 +34,6 @@ NOTED = {
     "later": "Noted. The next question takes it along.",
     "system": "Noted. It counts from the next question on, for this conversation.",
 }
-
-
-@dataclass
-class ChatPrompt:
-    """The conversation's own words for the system message."""
-
-    text: str = ""
-    adds: bool = False
-    """They stand beside an assistant's words, not in their place."""
 
 
 class ContextTable(Table):
@@ -83,10 +73,15 @@ def is_context_command(words: Sequence[str]) -> bool:
     if not words:
         return False
     if words[0] in NOTES:
-        return len(words) > 1
+        return True
     if words[0] == "context":
         return len(words) == 1 or words[1] == "summary"
     return words[0] == "prompt" or list(words) == ["compact"]
+
+
+def is_context_cell(words: Sequence[str]) -> bool:
+    """Whether the words after ``%%agent`` say what the text below them is for."""
+    return tuple(words) in CELLS
 
 
 def changes_history(line: str, body: str | None) -> bool:
@@ -96,15 +91,15 @@ def changes_history(line: str, body: str | None) -> bool:
 
 
 def context_command(
-    line: str, conversation: Conversation, chat_prompt: ChatPrompt, body: str | None = None
+    line: str, conversation: Conversation, own: ChatWords, body: str | None = None
 ) -> object:
     """Do what a line says.
 
     Args:
         line: What stands after ``%agent``.
         conversation: Whose context.
-        chat_prompt: Changed by ``prompt``.
-        body: What stands below ``%%agent context summary``: the whole summary as it is to be.
+        own: The notes and instructions of the conversation.
+        body: What stands below ``%%agent``, such as the whole summary as it is to be.
 
     Raises:
         SetupError: It cannot be done.
@@ -112,10 +107,10 @@ def context_command(
     name, _, rest = line.strip().partition(" ")
     text = rest.strip()
     if name in NOTES:
-        conversation.note(message_as(NOTES[name], (TextPart(text),)))
+        own.note(NOTES[name], f"{text}\n{body or ''}")
         return Advice(NOTED[name])
     if name == "prompt":
-        return _prompt(text, chat_prompt)
+        return _prompt(f"{text}\n{body or ''}".strip(), own)
     if name == "compact":
         return _compact(conversation)
     if not text:
@@ -151,20 +146,17 @@ def _last(conversation: Conversation) -> RunRecord:
     return conversation.place.store.record(conversation.last_run_id)
 
 
-def _prompt(text: str, chat_prompt: ChatPrompt) -> Advice:
+def _prompt(text: str, own: ChatWords) -> Advice:
     if not text:
-        return Advice(chat_prompt.text or "This conversation has no words of its own.")
+        return Advice(own.prompt.text or "This conversation has no words of its own.")
     adds = text.startswith("--append")
     words = text.removeprefix("--append").strip()
+    if not words:
+        raise SetupError("Nothing is to be added.", hint="%agent prompt --append TEXT adds it.")
     if words == "clear":
-        chat_prompt.text, chat_prompt.adds = "", False
+        own.instruct(ChatPrompt())
         return Advice("This conversation has no words of its own any more.")
-    if len(words) > PROMPT_CHARACTERS:
-        raise SetupError(
-            f"The prompt has {len(words):,} characters; {PROMPT_CHARACTERS:,} is the limit.",
-            hint="Put the rest into a file, or make an assistant of it.",
-        )
-    chat_prompt.text, chat_prompt.adds = words, adds
+    own.instruct(ChatPrompt(words, adds))
     return Advice("Noted. It counts from the next question on, for this conversation.")
 
 

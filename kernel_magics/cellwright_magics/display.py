@@ -7,9 +7,10 @@ them: the model's words, the code before it runs, questions, notices and how it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
-from cellwright.content_drawing import drawn_contents
+from cellwright.content_drawing import drawn_contents, source_links
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -19,6 +20,7 @@ from cellwright.events import (
     ModelReplied,
     ModelRetrying,
     ModelSilent,
+    Notice,
     ReasoningDelta,
     TextDelta,
     ToolFinished,
@@ -66,13 +68,20 @@ class NotebookTranscript(Narrator):
         screen: Where it is drawn.
         show_code: Whether code is shown before it runs.
         short_errors: Whether errors of the code are shown here, in brief.
+        folder: The notebook's, from which sources of an answer are opened; None: not known.
     """
 
     def __init__(
-        self, screen: Screen, *, show_code: bool = True, short_errors: bool = True
+        self,
+        screen: Screen,
+        *,
+        show_code: bool = True,
+        short_errors: bool = True,
+        folder: Path | None = None,
     ) -> None:
         super().__init__(show_code=show_code, short_errors=short_errors)
         self._screen = screen
+        self._folder = folder
         self._text = LiveText(screen)
         self._thought_characters = 0
         self._retrying: ModelRetrying | None = None
@@ -149,7 +158,7 @@ class NotebookTranscript(Narrator):
         contents = [item for item in event.contents if not item.is_error]
         if code_is_shown:
             contents = [item for item in contents if item.visible_scope == "user"]
-        for drawn in drawn_contents(contents):
+        for drawn in drawn_contents(contents, self._folder):
             self._put(Bundle(drawn.markdown, drawn.plain, drawn.rich))
 
     def _tool_progress(self, event: ToolProgress) -> None:
@@ -175,6 +184,15 @@ class NotebookTranscript(Narrator):
     def _lines_bundle(lines: Iterable[str]) -> Bundle:
         plain = "\n".join(lines)
         return Bundle("  \n".join(map(STYLES["note"], plain.split("\n"))), plain)
+
+    def _notice(self, event: Notice) -> None:
+        words = wording.notice(event)
+        links = source_links(event.contents, self._folder)
+        if not links:
+            super()._notice(event)
+            return
+        head = words.partition(": ")[0]
+        self._put(Bundle(f"> {as_text(head)}: {links}", words))
 
     def _approval_asked(self, event: ApprovalAsked) -> None:
         call = self._calls[event.call_id]

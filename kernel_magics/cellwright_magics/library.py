@@ -17,7 +17,7 @@ from cellwright.library.libraries import Libraries
 from cellwright.library.references import place_words
 from cellwright.library.searching import Scope
 from cellwright.library.users import library_users
-from cellwright.settings import Settings
+from cellwright.settings import Settings, not_for_guests
 from cellwright.store.database import Database
 from cellwright_magics.commands import LIBRARY_OPTIONS
 from cellwright_magics.reports import Advice, Table
@@ -68,8 +68,10 @@ class HitList(Table):
     headings = ("", "where", "text")
     empty = "Nothing was found."
 
-    def __init__(self, hits: Sequence[Hit]) -> None:
+    def __init__(self, hits: Sequence[Hit], problem: str = "") -> None:
         self.hits = tuple(hits)
+        self.problem = problem
+        """Why it was searched by words alone, though vectors are set."""
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -80,6 +82,12 @@ class HitList(Table):
             (f"[{number}]", place_words(hit), one_line(hit.text, TEXT_CHARACTERS))
             for number, hit in enumerate(self.hits, start=1)
         ]
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [super().__repr__(), self.problem]))
+
+    def _repr_markdown_(self) -> str:
+        return "\n\n".join(filter(None, [super()._repr_markdown_(), self.problem]))
 
 
 def is_library_command(words: list[str]) -> bool:
@@ -101,8 +109,9 @@ def library_command(words: list[str], database: Database, settings: Settings) ->
         settings: Which hosts are allowed, and what gives vectors.
 
     Raises:
-        SetupError: A place or a document is not there.
+        SetupError: A place or a document is not there, or a guest asked.
     """
+    not_for_guests(settings, "The library")
     asked = _parser().parse_args(words[1:] or ["list"])
     asked.own = settings.home
     return ACTIONS_OF[asked.action](Libraries(database, settings), asked)
@@ -123,7 +132,8 @@ def _list(libraries: Libraries, _asked: argparse.Namespace) -> Table:
 
 def _search(libraries: Libraries, asked: argparse.Namespace) -> Table:
     scope = Scope(libraries.around(os.getcwd()))
-    return HitList(libraries.searcher.search(scope, " ".join(asked.words)).hits)
+    results = libraries.searcher.search(scope, " ".join(asked.words))
+    return HitList(results.hits, results.problem)
 
 
 def _remove(libraries: Libraries, asked: argparse.Namespace) -> Advice:

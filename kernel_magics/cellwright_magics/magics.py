@@ -82,7 +82,9 @@ class AgentMagics(Magics):
     def offers(self) -> Offers:
         """What completion offers."""
         return Offers(
-            lambda: self.answering.run_ids(), lambda: self.answering.model_names(self.model)
+            lambda: self.answering.run_ids(),
+            lambda: self.answering.model_names(self.model),
+            lambda: self.answering.assistant_names(),
         )
 
     def close(self) -> None:

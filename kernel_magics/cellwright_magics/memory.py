@@ -22,7 +22,7 @@ from cellwright.memory.orders import (
     proposal_row,
 )
 from cellwright.redaction import Redactor
-from cellwright.settings import Settings
+from cellwright.settings import Settings, not_for_guests
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.session import Session, saved_notebook
 
@@ -116,8 +116,10 @@ def memory_command(
         shell: Where it was typed.
 
     Raises:
-        SetupError: There is nothing of that id, the text is not to be kept, or a run goes on.
+        SetupError: There is nothing of that id, the text is not to be kept, or a run goes on; a
+            guest asked.
     """
+    not_for_guests(settings, "The memory")
     keeper = MemoryKeeper(session.store(settings).database)
     notebook = saved_notebook(shell.user_ns, os.environ)
     folder = Path(notebook.path).parent if notebook is not None else Path.cwd()

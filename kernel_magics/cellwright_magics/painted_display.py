@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cellwright.events import (
     ApprovalAnswered,
     CellAdded,
@@ -22,10 +24,11 @@ class PaintedTranscript(NotebookTranscript):
 
     Args:
         screen: Where it is drawn.
+        folder: The notebook's; None: not known.
     """
 
-    def __init__(self, screen: Screen) -> None:
-        super().__init__(screen, short_errors=False)
+    def __init__(self, screen: Screen, folder: Path | None = None) -> None:
+        super().__init__(screen, short_errors=False, folder=folder)
         self._painted: dict[str, str] = {}
         self._in_error: set[str] = set()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cellwright.assistant_choice import Chosen, with_assistant
+from cellwright.assistants.choice import Chosen, with_assistant
 from cellwright.context.assemble import time_sent
 from cellwright.conversation import Question
 from cellwright.events import Notice

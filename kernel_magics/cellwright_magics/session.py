@@ -21,6 +21,7 @@ from cellwright.model_choice import models_like
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.outputs import ErrorOutput, OutputMessage
+from cellwright.outside.source import OutsideTools
 from cellwright.policy import Approver
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
@@ -34,10 +35,11 @@ from cellwright.store.usage_table import UsageTable
 from cellwright_magics.approval import StdinApprover
 from cellwright_magics.arguments import Asked
 from cellwright_magics.assistants import Assistants
+from cellwright_magics.attaching import Attached
 from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.chat_words import ChatWords
 from cellwright_magics.chats import Chats
 from cellwright_magics.choices import Choices
-from cellwright_magics.context_commands import ChatPrompt
 from cellwright_magics.demos import Demos
 from cellwright_magics.display import Transcript
 from cellwright_magics.driving import drive
@@ -94,8 +96,8 @@ class Session:
         self.gate = OutputGate()
         self.demos = Demos()
         self.assistants = Assistants()
-        self.chat_prompt = ChatPrompt()
         self.chats = Chats()
+        self.attached = Attached()
         self._kernel: ShellKernel | None = None
         self._approver = StdinApprover()
         self._services: dict[tuple[str, str, str], Service] = {}
@@ -169,15 +171,18 @@ class Session:
         """
         with self.at_work():
             conversation = self._conversation_for(settings, cell)
-            files, messages = asked.options.files, conversation.messages
+            messages = conversation.messages
+            files = (*self.attached.files, *asked.options.files)
             prepared = self.prepared(Wanted(asked.prompt, choices, files, messages), settings)
             service, question = prepared.service, prepared.question
             question = typed_question(question, self.demos.chosen)
+            own = self.words(conversation).prompt
             question = replace(
                 question,
                 demos=self.demos.of(question.assistant.name),
-                chat_prompt=self.chat_prompt.text,
-                chat_prompt_adds=self.chat_prompt.adds,
+                context=tuple(self.attached.quotes),
+                chat_prompt=own.text,
+                chat_prompt_adds=own.adds,
             )
             cell_watch.STATE.own_counts |= self._easels.skipped_counts
             with (
@@ -189,6 +194,7 @@ class Session:
                 place = replace(conversation.place, notebook=notebook, on_progress=showing.at_once)
                 conversation.move(place)
                 drive(conversation.ask(question, service.lm, Stop()), showing.show)
+                self.attached.clear()
         record = conversation.place.store.record(conversation.last_run_id)
         if record.cause == LMNotFoundError.__name__:
             near = models_like(question.parameters.model, settings, question.base_url)
@@ -201,9 +207,13 @@ class Session:
         Raises:
             SetupError: There is no such chat.
         """
-        place = self._conversation_for(settings, cell).place
-        self._conversation = self.chats.resume(chat, place, self.notebook_path)
+        before = self._conversation_for(settings, cell)
+        self._conversation = self.chats.resume(chat, before, self.notebook_path)
         return self._conversation
+
+    def words(self, conversation: Conversation) -> ChatWords:
+        """The notes and instructions of the conversation of this shell."""
+        return self.chats.words(conversation, self.notebook_path)
 
     @property
     def notebook_path(self) -> Path | None:
@@ -265,6 +275,10 @@ class Session:
         self._noticed.add(service.notice)
         return notice
 
+    def outside(self, settings: Settings) -> OutsideTools:
+        """The outside tools of the folder that the kernel is in, and of those above it."""
+        return self._sources.outside(self.store(settings).database, settings)
+
     def place_with(self, settings: Settings, kernel: Kernel, approver: Approver | None) -> Place:
         """Where runs happen that use this kernel and ask this person."""
         return Place(
@@ -290,14 +304,14 @@ class Session:
     def reset(self) -> None:
         """Forget what was said; variables and the record stay."""
         self._conversation = None
-        self.chat_prompt = ChatPrompt()
-        self.chats.current = ""
+        self.chats.leave()
 
     def close(self) -> None:
         """Stop what was started for this shell."""
         for service in self._services.values():
             service.close()
         self._services.clear()
+        self.attached.close()
         self._conversation = None
         self._close_kernel()
         self._close_database()

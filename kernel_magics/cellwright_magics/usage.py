@@ -135,5 +135,6 @@ def usage_command(arguments: argparse.Namespace, database: Database) -> Any:
     ):
         if amount is not None:
             table.set_budget(name, amount or None)
-    report = UsageReport(arguments.by, table.rows(arguments.by), table.budgets())
+    group = arguments.target or arguments.by
+    report = UsageReport(group, table.rows(group), table.budgets())
     return report.plot() if arguments.plot else report

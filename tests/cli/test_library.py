@@ -64,7 +64,9 @@ def test_a_document_that_cannot_be_read_is_counted(
     (project / "docs" / "broken.ipynb").write_text("{")
     assert main(["library", "add", "docs"]) == 1
     streams = capsys.readouterr()
-    assert streams.out == "1 of 2 documents read anew, 1 cannot be read.\n"
+    said, reason = streams.out.splitlines()
+    assert said == "1 of 2 documents read anew, 1 cannot be read."
+    assert ": " in reason
     assert streams.err == "1 of 2\n"
     assert main(["library", "update", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["problems"] == 1

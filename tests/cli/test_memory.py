@@ -41,13 +41,16 @@ def test_002_95_a_text_is_added_changed_listed_and_forgotten(call: Call) -> None
     assert call("add", "i prefer pandas.") == f"That is kept already, as {name}.\n"
     assert call("edit", name[:6], "I prefer polars") == (
         f"Changed {name}: I prefer polars\nBefore: I prefer pandas\n"
+        f"To change it back: cellwright memory edit {name} I prefer pandas\n"
     )
     call("add", "Column amt is in euros", "--project")
     lines = call().splitlines()
     assert lines[0].split() == ["ID", "WHERE", "SINCE", "RUN", "TEXT"]
     assert f"folder {Path.cwd().name.lower()}" in lines[1].lower()
     assert call("list", "polars").count("\n") == 2
-    assert call("forget", name) == "Forgotten: I prefer polars\n"
+    assert call("forget", name) == (
+        "Forgotten: I prefer polars\nTo keep it again: cellwright memory add I prefer polars\n"
+    )
     document = json.loads(call("list", "--json"))
     assert [memory["text"] for memory in document["memories"]] == ["Column amt is in euros"]
 
@@ -79,7 +82,7 @@ def test_002_95_proposals_are_listed_and_decided(call: Call, shell: Shell) -> No
     assert len(json.loads(call("proposals", "--json"))["proposals"]) == 3
     assert "I prefer polars" in call("accept", names[0])
     assert call("reject", names[1]) == "Rejected. It is not proposed again.\n"
-    assert call("accept", names[2]) == "Forgotten.\n"
+    assert call("accept", names[2]).startswith("Forgotten: Tax is 19 percent\nTo keep it again: ")
     assert [memory["text"] for memory in json.loads(call("--json"))["memories"]] == [
         "I prefer polars"
     ]

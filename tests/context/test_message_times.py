@@ -46,7 +46,7 @@ def test_002_46_only_the_persons_questions_have_a_time_and_it_stays_as_it_was() 
     place = Place(FakeKernel({}), RunMemory(), Redactor({}), "bench")
     conversation, model = Conversation(place), ScriptedLM([says("One."), says("Two.")])
     for number, sent in enumerate(("2026-11-22 09:30:05+01:00", "")):
-        conversation.note(message_as("user_later", (TextPart("a note"),)))
+        conversation.notes.append(message_as("user_later", (TextPart("a note"),)))
         question = Question(f"Question {number}?", Parameters("m"), sent_at=sent)
         assert list(conversation.ask(question, model))
     times = [message for message in conversation.messages if SENT in text_of(message)]

@@ -1,6 +1,6 @@
 import pytest
 
-from cellwright.context.own_magics import without_own_magics
+from cellwright.context.own_magics import is_own_error, without_own_magics
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,11 @@ def test_other_cells_stay(source: str) -> None:
 
 def test_the_rest_of_a_cell_that_loads_the_magics_stays() -> None:
     assert without_own_magics(["import os\n%load_ext cellwright\nx = 1"]) == ["import os\nx = 1"]
+
+
+def test_what_the_magic_itself_refuses_is_no_error_of_the_persons_code() -> None:
+    own = "cell line 1: get_ipython().run_line_magic('agent', 'memory add a@b.c')\nUsageError: No."
+    assert is_own_error(own)
+    assert is_own_error(own.replace("run_line", "run_cell"))
+    assert not is_own_error("cell line 2: 1 / 0\nZeroDivisionError: division by zero")
+    assert not is_own_error(f"cell line 3: show({own!r})\nValueError: No.")

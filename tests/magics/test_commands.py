@@ -15,6 +15,9 @@ RUN = "20261121-093015-ab12cd"
     [
         ("chat", "chat", {"model": "", "mode": ""}),
         ("chat -m small --mode plan", "chat", {"model": "small", "mode": "plan"}),
+        ("usage", "usage", {"target": "", "by": "month"}),
+        ("usage model --plot", "usage", {"target": "model", "plot": True}),
+        ("usage by chat", "usage", {"by": "chat"}),
         ("runs", "runs", {"target": "20", "find": "", "widget": False}),
         ("runs 9 --widget", "runs", {"target": "9", "widget": True}),
         ("runs 5 --find 'sales report'", "runs", {"target": "5", "find": "sales report"}),
@@ -55,6 +58,7 @@ def test_a_line_that_fits_is_a_sub_command(
     [
         "chat about the sales",
         "show me the columns",
+        "usage of memory by column",
         "show last month's revenue",
         "show decade",
         "runs of failures",

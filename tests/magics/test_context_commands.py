@@ -21,10 +21,11 @@ from cellwright.redaction import Redactor
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.usage import Price
+from cellwright_magics.chat_words import ChatPrompt, OwnWords
 from cellwright_magics.context_commands import (
-    ChatPrompt,
     ContextTable,
     context_command,
+    is_context_cell,
     is_context_command,
 )
 from cellwright_magics.reports import Advice
@@ -47,7 +48,7 @@ def ask(conversation: Conversation, prompt: str, answer: str = "Done.") -> Scrip
 
 
 def run(conversation: Conversation, line: str, body: str | None = None) -> str:
-    told = context_command(line, conversation, ChatPrompt(), body)
+    told = context_command(line, conversation, OwnWords(conversation), body)
     assert isinstance(told, Advice)
     return told.text
 
@@ -61,6 +62,8 @@ def run(conversation: Conversation, line: str, body: str | None = None) -> str:
         "compact",
         "later the file is new",
         "system Be brief.",
+        "later",
+        "system",
         "prompt",
         "prompt clear",
         "prompt --append Be brief.",
@@ -71,7 +74,7 @@ def test_a_line_that_fits_is_the_command(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["context of the sales", "compact the table", "later", "system", "", "show"]
+    "line", ["context of the sales", "compact the table", "laterally", "", "show"]
 )
 def test_other_lines_are_prompts(line: str) -> None:
     assert not is_context_command(line.split())
@@ -112,17 +115,37 @@ def test_x_26_what_a_person_put_in_is_marked_in_the_record(conversation: Convers
 def test_002_26_the_conversations_own_words_are_kept_shown_and_cleared(
     conversation: Conversation,
 ) -> None:
-    own = ChatPrompt()
+    own = OwnWords(conversation)
     assert isinstance(context_command("prompt Be a poet.", conversation, own), Advice)
-    assert (own.text, own.adds) == ("Be a poet.", False)
+    assert own.prompt == ChatPrompt("Be a poet.", adds=False)
     context_command("prompt --append Rhyme.", conversation, own)
-    assert (own.text, own.adds) == ("Rhyme.", True)
+    assert own.prompt == ChatPrompt("Rhyme.", adds=True)
     assert repr(context_command("prompt", conversation, own)) == "Rhyme."
     context_command("prompt clear", conversation, own)
-    assert own == ChatPrompt()
+    assert own.prompt == ChatPrompt()
     assert "no words of its own" in repr(context_command("prompt", conversation, own))
-    with pytest.raises(SetupError, match=r"1,100 characters; 1,024 is the limit"):
+    with pytest.raises(SetupError, match=r"1100 characters. Use at most 1024"):
         context_command("prompt " + "x" * 1_100, conversation, own)
+    with pytest.raises(SetupError, match="Nothing is to be added"):
+        context_command("prompt --append", conversation, own)
+
+
+def test_002_26_instructions_and_notes_may_stand_below_the_line(
+    conversation: Conversation,
+) -> None:
+    own = OwnWords(conversation)
+    assert is_context_cell(["prompt", "--append"])
+    assert not is_context_cell(["prompt", "the", "next"])
+    context_command("prompt --append", conversation, own, "Two\nlines.\n")
+    assert own.prompt == ChatPrompt("Two\nlines.", adds=True)
+    context_command("later", conversation, own, "One.\n\nTwo.\n")
+    assert text_of(conversation.notes[0]) == "One.\n\nTwo."
+
+
+@pytest.mark.parametrize("line", ["later", "system", "later  "])
+def test_002_21_a_note_without_a_word_is_told(conversation: Conversation, line: str) -> None:
+    with pytest.raises(SetupError, match="no text in it"):
+        run(conversation, line)
 
 
 def test_002_48_an_empty_question_is_nothing_to_answer(conversation: Conversation) -> None:
@@ -134,10 +157,10 @@ def test_002_48_an_empty_question_is_nothing_to_answer(conversation: Conversatio
 def test_the_table_says_what_is_in_the_context_and_what_it_costs(
     conversation: Conversation,
 ) -> None:
-    empty = context_command("context", conversation, ChatPrompt())
+    empty = context_command("context", conversation, OwnWords(conversation))
     assert repr(empty) == "Nothing was said in this conversation yet."
     ask(conversation, "Hello there")
-    table = context_command("context", conversation, ChatPrompt())
+    table = context_command("context", conversation, OwnWords(conversation))
     assert isinstance(table, ContextTable)
     names = [row[0] for row in table.rows()]
     assert names[:2] == ["instructions", "tools"]
@@ -192,6 +215,9 @@ def test_002_20_to_26_in_a_real_kernel(fresh: LiveKernel) -> None:
     second = fresh.service.requests[-1].messages
     assert "Answer in one word." in first[0]["content"]
     assert first[1]["content"].startswith("The unit is kg.\nHello")
+    third = fresh.run("%%agent prompt\nAnswer in\ntwo words.", answers=[]).results[0]
+    assert "Noted." in third
+    assert fresh.run("%agent prompt", answers=[]).results == ["Answer in\ntwo words."]
     assert "instructions" in shown
     assert "The unit is kg, always." in second[1]["content"]
     assert "question sent at 20" in second[-1]["content"]

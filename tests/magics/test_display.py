@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from magics.shown_events import ERROR, PaperScreen, call, done, finished, replied
@@ -34,7 +35,7 @@ RUN = Run(RunRecord("20261121-093015-ab12cd", "completed", "x", Parameters("m"))
 
 def drawn(*events: Event, **options: bool) -> PaperScreen:
     screen = PaperScreen()
-    transcript = NotebookTranscript(screen, **options)
+    transcript = NotebookTranscript(screen, folder=None, **options)
     for event in events:
         transcript.show(event)
     return screen
@@ -43,6 +44,17 @@ def drawn(*events: Event, **options: bool) -> PaperScreen:
 def test_text_grows_in_one_place_and_each_reply_has_its_own() -> None:
     screen = drawn(TextDelta("One"), TextDelta(" two"), replied("One two"), replied("Three"))
     assert screen.plain == ["One two", "Three"]
+
+
+def test_sources_beside_a_question_open_their_documents() -> None:
+    fields = {"id": "1", "title": "[1] a.md › Units", "type": "library", "source": "/docs/a.md"}
+    told = "From the library: [1] a.md › Units."
+    notice = Notice("info", told, code="looked_up", contents=(content("references", fields),))
+    screen = PaperScreen()
+    NotebookTranscript(screen, folder=Path("/docs/work")).show(notice)
+    assert screen.markdown == ["> ℹ From the library: [&#91;1&#93; a.md › Units](../a.md)"]
+    assert screen.plain == [f"ℹ {told}"]
+    assert drawn(Notice("info", told)).plain == [f"ℹ {told}"]
 
 
 def test_silence_is_told_after_two_seconds_and_gives_way() -> None:

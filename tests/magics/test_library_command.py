@@ -154,3 +154,9 @@ def test_stop_ends_it_in_order_and_an_error_is_told(monkeypatch: pytest.MonkeyPa
 
 def test_the_help_names_it() -> None:
     assert "library add PLACE…" in commands_help()
+
+
+def test_why_only_words_were_looked_for_stands_below_what_was_found() -> None:
+    found = HitList((), "Searched by words alone: the service is down.")
+    assert repr(found) == f"{HitList.empty}\nSearched by words alone: the service is down."
+    assert found._repr_markdown_().endswith("the service is down.")

@@ -106,7 +106,8 @@ class TestInAKernel:
         assert said == f"Kept as {name}, everywhere: I prefer pandas"
         changed = empty.run(f"%agent memory edit {name[:5]} I prefer 'polars' for tables")
         assert changed.results == [
-            f"Changed {name}: I prefer 'polars' for tables\nBefore: I prefer pandas"
+            f"Changed {name}: I prefer 'polars' for tables\nBefore: I prefer pandas\n"
+            f"To change it back: %agent memory edit {name} I prefer pandas"
         ]
         listed = empty.run("%agent memory")
         assert name in listed.results[0]
@@ -114,7 +115,10 @@ class TestInAKernel:
         empty.run("%agent memory add --project Column amt is in euros")
         assert "folder " in empty.run("%agent memory list amt").results[0]
         forgotten = empty.run(f"%agent memory forget {name}")
-        assert forgotten.results == ["Forgotten: I prefer 'polars' for tables"]
+        (told,) = forgotten.results
+        assert told.startswith("Forgotten: I prefer 'polars' for tables\nTo keep it again: ")
+        again = told.rpartition(": ")[2]
+        assert again == "%agent memory add I prefer 'polars' for tables"
         assert kept(empty) == ["Column amt is in euros"]
         assert "There is no memory" in self.refused(empty, f"%agent memory forget {name}")
         assert "There is no text to keep" in self.refused(empty, "%agent memory add")

@@ -73,6 +73,7 @@ def test_an_agent_works_in_a_notebook_file_and_the_run_is_recorded_and_replayed(
     assert not added.is_error
     assert "7" in ran.content[1].text
     assert failed.is_error
+    assert "sales.ipynb" not in failed.content[-1].text, "it was saved between the cells"
     assert "sales: list" in listed.content[0].text
     assert sources(shell.folder / "sales.ipynb") == ["# Sales", CODE]
     cells = json.loads((shell.folder / "sales.ipynb").read_text())["cells"]

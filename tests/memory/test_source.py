@@ -14,7 +14,7 @@ from cellwright.events import (
 )
 from cellwright.memory import Whose, project_of
 from cellwright.memory.keeping import MemoryKeeper
-from cellwright.memory.source import LABEL, PROPOSED, MemorySource
+from cellwright.memory.source import LABEL, PROPOSED, TOLD_TO_GUESTS, MemorySource
 from cellwright.memory.words import fingerprint, words_of
 from cellwright.policy import assess
 from cellwright.store.database import Database, Statement
@@ -135,6 +135,33 @@ def test_X_25_a_guest_reads_nothing_of_the_owner_whatever_they_are_called(
     keeper.keep(EVERYWHERE, "The owner works in Bonn")
     for name in ("ada", "", "guest-1"):
         assert source.look_up(turn("Where?", user_id=name, is_guest=True)).blocks == ()
+
+
+def test_X_25_guests_are_told_the_owners_memory_only_where_a_public_assistant_says_so(
+    keeper: MemoryKeeper, source: MemorySource
+) -> None:
+    keeper.keep(EVERYWHERE, "The shop opens at nine")
+    desk = Assistant("desk", is_public=True, memory_for_guests=True)
+
+    def told(assistant: Assistant) -> Found:
+        asked = turn("I prefer tea. When is it open?", is_guest=True, assistant=assistant)
+        return source.look_up(asked)
+
+    (block,) = told(desk).blocks
+    assert "this server's owner" in block.label
+    assert "opens at nine" in block.text
+    assert told(desk).notices == (TOLD_TO_GUESTS,)
+    assert keeper.proposals("") == (), "a guest writes nothing"
+    assert said(source, 0, text="I prefer tea").startswith("The memory is off for guests")
+    assert said(source, 1).startswith("The memory is off for guests")
+    for closed in (
+        replace(desk, memory_for_guests=False),
+        replace(desk, is_public=False),
+        replace(desk, disable_memory=True),
+    ):
+        assert told(closed) == Found()
+    keeper.switch("", is_on=False)
+    assert told(desk) == Found()
 
 
 def test_another_person_of_the_store_has_a_memory_of_their_own(

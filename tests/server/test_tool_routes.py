@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from server_client import Client
 
-from cellwright.outside.opening import open_outside
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server
@@ -28,4 +27,21 @@ async def test_tools_are_listed_and_none_is_started(
     (files,) = [tool for tool in listed if tool["kind"] == "mcp"]
     assert (files["name"], files["enabled"]) == ("files", False)
     assert "%agent tool connect files" in files["problem"]
-    open_outside(shared.database, shared.settings(), shared.root).close()
+
+
+async def test_002_02_files_beside_the_notebook_are_listed_for_it(
+    client: Client, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / "work").mkdir()
+    for folder, command in ((jp_root_dir, "far"), (jp_root_dir / "work", "near")):
+        text = f'{{"mcpServers": {{"files": {{"command": "{command}"}}}}}}'
+        (folder / ".mcp.json").write_text(text, "utf-8")
+
+    async def problem(notebook: str) -> str:
+        listed = (await client.call("GET", f"tools?notebook={notebook}")).json["tools"]
+        (found,) = [tool["problem"] for tool in listed if tool["kind"] == "mcp"]
+        return str(found)
+
+    assert "runs 'near'" in await problem("work/a.ipynb")
+    assert "runs 'far'" in await problem("a.ipynb")
+    assert "runs 'far'" in await problem("../../etc/a.ipynb")

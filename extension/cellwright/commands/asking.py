@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
-from cellwright.assistants import list_assistants, project_folders
+from cellwright.assistants.choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.commands import Invocation
 from cellwright.commands.endings import report
 from cellwright.commands.notebook_files import (
@@ -95,7 +95,7 @@ def _ask(
     ):
         if invocation.options.run_notebook:
             run_cells(kernel, notebook, invocation.console)
-        place = make_place(invocation, kernel, store, notebook)
+        place = make_place(invocation, kernel, store, notebook, folder)
         follow(Conversation(place).ask(question, service.lm, stop), invocation, stop)
         return store.record(store.last_started)
 

@@ -56,7 +56,8 @@ def _index(work: Work, invocation: Invocation) -> int:
         invocation.console.complain(progress.notice)
     words = f"{progress.changed} of {progress.total} documents read anew"
     more = f", {progress.problems} cannot be read" if progress.problems else ""
-    invocation.console.result(to_dict(progress), f"{words}{more}.")
+    reasons = [f"  {one_line(reason)}" for reason in progress.reasons]
+    invocation.console.result(to_dict(progress), "\n".join([f"{words}{more}.", *reasons]))
     return COMPLETED if not progress.problems else NOT_COMPLETED
 
 

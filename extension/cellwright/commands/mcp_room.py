@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +56,7 @@ class FileRoom:
     def __init__(self, path: Path | None, parts: RoomParts) -> None:
         self._parts = parts
         self._folder = path.resolve().parent if path is not None else Path.cwd()
+        self._path = path.resolve() if path is not None else None
         self._notebook = NotebookOnDisk(path)
         self._sources = (*parts.sources, UndoSource(self._notebook.changes))
         self._kernel: FreshKernel | None = None
@@ -129,5 +132,11 @@ class FileRoom:
                 kernel.close(now=True)
             self._kernel = None
             name = self._parts.kernel_name or self._notebook.kernel_name or "python3"
-            self._kernel = kernel = start_kernel(self._folder, kernel_name=name)
+            self._kernel = kernel = start_kernel(self._folder, self._environment(), name)
         return kernel
+
+    def _environment(self) -> Mapping[str, str]:
+        """The kernel's, with the notebook named as a Jupyter server does."""
+        if self._path is None:
+            return os.environ
+        return {**os.environ, "JPY_SESSION_NAME": str(self._path)}

@@ -19,6 +19,7 @@ from cellwright.memory.orders import (
     memory_row,
     proposal_row,
 )
+from cellwright.settings import not_for_guests
 from cellwright.values import to_dict
 
 __all__ = ["memory"]
@@ -30,6 +31,7 @@ WITH_TEXT = ("add", "edit")
 def memory(invocation: Invocation) -> int:
     """List or change what is kept."""
     options = invocation.options
+    not_for_guests(invocation.settings, "The memory")
     with open_store(invocation) as store:
         keeper = MemoryKeeper(store.database)
         whose = Whose("", project_of(str(Path.cwd())))
@@ -37,7 +39,7 @@ def memory(invocation: Invocation) -> int:
             return _list(invocation, keeper, whose)
         if options.action == "proposals":
             return _proposals(invocation, keeper, whose)
-        done = carried_out(keeper, whose, _order(invocation))
+        done = carried_out(keeper, whose, _order(invocation), "cellwright memory")
         invocation.console.result({"done": done}, "\n".join(map(one_line, done.split("\n"))))
     return COMPLETED
 

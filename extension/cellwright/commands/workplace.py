@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cellwright.assistants.files import project_folders
 from cellwright.commands import Invocation
 from cellwright.commands.approving import TerminalApprover
 from cellwright.commands.interrupts import stopping
@@ -51,10 +52,23 @@ def open_kernel(choice: KernelChoice, notebook: NotebookFile) -> FreshKernel:
 
 
 def make_place(
-    invocation: Invocation, kernel: FreshKernel, store: RunStore, notebook: NotebookFile
+    invocation: Invocation,
+    kernel: FreshKernel,
+    store: RunStore,
+    notebook: NotebookFile,
+    folder: Path | None = None,
 ) -> Place:
-    """The kernel, with everything else that a run needs."""
-    console, settings, sources = invocation.console, invocation.settings, Sources()
+    """The kernel, with everything else that a run needs.
+
+    Args:
+        invocation: The command.
+        kernel: Where its code runs.
+        store: Where it is recorded.
+        notebook: Where its cells go.
+        folder: Where outside tools are looked for, and above; None: where the command is.
+    """
+    console, settings, sources = invocation.console, invocation.settings, Sources(folder)
+    folders = project_folders(folder) if folder is not None else None
     return Place(
         kernel=kernel,
         store=store,
@@ -67,7 +81,7 @@ def make_place(
         user_id=settings.user,
         is_guest=settings.is_guest,
         blocks=sources.blocks(store.database, settings),
-        sources=sources.of(store.database, settings),
+        sources=sources.of(store.database, settings, folders),
     )
 
 

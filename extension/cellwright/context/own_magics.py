@@ -6,12 +6,18 @@ import itertools
 import re
 from collections.abc import Iterable
 
-__all__ = ["seen_before", "without_own_magics"]
+__all__ = ["is_own_error", "seen_before", "without_own_magics"]
 
 OWN_CELL = re.compile(r"\s*%%agent\b")
 OWN_LINE = re.compile(
     r"^[ \t]*(?:[^\n#'\"=]*=[ \t]*)?%(?:agent\b|(?:re)?load_ext[ \t]+cellwright).*\n?", re.MULTILINE
 )
+OWN_CALL = re.compile(r"^cell line \d+: get_ipython\(\)\.run_(?:line|cell)_magic\('agent'")
+
+
+def is_own_error(text: str) -> bool:
+    """Whether what a cell failed with is what the agent's magic said to the person."""
+    return bool(OWN_CALL.match(text))
 
 
 def without_own_magics(sources: Iterable[str]) -> list[str]:

@@ -125,6 +125,14 @@ class MemoryKeeper:
         """What waits for the person's word, the newest first."""
         return self._proposals.open(owner)
 
+    def proposal(self, owner: str, proposal_id: str) -> Proposal:
+        """What waits under that id, or under one that begins so.
+
+        Raises:
+            SetupError: Nothing of the kind waits for this person.
+        """
+        return self._proposals.get(owner, proposal_id)
+
     def propose(self, whose: Whose, wanted: Suggestion, source_run: str = "") -> Proposal | None:
         """Let a suggestion wait for the person; None: there is nothing new in it.
 

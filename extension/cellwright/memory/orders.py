@@ -38,17 +38,25 @@ class MemoryOrder:
     scope: Scope = "user"
 
 
-def carried_out(keeper: MemoryKeeper, whose: Whose, order: MemoryOrder) -> str:
-    """Do what changes something; what was done, with what it was before.
+def carried_out(
+    keeper: MemoryKeeper, whose: Whose, order: MemoryOrder, command: str = "%agent memory"
+) -> str:
+    """Do what changes something; what was done, and how it is undone.
+
+    Args:
+        keeper: Where the memory is.
+        whose: Whose it is.
+        order: What is to be done.
+        command: What the person writes before such an order.
 
     Raises:
         SetupError: There is nothing of that id, or the text is not to be kept.
     """
     acts: dict[str, Callable[[], str]] = {
-        "add": lambda: _kept(keeper.keep(whose, order.text, order.scope)),
-        "edit": lambda: _kept(keeper.edit(whose.owner, order.name, order.text)),
-        "forget": lambda: f"Forgotten: {keeper.forget(whose.owner, order.name).text}",
-        "accept": lambda: _accepted(keeper, whose.owner, order.name),
+        "add": lambda: _kept(keeper.keep(whose, order.text, order.scope), command),
+        "edit": lambda: _kept(keeper.edit(whose.owner, order.name, order.text), command),
+        "forget": lambda: _forgotten(keeper.forget(whose.owner, order.name), command),
+        "accept": lambda: _accepted(keeper, whose.owner, order.name, command),
         "reject": lambda: _rejected(keeper, whose.owner, order.name),
         "on": lambda: _switched(keeper, whose.owner, is_on=True),
         "off": lambda: _switched(keeper, whose.owner, is_on=False),
@@ -86,20 +94,27 @@ def _where(project: str) -> str:
     return f"folder {PurePosixPath(project).name or project}" if project else "everywhere"
 
 
-def _kept(kept: Kept) -> str:
+def _kept(kept: Kept, command: str) -> str:
     memory = kept.memory
     if kept.change == "known":
         return f"That is kept already, as {memory.memory_id}."
     if kept.change == "changed":
-        return f"Changed {memory.memory_id}: {memory.text}\nBefore: {kept.before}"
+        undo = f"To change it back: {command} edit {memory.memory_id} {kept.before}"
+        return f"Changed {memory.memory_id}: {memory.text}\nBefore: {kept.before}\n{undo}"
     lines = [f"Kept as {memory.memory_id}, {_where(memory.project)}: {memory.text}"]
     lines += [f"Nearly the same is kept as {m.memory_id}: {m.text}" for m in kept.similar]
     return "\n".join(lines)
 
 
-def _accepted(keeper: MemoryKeeper, owner: str, name: str) -> str:
-    kept = keeper.decide(owner, name, accept=True)
-    return _kept(kept) if kept is not None else "Forgotten."
+def _forgotten(memory: Memory | Proposal, command: str) -> str:
+    option = " --project" if memory.project else ""
+    return f"Forgotten: {memory.text}\nTo keep it again: {command} add{option} {memory.text}"
+
+
+def _accepted(keeper: MemoryKeeper, owner: str, name: str, command: str) -> str:
+    proposal = keeper.proposal(owner, name)
+    kept = keeper.decide(owner, proposal.proposal_id, accept=True)
+    return _kept(kept, command) if kept is not None else _forgotten(proposal, command)
 
 
 def _rejected(keeper: MemoryKeeper, owner: str, name: str) -> str:

@@ -6,16 +6,18 @@ from cellwright.components import Component
 from cellwright.context.assemble import Quoted
 from cellwright.errors import SetupError, StoreError
 from cellwright.events import Notice
-from cellwright.memory import Memory, Proposal, Whose
+from cellwright.memory import Memory, Proposal, Whose, project_of
 from cellwright.memory.keeping import MemoryKeeper
 from cellwright.memory.suggestions import suggestions
 from cellwright.memory.tools import Recall, Remember, memory_line
 from cellwright.memory.turns import OpenTurns
 from cellwright.turn_sources import Found, Turn
 
-__all__ = ["LABEL", "PROPOSED", "MemorySource"]
+__all__ = ["LABEL", "PROPOSED", "TOLD_TO_GUESTS", "MemorySource"]
 
 LABEL = "memory (what the person had kept; use what fits, their words now count more)"
+OF_THE_OWNER = "memory of this server's owner, who lets guests of this assistant be told"
+TOLD_TO_GUESTS = "This assistant is told what the owner of this server had remembered."
 PROPOSED = "memory_proposed"
 """Code of the notice of a proposal."""
 
@@ -42,6 +44,8 @@ class MemorySource:
     def look_up(self, turn: Turn) -> Found:
         """What goes with the question; what the person says in it is proposed to be kept."""
         whose = self._turns.begin(turn)
+        if turn.is_guest:
+            return self._shown_to_a_guest(turn)
         if whose is None or not self._keeper.is_on(whose.owner):
             return Found()
         found = self._keeper.relevant(whose, " ".join((turn.prompt, *turn.variables)))
@@ -53,6 +57,17 @@ class MemorySource:
         except StoreError as error:
             problems.append(f"Nothing was proposed for the memory: {error}")
         return Found(blocks, tuple(notices), tuple(problems))
+
+    def _shown_to_a_guest(self, turn: Turn) -> Found:
+        """What the owner lets guests of a public assistant be told; nothing unless they said so."""
+        assistant = turn.assistant
+        is_open = assistant.is_public and assistant.memory_for_guests
+        if not is_open or assistant.disable_memory or not self._keeper.is_on(""):
+            return Found()
+        whose = Whose("", project_of(turn.folder))
+        found = self._keeper.relevant(whose, " ".join((turn.prompt, *turn.variables)))
+        blocks = (Quoted(OF_THE_OWNER, _lines(found)),) if found else ()
+        return Found(blocks, notices=(TOLD_TO_GUESTS,) if found else ())
 
     def _proposed(self, whose: Whose, turn: Turn) -> list[Notice]:
         notices = []

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from cellwright.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
-from cellwright.assistants import folders_of, list_assistants
+from cellwright.assistants.choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.compacting import compaction_of
 from cellwright.context.assemble import Quoted, time_sent
 from cellwright.conversation import Conversation, Place, Question
@@ -23,7 +23,7 @@ from cellwright.prompts import Parameters
 from cellwright.publishing import Listener, Publisher
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
-from cellwright.resuming import last_record, resume, resumed
+from cellwright.resuming import is_behind, last_record, resume, resumed, with_notes
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem
@@ -128,14 +128,20 @@ class Answering:
             place = _of(chat, self._place(run, driver, kernel, settings))
             question = self._question(ask, settings, service, place.notebook)
             notice = f"{question.notice} {model.notice}".strip()
-            question = replace(question, chat_prompt=chat.prompt, notice=notice)
+            question = replace(
+                question,
+                chat_prompt=chat.prompt,
+                chat_prompt_adds=chat.prompt_adds,
+                notice=notice,
+            )
             question = with_assistant(question, chosen)
             run.supersedes = ask.supersedes or self._workplace.chats.unanswered(self._chat_id)
             before = self._conversation
             conversation = self._conversation_at(place, run.supersedes)
             try:
-                for _ in conversation.ask(question, service.lm, run.stop):
-                    pass
+                with with_notes(conversation, self._workplace.chats, self._chat_id):
+                    for _ in conversation.ask(question, service.lm, run.stop):
+                        pass
             finally:
                 if not run.progress.run:
                     self._conversation = before  # nothing took the place of anything
@@ -154,6 +160,10 @@ class Answering:
             RefusedError: There is nothing to gain.
         """
         conversation, store = self._conversation, self._workplace.runs
+        if conversation is not None and is_behind(
+            conversation, self._workplace.chats, self._chat_id
+        ):
+            conversation = self._conversation = None  # it is made anew for the next question
         last = self._last_record()
         messages = conversation.messages if conversation is not None else ()
         if last is not None:
@@ -176,8 +186,8 @@ class Answering:
             self._workplace.kernels.shut_down(kernel_id)
 
     def _chosen(self, ask: Ask, driver: Driver | None, settings: Settings, chat: Chat) -> Chosen:
-        path = driver.attach.path if driver is not None else ""
-        listed = list_assistants(folders_of(self._workplace.root, path), settings.home)
+        folders = folders_of(self._workplace.root, _path(driver))
+        listed = list_assistants(folders, settings.home)
         return choose_assistant(Wish(ask.prompt, ask.assistant, is_guest=chat.is_guest), listed)
 
     def _model(self, ask: Ask, settings: Settings, chosen: Chosen) -> ModelChoice:
@@ -216,30 +226,32 @@ class Answering:
         self, run: LiveRun, driver: Driver | None, kernel: ClientKernel, settings: Settings
     ) -> Place:
         notebook: AttachedNotebook | None = None
+        shared = self._workplace
+        database = shared.runs.database
         if driver is not None:
             run.notebook = notebook = AttachedNotebook(self._chat_id, driver, run.stop)
             notebook.load()
         return Place(
             kernel=kernel,
-            store=self._workplace.runs,
-            redactor=self._workplace.redactor(),
+            store=shared.runs,
+            redactor=shared.redactor(),
             lane="panel",
             approver=run.approver,
             notebook=notebook or self._own_cells,
             prices=settings.prices,
-            spending=UsageTable(self._workplace.runs.database),
+            spending=UsageTable(database),
             listener=self._listener,
             chat_id=self._chat_id,
             user_id=settings.user,
-            blocks=self._workplace.sources.blocks(self._workplace.runs.database, settings),
-            sources=self._workplace.sources.of(self._workplace.runs.database, settings),
+            blocks=shared.sources.blocks(database, settings),
+            sources=shared.sources.of(database, settings, folders_of(shared.root, _path(driver))),
         )
 
     def _conversation_at(self, place: Place, supersedes: str) -> Conversation:
         """The conversation; without a run and all that followed, where one is superseded."""
-        before = self._conversation
-        if before is None or supersedes:
-            self._conversation = resumed(place, self._workplace.chats, self._chat_id, supersedes)
+        before, chats = self._conversation, self._workplace.chats
+        if before is None or supersedes or is_behind(before, chats, self._chat_id):
+            self._conversation = resumed(place, chats, self._chat_id, supersedes)
             if before is not None:
                 self._conversation.trusted |= before.trusted
         else:
@@ -285,6 +297,11 @@ def _of(chat: Chat, place: Place) -> Place:
     if not chat.is_guest:
         return replace(place, user_id=chat.owner or place.user_id)
     return replace(place, approver=None, is_guest=True, user_id=chat.owner)
+
+
+def _path(driver: Driver | None) -> str:
+    """Of the notebook, below the server's root; empty: the chat works without one."""
+    return driver.attach.path if driver is not None else ""
 
 
 def _quoted(item: ContextItem, sources: Mapping[str, str]) -> Quoted:

@@ -1,4 +1,4 @@
-"""What was said in a chat."""
+"""What was said in a chat, and what waits for its next question."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.server.application import Application
-from cellwright.server.chat_messages import chat_messages
-from cellwright.server.chat_types import ChatMessages
+from cellwright.server.chat_messages import chat_messages, waiting_message
+from cellwright.server.chat_types import ChatMessages, WaitingMessage
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.values import to_dict
 
@@ -17,7 +17,7 @@ __all__ = ["ROUTES"]
 class ChatMessagesRoute(Route):
     """The messages of one chat."""
 
-    guest_methods = ("GET",)
+    guest_methods = ("GET", "POST")
 
     @web.authenticated
     @authorized
@@ -33,5 +33,42 @@ class ChatMessagesRoute(Route):
 
         self.send(to_dict(await self.answer(listed)))
 
+    @web.authenticated
+    @authorized
+    async def post(self, chat_id: str) -> None:
+        """Let a message wait for the next question; nobody answers it on its own."""
+        given = self.fields(text=str, role=str)
+        role, text = given.get("role", "user_later"), given.get("text", "")
 
-ROUTES: RouteTable = ((f"chats/{ROUTE_ID}/messages", ChatMessagesRoute),)
+        def noted(shared: Application) -> WaitingMessage:
+            chat = self.chat(shared, chat_id)
+            kept = shared.redactor().text(text)
+            return waiting_message(shared.chats.notes.add(chat.chat_id, role, kept))
+
+        self.send(to_dict(await self.answer(noted)), 201)
+
+
+class WaitingMessageRoute(Route):
+    """One message that waits."""
+
+    guest_methods = ("DELETE",)
+
+    @web.authenticated
+    @authorized
+    async def delete(self, chat_id: str, message_id: str) -> None:
+        """Take it back."""
+
+        def forgotten(shared: Application) -> None:
+            chat, notes = self.chat(shared, chat_id), shared.chats.notes
+            if message_id not in [note.note_id for note in notes.waiting(chat.chat_id)]:
+                raise Refusal(404, f"No message {message_id!r} waits.", "A question took it along.")
+            notes.forget(chat.chat_id, [message_id])
+
+        await self.answer(forgotten)
+        self.send({})
+
+
+ROUTES: RouteTable = (
+    (f"chats/{ROUTE_ID}/messages", ChatMessagesRoute),
+    (f"chats/{ROUTE_ID}/messages/{ROUTE_ID}", WaitingMessageRoute),
+)

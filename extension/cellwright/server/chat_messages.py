@@ -21,9 +21,16 @@ from cellwright.messages import (
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
 from cellwright.server.application import Application
-from cellwright.server.chat_types import ChatMessage, ChatMessages, MessageAuthor, MessageCall
+from cellwright.server.chat_types import (
+    ChatMessage,
+    ChatMessages,
+    MessageAuthor,
+    MessageCall,
+    WaitingMessage,
+)
+from cellwright.store.chat_notes import ChatNote
 
-__all__ = ["RUNS_AT_ONCE", "chat_messages", "messages_of"]
+__all__ = ["RUNS_AT_ONCE", "chat_messages", "messages_of", "waiting_message"]
 
 RUNS_AT_ONCE = 50
 
@@ -47,7 +54,17 @@ def chat_messages(
     for run_id in runs[start:end]:
         with suppress(SetupError):  # it has written nothing yet
             found += messages_of(shared.runs.record(run_id), redactor, debug=debug)
-    return ChatMessages(chat_id, tuple(found), runs[start] if start else "")
+    waiting = tuple(
+        waiting_message(note)
+        for note in shared.chats.notes.waiting(chat_id)
+        if debug or ROLES[note.role].is_shown
+    )
+    return ChatMessages(chat_id, tuple(found), runs[start] if start else "", waiting)
+
+
+def waiting_message(note: ChatNote) -> WaitingMessage:
+    """What waits in a chat, as it is listed."""
+    return WaitingMessage(note.note_id, note.role, note.text)
 
 
 def messages_of(record: RunRecord, redactor: Redactor, *, debug: bool) -> Iterator[ChatMessage]:

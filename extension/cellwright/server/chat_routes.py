@@ -52,7 +52,9 @@ class ChatRoute(Route):
     @authorized
     async def patch(self, chat_id: str) -> None:
         """Give it a title, another notebook, instructions of its own or an end."""
-        changes = self.fields(title=str, notebook_path=str, prompt=str, expires_at=float)
+        changes = self.fields(
+            title=str, notebook_path=str, prompt=str, prompt_adds=bool, expires_at=float
+        )
         if not changes:
             raise Refusal(400, "Nothing is to be changed.", "Give a title or a notebook_path.")
         if "expires_at" in changes and self.is_guest:
@@ -73,8 +75,10 @@ class ChatRoute(Route):
             chat = shared.chats.rename(chat_id, changes["title"])
         if "notebook_path" in changes:
             chat = shared.chats.move(chat_id, changes["notebook_path"])
-        if "prompt" in changes:
-            chat = shared.chats.instruct(chat_id, changes["prompt"])
+        if "prompt" in changes or "prompt_adds" in changes:
+            prompt = shared.redactor().text(changes.get("prompt", chat.prompt))
+            adds = changes.get("prompt_adds", chat.prompt_adds)
+            chat = shared.chats.instruct(chat_id, prompt, adds=adds)
         if "expires_at" in changes:
             chat = shared.chats.expire(chat_id, changes["expires_at"])
         if shared.live is not None:
@@ -142,6 +146,7 @@ def _summary(shared: Application, chat: Chat) -> dict[str, Any]:
         "run": shared.live.running(chat.chat_id) if shared.live is not None else "",
         "branched_from": chat.branched_from,
         "prompt": chat.prompt,
+        "prompt_adds": chat.prompt_adds,
         "expires_at": chat.expires_at,
     }
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ChatMessage", "ChatMessages", "MessageAuthor", "MessageCall"]
+__all__ = [
+    "ChatMessage",
+    "ChatMessages",
+    "MessageAuthor",
+    "MessageCall",
+    "NewMessage",
+    "WaitingMessage",
+]
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,23 @@ class ChatMessage:
 
 
 @dataclass(frozen=True)
+class WaitingMessage:
+    """What the next question takes along; nobody answers it on its own."""
+
+    id: str
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class NewMessage:
+    """A message that is to wait."""
+
+    text: str = ""
+    role: str = "user_later"
+
+
+@dataclass(frozen=True)
 class ChatMessages:
     """The newest messages of a chat, oldest first."""
 
@@ -53,3 +77,4 @@ class ChatMessages:
     messages: tuple[ChatMessage, ...]
     before: str
     """Asked with ``before`` set to this, the messages that came earlier; empty: there are none."""
+    waiting: tuple[WaitingMessage, ...] = ()

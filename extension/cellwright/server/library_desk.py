@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cellwright.assistants import folders_of, list_assistants
+from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.errors import SetupError
 from cellwright.library import Document, Library, Progress
 from cellwright.library.background import Indexing

@@ -100,7 +100,7 @@ class ServerRoom:
     def sources(self) -> tuple[TurnSource, ...]:
         """What has tools of its own."""
         application = self._application
-        found = self._hub.sources.of(application.runs.database, settings_of(application))
+        found = self._hub.sources.of(application.runs.database, settings_of(application), ())
         return own_sources(found)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from cellwright.assistants import folders_of
+from cellwright.assistants.files import folders_of
 from cellwright.memory import Memory, Proposal, Scope, Whose, memory_owner, project_of
 from cellwright.memory.keeping import MemoryKeeper
 from cellwright.server.application import Application

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.cells import VariableSummary
-from cellwright.server import memory_types
+from cellwright.server import assistant_types, memory_types
 from cellwright.server import rest_types as types
-from cellwright.server.chat_types import ChatMessages
+from cellwright.server.chat_context import ChatContext, WantedSummary
+from cellwright.server.chat_types import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.library_types import LibraryHits, LibraryState, NewPlace
 from cellwright.server.tool_types import ToolList
 from cellwright.server.uploads import TakenFile
-from cellwright.server.usage_types import AssistantSummaries, Usage, WantedBudgets
+from cellwright.server.usage_types import Usage, WantedBudgets
 
 __all__ = ["OPERATIONS", "Operation"]
 
@@ -67,6 +68,14 @@ OPERATIONS: Mapping[str, Operation] = {
     "GET chats/{chat_id}/messages": Operation(
         ChatMessages, query=("before", "debug"), refusals=(400, 404, 409)
     ),
+    "GET chats/{chat_id}/context": Operation(ChatContext, refusals=(400, 404, 409)),
+    "PUT chats/{chat_id}/context": Operation(
+        ChatContext, body=WantedSummary, refusals=(400, 404, 409, 413)
+    ),
+    "POST chats/{chat_id}/messages": Operation(
+        WaitingMessage, 201, NewMessage, refusals=(400, 404, 409, 413)
+    ),
+    "DELETE chats/{chat_id}/messages/{message_id}": Operation(types.Nothing, refusals=(404, 409)),
     "PATCH chats/{chat_id}": Operation(
         types.ChatSummary, body=types.ChatChange, refusals=(400, 404, 409, 413)
     ),
@@ -79,7 +88,28 @@ OPERATIONS: Mapping[str, Operation] = {
         refusals=(400, 404, 409),
         media=("text/markdown", "application/x-ipynb+json", "text/html"),
     ),
-    "GET assistants": Operation(AssistantSummaries, query=("notebook",), refusals=(400, 409)),
+    "GET assistants": Operation(
+        assistant_types.AssistantSummaries, query=("notebook",), refusals=(400, 409)
+    ),
+    "POST assistants": Operation(
+        assistant_types.AssistantDetails,
+        201,
+        assistant_types.NewAssistant,
+        query=("notebook",),
+        refusals=(400, 409, 413),
+    ),
+    "GET assistants/{name}": Operation(
+        assistant_types.AssistantDetails, query=("notebook",), refusals=(400, 404)
+    ),
+    "PUT assistants/{name}": Operation(
+        assistant_types.AssistantDetails,
+        body=assistant_types.AssistantChange,
+        query=("notebook",),
+        refusals=(400, 404, 409, 413),
+    ),
+    "DELETE assistants/{name}": Operation(
+        status=204, query=("notebook", "version"), refusals=(400, 404, 409), media=()
+    ),
     "GET usage": Operation(Usage, query=("by",), refusals=(400, 409)),
     "PUT budgets": Operation(Usage, body=WantedBudgets, refusals=(400, 409, 413)),
     "GET memories": Operation(memory_types.MemoryList, query=("query",), refusals=(400, 409)),
@@ -130,7 +160,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "GET results/sample": _result("result", "id"),
     "GET results/compare": _result("first", "second", "start", "count"),
-    "GET tools": Operation(ToolList, refusals=(400, 409)),
+    "GET tools": Operation(ToolList, query=("notebook",), refusals=(400, 409)),
     "GET notebooks/missing": Operation(
         tuple[types.MissingCells, ...], query=("path", "tab"), refusals=(400, 409)
     ),

@@ -122,6 +122,7 @@ class ChatSummary:
     run: str
     branched_from: str
     prompt: str
+    prompt_adds: bool
     expires_at: float
 
 
@@ -139,6 +140,7 @@ class ChatChange:
     title: str = ""
     notebook_path: str = ""
     prompt: str = ""
+    prompt_adds: bool = False
     expires_at: float = 0.0
 
 

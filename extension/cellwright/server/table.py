@@ -10,6 +10,7 @@ from tornado.web import RequestHandler
 
 from cellwright.server import (
     assistant_routes,
+    chat_context_routes,
     chat_message_routes,
     chat_routes,
     component_routes,
@@ -40,6 +41,7 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     *service_routes.ROUTES,
     *chat_routes.ROUTES,
     *chat_message_routes.ROUTES,
+    *chat_context_routes.ROUTES,
     *assistant_routes.ROUTES,
     *usage_routes.ROUTES,
     *file_routes.ROUTES,

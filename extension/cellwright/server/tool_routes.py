@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from cellwright.outside.opening import open_outside
+from cellwright.assistants.files import folders_of
+from cellwright.outside.opening import Whereabouts, open_outside
 from cellwright.server.application import Application
 from cellwright.server.component_host import ComponentHost
 from cellwright.server.routes import Route, RouteTable
@@ -23,18 +25,21 @@ class ToolsRoute(Route):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """What there is; nothing is started or asked for it."""
-        found = await self.answer(self._listed)
+        """What there is for a notebook; nothing is started or asked for it."""
+        notebook = self.word("notebook")
+        found = await self.answer(lambda shared: self._listed(shared, notebook))
         self.send(to_dict(ToolList(found)))
 
-    def _listed(self, shared: Application) -> tuple[ListedTool, ...]:
+    def _listed(self, shared: Application, notebook: str) -> tuple[ListedTool, ...]:
         host = cast("ComponentHost", shared.hand_runs)
         own = tuple(
             ListedTool(manifest.name, "python", item.source, manifest.description, True, "")
             for item in host.catalogue().listed
             for manifest in item.component.tool_manifests()
         )
-        rows = open_outside(shared.database, shared.settings(), shared.root).rows()
+        folders = folders_of(shared.root, notebook)
+        where = Whereabouts(folders, shared.root or Path.cwd())
+        rows = open_outside(shared.database, shared.settings(), where).rows()
         text = shared.redactor().text
         outside = [from_dict(ListedTool, to_dict(row)) for row in rows]
         shown = (

@@ -106,6 +106,7 @@ def _budget(budget: MonthBudget) -> Budget:
         budget.month,
         limit_dollars=budget.limit if is_money else None,
         limit_tokens=None if is_money else round(budget.limit),
+        unpriced_calls=budget.unpriced_calls,
     )
 
 

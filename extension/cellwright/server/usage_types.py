@@ -1,12 +1,10 @@
-"""What the routes of usage and assistants take and answer, for the OpenAPI description."""
+"""What the routes of usage take and answer, for the OpenAPI description."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 __all__ = [
-    "AssistantSummary",
-    "AssistantSummaries",
     "Budget",
     "Usage",
     "UsageLine",
@@ -39,6 +37,8 @@ class Budget:
     month: str
     limit_dollars: float | None = None
     limit_tokens: int | None = None
+    unpriced_calls: int = 0
+    """Calls of the month that a limit in dollars does not see: their price is not known."""
 
 
 @dataclass(frozen=True)
@@ -55,23 +55,3 @@ class WantedBudgets:
 
     month_dollars: float = 0.0
     month_tokens: float = 0.0
-
-
-@dataclass(frozen=True)
-class AssistantSummary:
-    """An assistant that can be chosen."""
-
-    name: str
-    description: str
-    model: str
-    scenes: tuple[str, ...]
-    is_public: bool
-    is_default: bool
-
-
-@dataclass(frozen=True)
-class AssistantSummaries:
-    """The assistants of a notebook, and what is wrong with the files of others."""
-
-    assistants: tuple[AssistantSummary, ...]
-    problems: tuple[str, ...]

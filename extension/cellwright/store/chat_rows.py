@@ -46,6 +46,7 @@ FIELDS = (
     "prompt",
     "expires_at",
     "branched_from",
+    "prompt_adds",
 )
 COLUMNS = ", ".join(FIELDS)
 INSERT = f"INSERT INTO chats ({COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"
@@ -74,6 +75,8 @@ class Chat:
     """The folder that the notebook's path starts from; empty: not one of this machine."""
     prompt: str = ""
     """Instructions of its own, in place of the assistant's; empty: none."""
+    prompt_adds: bool = False
+    """They stand beside the assistant's, not in their place."""
     expires_at: float = 0.0
     """From when on it is gone; 0: never."""
     branched_from: str = ""
@@ -157,8 +160,10 @@ def chat_of_row(row: Sequence[Any], runs: Sequence[str], prompts: Mapping[str, s
     title = values.pop("title")
     automatic = automatic_title(prompts.get(runs[0], "")) if runs and not title else ""
     settings = json.loads(values.pop("settings"))
+    prompt_adds = bool(values.pop("prompt_adds"))
     return Chat(
         **values,
+        prompt_adds=prompt_adds,
         title=title or automatic,
         run_count=len(runs),
         is_named=bool(title),
@@ -171,5 +176,6 @@ def _row_of(chat: Chat) -> tuple[Any, ...]:
         **{name: getattr(chat, name) for name in FIELDS},
         "title": chat.title if chat.is_named else "",
         "settings": json.dumps(dict(chat.settings), ensure_ascii=False),
+        "prompt_adds": int(chat.prompt_adds),
     }
     return tuple(values[name] for name in FIELDS)

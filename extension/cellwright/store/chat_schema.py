@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["m006_chats_more"]
+__all__ = ["m006_chats_more", "m012_chat_notes"]
 
 NEW_COLUMNS = (
     "prompt TEXT NOT NULL DEFAULT ''",
@@ -48,4 +48,24 @@ def m006_chats_more(connection: sqlite3.Connection) -> None:
             owner TEXT NOT NULL,
             at REAL NOT NULL
         )"""
+    )
+
+
+def m012_chat_notes(connection: sqlite3.Connection) -> None:
+    """What waits for a chat's next question, and whose words its instructions stand beside."""
+    connection.execute("ALTER TABLE chats ADD COLUMN prompt_adds INTEGER NOT NULL DEFAULT 0")
+    connection.execute(
+        """CREATE TABLE chat_notes (
+            note_id TEXT PRIMARY KEY,
+            chat_id TEXT NOT NULL,
+            role TEXT NOT NULL,
+            text TEXT NOT NULL,
+            created_at REAL NOT NULL
+        )"""
+    )
+    connection.execute("CREATE INDEX chat_notes_by_chat ON chat_notes (chat_id)")
+    connection.execute(
+        """CREATE TRIGGER forget_notes_of_deleted_chat AFTER DELETE ON chats BEGIN
+            DELETE FROM chat_notes WHERE chat_id = OLD.chat_id;
+        END"""
     )

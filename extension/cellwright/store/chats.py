@@ -11,6 +11,7 @@ from typing import Any
 
 from cellwright.errors import SetupError, StoreError
 from cellwright.store.chat_claims import ChatClaims
+from cellwright.store.chat_notes import ChatNotes
 from cellwright.store.chat_owners import GUEST_SECONDS, is_guest, may_open
 from cellwright.store.chat_rows import (
     COLUMNS,
@@ -45,7 +46,8 @@ PURGE_LIMIT = 1_000
 PROMPTS_AT_ONCE = 500
 BRANCH = " (branch)"
 FORGET_EMPTY = """DELETE FROM chats WHERE updated_at < ? AND title = ''
-    AND NOT EXISTS (SELECT 1 FROM chat_runs WHERE chat_runs.chat_id = chats.chat_id)"""
+    AND NOT EXISTS (SELECT 1 FROM chat_runs WHERE chat_runs.chat_id = chats.chat_id)
+    AND NOT EXISTS (SELECT 1 FROM chat_notes WHERE chat_notes.chat_id = chats.chat_id)"""
 EXPIRED = """SELECT chat_id FROM chats WHERE expires_at > 0 AND expires_at <= ?
     ORDER BY expires_at LIMIT ?"""
 IS_ANSWERED = """SELECT status = 'completed'
@@ -80,6 +82,8 @@ class ChatStore:
         self._changing = threading.RLock()
         self.claims = ChatClaims(database, clock)
         """Who works in which chat."""
+        self.notes = ChatNotes(database, clock)
+        """What waits in a chat for its next question."""
 
     def create(self, notebook_path: str = "", owner: str = "") -> Chat:
         """A new chat, in which nothing was asked yet; a guest's is gone after a day."""
@@ -166,13 +170,19 @@ class ChatStore:
         """
         return self._change(chat_id, notebook_path=notebook_path, root=self._root)
 
-    def instruct(self, chat_id: str, prompt: str) -> Chat:
+    def instruct(self, chat_id: str, prompt: str, *, adds: bool = False) -> Chat:
         """Give a chat instructions of its own; empty: the assistant's count.
+
+        Args:
+            chat_id: The chat.
+            prompt: The instructions.
+            adds: They stand beside the assistant's, not in their place.
 
         Raises:
             SetupError: There is no such chat, or they are too long.
         """
-        return self._change(chat_id, prompt=checked_prompt(prompt))
+        text = checked_prompt(prompt)
+        return self._change(chat_id, prompt=text, prompt_adds=adds and bool(text))
 
     def expire(self, chat_id: str, moment: float) -> Chat:
         """Say when a chat goes; 0: never.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from cellwright.store.blocks_schema import m007_blocks, m011_block_vectors
-from cellwright.store.chat_schema import m006_chats_more
+from cellwright.store.chat_schema import m006_chats_more, m012_chat_notes
 from cellwright.store.files_schema import m009_file_uses
 from cellwright.store.library_schema import m004_library
 from cellwright.store.memories_schema import m003_memories
@@ -123,10 +123,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     m009_file_uses,
     m010_parts,
     m011_block_vectors,
+    m012_chat_notes,
 )
 
 
-ADDING = frozenset({"m010_parts", "m011_block_vectors"})
+ADDING = frozenset({"m010_parts", "m011_block_vectors", "m012_chat_notes"})
 """Steps that only make what was not there; a record of gigabytes is not copied for them."""
 
 

@@ -12,6 +12,7 @@ from cellwright.events import (
     Event,
     ModelAsked,
     ModelReplied,
+    Notice,
     RunFinished,
     RunStarted,
     ToolFinished,
@@ -19,7 +20,7 @@ from cellwright.events import (
 from cellwright.lm.prompt_size import estimated_prompt_tokens
 from cellwright.prompts import Parameters, Prompt
 from cellwright.store.database import Statement
-from cellwright.usage import Usage
+from cellwright.usage import ModelUsage, Usage
 
 __all__ = ["UsageLedger"]
 
@@ -35,6 +36,8 @@ LARGEST_NUMBER = 2**53
 NOT_PAID = ("LM", "context")
 """How causes of runs begin whose last call the service refused, or never got."""
 REPLAY = "replay"
+LOOKED_UP = "scene"
+"""Stands in the place of a tool's name."""
 
 
 class UsageLedger:
@@ -65,7 +68,9 @@ class UsageLedger:
         if isinstance(event, ModelReplied):
             return [self._replied(event, moment)]
         if isinstance(event, ToolFinished):
-            return self._tool(event, moment)
+            return self._others(event.usage, event.name, moment)
+        if isinstance(event, Notice):
+            return self._others(event.usage, LOOKED_UP, moment)
         if isinstance(event, RunFinished):
             return self._finished(event, moment)
         return []
@@ -84,11 +89,12 @@ class UsageLedger:
         self._known_dollars += event.cost_dollars or 0.0
         return self._row(event.usage, "replied", moment, cost=event.cost_dollars)
 
-    def _tool(self, event: ToolFinished, moment: float) -> list[Statement]:
+    def _others(self, usage: tuple[ModelUsage, ...], name: str, moment: float) -> list[Statement]:
+        """Those of models that a tool asked, or that were asked before the question was."""
         rows = []
-        for spent in event.usage:
+        for spent in usage:
             self._part += 1
-            said = (spent.model, event.name, self._part)
+            said = (spent.model, name, self._part)
             rows.append(self._write(spent.usage, "replied", moment, None, said))
         return rows
 
