@@ -75,6 +75,9 @@ class Live:
         manager = self.serverapp.kernel_manager
         for kernel_id in self.kernels:
             if kernel_id in manager:
+                # one that was killed is being started anew; it cannot be ended before it is there
+                ready = asyncio.wrap_future(manager.get_kernel(kernel_id).ready)
+                await asyncio.wait([ready], timeout=20)
                 await manager.shutdown_kernel(kernel_id, now=True)
 
 

@@ -76,6 +76,7 @@ async def test_a_chat_is_begun_and_listed(client: Client, shared: Application) -
         "run": "",
         "branched_from": "",
         "prompt": "",
+        "prompt_adds": False,
         "expires_at": 0.0,
     }
     asked(shared, made["id"], "哪个地区?", "North, \ud800 of course")

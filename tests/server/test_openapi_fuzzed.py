@@ -96,6 +96,7 @@ async def test_the_server_answers_as_described_whatever_is_asked(
     keeper = MemoryKeeper(shared.database)
     known = {
         "chat_id": chat,
+        "message_id": shared.chats.notes.add(chat, "user_later", "In euros.").note_id,
         "run_id": shared.runs.start(*analysis_run()).run_id,
         "kernel_id": "none",
         "memory_id": keeper.keep(Whose(), "I prefer polars").memory.memory_id,

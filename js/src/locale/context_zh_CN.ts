@@ -1,6 +1,6 @@
 /** What the panel says of a chat's context, in Simplified Chinese. */
 export const CONTEXT_CHINESE: Readonly<Record<string, string>> = {
-  'About what the next request begins with': '下一次请求开头的大致内容',
+  'What it holds, about': '下一次请求开头的大致内容',
   'A request costs %1 for it, %2 from the cache.': '每次请求为此花费 %1，来自缓存时 %2。',
   'Summary of older turns': '较早轮次的摘要',
   'All turns are still there.': '所有轮次都还在。',

@@ -46,7 +46,7 @@ export function ContextDetails({ source, draft, onDraft }: ContextDetailsProps) 
   return (
     <>
       <table className="cw-context-parts">
-        <caption>{trans.__('About what the next request begins with')}</caption>
+        <caption>{trans.__('What it holds, about')}</caption>
         <tbody>
           {found.parts.map(part => (
             <tr key={part.name}>

@@ -78,7 +78,7 @@ it('shows what is in the context and what it costs', async () => {
   const { panel } = await stage(new FakeChat({ context_tokens: 900 }));
   panel.context = { ...panel.context, parts: PARTS, dollars: 0.12, cached_dollars: 0.012 };
   fireEvent.click(screen.getByRole('button', { name: /^Context/ }));
-  const table = await screen.findByRole('table', { name: /begins with/ });
+  const table = await screen.findByRole('table', { name: /What it holds/ });
   expect(table.textContent).toContain('Instructions305');
   expect(table.textContent).toContain('Questions12.0K');
   expect(table.textContent).toContain('something new7');
