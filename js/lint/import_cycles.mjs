@@ -1,6 +1,6 @@
 /**
  * The rule against import cycles. It asks the program that types are checked with, which has every
- * import resolved; eslint-plugin-import-x reads all files again, 13 of the check's 107 CPU seconds.
+ * import resolved; eslint-plugin-import-x reads all files again, which took 13 CPU seconds.
  */
 
 import ts from 'typescript';
