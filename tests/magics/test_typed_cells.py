@@ -35,6 +35,7 @@ def test_004_40_a_wrong_type_twice_leaves_no_variable(fresh: LiveKernel) -> None
 
 
 def test_004_40_an_undefined_input_is_one_line_and_no_request(fresh: LiveKernel) -> None:
+    fresh.run(SETUP, answers=[])
     shown = fresh.run("%agent dff -> x: int", [text("never")], answers=[])
     assert "There is no variable 'dff'. Did you mean 'df'?" in shown.stderr
     assert fresh.service.requests == []
