@@ -256,12 +256,12 @@ def test_model_and_mode_can_be_given(kernel: LiveKernel) -> None:
 
 
 def test_without_ipywidgets_it_says_what_to_install(kernel: LiveKernel) -> None:
-    kernel.run("import sys; sys.modules['ipywidgets'] = None")
+    kernel.run("import sys; import ipywidgets as kept; sys.modules['ipywidgets'] = None")
     for command in ("chat", "runs --widget"):
         shown = kernel.run(f"%agent {command}", answers=[])
         assert "UsageError: ipywidgets cannot be imported" in shown.stderr
         assert "%pip install ipywidgets" in shown.stderr
-    kernel.run("del sys.modules['ipywidgets']")
+    kernel.run("sys.modules['ipywidgets'] = kept")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def comm_messages(shown: Shown) -> list[str]:
     return [kind for kind in kinds if kind.startswith("comm")]
 
 
-@pytest.mark.parametrize("metadata", [{}, {"cellId": "calling"}])
+@pytest.mark.parametrize("metadata", [{}, {"cellId": "unannounced"}])
 def test_a_front_end_that_announces_nothing_gets_no_comm_message(
     fresh: LiveKernel, metadata: dict[str, str]
 ) -> None:

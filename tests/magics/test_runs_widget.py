@@ -95,16 +95,21 @@ def test_looking_further_leaves_nothing_behind(page: WidgetPage) -> None:
     assert page.kernel.value(INSTANCES) == before
 
 
-def test_a_run_that_is_gone_is_said_to_be(page: WidgetPage, recorded: list[str]) -> None:
+def test_a_run_that_is_gone_is_said_to_be(kernel: LiveKernel, recorded: list[str]) -> None:
+    kernel.run("%agent fails", [], answers=[])
+    gone = kernel.last_run.run_id
+    assert gone not in recorded
+    page = WidgetPage(kernel)
+    page.run("%agent runs --widget", metadata={"cellId": "runs"})
     page.run(
         "from cellwright.settings import from_env\n"
         "from cellwright.store.database import open_database\n"
         "from cellwright.store.runs import RunStore\n"
         "database = open_database(from_env().home / 'runs.sqlite')\n"
-        f"RunStore(database).delete('{recorded[2]}'); database.close()"
+        f"RunStore(database).delete('{gone}'); database.close()"
     )
     choose(page, 0)
-    page.wait(lambda: f"There is no run {recorded[2]!r}" in unescape(page.html))
+    page.wait(lambda: f"There is no run {gone!r}" in unescape(page.html))
 
 
 def test_it_is_text_and_a_table_where_no_widgets_are(page: WidgetPage, recorded: list[str]) -> None:
@@ -133,3 +138,4 @@ def test_no_run_at_all_is_no_obstacle(kernel: LiveKernel) -> None:
     assert labels(page) == []
     assert "There is no run yet." in str(page.displays)
     page.run("%unload_ext cellwright")
+    page.run("%load_ext cellwright")
