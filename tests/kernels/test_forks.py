@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +15,17 @@ from kernels.forked_lane import is_running
 from kernels.lanes import kernel_environment, run
 
 from cellwright.errors import KernelDiedError, KernelError
+from cellwright.kernels.forking import Recipe, WarmedProcess
 from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.kernels.provisioner import warmed_processes
 
 pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
 FORKS = Forks(modules=("json",))
+HELD = """
+import os, signal, time
+signal.signal(signal.SIGUSR1, lambda *_: (os.closerange(3, 99), time.sleep(60)))
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -78,6 +85,21 @@ def test_a_warmed_process_that_was_killed_is_made_anew(tmp_path: Path) -> None:
         os.kill(int(run(kernel, "import os; print(os.getppid())").text), signal.SIGKILL)
     with FORKS.start(tmp_path, kernel_environment()) as kernel:
         assert run(kernel, "print(1)").text == "1\n"
+
+
+def test_a_warmed_process_that_is_ending_is_not_asked_any_more() -> None:
+    """Killed under load it has let go of the channel a while before it has ended."""
+    warmed = WarmedProcess(Recipe((sys.executable,), (), tuple(kernel_environment().items()), HELD))
+    warmed.wait_until_warm()
+    assert warmed.is_current
+    os.kill(warmed.process.pid, signal.SIGUSR1)
+    deadline = time.monotonic() + 10
+    while warmed.is_current and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not warmed.is_current
+    assert warmed.process.poll() is None
+    warmed.process.kill()
+    warmed.close()
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import atexit
 import contextlib
 import json
 import os
+import select
 import socket
 import subprocess
 import tempfile
@@ -154,9 +155,15 @@ class WarmedProcess:
     @property
     def is_current(self) -> bool:
         """Whether it is there, and no package was installed or removed since it was warmed."""
-        if self.refusal or self.process.poll() is not None:
+        if self.refusal or self.process.poll() is not None or self._is_hung_up():
             return False
         return all(_changed_at(folder) == at for folder, at in self._folders.items())
+
+    def _is_hung_up(self) -> bool:
+        """Whether it let go of the channel: one that is killed does so before it has ended."""
+        poller = select.poll()
+        poller.register(self._channel, 0)
+        return bool(poller.poll(0))
 
     def fork(self, start: KernelStart) -> ForkedProcess:
         """Ask for a kernel.
