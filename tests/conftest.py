@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+from measured_children import leave_out_children
 from quick_kernels import kernels_forked
 
 OWN_RUNS = ("browser", "packaging", "server")
@@ -22,6 +24,10 @@ OWN_RUNS = ("browser", "packaging", "server")
 
 Sync Playwright, pytest-jupyter and ordinary tests cannot share one process's event loop.
 """
+
+# How long an example takes says more of what else the machine does than of the code.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 FOREIGN_SETTINGS = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "OLLAMA_HOST", "PYTHONSTARTUP")
 FOREIGN_PREFIXES = ("CELLWRIGHT_", "IPYTHON", "JPY_", "JUPYTER", "MPL", "OPENAI_", "XDG_")
@@ -141,6 +147,11 @@ def pytest_collection() -> Iterator[None]:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _children_left_out() -> None:
+    leave_out_children()
 
 
 _stores = count()

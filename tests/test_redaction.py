@@ -340,9 +340,9 @@ def best_of(times: int, text: str) -> float:
     redactor = Redactor({"ONE": "hunter2-hunter2", "TWO": SECRET})
     found = []
     for _ in range(times):
-        began = time.perf_counter()
+        began = time.process_time()
         redactor.text(text)
-        found.append(time.perf_counter() - began)
+        found.append(time.process_time() - began)
     return min(found)
 
 

@@ -245,9 +245,9 @@ def test_a_huge_line_is_shown_as_text_and_pictures() -> None:
 @pytest.mark.parametrize("unit", ["`", "[", "![a](", "$", "\\[", "\\(", "<", "> ", "```", "- ~~~"])
 def test_a_lot_of_the_same_takes_no_more_than_a_moment(unit: str, end: str) -> None:
     text = f"{unit}{end}" * (20_000 if end else 19_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     safe_markdown(text)
-    assert time.perf_counter() - started < 4
+    assert time.process_time() - started < 4
 
 
 @pytest.mark.parametrize(

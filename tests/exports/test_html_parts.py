@@ -154,9 +154,9 @@ class TestMarkdown:
     )
     def test_no_text_makes_it_slow(self, unit: str) -> None:
         for text in (unit * (100_000 // len(unit)), (unit + "\n") * (30_000 // len(unit))):
-            began = time.perf_counter()
+            began = time.process_time()
             markdown_html(text)
-            assert time.perf_counter() - began < 5
+            assert time.process_time() - began < 5
 
 
 class TestSanitiser:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from measured_children import measured_environment
 
 from cellwright import errors
 from cellwright.cells import Execution
@@ -36,7 +37,8 @@ HERE = Path(__file__).parent
 
 def kernel_environment() -> dict[str, str]:
     """Ours, without what makes ipykernel leave file descriptors alone under pytest."""
-    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    ours = measured_environment()
+    return {name: value for name, value in ours.items() if name != "PYTEST_CURRENT_TEST"}
 
 
 def wait_until_subscribed(client: Any) -> None:

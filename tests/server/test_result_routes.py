@@ -137,12 +137,12 @@ class TestSamples:
         with files.runs.open("ab") as file:
             for number in range(1, 5_000):
                 file.write(line.replace(b"demo/0/1", b"demo/%d/1" % number))
-        here, began = shelf(tmp_path), time.perf_counter()
+        here, began = shelf(tmp_path), time.process_time()
         assert here.numbers("runs/one/m/demo")["total"] == 5_000
-        first = time.perf_counter() - began
-        began = time.perf_counter()
+        first = time.process_time() - began
+        began = time.process_time()
         assert len(here.page("runs/one/m/demo", SampleFilter(start=4_900))["samples"]) == 100
-        assert time.perf_counter() - began < 0.5
+        assert time.process_time() - began < 0.5
         assert first < 10.0
 
 
