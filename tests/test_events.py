@@ -12,7 +12,8 @@ from event_strategies import events
 from hypothesis import given, settings
 from recorded_runs import analysis_run
 
-from cellwright.events import EVENT_CLASSES, Event, json_schema
+from cellwright.event_schema import json_schema
+from cellwright.events import EVENT_CLASSES, Event
 from cellwright.values import to_dict
 
 

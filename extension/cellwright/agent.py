@@ -85,6 +85,8 @@ class AgentParts:
     """The assistant that answers; empty: none was chosen."""
     window: Window | None = None
     """How much is sent at most; None: all there is."""
+    text_filters: tuple[str, ...] | None = None
+    """What is done to the person's words, by name; None: all there is."""
 
 
 @dataclass
@@ -290,7 +292,7 @@ class _Loop:
         try:
             return (yield from self._request(with_tools))
         except LMContextError:
-            fitted = when_refused(messages)
+            fitted = when_refused(messages, window)
             if fitted is None:
                 raise
         except LMRequestError:
@@ -316,7 +318,9 @@ class _Loop:
         parts.stop.check()
         tools = parts.tools.manifests if with_tools else ()
         able = parts.lm.capabilities(parts.parameters.model)
-        messages = normalise(history.messages, able, answering=parts.author)
+        messages = normalise(
+            history.messages, able, answering=parts.author, text_filters=parts.text_filters
+        )
         prompt = parts.adapter.format(messages, tools, parts.parameters)
         yield from parts.publisher.publish(self._asked(tools))
         reply = yield from self._stream(prompt, tools)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cellwright._version import __version__
+from cellwright.context.pins import PinnedTurn
 from cellwright.context.sizes import total_tokens
 from cellwright.context.summary import Summary
 from cellwright.context.window import Window, with_summary
@@ -29,7 +30,10 @@ class Compaction:
 
 
 def compaction_of(
-    last: RunRecord, messages: Sequence[Message], tokens: int = 0
+    last: RunRecord,
+    messages: Sequence[Message],
+    tokens: int = 0,
+    pinned: tuple[PinnedTurn, ...] = (),
 ) -> Compaction | None:
     """What makes a conversation shorter; None: there is nothing to gain.
 
@@ -39,8 +43,9 @@ def compaction_of(
         last: The run that knows the conversation's kernel and model.
         messages: What was said so far.
         tokens: Of the last request; 0: not known.
+        pinned: Turns whose words stay.
     """
-    fitted = Window().when_asked(messages)
+    fitted = Window(pinned=pinned).when_asked(messages)
     if fitted is None:
         return None
     before, after = total_tokens(messages), total_tokens(fitted.messages)
@@ -74,6 +79,7 @@ def _recorded(
             earlier_messages=message_count,
             version=__version__,
             assistant=last.assistant,
+            text_filters=last.text_filters,
         ),
         StateCaptured(executed=executed, cwd=last.cwd, kernel=last.kernel),
         told,

@@ -15,6 +15,7 @@ from cellwright.compacting import Compaction
 from cellwright.components import ToolContext
 from cellwright.components.registry import Registry
 from cellwright.context.assemble import TurnState, mentioned_names, user_message
+from cellwright.context.roles import shown_notes
 from cellwright.earlier_turns import EarlierTurns
 from cellwright.errors import RunCancelled
 from cellwright.events import Event, Notice, RunStarted
@@ -27,6 +28,7 @@ from cellwright.question_checks import usable
 from cellwright.questions import Place, Question
 from cellwright.run_facts import (
     ended_early,
+    filters_left_out,
     ids_for_cells,
     last_answer,
     limits_of,
@@ -187,7 +189,7 @@ class Conversation:
         is_first = bool(made_room) or not self._history.messages
         state = self._watch.look(self._place, folder, question.mode, is_first=is_first)
         events = publisher.publish(
-            self._started(question, attachments, continues),
+            replace(self._started(question, attachments, continues), notes=shown_notes(self.notes)),
             self._watch.captured(kernel, self._place.notebook, attachments, folder),
             *made_room,
         )
@@ -207,6 +209,7 @@ class Conversation:
         last_error = opened.state.last_error
         recalled = self._earlier.found(place, self.chat_id, question, last_error)
         lost = results_left_out(self._history.messages, self._left_out)
+        lost += filters_left_out(question)
         notices = (*lost, *notices_of(found), *notices_of(recalled))
         if notices:
             yield from publisher.publish(*notices)
@@ -247,6 +250,7 @@ class Conversation:
             assistant=question.assistant.name,
             file_names=question.file_names,
             given=question.given,
+            text_filters=question.text_filters,
         )
 
     def _looked_up(self, question: Question, state: TurnState, stop: Stop) -> Found:
@@ -326,7 +330,7 @@ class Conversation:
         shared = CallerParts(
             publisher,
             budget,
-            history=lambda: said_so_far(self._history.messages),
+            history=lambda: said_so_far(self._history.messages, question.text_filters),
             on_progress=place.on_progress,
         )
         context = self._context(question, lm, publisher, stop)
@@ -341,6 +345,7 @@ class Conversation:
             owed=offer.owed,
             author=question.assistant.name,
             window=self._earlier.window(question, able, offer.registry.manifests),
+            text_filters=question.text_filters,
         )
 
     def _context(self, question: Question, lm: LM, publisher: Publisher, stop: Stop) -> ToolContext:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cellwright.agent import History
 from cellwright.context.assemble import Quoted
 from cellwright.context.blocks import MemoryBlocks, block_of
+from cellwright.context.pins import PinnedTurn
 from cellwright.context.sizes import text_tokens, total_tokens
 from cellwright.context.turns import opening_of, openings
 from cellwright.context.window import Window, summary_of
@@ -26,6 +28,7 @@ LABEL = "earlier in this chat, run "
 RECALLED_TOKENS = 4_000
 """What turns of long ago may take beside a question, all together."""
 MADE_ROOM = "The conversation had grown long: its older turns are summed up for the model now."
+BROUGHT_BACK = "Pinned words that had been left out are in the conversation again."
 HOW_TO_READ = "%agent context summary shows what stands for them."
 
 
@@ -42,6 +45,8 @@ class EarlierTurns:
         self._history = history
         self._own_shelf = MemoryBlocks()
         self._opening = ""
+        self.pinned: tuple[PinnedTurn, ...] = ()
+        """Turns whose words stay, in the order of the chat."""
 
     @property
     def counted_per_estimated(self) -> float:
@@ -54,16 +59,20 @@ class EarlierTurns:
         """How much of the conversation a model is sent beside these tools; None: all of it."""
         if question.message is not None:
             return None
-        return Window.of(
+        window = Window.of(
             able.context_tokens,
             other_tokens=estimated_prompt_tokens(Prompt((), tuple(tools), Parameters(""))),
             counted_per_estimated=self.counted_per_estimated,
         )
+        return replace(window, pinned=self.pinned)
 
     def make_room(
         self, question: Question, able: Capabilities, tools: Sequence[Manifest]
     ) -> tuple[Event, ...]:
-        """Leave out older turns where a question would not fit any more; what is told of it."""
+        """Leave out older turns where a question would not fit any more; what is told of it.
+
+        A pinned turn that had been left out comes back.
+        """
         messages = self._history.messages
         self._history.asked = 0
         window = self.window(question, able, tools)
@@ -71,7 +80,9 @@ class EarlierTurns:
         asked = text_tokens(question.prompt) + quoted
         before = total_tokens(messages)
         fitted = window.before_a_run(messages, asked) if window is not None else None
-        if fitted is None or total_tokens(fitted.messages) >= before:
+        if fitted is None:
+            return ()
+        if not fitted.brought_back and total_tokens(fitted.messages) >= before:
             return ()
         messages[:] = fitted.messages
         # The record of the run begins with these, so its first request adds the question alone.
@@ -80,6 +91,8 @@ class EarlierTurns:
         told = HistoryCompacted(
             fitted.messages, int(before * factor), int(after * factor), fitted.summary
         )
+        if fitted.brought_back and not fitted.turns_left_out:
+            return told, Notice("info", BROUGHT_BACK, code="pinned_back")
         return told, Notice("info", MADE_ROOM, HOW_TO_READ, "summed_up")
 
     def found(self, place: Place, chat_id: str, question: Question, last_error: str) -> Found:
@@ -90,7 +103,8 @@ class EarlierTurns:
         error = last_error.strip().rpartition("\n")[2]
         query = place.redactor.text(f"{question.prompt}\n{error}")
         shelf = place.blocks or self._own_shelf
-        recalled = shelf.find(chat_id, query, openings(messages))
+        there = openings(messages) | {turn.opening for turn in self.pinned}
+        recalled = shelf.find(chat_id, query, there)
         shown = "\n".join(text_of(message) for message in messages)
         new = [block for block in recalled.blocks if f"{LABEL}{block.run_id}" not in shown]
         room = RECALLED_TOKENS // max(1, len(new))

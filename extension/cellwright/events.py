@@ -44,7 +44,6 @@ __all__ = [
     "ToolFinished",
     "ToolProgress",
     "ToolStarted",
-    "json_schema",
 ]
 
 RunStatus = Literal[
@@ -91,6 +90,10 @@ class RunStarted:
     """How the model is talked with at first, such as ``native``; empty: an older record."""
     given: Mapping[str, str] = field(default_factory=dict)
     """What the person set for tools, by name."""
+    text_filters: tuple[str, ...] | None = None
+    """What is done to the person's words before they are sent, by name; None: all there is."""
+    notes: tuple[str, ...] = ()
+    """What waited for the question and is shown with it; the messages have all of it."""
     kind: Literal["run_started"] = field(default="run_started", init=False)
 
 
@@ -388,13 +391,3 @@ Event = (
 )
 
 EVENT_CLASSES: tuple[type, ...] = get_args(Event)
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of an event."""
-    from pydantic import TypeAdapter
-
-    adapter: TypeAdapter[Any] = TypeAdapter(Event)
-    schema: dict[str, Any] = adapter.json_schema(mode="serialization")
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return schema

@@ -90,6 +90,8 @@ class Question:
     """The chat's own words for the system message, in place of our advice and the assistant's."""
     chat_prompt_adds: bool = False
     """They stand in place of our advice alone; the assistant's follow."""
+    text_filters: tuple[str, ...] | None = None
+    """What is done to the person's words before they are sent, by name and in order; None: all."""
     file_names: tuple[str, ...] = ()
     """What the person calls the files; empty: as they are named in ``files``."""
     typed: TypedAnswers | None = None

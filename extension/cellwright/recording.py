@@ -151,6 +151,10 @@ class RunRecord:
     """How the model was talked with at first."""
     given: Mapping[str, str] = field(default_factory=dict)
     """What the person had set for tools, by name."""
+    text_filters: tuple[str, ...] | None = None
+    """What was done to the person's words before they were sent, by name; None: all."""
+    notes: tuple[str, ...] = ()
+    """What had waited for the question, as it is shown."""
     schema: str = SCHEMA
 
 
@@ -224,6 +228,8 @@ class _Folding:
             adapter=event.adapter,
             assistant=event.assistant,
             given=event.given,
+            text_filters=event.text_filters,
+            notes=event.notes,
         )
 
     def state_captured(self, event: StateCaptured) -> None:

@@ -176,6 +176,7 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
         cell_ids=tuple(cell.cell.id for cell in record.cells if cell.origin == "agent"),
         adapter=record.adapter or "native",
         given=record.given,
+        text_filters=record.text_filters,
         assistant=_assistant(record),
         typed=typed_answers_in(record.prompt) if HandIn.name in names else None,
     )

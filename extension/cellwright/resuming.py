@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from cellwright.context.roles import is_note
 from cellwright.conversation import Conversation, Place
 from cellwright.errors import SetupError
 from cellwright.messages import AssistantMessage, Message
@@ -59,11 +60,26 @@ def is_behind(conversation: Conversation, chats: ChatStore, chat_id: str) -> boo
 
 
 @contextmanager
-def with_notes(conversation: Conversation, chats: ChatStore, chat_id: str) -> Iterator[None]:
-    """Let the next question take along what waits in the chat, until one of them was answered."""
+def with_notes(
+    conversation: Conversation, chats: ChatStore, chat_id: str, instead_of: str = ""
+) -> Iterator[None]:
+    """Let the next question take along what waits in the chat, until one of them was answered.
+
+    The conversation is told what is pinned, too.
+
+    Args:
+        conversation: Where it is asked.
+        chats: Knows what waits.
+        chat_id: The chat.
+        instead_of: The run it takes the place of, whose notes go with it again; empty: of none.
+    """
+    earlier = conversation.earlier
+    earlier.pinned = chats.pins.turns(chat_id, conversation.last_run_id, earlier.pinned)
     waiting = chats.notes.waiting(chat_id)
     told = _since_the_last_answer(conversation.messages)
-    conversation.notes[:] = [note.message for note in waiting if note.message not in told]
+    taken = _notes_of(conversation.place.store, instead_of)
+    notes = [*taken, *(note.message for note in waiting if note.message not in taken)]
+    conversation.notes[:] = [note for note in notes if note not in told]
     try:
         yield
     finally:
@@ -71,6 +87,13 @@ def with_notes(conversation: Conversation, chats: ChatStore, chat_id: str) -> It
         if was_taken and not chats.unanswered(chat_id):
             chats.notes.forget(chat_id, [note.note_id for note in waiting])
         conversation.notes.clear()
+
+
+def _notes_of(store: Runs, run_id: str) -> tuple[Message, ...]:
+    """What a run's question took along."""
+    record = last_record(store, [run_id] if run_id else [])
+    own = record.messages[record.earlier_messages :] if record is not None else ()
+    return tuple(filter(is_note, own))
 
 
 def _since_the_last_answer(messages: Sequence[Message]) -> Sequence[Message]:

@@ -12,6 +12,7 @@ from cellwright.components import ToolContext, ToolLimits
 from cellwright.components.system_names import settable_values
 from cellwright.context.call_answers import orphans
 from cellwright.context.normalise import normalise
+from cellwright.context.text_filters import known_filters
 from cellwright.events import Notice, RunFinished
 from cellwright.messages import AssistantMessage, Message, SystemMessage
 from cellwright.prompts import Parameters
@@ -19,6 +20,7 @@ from cellwright.questions import Question
 
 __all__ = [
     "ended_early",
+    "filters_left_out",
     "ids_for_cells",
     "last_answer",
     "limits_of",
@@ -91,6 +93,16 @@ def results_left_out(messages: Sequence[Message], known: set[str]) -> tuple[Noti
     return (Notice("warning", text, code="results_left_out"),)
 
 
+def filters_left_out(question: Question) -> tuple[Notice, ...]:
+    """What the person is told of text filters that were chosen and are not here (002-47)."""
+    known = {item.name for item in known_filters(question.text_filters)}
+    unknown = [repr(name) for name in question.text_filters or () if name not in known]
+    if not unknown:
+        return ()
+    text = f"There is no text filter {', '.join(unknown)} in this version; it is left out."
+    return (Notice("warning", text, code="text_filter_left_out"),)
+
+
 def limits_of(question: Question) -> ToolLimits:
     """How much one call may take."""
     limits = question.limits
@@ -112,9 +124,17 @@ def model_configs(parameters: Parameters, base_url: str = "") -> dict[str, Any]:
     return {**parameters.extra, **known}
 
 
-def said_so_far(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """What was said before the reply whose calls are being made, without our instructions."""
+def said_so_far(
+    messages: Sequence[Message], text_filters: Sequence[str] | None = None
+) -> tuple[Message, ...]:
+    """What was said before the reply whose calls are being made, without our instructions.
+
+    Args:
+        messages: What was said.
+        text_filters: Names of those that the run's requests have; None: the standard ones.
+    """
     said = list(messages)
     if said and isinstance(said[-1], AssistantMessage):
         said.pop()
-    return normalise(message for message in said if not isinstance(message, SystemMessage))
+    ours = (message for message in said if not isinstance(message, SystemMessage))
+    return normalise(ours, text_filters=text_filters)

@@ -163,6 +163,8 @@ export interface RunStarted {
   readonly assistant?: string;
   /** What the person calls `files`, in their order; empty: as they are named there. */
   readonly file_names?: readonly string[];
+  /** What waited for the question and is shown with it; older records have none. */
+  readonly notes?: readonly string[];
 }
 
 /** Its cells, packages and files stay in the record; the wire carries only this. */

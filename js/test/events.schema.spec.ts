@@ -23,7 +23,7 @@ const SCHEMA = JSON.parse(text) as Schema;
 
 /** What stays in the record: no view of the panel shows it. */
 const NOT_SENT: Partial<Readonly<Record<Kind, readonly string[]>>> = {
-  run_started: ['limits', 'earlier_messages', 'version', 'given'],
+  run_started: ['limits', 'earlier_messages', 'version', 'given', 'text_filters'],
   state_captured: ['cells', 'executed', 'packages', 'files', 'cwd', 'kernel', 'notebook_path'],
   model_asked: ['messages', 'tools', 'replaces_history'],
   model_replied: ['dropped_parameters'],

@@ -12,6 +12,7 @@ from cellwright.errors import CellwrightError, KernelError, SetupError, StoreErr
 from cellwright.events import Notice
 from cellwright.services import DEMO_MODEL
 from cellwright.settings import Settings, from_env
+from cellwright.store.chats import ChatStore
 from cellwright_magics import wording
 from cellwright_magics.arguments import Asked, options_help, parse
 from cellwright_magics.assistants import command_words, is_assistant_command
@@ -35,6 +36,7 @@ from cellwright_magics.library import is_library_command, library_command
 from cellwright_magics.memory import is_memory_command, memory_command
 from cellwright_magics.outside import is_outside_command, outside_command
 from cellwright_magics.painted_display import PaintedTranscript
+from cellwright_magics.pins import is_pin_command, pin_command
 from cellwright_magics.reports import Advice
 from cellwright_magics.screen import NotebookScreen
 from cellwright_magics.session import Session
@@ -112,7 +114,7 @@ class Answering:
         asked = parse(line, cell)
         settings = from_env()
         words = command_words(line, asked.prompt, cell)
-        if is_chats_command(words) or is_attach_command(words):
+        if is_chats_command(words) or is_attach_command(words) or is_pin_command(words):
             return self._chats(words, settings, calling)
         if is_assistant_command(words):
             return self._session.assistants.run(words, settings)
@@ -152,8 +154,10 @@ class Answering:
         session = self._session
         if words[0] == "attach":
             return attach_command(words, session.attached, self._shell, session.notebook_path)
+        database = session.store(settings).database
+        if is_pin_command(words):
+            return pin_command(words, ChatStore(database), session.chats.current)
         if words[0] != "resume":
-            database = session.store(settings).database
             before = session.chats.current
             done = session.chats.run(words, database, session.notebook_path, owner_of(settings))
             if before != session.chats.current:

@@ -1,4 +1,4 @@
-"""What a person gave a conversation beside their questions: instructions, and notes that wait.
+"""What a person gave a conversation beside their questions: instructions, notes, text filters.
 
 They belong to its chat, so the panel has them too and a new kernel goes on with them. Before the
 first question there is no chat yet: then they are kept here.
@@ -6,17 +6,20 @@ first question there is no chat yet: then they are kept here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from cellwright.context.roles import message_as
+from cellwright.context.text_filters import checked_filters
 from cellwright.conversation import Conversation
 from cellwright.errors import SetupError
 from cellwright.messages import SystemMessage, TextPart, UserMessage, text_of
 from cellwright.store.chat_rows import checked_prompt
+from cellwright.store.chat_settings import filters_of, with_filters
 from cellwright.store.chats import ChatStore
 
-__all__ = ["ChatPrompt", "ChatWords", "KeptWords", "OwnWords", "hand_over"]
+__all__ = ["ChatPrompt", "ChatWords", "HeldWords", "KeptWords", "OwnWords", "hand_over"]
 
 NO_TEXT = "There is no text in it."
 
@@ -31,7 +34,7 @@ class ChatPrompt:
 
 
 class ChatWords(Protocol):
-    """Where notes and instructions are."""
+    """Where notes, instructions and the choice of text filters are."""
 
     @property
     def prompt(self) -> ChatPrompt:
@@ -46,6 +49,19 @@ class ChatWords(Protocol):
         """
         ...
 
+    @property
+    def text_filters(self) -> tuple[str, ...] | None:
+        """What is done to the person's words, by name and in order; None: all there is."""
+        ...
+
+    def choose_filters(self, names: Sequence[str] | None) -> None:
+        """Have these text filters, in this order; None: the standard ones.
+
+        Raises:
+            SetupError: There is no filter of a name.
+        """
+        ...
+
     def note(self, role: str, text: str) -> None:
         """Let a text wait for the next question.
 
@@ -53,6 +69,18 @@ class ChatWords(Protocol):
             SetupError: It is empty, or too much waits.
         """
         ...
+
+
+@dataclass
+class HeldWords:
+    """What was chosen before there is a chat; other conversations of a shell begin without."""
+
+    prompt: ChatPrompt = ChatPrompt()
+    text_filters: tuple[str, ...] | None = None
+
+    def clear(self) -> None:
+        """Forget it."""
+        self.prompt, self.text_filters = ChatPrompt(), None
 
 
 @dataclass
@@ -64,17 +92,25 @@ class OwnWords:
     """
 
     conversation: Conversation
-    held: list[ChatPrompt] = field(default_factory=list)
-    """The instructions, at most one; other conversations of a shell begin with none."""
+    held: HeldWords = field(default_factory=HeldWords)
 
     @property
     def prompt(self) -> ChatPrompt:
         """The instructions."""
-        return self.held[-1] if self.held else ChatPrompt()
+        return self.held.prompt
 
     def instruct(self, prompt: ChatPrompt) -> None:
         """Give the conversation instructions of its own."""
-        self.held[:] = [ChatPrompt(checked_prompt(prompt.text), prompt.adds)]
+        self.held.prompt = ChatPrompt(checked_prompt(prompt.text), prompt.adds)
+
+    @property
+    def text_filters(self) -> tuple[str, ...] | None:
+        """What is done to the person's words."""
+        return self.held.text_filters
+
+    def choose_filters(self, names: Sequence[str] | None) -> None:
+        """Have these text filters, in this order."""
+        self.held.text_filters = None if names is None else checked_filters(names)
 
     def note(self, role: str, text: str) -> None:
         """Let a text wait for the next question."""
@@ -107,6 +143,16 @@ class KeptWords:
         """Give the chat instructions of its own."""
         self.chats.instruct(self.chat_id, self._clean(prompt.text), adds=prompt.adds)
 
+    @property
+    def text_filters(self) -> tuple[str, ...] | None:
+        """What is done to the person's words, also where it was chosen in the panel."""
+        return filters_of(self.chats.get(self.chat_id).settings)
+
+    def choose_filters(self, names: Sequence[str] | None) -> None:
+        """Have these text filters, in this order."""
+        settings = self.chats.get(self.chat_id).settings
+        self.chats.keep_settings(self.chat_id, with_filters(settings, names))
+
     def note(self, role: str, text: str) -> None:
         """Let a text wait for the chat's next question."""
         self.chats.notes.add(self.chat_id, role, self._clean(text))
@@ -123,4 +169,6 @@ def hand_over(own: OwnWords, kept: ChatWords) -> None:
     own.conversation.notes.clear()
     if own.prompt.text:
         kept.instruct(own.prompt)
+    if own.text_filters is not None:
+        kept.choose_filters(own.text_filters)
     own.held.clear()

@@ -22,7 +22,7 @@ from cellwright.store.chat_rows import Chat
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
 from cellwright.store.runs import RunStore
-from cellwright_magics.chat_words import ChatPrompt, ChatWords, KeptWords, OwnWords, hand_over
+from cellwright_magics.chat_words import ChatWords, HeldWords, KeptWords, OwnWords, hand_over
 from cellwright_magics.reports import Advice, Table
 
 __all__ = ["ChatTable", "Chats", "is_chats_command", "owner_of"]
@@ -89,7 +89,7 @@ class Chats:
         self._confirm = confirm
         self.current = ""
         """The chat that goes on here; empty: the next question begins one."""
-        self._held: list[ChatPrompt] = []
+        self._held = HeldWords()
 
     def leave(self) -> None:
         """Let the next question begin another chat."""

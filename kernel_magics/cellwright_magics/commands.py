@@ -21,6 +21,8 @@ __all__ = [
     "COMMANDS",
     "DEMOS_OPTIONS",
     "LIBRARY_OPTIONS",
+    "NUMBER",
+    "RUN_NAME",
     "Command",
     "CommandLine",
     "command_of",
@@ -123,6 +125,7 @@ DEMOS_USAGE = (
 )
 CONTEXT_USAGE = "context [summary [TEXT]]"
 PROMPT_USAGE = "prompt [[--append] TEXT | clear]"
+FILTERS_USAGE = "filters [NAME on|off | NAME… | off | reset]"
 LIBRARY_OPTIONS = (
     Option(("--name",), {"default": "", "metavar": "NAME", "help": "Add to this library."}),
     Option(("--all",), {"action": "store_true", "help": "Forget its documents too."}),
@@ -169,12 +172,16 @@ COMMANDS: dict[str, Command] = {
         Command("memory", MEMORY_USAGE, "What is kept for later conversations."),
         Command("context", CONTEXT_USAGE, "What the model is given and what it costs; what stands "
                 "for older turns."),
+        Command("pin", "pin [N | ID | list]", "Keep a turn's question and answer in the context, "
+                "however long it gets.", RUN_NAME, "last"),
+        Command("unpin", "unpin [N | ID | all]", "Let a pinned turn go.", RUN_NAME, "last"),
         Command("compact", "compact", "Make a long conversation shorter now."),
         Command("attach", "attach [FILE… | output N | clear]", "What the next question takes "
                 "along: files, what a cell showed."),
         Command("later", "later TEXT", "A note that the next question takes along."),
         Command("system", "system TEXT", "An instruction for the rest of the conversation."),
         Command("prompt", PROMPT_USAGE, "The conversation's own words in place of an assistant's."),
+        Command("filters", FILTERS_USAGE, "What is done to your words before they are sent."),
         Command("demos", DEMOS_USAGE, "Good runs of a benchmark as examples.",
                 None, "", DEMOS_OPTIONS),
         Command("library", LIBRARY_USAGE, "Documents that models ask: add files, folders, pages.",

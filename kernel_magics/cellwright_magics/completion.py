@@ -15,6 +15,7 @@ from IPython.core.completer import (
 )
 
 from cellwright.assistants.fields import SET_KEYS
+from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.exports import FORMATS
 from cellwright.settings import MODES
 from cellwright.usage import USAGE_GROUPS
@@ -34,7 +35,11 @@ ACTIONS = {
     "resume": ("last",),
     "context": ("summary",),
     "context summary": ("clear",),
+    "pin": ("list",),
+    "unpin": ("all",),
     "prompt": ("clear",),
+    "filters": (*STANDARD_FILTERS, "off", "reset"),
+    **{f"filters {name}": ("off", "on", *STANDARD_FILTERS) for name in STANDARD_FILTERS},
     "memory": (*("accept", "add", "edit", "forget", "list", "off", "on", "proposals", "reject"),),
     "library": ("add", "default", "forget", "list", "remove", "search", "update"),
     "assistant": ("delete", "list", "new", "rename", "set", "show", "use"),

@@ -1,4 +1,4 @@
-"""``%agent context``, ``compact``, ``later``, ``system``, ``prompt``: what the model is given."""
+"""``%agent context``, ``compact``, ``later``, ``prompt`` and so on: what the model is given."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cellwright.recording import RunRecord
 from cellwright.usage import Price, price_for
 from cellwright_magics.chat_words import ChatPrompt, ChatWords
 from cellwright_magics.reports import Advice, Table
+from cellwright_magics.text_filters_command import filters_command, is_filters_command
 
 __all__ = [
     "ContextTable",
@@ -76,7 +77,7 @@ def is_context_command(words: Sequence[str]) -> bool:
         return True
     if words[0] == "context":
         return len(words) == 1 or words[1] == "summary"
-    return words[0] == "prompt" or list(words) == ["compact"]
+    return words[0] == "prompt" or list(words) == ["compact"] or is_filters_command(words)
 
 
 def is_context_cell(words: Sequence[str]) -> bool:
@@ -98,7 +99,7 @@ def context_command(
     Args:
         line: What stands after ``%agent``.
         conversation: Whose context.
-        own: The notes and instructions of the conversation.
+        own: The notes, instructions and text filters of the conversation.
         body: What stands below ``%%agent``, such as the whole summary as it is to be.
 
     Raises:
@@ -111,6 +112,8 @@ def context_command(
         return Advice(NOTED[name])
     if name == "prompt":
         return _prompt(f"{text}\n{body or ''}".strip(), own)
+    if name == "filters":
+        return filters_command(text.split(), own)
     if name == "compact":
         return _compact(conversation)
     if not text:
@@ -163,7 +166,7 @@ def _prompt(text: str, own: ChatWords) -> Advice:
 def _compact(conversation: Conversation) -> Advice:
     messages = conversation.messages
     last = _last(conversation)
-    found = compaction_of(last, messages)
+    found = compaction_of(last, messages, pinned=conversation.earlier.pinned)
     if found is None:
         raise SetupError(NOTHING_TO_GAIN)
     conversation.take(found)

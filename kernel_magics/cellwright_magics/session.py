@@ -176,13 +176,15 @@ class Session:
             prepared = self.prepared(Wanted(asked.prompt, choices, files, messages), settings)
             service, question = prepared.service, prepared.question
             question = typed_question(question, self.demos.chosen)
-            own = self.words(conversation).prompt
+            words = self.words(conversation)
+            own = words.prompt
             question = replace(
                 question,
                 demos=self.demos.of(question.assistant.name),
                 context=tuple(self.attached.quotes),
                 chat_prompt=own.text,
                 chat_prompt_adds=own.adds,
+                text_filters=words.text_filters,
             )
             cell_watch.STATE.own_counts |= self._easels.skipped_counts
             with (

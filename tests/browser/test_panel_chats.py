@@ -10,8 +10,9 @@ import pytest
 from fake_service import text
 from lab import LabPage
 from notebook_page import NotebookPage, count_until, is_counted
-from panel_page import Line, PanelPage, Script, call, slowly
+from panel_page import PANEL, Line, PanelPage, Script, call, slowly
 from playwright.sync_api import expect
+from seen_page import violations
 
 pytestmark = pytest.mark.browser
 
@@ -176,3 +177,46 @@ def test_a_prompt_is_edited_and_asked_anew_and_a_branch_goes_its_own_way(
     page.answer("And now?")
     assert "Penguins swim." in page.script.last()
     assert "seals" not in page.script.last().lower()
+
+
+def test_002_60_a_pin_and_002_47_a_filter_that_is_off_outlive_the_page(
+    panel: NotebookPage,
+) -> None:
+    panel.write(text("All masses are in **kg**."), text("It has three columns."))
+    panel.open(notebook(panel, "pinned"))
+    panel.answer("Which unit do the masses have? All that follows is in it.")
+    panel.answer("How many columns are there?")
+    mark = panel.root.get_by_role("img", name="Pinned")
+    pin = panel.button("Pin", within=panel.turns.first)
+    panel.turns.first.locator(".cw-prompt-text").hover()
+    pin.click()
+    expect(pin).to_have_attribute("aria-pressed", "true")
+    panel.button("More").click()
+    panel.root.get_by_role("menuitem", name="Instructions for this chat").click()
+    filters = panel.root.get_by_role("group", name="Before your words are sent")
+    filters.get_by_role("checkbox", name="Terminal colours are taken out").uncheck()
+    expect(mark).to_have_css("opacity", "1")
+    panel.picture("pinned-turn-and-filters")
+    assert violations(panel.lab, PANEL, only_colours=False) == []
+    panel.button("Save").click()
+    expect(filters).to_have_count(0)
+
+    panel.reload()
+    expect(mark).to_have_count(1)
+    panel.button("More").click()
+    panel.root.get_by_role("menuitem", name="Instructions for this chat").click()
+    expect(filters.get_by_role("checkbox", checked=True)).to_have_count(2)
+    expect(filters.get_by_role("checkbox", name="Terminal colours")).not_to_be_checked()
+    panel.button("Cancel").click()
+    panel.root.get_by_role("button", name=re.compile("^Context")).click()
+    pinned = panel.root.get_by_role("region", name="1 turn pinned")
+    expect(panel.root.get_by_role("table", name="What it holds")).to_be_visible()
+    panel.picture("pinned-meter")
+    assert violations(panel.lab, PANEL, only_colours=False) == []
+    pinned.get_by_role("button", name=re.compile("^Unpin Which unit")).press("Enter")
+    expect(pinned).to_have_count(0)
+    expect(mark).to_have_count(0)
+
+    panel.reload()
+    panel.wait_for_answer(2)
+    expect(pin).to_have_attribute("aria-pressed", "false")

@@ -157,3 +157,52 @@ def test_several_edits_are_accepted_with_one_click(page: NotebookPage) -> None:
     accept.click()
     page.wait_for_answer()
     assert page.sources() == ["x = 10", "x = 11", "x = 12"]
+
+
+def test_002_21_a_note_goes_with_the_next_question_or_is_taken_back(page: NotebookPage) -> None:
+    page.write(text("It weighs 4.2 kg."))
+    name = page.start("x = 1", mode="")
+    page.prompt.fill("The unit is kg.")
+    page.prompt.press("Alt+Enter")
+    notes = page.root.get_by_role("region", name="Goes with your next question")
+    expect(notes.get_by_role("listitem")).to_have_text(["The unit is kg."])
+    expect(page.prompt).to_have_value("")
+    assert page.sources() == ["x = 1"], "in a cell, the key makes a new one"
+    page.prompt.fill("Round to one digit.")
+    page.root.get_by_role("button", name=re.compile("^Add without sending")).click()
+    expect(notes.get_by_role("listitem")).to_have_count(2)
+    expect(page.prompt).to_be_focused()
+    page.button("Take back", within=notes.get_by_role("listitem").last).click()
+    expect(page.prompt).to_have_value("Round to one digit.")
+    expect(notes.get_by_role("listitem")).to_have_text(["The unit is kg."])
+
+    brings_notes(page, name)
+    expect(notes.get_by_role("listitem")).to_have_count(3)
+    page.picture("notes")
+    page.button("2 more", within=notes).click()
+    expect(notes.get_by_role("listitem")).to_have_count(5)
+    page.answer("How heavy is it?")
+    asked = page.script.last()
+    assert asked.index("The unit is kg.") < asked.index("Island names") < asked.index("How heavy")
+    assert "Be brief." in asked
+    assert "one digit" not in asked
+    expect(notes).to_have_count(0)
+    went = page.root.get_by_role("list", name="Notes that went with it")
+    expect(went.get_by_role("listitem")).to_have_count(5)
+    page.picture("notes-asked")
+
+
+def brings_notes(page: PanelPage, notebook: str) -> None:
+    """Let another program say something that waits in the chat of a notebook."""
+    server, requests = page.lab.server, page.lab.page.request
+    chats, headers = f"{server.url}/cellwright/v1/chats", {"Authorization": f"token {server.token}"}
+    found = requests.get(f"{chats}?notebook={notebook}", headers=headers).json()
+    for role, words in (
+        ("system", "Be brief."),
+        ("user_later", "Masses above 6 kg are mistakes of the scale. " * 4),
+        ("assistant", "The heaviest one so far weighs 4.9 kg."),
+        ("user_later", "Island names are in the column island."),
+    ):
+        said = {"role": role, "text": words}
+        place = f"{chats}/{found[0]['id']}/messages"
+        assert requests.post(place, headers=headers, data=said).status == 201

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cellwright.context.costs import PARTS, context_parts
+from cellwright.context.pins import PinnedTurn
 from cellwright.context.sizes import PICTURE_TOKENS, total_tokens
 from cellwright.context.summary import Summary
 from cellwright.messages import (
@@ -21,6 +22,7 @@ PICTURE = ImagePart("image/png", "QUJD")
 MESSAGES: list[Message] = [
     SystemMessage("Work well."),
     Summary("words").message(),
+    *PinnedTurn("r", "Keep this.", AssistantMessage("Kept.")).messages,
     UserMessage((TextPart("Why?\n\n<context>\ncell:\n  x\n</context>"), PICTURE)),
     AssistantMessage(tool_calls=(ToolCall("a", "run_cell", '{"code": "x"}'),)),
     ToolMessage("a", "run_cell", (TextPart("1"), PICTURE)),

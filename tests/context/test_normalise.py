@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from context.strict_providers import check_as_openai, check_as_template
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from cellwright.context.call_answers import INTERRUPTED, orphans
 from cellwright.context.normalise import BROKEN_OFF, FOUND, GOES_ON, NOTHING_FOUND, normalise
 from cellwright.context.roles import check_answerable
+from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.errors import SetupError
 from cellwright.lm import Capabilities
 from cellwright.messages import (
@@ -50,11 +53,15 @@ def test_system_messages_are_joined_and_come_first() -> None:
     assert messages == (SystemMessage("a\n\nb"), user("q"))
 
 
-def test_a_call_without_a_result_is_answered_as_interrupted() -> None:
+@pytest.mark.parametrize("after", [user("again"), SystemMessage("S"), call("b"), None])
+def test_002_52_a_call_without_a_result_is_answered_as_interrupted(after: Message | None) -> None:
     """Fault M47."""
-    messages = normalise([user("q"), call("a"), user("again")])
-    assert [m.role for m in messages] == ["user", "assistant", "tool", "user"]
-    assert text_of(messages[2]) == INTERRUPTED
+    messages = normalise([user("q"), call("a"), *([after] if after is not None else [])])
+    answer = next(m for m in messages if isinstance(m, ToolMessage) and m.call_id == "a")
+    assert messages[messages.index(answer) - 1] == call("a")
+    said = json.loads(text_of(answer))
+    assert (said["error"], said["retryable"]) == ("tool call interrupted", True)
+    assert answer.is_error
 
 
 def test_results_follow_their_calls_in_the_order_of_the_calls() -> None:
@@ -354,9 +361,12 @@ def test_any_prefix_of_any_transcript_is_accepted_by_a_strict_provider(
         check_as_template(normalise(prefix, STRICT, answering=answering))
 
 
-@given(messages_strategy, capable, st.sampled_from([None, "", "A"]))
+chosen_filters = st.one_of(st.none(), st.permutations(STANDARD_FILTERS), st.just(["blank_lines"]))
+
+
+@given(messages_strategy, capable, st.sampled_from([None, "", "A"]), chosen_filters)
 def test_normalising_twice_changes_nothing_more(
-    messages: list[Message], able: Capabilities, answering: str | None
+    messages: list[Message], able: Capabilities, answering: str | None, names: list[str] | None
 ) -> None:
-    once = normalise(messages, able, answering=answering)
-    assert normalise(once, able, answering=answering) == once
+    once = normalise(messages, able, answering=answering, text_filters=names)
+    assert normalise(once, able, answering=answering, text_filters=names) == once

@@ -222,3 +222,21 @@ def test_002_20_to_26_in_a_real_kernel(fresh: LiveKernel) -> None:
     assert "The unit is kg, always." in second[1]["content"]
     assert "question sent at 20" in second[-1]["content"]
     assert "question sent at" not in str(second[:-1])
+
+
+@pytest.mark.kernel
+def test_002_47_a_notebooks_chat_has_its_own_filters(fresh: LiveKernel) -> None:
+    def newest() -> str:
+        return str(fresh.service.requests[-1].messages[-1]["content"])
+
+    fresh.run("%agent filters blank_lines off", answers=[])
+    fresh.run("%%agent\none\n\n\n\ntwo", [text("Yes.")], answers=[])
+    assert "one\n\n\n\ntwo" in newest()
+    shown = fresh.run("%agent filters", answers=[]).results[0]
+    assert "blank_lines       off" in shown
+    fresh.run("%agent filters reset", answers=[])
+    fresh.run("%%agent\nthree\n\n\n\nfour", [text("Yes.")], answers=[])
+    assert "three\n\nfour" in newest()
+    fresh.run("%agent filters off", answers=[])
+    fresh.run("%agent reset", answers=[])
+    assert "off" not in fresh.run("%agent filters", answers=[]).results[0]

@@ -78,6 +78,8 @@ async def test_a_chat_is_begun_and_listed(client: Client, shared: Application) -
         "prompt": "",
         "prompt_adds": False,
         "expires_at": 0.0,
+        "pins": [],
+        "text_filters": ["line_ends", "terminal_colours", "blank_lines"],
     }
     asked(shared, made["id"], "哪个地区?", "North, \ud800 of course")
     (listed,) = (await client.call("GET", "chats")).json
@@ -121,6 +123,32 @@ async def test_a_chat_is_renamed_and_moved(client: Client, watcher: Watcher) -> 
     answer = await client.call("PATCH", f"chats/{chat}", {"notebook_path": "b.ipynb"})
     assert (answer.json["title"], answer.json["notebook_path"]) == ("New name", "b.ipynb")
     assert [told.notebook_path for told in watcher.changed] == ["a.ipynb", "b.ipynb"]
+
+
+async def test_002_47_a_chat_keeps_which_text_filters_are_on_and_in_which_order(
+    client: Client, shared: Application, watcher: Watcher
+) -> None:
+    chat = shared.chats.create().chat_id
+    for names in (["blank_lines", "line_ends"], [], ["terminal_colours"]):
+        answer = await client.call("PATCH", f"chats/{chat}", {"text_filters": names})
+        assert (answer.status, answer.json["text_filters"]) == (200, names)
+        assert (await client.call("GET", f"chats/{chat}")).json["text_filters"] == names
+    assert len(watcher.changed) == 3
+    other = (await client.call("POST", "chats")).json
+    assert other["text_filters"] == ["line_ends", "terminal_colours", "blank_lines"]
+
+
+@pytest.mark.parametrize("names", [["blank_lines", "vowels"], "blank_lines", [7], None, {}])
+async def test_002_47_filters_that_there_are_not_change_nothing_of_the_chat(
+    client: Client, shared: Application, names: object
+) -> None:
+    chat = shared.chats.create().chat_id
+    answer = await client.call("PATCH", f"chats/{chat}", {"title": "New", "text_filters": names})
+    assert answer.status == 400
+    if names == ["blank_lines", "vowels"]:
+        assert answer.json["message"] == "There is no text filter 'vowels'."
+        assert answer.json["hint"] == "There are: line_ends, terminal_colours, blank_lines."
+    assert (shared.chats.get(chat).title, shared.chats.get(chat).settings) == ("", {})
 
 
 async def test_a_chat_is_deleted_with_its_runs(

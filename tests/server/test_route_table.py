@@ -83,6 +83,8 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("chats/{id}/context", "PUT", f"chats/{chat}/context", {"words": "All is well."}),
         Call("chats/{id}/messages", "POST", f"chats/{chat}/messages", {"text": "A note."}, 201),
         Call("chats/{id}/messages/{id}", "DELETE", f"chats/{chat}/messages/none", status=404),
+        Call("chats/{id}/pins/{id}", "PUT", f"chats/{chat}/pins/{run}"),
+        Call("chats/{id}/pins/{id}", "DELETE", f"chats/{chat}/pins/{run}"),
         Call("chats/{id}/branch", "POST", f"chats/{chat}/branch", {"run": run}, 201),
         Call("memories", "GET", "memories?query=region"),
         Call("memories", "POST", "memories", {"text": "I prefer polars"}, 201),

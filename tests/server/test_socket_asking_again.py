@@ -173,17 +173,45 @@ async def test_a_branch_goes_on_from_where_it_was_made(
     assert refused.status == 400
 
 
-async def test_002_33_a_chats_own_instructions_are_told_to_the_model(
+async def test_002_33_and_47_a_chats_own_instructions_and_text_filters_count(
     live: Live, scripted: FakeService, client: Client
 ) -> None:
     scripted.script = [text("In verse.")]
     tab, chat, _ = await live.ready()
-    changed = await client.call("PATCH", f"chats/{chat}", {"prompt": "Answer in verse, always."})
+    own = {"prompt": "Answer in verse, always.", "text_filters": ["line_ends"]}
+    changed = await client.call("PATCH", f"chats/{chat}", own)
     assert changed.json["prompt"] == "Answer in verse, always."
-    await tab.ask(chat, "hello")
+    await tab.ask(chat, "hello\r\n\r\n\r\n\r\nyou")
     await tab.finished()
-    system, *_ = scripted.requests[-1].messages
+    system, *_, question = scripted.requests[-1].messages
+    assert "hello\n\n\n\nyou" in str(question["content"])
     assert "Answer in verse, always." in str(system["content"])
+
+
+async def test_002_21_notes_are_shown_with_their_question_and_go_with_it_again(
+    live: Live, scripted: FakeService, client: Client
+) -> None:
+    scripted.script = [text("It weighs 4.2 kg."), text("4.2 kg."), text("Heavy.")]
+    tab, chat, _ = await live.ready()
+    for role, words in (("user_later", "The unit is kg."), ("system_hide", "Be brief.")):
+        await client.call("POST", f"chats/{chat}/messages", {"role": role, "text": words})
+    await tab.ask(chat, "How heavy is it?")
+    await tab.finished(1)
+    await tab.phase(chat, "idle")
+    (first,) = runs_of(tab)
+    await tab.ask(chat, "How heavy, to one digit?", supersedes=first)
+    await tab.finished(2)
+    await tab.phase(chat, "idle")
+    request = said(scripted)
+    assert request.index("The unit is kg.") < request.index("to one digit")
+    assert request.count("The unit is kg.") == request.count("Be brief.") == 1
+    begun = [event for _, _, event in tab.events if event["kind"] == "run_started"]
+    assert [event["notes"] for event in begun] == [["The unit is kg."]] * 2
+    exported = (await client.call("GET", f"chats/{chat}/export?to=markdown")).body.decode()
+    assert "> The unit is kg.\n\n> How heavy, to one digit?" in exported
+    await tab.ask(chat, "and?")
+    await tab.finished(3)
+    assert said(scripted).count("The unit is kg.") == 1
 
 
 async def test_002_80_a_chat_in_which_another_program_answers_is_not_asked(

@@ -54,6 +54,30 @@ async def test_002_21_a_message_that_waits_can_be_taken_back(
     assert (await client.call("POST", "chats/none/messages", {"text": "a"})).status == 404
 
 
+async def test_002_21_pages_hear_of_what_waits_and_ask_for_that_alone(
+    live: Live, client: Client, shared: Application
+) -> None:
+    chat = await live.chat()
+    run = shared.runs.start(started(), ModelAsked(1, (user("Which?"),)), RunFinished("completed"))
+    shared.chats.add_run(chat, run.run_id)
+    tab = await live.tab()
+    await tab.follow(chat)
+    path = f"chats/{chat}/messages"
+
+    def states() -> int:
+        return sum(frame["type"] == "chat" for frame in tab.frames)
+
+    heard = states()
+    kept = (await client.call("POST", path, {"text": "The unit is kg."})).json
+    await tab.until(lambda: states() > heard)
+    listed = (await client.call("GET", f"{path}?waiting=1")).json
+    assert listed == {"chat": chat, "messages": [], "before": "", "waiting": [kept]}
+    assert (await client.call("GET", path)).json["messages"] != []
+    heard = states()
+    await client.call("DELETE", f"{path}/{kept['id']}")
+    await tab.until(lambda: states() > heard)
+
+
 async def test_002_26_instructions_beside_the_assistants_and_without_keys(
     client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +104,7 @@ async def test_002_21_the_panels_next_question_takes_along_what_waits(
     await tab.ask(chat, "a lucky question")
     await tab.finished(2)
     assert "The unit is kg." in json.dumps(scripted.requests[-1].messages)
+    await tab.phase(chat, "idle")
     assert (await client.call("GET", path)).json["waiting"] == []
 
 

@@ -63,6 +63,7 @@ def _head(sample: SampleRecord) -> RunRecord:
         from_dict(Parameters, {"model": sample.agent, **sample.model}),
     )
     facts: dict[str, Any] = {name: sample.run[name] for name in FACTS if name in sample.run}
+    filters = sample.run.get("text_filters")
     return replace(
         head,
         base_url=str(sample.model.get("base_url", "")),
@@ -80,6 +81,7 @@ def _head(sample: SampleRecord) -> RunRecord:
         usage=from_dict(Usage, sample.usage),
         cost_dollars=sample.cost_dollars,
         version=str(sample.env.get("version", "")),
+        text_filters=None if filters is None else tuple(filters),
         **facts,
     )
 

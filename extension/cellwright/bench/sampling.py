@@ -206,7 +206,9 @@ def _run_facts(record: RunRecord, *, whole: bool) -> dict[str, Any]:
         facts["reason"] = record.reason
     if whole:
         facts["cwd"] = record.cwd
-    return _given(facts)
+    # That none is on is not the same as that nothing was chosen.
+    chosen = {} if record.text_filters is None else {"text_filters": list(record.text_filters)}
+    return {**_given(facts), **chosen}
 
 
 def _notebook(record: RunRecord, *, whole: bool) -> dict[str, Any]:

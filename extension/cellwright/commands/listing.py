@@ -10,7 +10,7 @@ from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.progress import code_lines, output_lines
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line, table
-from cellwright.events import json_schema
+from cellwright.event_schema import json_schema
 from cellwright.recording import RecordedExecution, RunRecord
 from cellwright.run import Run
 from cellwright.safe_markdown import plain_text

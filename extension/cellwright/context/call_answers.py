@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,14 @@ from cellwright.messages import AssistantMessage, Message, TextPart, ToolCall, T
 
 __all__ = ["INTERRUPTED", "answer_calls", "orphans"]
 
-INTERRUPTED = "Interrupted: this call did not finish, and it is not known how far it came."
+INTERRUPTED = json.dumps(
+    {
+        "error": "tool call interrupted",
+        "retryable": True,
+        "note": "It is not known how far it came: look before you call it again.",
+    }
+)
+"""The result of a call that has none (requirements 002-52)."""
 
 Results = dict[int, dict[str, list[ToolMessage]]]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cellwright.context.sizes import PICTURE_TOKENS, message_tokens, text_tokens
 from cellwright.context.summary import is_summary
-from cellwright.context.turns import question_of
+from cellwright.context.turns import pinned_run, question_of
 from cellwright.messages import (
     AssistantMessage,
     ImagePart,
@@ -25,6 +25,7 @@ PARTS = (
     "instructions",
     "tools",
     "summary of earlier turns",
+    "pinned",
     "questions",
     "put beside questions",
     "answers",
@@ -50,7 +51,7 @@ def context_parts(
     """The parts that there are, in the order of ``PARTS``."""
     tokens: Counter[str] = Counter()
     pieces: Counter[str] = Counter()
-    found = [*_of_tools(tools), *(part for message in messages for part in _of(message))]
+    found = [*_of_tools(tools), *_of_all(messages)]
     for part in found:
         tokens[part.name] += part.tokens
         pieces[part.name] += part.pieces
@@ -61,6 +62,18 @@ def _of_tools(tools: Sequence[Manifest]) -> Iterator[ContextPart]:
     for tool in tools:
         text = f"{tool.name}{tool.description}{dict(tool.parameters)}"
         yield ContextPart("tools", 1, text_tokens(text))
+
+
+def _of_all(messages: Iterable[Message]) -> Iterator[ContextPart]:
+    is_after_pinned = False
+    for message in messages:
+        if pinned_run(message):
+            yield ContextPart("pinned", 1, message_tokens(message))
+        elif is_after_pinned and isinstance(message, AssistantMessage) and not message.tool_calls:
+            yield ContextPart("pinned", 0, message_tokens(message))
+        else:
+            yield from _of(message)
+        is_after_pinned = bool(pinned_run(message))
 
 
 def _of(message: Message) -> Iterator[ContextPart]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cellwright.context.call_answers import answer_calls
-from cellwright.context.text_filters import TEXT_FILTERS, TextFilter, filtered
+from cellwright.context.text_filters import TextFilter, filtered, known_filters
 from cellwright.lm import Capabilities
 from cellwright.messages import (
     AssistantMessage,
@@ -33,7 +33,7 @@ def normalise(
     capabilities: Capabilities = STANDARD,
     *,
     answering: str | None = None,
-    filters: tuple[TextFilter, ...] = TEXT_FILTERS,
+    text_filters: Iterable[str] | None = None,
 ) -> tuple[Message, ...]:
     """Messages a strict provider accepts.
 
@@ -47,11 +47,12 @@ def normalise(
         capabilities: What the model takes.
         answering: Name of the assistant that answers now; what others said is marked as theirs.
             None: nothing is marked.
-        filters: What is done to the person's words outside of code.
+        text_filters: Names of what is done to the person's words outside of code, in order;
+            unknown ones are left out. None: all, in the standard order.
 
     Source: requirements 002-40 to 002-56, faults M10, M47, M48.
     """
-    pending = _placed(messages, capabilities)
+    pending, filters = _placed(messages, capabilities), known_filters(text_filters)
     head = _head(pending)
     said = [message for message in pending if not _is_head(message)]
     body = _merged(_plain(message, filters, answering) for message in _with_files(said))

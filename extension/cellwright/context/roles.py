@@ -18,9 +18,19 @@ from cellwright.messages import (
     SystemMessage,
     TextPart,
     UserMessage,
+    text_of,
 )
 
-__all__ = ["ASKING", "NOTHING_TO_ANSWER", "ROLES", "Role", "check_answerable", "message_as"]
+__all__ = [
+    "ASKING",
+    "NOTHING_TO_ANSWER",
+    "ROLES",
+    "Role",
+    "check_answerable",
+    "is_note",
+    "message_as",
+    "shown_notes",
+]
 
 ASKING = ("user", "user_hide")
 """What a person's message is sent as where it wants an answer."""
@@ -77,6 +87,22 @@ def message_as(role: str, parts: tuple[Part, ...]) -> Message:
         case "user" | "user_later" | "user_hide":
             return UserMessage(parts, role)
     raise AssertionError(role)
+
+
+def is_note(message: Message) -> bool:
+    """Whether a person let it wait for their next question."""
+    match message:
+        case UserMessage(sent_as="user_later") | SystemMessage(origin="user"):
+            return True
+        case AssistantMessage(origin="user"):
+            return True
+    return False
+
+
+def shown_notes(notes: Sequence[Message]) -> tuple[str, ...]:
+    """The texts of notes, those left out that are not shown."""
+    hidden = [name for name, role in ROLES.items() if not role.is_shown]
+    return tuple(text_of(note) for note in notes if getattr(note, "sent_as", "") not in hidden)
 
 
 def check_answerable(messages: Sequence[Message]) -> None:

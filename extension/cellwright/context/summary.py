@@ -65,6 +65,14 @@ class Summary:
         grown = replace(self, turns=(*self.turns, *filter(None, map(line_of, turns))))
         return grown._within(limit_tokens)
 
+    def without(self, question: str) -> Summary:
+        """Without the first line of a turn that was asked this."""
+        asked = _cut(question, QUESTION_CHARACTERS)
+        place = next((n for n, line in enumerate(self.turns) if _asks(line, asked)), None)
+        if place is None:
+            return self
+        return replace(self, turns=(*self.turns[:place], *self.turns[place + 1 :]))
+
     def _within(self, limit_tokens: int) -> Summary:
         lines = list(self.turns)
         size = sum(map(text_tokens, lines))
@@ -118,6 +126,18 @@ def line_of(turn: Sequence[Message]) -> str:
         line += f" | cells: {', '.join(cells[:CELLS_NAMED])}"
         line += f" and {len(cells) - CELLS_NAMED} more" if len(cells) > CELLS_NAMED else ""
     return line + (f" | answered: {_cut(said[-1], ANSWER_CHARACTERS)}" if said else "")
+
+
+def _asks(line: str, asked: str) -> bool:
+    """Whether a line, which may have been shortened, is of a turn that was asked this."""
+    said = line.removeprefix(ASKED)
+    if said == asked or said.startswith(f"{asked} | "):
+        return True
+    # notes stand before the question that took them along
+    notes, parted, last = said.partition(" | ")[0].rpartition(" / ")
+    if parted and last == asked:
+        return True
+    return said.endswith("…") and asked.startswith(said[:-1])
 
 
 def _cut(text: str, limit: int) -> str:

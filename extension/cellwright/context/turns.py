@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cellwright.messages import Message, SystemMessage, ToolMessage, UserMessage, text_of
 
-__all__ = ["Turns", "opening_of", "openings", "question_of", "split_turns"]
+__all__ = [
+    "Turns",
+    "opening_of",
+    "openings",
+    "pinned_mark",
+    "pinned_run",
+    "question_of",
+    "split_turns",
+]
 
 BLOCK_STARTS = ("\n\n<files>\n", "\n\n<context>\n", "\n\n<variables>\n", "\n\n<notebook-state>\n")
+PINNED = re.compile(r"\[pinned turn, run ([\w.-]+)\]\n")
 
 
 @dataclass(frozen=True)
@@ -44,9 +54,22 @@ def split_turns(messages: Iterable[Message]) -> Turns:
 
 def question_of(message: Message) -> str:
     """What the person wrote, without what was put beside it."""
-    text = text_of(message)
+    text = PINNED.sub("", text_of(message), count=1) if pinned_run(message) else text_of(message)
     ends = [place for mark in BLOCK_STARTS if (place := text.find(mark)) >= 0]
     return text[: min(ends)].strip() if ends else text.strip()
+
+
+def pinned_mark(run_id: str) -> str:
+    """What the question of a pinned turn begins with where only its words are left."""
+    return f"[pinned turn, run {run_id}]\n"
+
+
+def pinned_run(message: Message) -> str:
+    """The run whose question stands here because it is pinned; empty: it is no such message."""
+    if not isinstance(message, UserMessage):
+        return ""
+    found = PINNED.match(text_of(message))
+    return found[1] if found else ""
 
 
 def opening_of(message: Message) -> str:

@@ -6,21 +6,23 @@ them, so that the provider's prompt cache is broken once and not every turn (exp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from cellwright.context.compaction import compact
-from cellwright.context.sizes import message_tokens, total_tokens
-from cellwright.context.summary import Summary, is_summary, summary_in
-from cellwright.context.turns import Turns, split_turns
-from cellwright.messages import (
-    AssistantMessage,
-    Message,
-    SystemMessage,
-    TextPart,
-    text_of,
+from cellwright.context.cutting import cut_to
+from cellwright.context.pins import (
+    PINNED_TOKENS,
+    PinnedTurn,
+    Said,
+    left_of_pinned,
+    pinned_within,
+    said_in,
 )
-from cellwright.truncation import shorten
+from cellwright.context.sizes import total_tokens
+from cellwright.context.summary import Summary, is_summary, summary_in
+from cellwright.context.turns import opening_of
+from cellwright.messages import Message, SystemMessage, UserMessage, text_of
 
 __all__ = ["WINDOW_TOKENS", "Fitted", "Window", "summary_of", "when_refused", "with_summary"]
 
@@ -34,8 +36,9 @@ START_SHARE = 0.8
 KEPT_SHARE = 0.3
 """What is left after older turns are left out."""
 SUMMARY_SHARE = 0.12
+PINNED_SHARE = 0.25
+"""Pinned turns have at most so much of a small window."""
 REFUSED_SHARE = 0.7
-SMALLEST_CUT_TOKENS = 250
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Fitted:
     """What stands for the turns that are left out; empty: none are."""
     turns_left_out: int = 0
     """How many of them this step left out."""
+    brought_back: bool = False
+    """Whether a pinned turn that had been left out is there again."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,11 @@ class Window:
 
     Args:
         limit_tokens: Of messages, as they are estimated here.
+        pinned: Turns whose words stay, in the order of the chat.
     """
 
     limit_tokens: int = WINDOW_TOKENS
+    pinned: tuple[PinnedTurn, ...] = ()
 
     @classmethod
     def of(
@@ -76,9 +83,20 @@ class Window:
         return cls(max(SMALLEST_WINDOW, messages))
 
     def before_a_run(self, messages: Sequence[Message], question_tokens: int = 0) -> Fitted | None:
-        """What is left of the history when a question comes; None: all of it."""
+        """What is left of the history when a question comes; None: all of it.
+
+        A pinned turn that had been left out comes back.
+        """
         room = int(self.limit_tokens * START_SHARE) - question_tokens
-        return self._fitted(messages, room) if total_tokens(messages) > room else None
+        if total_tokens(messages) > room:
+            return self._fitted(messages, room)
+        if not self.pinned:
+            return None
+        said = said_in(messages, self.pinned)
+        if not said.missing:
+            return None
+        whole = self._kept(messages, said, len(said.turns))
+        return whole if total_tokens(whole.messages) <= room else self._fitted(messages, room)
 
     def in_a_run(self, messages: Sequence[Message]) -> tuple[Message, ...] | None:
         """What is left before a request of a run; None: all of it, or nothing is to gain."""
@@ -93,32 +111,57 @@ class Window:
         fitted = self._fitted(messages, limit, may_cut=False)
         return fitted if total_tokens(fitted.messages) < total_tokens(messages) else None
 
+    @property
+    def _pins(self) -> tuple[PinnedTurn, ...]:
+        return pinned_within(self.pinned, min(PINNED_TOKENS, int(self.limit_tokens * PINNED_SHARE)))
+
     def _fitted(self, messages: Sequence[Message], room: int, *, may_cut: bool = True) -> Fitted:
-        parts = split_turns(messages)
-        kept = _newest(parts.turns, int(min(room, self.limit_tokens * KEPT_SHARE)))
-        older = parts.turns[: len(parts.turns) - len(kept)]
-        summary = summary_of(messages).with_turns(
-            [[m for m in turn if not is_summary(m)] for turn in older],
-            int(self.limit_tokens * SUMMARY_SHARE),
-        )
-        shorter = with_summary(_joined(Turns(parts.head, kept)), summary)
+        said = said_in(messages, self.pinned)
+        free = room - sum(turn.tokens for turn in self._pins)
+        count = len(_newest(said.turns, int(min(free, self.limit_tokens * KEPT_SHARE))))
+        fitted = self._kept(messages, said, count)
+        shorter: Sequence[Message] = fitted.messages
         if total_tokens(shorter) > room:
             shorter = compact(shorter) or shorter
         if may_cut:
-            shorter = _cut_to(shorter, room)
-        return Fitted(tuple(shorter), summary.text.strip(), len(older))
+            shorter = cut_to(shorter, room, _dear(said_in(shorter, self.pinned), shorter))
+        return replace(fitted, messages=tuple(shorter))
+
+    def _kept(self, messages: Sequence[Message], said: Said, count: int) -> Fitted:
+        """The newest turns, after the words of pinned ones and what stands for all others."""
+        first = len(said.turns) - count
+        there = {turn.run_id for place, turn in said.pinned_at.items() if place >= first}
+        placed = [turn for turn in self._pins if turn.run_id not in there]
+        older = [
+            _beside(turn, said.pinned_at[place]) if place in said.pinned_at else turn
+            for place, turn in enumerate(said.turns[:first])
+        ]
+        summary = summary_of(messages)
+        for turn in said.missing:
+            summary = summary.without(turn.asked)
+        summary = summary.with_turns([*said.let_go, *older], int(self.limit_tokens * SUMMARY_SHARE))
+        words = [message for turn in placed for message in turn.messages]
+        newest = [message for turn in said.turns[first:] for message in turn]
+        left = with_summary([*said.head, *words, *newest], summary)
+        return Fitted(tuple(left), summary.text.strip(), first, bool(said.missing))
 
 
-def when_refused(messages: Sequence[Message]) -> tuple[Message, ...] | None:
+def when_refused(
+    messages: Sequence[Message], window: Window | None = None
+) -> tuple[Message, ...] | None:
     """What is sent when the service found the messages too long; None: nothing is to gain.
 
     Old results are cut first; where that is little, older turns are left out too.
+
+    Args:
+        messages: What was sent.
+        window: Knows what is pinned; None: nothing is.
     """
     whole = total_tokens(messages)
     shorter = tuple(compact(messages) or messages)
     if total_tokens(shorter) > REFUSED_SHARE * whole:
-        window = Window(max(SMALLEST_WINDOW, int(REFUSED_SHARE * whole)))
-        shorter = window.in_a_run(shorter) or shorter
+        limit = max(SMALLEST_WINDOW, int(REFUSED_SHARE * whole))
+        shorter = replace(window or Window(), limit_tokens=limit).in_a_run(shorter) or shorter
     return None if shorter == tuple(messages) else shorter
 
 
@@ -148,33 +191,25 @@ def _newest(turns: Sequence[tuple[Message, ...]], room: int) -> tuple[tuple[Mess
     return tuple(turns[start:])
 
 
-def _joined(parts: Turns) -> list[Message]:
-    return [*parts.head, *(message for turn in parts.turns for message in turn)]
+def _beside(turn: Sequence[Message], pinned: PinnedTurn) -> tuple[Message, ...]:
+    """What a pinned turn has beside its own question: notes that went with it."""
+    people = (m for m in turn if isinstance(m, UserMessage) and m.sent_as != "user_hide")
+    return tuple(message for message in people if opening_of(message) != pinned.opening)
 
 
-def _cut_to(messages: list[Message], room: int) -> list[Message]:
-    """The messages with the longest ones cut in the middle until all fit."""
-    cut = list(messages)
-    while (size := total_tokens(cut)) > room:
-        longest = max(range(len(cut)), key=lambda place: _can_lose(cut[place]))
-        own = message_tokens(cut[longest])
-        if _can_lose(cut[longest]) == 0:
-            break
-        shorter = _shortened(cut[longest], max(SMALLEST_CUT_TOKENS, own - (size - room), own // 2))
-        if message_tokens(shorter) >= own:
-            break
-        cut[longest] = shorter
-    return cut
+def _dear(said: Said, messages: Sequence[Message]) -> tuple[Collection[int], ...]:
+    """Messages, by identity, that are cut when all others were: first these, then those.
+
+    The question that is answered is cut before the words of what is pinned.
+    """
+    in_full = [turn for place, turn in enumerate(said.turns) if place in said.pinned_at]
+    pinned = {id(message) for turn in in_full for message in (_question(turn), turn[-1])}
+    pinned |= {id(message) for message in left_of_pinned(messages)}
+    asked = {id(_question(turn)) for turn in said.turns[-1:]}
+    return asked | pinned, pinned, ()
 
 
-def _can_lose(message: Message) -> int:
-    if isinstance(message, SystemMessage) or is_summary(message):
-        return 0
-    return max(0, message_tokens(message) - SMALLEST_CUT_TOKENS)
-
-
-def _shortened(message: Message, tokens: int) -> Message:
-    if isinstance(message, AssistantMessage):
-        return replace(message, text=shorten(message.text, tokens, "").text)
-    assert not isinstance(message, SystemMessage)
-    return replace(message, parts=(TextPart(shorten(text_of(message), tokens, "").text),))
+def _question(turn: Sequence[Message]) -> Message:
+    """The last of what the person said before the model did."""
+    people = [m for m in turn if isinstance(m, UserMessage) and m.sent_as != "user_hide"]
+    return people[-1] if people else turn[0]

@@ -37,6 +37,7 @@ from cellwright.server.wire_events import EventSource
 from cellwright.services import Service
 from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
+from cellwright.store.chat_settings import filters_of
 from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -132,6 +133,7 @@ class Answering:
                 question,
                 chat_prompt=chat.prompt,
                 chat_prompt_adds=chat.prompt_adds,
+                text_filters=filters_of(chat.settings),
                 notice=notice,
             )
             question = with_assistant(question, chosen)
@@ -139,7 +141,8 @@ class Answering:
             before = self._conversation
             conversation = self._conversation_at(place, run.supersedes)
             try:
-                with with_notes(conversation, self._workplace.chats, self._chat_id):
+                chats, again = self._workplace.chats, run.supersedes
+                with with_notes(conversation, chats, self._chat_id, again):
                     for _ in conversation.ask(question, service.lm, run.stop):
                         pass
             finally:
@@ -168,7 +171,9 @@ class Answering:
         messages = conversation.messages if conversation is not None else ()
         if last is not None:
             messages = messages or last.messages
-        found = compaction_of(last, messages, tokens) if last is not None else None
+        pins, last_run = self._workplace.chats.pins, last.run_id if last is not None else ""
+        pinned = pins.turns(self._chat_id, last_run)
+        found = compaction_of(last, messages, tokens, pinned) if last is not None else None
         if found is None or last is None:
             raise RefusedError("nothing_to_gain", NOTHING_TO_GAIN, hint=WHAT_IS_CUT)
         journal = store.start()

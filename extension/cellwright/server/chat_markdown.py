@@ -25,7 +25,8 @@ def chat_markdown(title: str, records: Sequence[RunRecord]) -> str:
 
 
 def _run(record: RunRecord) -> Iterator[str]:
-    yield "\n".join(f"> {line}".rstrip() for line in safe_markdown(record.prompt).split("\n"))
+    for said in (*record.notes, record.prompt):
+        yield "\n".join(f"> {line}".rstrip() for line in safe_markdown(said).split("\n"))
     for item in timeline(record):
         yield from _item(item)
     who = f"@{record.assistant}" if record.assistant else ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cellwright.context.roles import ROLES
 from cellwright.context.summary import is_summary
-from cellwright.context.turns import question_of
+from cellwright.context.turns import pinned_run, question_of
 from cellwright.errors import SetupError
 from cellwright.messages import (
     AssistantMessage,
@@ -30,7 +30,7 @@ from cellwright.server.chat_types import (
 )
 from cellwright.store.chat_notes import ChatNote
 
-__all__ = ["RUNS_AT_ONCE", "chat_messages", "messages_of", "waiting_message"]
+__all__ = ["RUNS_AT_ONCE", "chat_messages", "messages_of", "waiting_message", "waiting_messages"]
 
 RUNS_AT_ONCE = 50
 
@@ -54,12 +54,19 @@ def chat_messages(
     for run_id in runs[start:end]:
         with suppress(SetupError):  # it has written nothing yet
             found += messages_of(shared.runs.record(run_id), redactor, debug=debug)
-    waiting = tuple(
+    waiting = waiting_messages(shared, chat_id, debug=debug)
+    return ChatMessages(chat_id, tuple(found), runs[start] if start else "", waiting)
+
+
+def waiting_messages(
+    shared: Application, chat_id: str, *, debug: bool = False
+) -> tuple[WaitingMessage, ...]:
+    """What the next question takes along, in the order in which it was said."""
+    return tuple(
         waiting_message(note)
         for note in shared.chats.notes.waiting(chat_id)
         if debug or ROLES[note.role].is_shown
     )
-    return ChatMessages(chat_id, tuple(found), runs[start] if start else "", waiting)
 
 
 def waiting_message(note: ChatNote) -> WaitingMessage:
@@ -88,7 +95,8 @@ def _role(message: Message) -> str:
         case SystemMessage():
             return message.sent_as if message.origin == "user" else "system_hide"
         case UserMessage():
-            return "user_hide" if is_summary(message) else message.sent_as
+            stands_for_more = is_summary(message) or pinned_run(message)
+            return "user_hide" if stands_for_more else message.sent_as
         case AssistantMessage():
             return "assistant_call" if message.tool_calls else "assistant"
         case ToolMessage():

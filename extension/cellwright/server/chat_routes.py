@@ -7,12 +7,14 @@ from typing import Any
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.context.text_filters import known_filters
 from cellwright.server.application import Application
 from cellwright.server.chat_export import FORMATS, export_chat
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+from cellwright.store.chat_settings import filters_of, with_filters
 from cellwright.store.chats import Chat
 
-__all__ = ["ROUTES"]
+__all__ = ["ROUTES", "chat_summary"]
 
 
 class ChatsRoute(Route):
@@ -33,7 +35,7 @@ class ChatsRoute(Route):
         """Begin a chat."""
         path, owner = self.fields(notebook_path=str).get("notebook_path", ""), self.owner
         chat = await self.answer(lambda shared: shared.chats.create(path, owner))
-        self.send(_summary(self.shared, chat), 201)
+        self.send(chat_summary(self.shared, chat), 201)
 
 
 class ChatRoute(Route):
@@ -46,21 +48,26 @@ class ChatRoute(Route):
     async def get(self, chat_id: str) -> None:
         """The chat, with its instructions."""
         chat = await self.answer(lambda shared: self.chat(shared, chat_id))
-        self.send(_summary(self.shared, chat))
+        self.send(chat_summary(self.shared, chat))
 
     @web.authenticated
     @authorized
     async def patch(self, chat_id: str) -> None:
-        """Give it a title, another notebook, instructions of its own or an end."""
+        """Give it a title, another notebook, instructions and text filters of its own or an end."""
         changes = self.fields(
-            title=str, notebook_path=str, prompt=str, prompt_adds=bool, expires_at=float
+            title=str,
+            notebook_path=str,
+            prompt=str,
+            prompt_adds=bool,
+            expires_at=float,
+            text_filters=list,
         )
         if not changes:
             raise Refusal(400, "Nothing is to be changed.", "Give a title or a notebook_path.")
         if "expires_at" in changes and self.is_guest:
             raise Refusal(403, "A guest's chat is kept for a day.", code="guest")
         chat = await self.answer(lambda shared: self._changed(shared, chat_id, changes))
-        self.send(_summary(self.shared, chat))
+        self.send(chat_summary(self.shared, chat))
 
     @web.authenticated
     @authorized
@@ -71,6 +78,9 @@ class ChatRoute(Route):
 
     def _changed(self, shared: Application, chat_id: str, changes: dict[str, Any]) -> Chat:
         chat = self.chat(shared, chat_id)
+        if "text_filters" in changes:
+            settings = with_filters(chat.settings, map(str, changes["text_filters"]))
+            chat = shared.chats.keep_settings(chat_id, settings)
         if "title" in changes:
             chat = shared.chats.rename(chat_id, changes["title"])
         if "notebook_path" in changes:
@@ -110,7 +120,7 @@ class ChatBranchRoute(Route):
             self.chat(shared, chat_id)
             return shared.chats.branch(chat_id, run, owner)
 
-        self.send(_summary(self.shared, await self.answer(branched)), 201)
+        self.send(chat_summary(self.shared, await self.answer(branched)), 201)
 
 
 class ChatExportRoute(Route):
@@ -133,10 +143,11 @@ class ChatExportRoute(Route):
 
 def _listed(shared: Application, notebook: str, query: str, owner: str) -> list[dict[str, Any]]:
     chats = shared.chats.list(notebook, query, owner=owner)
-    return [_summary(shared, chat) for chat in chats]
+    return [chat_summary(shared, chat) for chat in chats]
 
 
-def _summary(shared: Application, chat: Chat) -> dict[str, Any]:
+def chat_summary(shared: Application, chat: Chat) -> dict[str, Any]:
+    """A chat in one line."""
     return {
         "id": chat.chat_id,
         "title": chat.title,
@@ -148,6 +159,8 @@ def _summary(shared: Application, chat: Chat) -> dict[str, Any]:
         "prompt": chat.prompt,
         "prompt_adds": chat.prompt_adds,
         "expires_at": chat.expires_at,
+        "pins": list(chat.pins),
+        "text_filters": [item.name for item in known_filters(filters_of(chat.settings))],
     }
 
 

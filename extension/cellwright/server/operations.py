@@ -66,7 +66,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "POST chats": Operation(types.ChatSummary, 201, types.ChatBeginning, refusals=(400, 409, 413)),
     "GET chats/{chat_id}": Operation(types.ChatSummary, refusals=(400, 404, 409)),
     "GET chats/{chat_id}/messages": Operation(
-        ChatMessages, query=("before", "debug"), refusals=(400, 404, 409)
+        ChatMessages, query=("before", "debug", "waiting"), refusals=(400, 404, 409)
     ),
     "GET chats/{chat_id}/context": Operation(ChatContext, refusals=(400, 404, 409)),
     "PUT chats/{chat_id}/context": Operation(
@@ -75,6 +75,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "POST chats/{chat_id}/messages": Operation(
         WaitingMessage, 201, NewMessage, refusals=(400, 404, 409, 413)
     ),
+    "PUT chats/{chat_id}/pins/{run_id}": Operation(types.ChatSummary, refusals=(404, 409)),
+    "DELETE chats/{chat_id}/pins/{run_id}": Operation(types.ChatSummary, refusals=(404, 409)),
     "DELETE chats/{chat_id}/messages/{message_id}": Operation(types.Nothing, refusals=(404, 409)),
     "PATCH chats/{chat_id}": Operation(
         types.ChatSummary, body=types.ChatChange, refusals=(400, 404, 409, 413)

@@ -124,6 +124,10 @@ class ChatSummary:
     prompt: str
     prompt_adds: bool
     expires_at: float
+    pins: tuple[str, ...]
+    """Runs whose words stay in the context, in the order in which they were pinned."""
+    text_filters: tuple[str, ...]
+    """Those that are on, in their order."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,7 @@ class ChatChange:
     prompt: str = ""
     prompt_adds: bool = False
     expires_at: float = 0.0
+    text_filters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

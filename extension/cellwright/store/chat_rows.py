@@ -81,6 +81,8 @@ class Chat:
     """From when on it is gone; 0: never."""
     branched_from: str = ""
     """The chat it goes on from; empty: it began by itself."""
+    pins: tuple[str, ...] = ()
+    """Those of its runs whose words stay in the context, in the order in which they were pinned."""
 
     @property
     def is_guest(self) -> bool:
@@ -154,8 +156,20 @@ def written(chat: Chat, *fields: str) -> Statement:
     return Statement(f"{INSERT} ON CONFLICT (chat_id) DO UPDATE SET {changes}", _row_of(chat))
 
 
-def chat_of_row(row: Sequence[Any], runs: Sequence[str], prompts: Mapping[str, str]) -> Chat:
-    """The chat of a row of ``FIELDS``, with the runs that count and the prompts of the first."""
+def chat_of_row(
+    row: Sequence[Any],
+    runs: Sequence[str],
+    prompts: Mapping[str, str],
+    pins: Sequence[str] = (),
+) -> Chat:
+    """The chat of a row of ``FIELDS``.
+
+    Args:
+        row: The row.
+        runs: Those of its runs that count.
+        prompts: What was asked, of the first run at least.
+        pins: Runs that were pinned.
+    """
     values = dict(zip(FIELDS, row, strict=True))
     title = values.pop("title")
     automatic = automatic_title(prompts.get(runs[0], "")) if runs and not title else ""
@@ -168,6 +182,7 @@ def chat_of_row(row: Sequence[Any], runs: Sequence[str], prompts: Mapping[str, s
         run_count=len(runs),
         is_named=bool(title),
         settings=settings,
+        pins=tuple(run for run in pins if run in runs),
     )
 
 

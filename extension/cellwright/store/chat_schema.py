@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["m006_chats_more", "m012_chat_notes"]
+__all__ = ["m006_chats_more", "m012_chat_notes", "m013_chat_pins"]
 
 NEW_COLUMNS = (
     "prompt TEXT NOT NULL DEFAULT ''",
@@ -67,5 +67,28 @@ def m012_chat_notes(connection: sqlite3.Connection) -> None:
     connection.execute(
         """CREATE TRIGGER forget_notes_of_deleted_chat AFTER DELETE ON chats BEGIN
             DELETE FROM chat_notes WHERE chat_id = OLD.chat_id;
+        END"""
+    )
+
+
+def m013_chat_pins(connection: sqlite3.Connection) -> None:
+    """Which turns of a chat stay in its context word for word."""
+    connection.execute(
+        """CREATE TABLE chat_pins (
+            chat_id TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            PRIMARY KEY (chat_id, run_id)
+        )"""
+    )
+    connection.execute("CREATE INDEX chat_pins_by_run ON chat_pins (run_id)")
+    connection.execute(
+        """CREATE TRIGGER forget_pins_of_deleted_chat AFTER DELETE ON chats BEGIN
+            DELETE FROM chat_pins WHERE chat_id = OLD.chat_id;
+        END"""
+    )
+    connection.execute(
+        """CREATE TRIGGER forget_pins_of_deleted_run AFTER DELETE ON runs BEGIN
+            DELETE FROM chat_pins WHERE run_id = OLD.run_id;
         END"""
     )

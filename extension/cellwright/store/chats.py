@@ -13,6 +13,7 @@ from cellwright.errors import SetupError, StoreError
 from cellwright.store.chat_claims import ChatClaims
 from cellwright.store.chat_notes import ChatNotes
 from cellwright.store.chat_owners import GUEST_SECONDS, is_guest, may_open
+from cellwright.store.chat_pins import ChatPins
 from cellwright.store.chat_rows import (
     COLUMNS,
     FIELDS,
@@ -84,6 +85,8 @@ class ChatStore:
         """Who works in which chat."""
         self.notes = ChatNotes(database, clock)
         """What waits in a chat for its next question."""
+        self.pins = ChatPins(database, self._runs, clock)
+        """Whose words stay in a chat's context."""
 
     def create(self, notebook_path: str = "", owner: str = "") -> Chat:
         """A new chat, in which nothing was asked yet; a guest's is gone after a day."""
@@ -115,7 +118,8 @@ class ChatStore:
             expires_at=now + GUEST_SECONDS if is_guest(owner) else 0.0,
             branched_from=chat_id,
         )
-        self._database.write(inserted(branch), *branched_runs(branch.chat_id, runs))
+        pinned = self.pins.copied(chat_id, branch.chat_id, (run.run_id for run in runs))
+        self._database.write(inserted(branch), *branched_runs(branch.chat_id, runs), *pinned)
         return self.get(branch.chat_id)
 
     def find(self, chat_id: str) -> Chat | None:
@@ -287,6 +291,12 @@ class ChatStore:
         """The runs of a chat that count, in order."""
         return active(self.runs(chat_id))
 
+    def prompts(self, chat_id: str) -> Mapping[str, str]:
+        """What was asked in each run of a chat that counts, in order."""
+        runs = self.active_run_ids(chat_id)
+        prompts = self._prompts(runs)
+        return {run_id: prompts.get(run_id, "") for run_id in runs}
+
     def unanswered(self, chat_id: str) -> str:
         """The last run that counts, where the person saw nothing of an answer; empty: they did.
 
@@ -329,8 +339,11 @@ class ChatStore:
         rows = {row[0]: row for row in self._database.read(sql, parameters)}
         runs = {chat_id: active(found) for chat_id, found in members(self._database, rows).items()}
         prompts = self._prompts({found[0] for found in runs.values() if found})
-        now = self._clock()
-        chats = (chat_of_row(row, runs.get(chat_id, ()), prompts) for chat_id, row in rows.items())
+        pins, now = self.pins.of_all(rows), self._clock()
+        chats = (
+            chat_of_row(row, runs.get(chat_id, ()), prompts, pins.get(chat_id, ()))
+            for chat_id, row in rows.items()
+        )
         return [
             self._placed(chat) for chat in chats if not chat.expires_at or now < chat.expires_at
         ]

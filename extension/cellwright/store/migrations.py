@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from cellwright.store.blocks_schema import m007_blocks, m011_block_vectors
-from cellwright.store.chat_schema import m006_chats_more, m012_chat_notes
+from cellwright.store.chat_schema import m006_chats_more, m012_chat_notes, m013_chat_pins
 from cellwright.store.files_schema import m009_file_uses
 from cellwright.store.library_schema import m004_library
 from cellwright.store.memories_schema import m003_memories
@@ -124,10 +124,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     m010_parts,
     m011_block_vectors,
     m012_chat_notes,
+    m013_chat_pins,
 )
 
 
-ADDING = frozenset({"m010_parts", "m011_block_vectors", "m012_chat_notes"})
+ADDING = frozenset({"m010_parts", "m011_block_vectors", "m012_chat_notes", "m013_chat_pins"})
 """Steps that only make what was not there; a record of gigabytes is not copied for them."""
 
 

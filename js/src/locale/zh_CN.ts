@@ -1,8 +1,12 @@
 import { CONTEXT_CHINESE } from './context_zh_CN';
+import { NOTES_CHINESE } from './notes_zh_CN';
+import { PINS_CHINESE } from './pins_zh_CN';
 
 /** What the panel says, in Simplified Chinese, by the English text; a test keeps it complete. */
 export const CHINESE: Readonly<Record<string, string>> = {
   ...CONTEXT_CHINESE,
+  ...NOTES_CHINESE,
+  ...PINS_CHINESE,
   // About
   'About cellwright': '关于 cellwright',
   Close: '关闭',

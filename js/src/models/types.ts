@@ -74,6 +74,8 @@ export interface Turn {
   readonly runId: string;
   readonly prompt: string;
   readonly files: readonly string[];
+  /** What waited for the question and went with it. */
+  readonly notes: readonly string[];
   readonly model: string;
   /** Empty: none was chosen. */
   readonly assistant: string;

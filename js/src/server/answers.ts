@@ -57,6 +57,18 @@ export interface ListedChat {
   readonly run?: string;
   /** Instructions of its own; empty or left out: the assistant's count. */
   readonly prompt?: string;
+  /** Runs that stay in the context, in the order pinned; left out: the server pins none. */
+  readonly pins?: readonly string[];
+  /** What is done to a prompt before it is sent, in order; left out: the server does not tell. */
+  readonly text_filters?: readonly string[];
+}
+
+/** What waits in a chat for its next question. */
+export interface WaitingNote {
+  readonly id: string;
+  /** `user_later`, or `system` and `assistant` where another program brought it. */
+  readonly role: string;
+  readonly text: string;
 }
 
 /** Instructions, a model and tools under a name. */
@@ -117,6 +129,8 @@ export interface ChatChange {
   readonly notebook_path?: string;
   /** Empty takes the chat's own instructions away. */
   readonly prompt?: string;
+  /** Names of those that are on, in order. */
+  readonly text_filters?: readonly string[];
 }
 
 /** What the next request of a chat begins with. */

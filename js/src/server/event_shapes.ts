@@ -32,7 +32,8 @@ export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind
     continues: text,
     adapter: optional(text),
     assistant: optional(text),
-    file_names: optional(list(text))
+    file_names: optional(list(text)),
+    notes: optional(list(text))
   },
   state_captured: {},
   model_asked: { step: number },

@@ -20,7 +20,8 @@ import type {
   ServiceState,
   UploadedFile,
   UploadPlace,
-  VariableSummary
+  VariableSummary,
+  WaitingNote
 } from './answers';
 import { HEALTH } from './health';
 import { requestJson, send, withBody, type Route } from './request';
@@ -70,8 +71,12 @@ const CHAT = record<ListedChat>({
   updated_at: number,
   runs: number,
   run: optional(text),
-  prompt: optional(text)
+  prompt: optional(text),
+  pins: optional(list(text)),
+  text_filters: optional(list(text))
 });
+
+const NOTE = record<WaitingNote>({ id: text, role: text, text });
 
 const CONTEXT = record<ChatContext>({
   parts: list(record<ContextPart>({ name: text, pieces: number, tokens: number })),
@@ -171,6 +176,29 @@ export class Rest {
 
   async changeChat(id: string, change: ChatChange): Promise<void> {
     await send(this._settings, { path: ['chats', id] }, withBody('PATCH', change));
+  }
+
+  /** Keep a turn in the model's context however long the chat gets, or no longer; the chat then. */
+  setPinned(id: string, run: string, isPinned: boolean): Promise<ListedChat> {
+    const init = isPinned ? withBody('PUT', {}) : { method: 'DELETE' };
+    return this._get(CHAT, { path: ['chats', id, 'pins', run] }, init);
+  }
+
+  /** What the next question takes along. */
+  async waitingNotes(id: string): Promise<readonly WaitingNote[]> {
+    const shape = record<{ waiting: readonly WaitingNote[] }>({ waiting: list(NOTE) });
+    const route = { path: ['chats', id, 'messages'], query: { waiting: '1' } };
+    return (await this._get(shape, route)).waiting;
+  }
+
+  /** Let a text wait for the next question; nobody answers it before. */
+  addNote(id: string, words: string): Promise<WaitingNote> {
+    const body = withBody('POST', { role: 'user_later', text: words });
+    return this._get(NOTE, { path: ['chats', id, 'messages'] }, body);
+  }
+
+  async takeNote(id: string, note: string): Promise<void> {
+    await send(this._settings, { path: ['chats', id, 'messages', note] }, { method: 'DELETE' });
   }
 
   /** What the next request begins with, and what it costs. */

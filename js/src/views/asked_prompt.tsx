@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Turn } from '../models/types';
 import { IconButton } from './button';
 import { EditPrompt } from './edit_prompt';
+import { PinButton } from './pin_button';
 import { PromptBubble } from './prompt_bubble';
 import { useTrans } from './scope';
 import { useTurnActions } from './turn_actions';
@@ -38,15 +39,18 @@ export function AskedPrompt({ turn }: { turn: Turn }) {
   return (
     <PromptBubble turn={turn}>
       {turn.supersededBy === '' && (
-        <IconButton
-          ref={button}
-          icon="edit"
-          className="cw-prompt-edit"
-          label={trans.__('Edit this prompt and ask it anew')}
-          onClick={() => {
-            setEdited(true);
-          }}
-        />
+        <span className="cw-prompt-actions">
+          <IconButton
+            ref={button}
+            icon="edit"
+            className="cw-prompt-edit"
+            label={trans.__('Edit this prompt and ask it anew')}
+            onClick={() => {
+              setEdited(true);
+            }}
+          />
+          <PinButton runId={turn.runId} />
+        </span>
       )}
     </PromptBubble>
   );

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import type { ChatSettings } from '../models/chat_settings';
 import type { LinkState, NoticeBlock } from '../models/types';
 import { Button, IconButton } from './button';
 import { useDelay } from './clock';
@@ -14,16 +15,18 @@ const LOST_AFTER_MILLISECONDS = 1200;
 interface BannersProps {
   readonly panel: Panel;
   readonly chat: Chat;
+  readonly settings: ChatSettings;
 }
 
 /** What holds for the panel as a whole: the line, versions, records, other tabs. */
-export function Banners({ panel, chat }: BannersProps) {
+export function Banners({ panel, chat, settings }: BannersProps) {
   const trans = useTrans();
   const notices = useSignal(panel.noticesChanged, () => panel.notices);
   const isDemo = useSignal(panel.serviceChanged, () => panel.service?.is_demo ?? false);
   const link = useSignal(panel.linkChanged, () => panel.link);
   const panelProblem = useSignal(panel.problemChanged, () => panel.problem);
   const chatProblem = useSignal(chat.changed, () => chat.problem);
+  const settingsProblem = useSignal(settings.changed, () => settings.problem);
   // The card about the demo model says the same and more.
   const shown = notices.filter(
     ({ code, level }) => !(isDemo && code === 'service' && level === 'info')
@@ -38,6 +41,7 @@ export function Banners({ panel, chat }: BannersProps) {
       ))}
       {[
         { problem: chatProblem, source: chat },
+        { problem: settingsProblem, source: settings },
         { problem: panelProblem, source: panel }
       ].map(
         ({ problem, source }, index) =>

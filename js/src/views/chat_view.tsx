@@ -98,7 +98,7 @@ export function ChatView(props: ChatViewProps) {
           {sendingCount > 0 &&
             chat.sending.map((draft, index) => (
               <div key={index} className="cw-turn cw-mod-sending" aria-busy="true">
-                <PromptBubble turn={{ prompt: draft.text, files: [] }} />
+                <PromptBubble turn={{ prompt: draft.text, files: [], notes: [] }} />
               </div>
             ))}
           {state.input !== null && (

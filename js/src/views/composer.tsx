@@ -17,6 +17,7 @@ import { Queue } from './queue';
 import { useTrans } from './scope';
 import { useSignal } from './signal';
 import type { Uploads } from './uploads';
+import { NoteAnnouncer, useWaitingNotes, WaitingNotesList } from './waiting_notes';
 import { modeWords, stopWords } from './words';
 
 interface ComposerProps {
@@ -42,22 +43,32 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
   const source = useNameSource(panel, chat);
   const loadModels = React.useCallback(() => modelsOf(panel), [panel]);
   const [chosenModel, setModel] = React.useState('');
+  const notes = useWaitingNotes(panel, chat);
+  const [addedCount, setAddedCount] = React.useState(0);
 
   const mode = panel.modeOf(chat);
   const isRunning = state.run !== '';
   const isReady = link === 'open' && uploads.uploading.length === 0;
   const canSend = isReady && text.trim() !== '';
   const send = (instead: boolean): void => {
-    if (canSend) {
+    if (canSend && !notes.isAdding) {
+      notes.clearProblem();
       offers.end();
       chat.ask({ text: text.trim(), context, mode, model: chosenModel }, { instead });
       onSent();
+    }
+  };
+  const addNote = async (): Promise<void> => {
+    if (await notes.add()) {
+      setAddedCount(count => count + 1);
     }
   };
   const onPress = (press: KeyPress): boolean => {
     const action = actionOfKey(press, sendWith, isRunning);
     if (action === 'stop') {
       chat.stop();
+    } else if (action === 'later') {
+      void addNote();
     } else if (action !== 'none') {
       send(action === 'instead');
     }
@@ -86,8 +97,26 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
       }}
     />
   );
+  const laterButton = (
+    <IconButton
+      icon="add_line"
+      label={trans.__('Add without sending: it goes with your next question (Alt+Enter)')}
+      aria-disabled={text.trim() === ''}
+      onClick={() => {
+        void addNote();
+        field.current?.focus();
+      }}
+    />
+  );
   return (
     <div className={`cw-composer cw-mod-${mode}`}>
+      <WaitingNotesList
+        model={notes}
+        onBack={() => {
+          focusEnd(field);
+        }}
+      />
+      <NoteAnnouncer count={addedCount} />
       <Queue chat={chat} prompts={state.queue} isPaused={state.queue_paused} />
       {mode === 'auto' && <AutoWarning />}
       <div className="cw-composer-box">
@@ -116,6 +145,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
           }
           onText={value => {
             composer.setText(value);
+            notes.clearProblem();
           }}
           onCandidate={({ item }) => {
             if (item !== null) {
@@ -143,6 +173,7 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
           />
           <span className="cw-spring" />
           <Meter panel={panel} chat={chat} field={field} />
+          {laterButton}
           {isRunning && text.trim() !== '' && sendButton}
           {isRunning ? stop : sendButton}
         </div>
@@ -173,6 +204,18 @@ function Meter({ panel, chat, field }: Pick<ComposerProps, 'panel' | 'chat' | 'f
       }}
     />
   );
+}
+
+/** Let the person go on after what stands there. */
+function focusEnd(field: React.RefObject<HTMLTextAreaElement>): void {
+  requestAnimationFrame(() => {
+    const box = field.current;
+    if (box !== null) {
+      box.focus();
+      box.setSelectionRange(box.value.length, box.value.length);
+      box.scrollTop = box.scrollHeight;
+    }
+  });
 }
 
 function sendLabel(

@@ -1,7 +1,7 @@
 import type * as React from 'react';
 
 /** What a key means in the composer. */
-export type ComposerAction = 'send' | 'instead' | 'stop' | 'none';
+export type ComposerAction = 'send' | 'instead' | 'later' | 'stop' | 'none';
 
 export interface KeyPress {
   readonly key: string;
@@ -17,8 +17,11 @@ export function actionOfKey(
   sendWith: 'Enter' | 'Shift Enter',
   isRunning: boolean
 ): ComposerAction {
-  if (press.isComposing || press.altKey) {
+  if (press.isComposing) {
     return 'none';
+  }
+  if (press.altKey) {
+    return isEnterAlone(press) ? 'later' : 'none';
   }
   if (press.key === 'Escape') {
     return isRunning ? 'stop' : 'none';
@@ -30,6 +33,10 @@ export function actionOfKey(
     return 'instead';
   }
   return press.shiftKey === (sendWith === 'Shift Enter') ? 'send' : 'none';
+}
+
+function isEnterAlone({ key, shiftKey, withAccel }: KeyPress): boolean {
+  return key === 'Enter' && !shiftKey && !withAccel;
 }
 
 /** Safari ends a composition before it tells of the key that ended it, and then says only this. */

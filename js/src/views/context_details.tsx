@@ -5,6 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { formatCount, formatDollars } from '../models/figures';
 import type { ChatContext } from '../server/answers';
 import { Button } from './button';
+import { usePins } from './pins';
 import { useTrans } from './scope';
 
 export interface ContextSource {
@@ -25,6 +26,7 @@ interface ContextDetailsProps {
 export function ContextDetails({ source, draft, onDraft }: ContextDetailsProps) {
   const trans = useTrans();
   const [found, setFound] = React.useState<ChatContext | null>(null);
+  const { runs: pins } = usePins();
   const asked = React.useRef(source);
   React.useEffect(() => {
     let isShown = true;
@@ -39,7 +41,7 @@ export function ContextDetails({ source, draft, onDraft }: ContextDetailsProps) 
     return () => {
       isShown = false;
     };
-  }, []);
+  }, [pins]);
   if (found === null || found.parts.length === 0) {
     return null;
   }
@@ -130,6 +132,7 @@ function partWords(name: string, trans: TranslationBundle): string {
     instructions: trans.__('Instructions'),
     tools: trans.__('Tools'),
     'summary of earlier turns': trans.__('Summary of older turns'),
+    pinned: trans.__('Pinned turns'),
     questions: trans.__('Questions'),
     'put beside questions': trans.__('Put beside questions'),
     answers: trans.__('Answers'),

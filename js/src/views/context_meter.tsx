@@ -6,6 +6,7 @@ import type { Usage } from '../events';
 import { formatCount } from '../models/figures';
 import { Button } from './button';
 import { ContextDetails, type ContextSource } from './context_details';
+import { PinnedTurns } from './pinned_turns';
 import { usePopup } from './popup';
 import { useTrans } from './scope';
 
@@ -87,6 +88,12 @@ export function ContextMeter(props: ContextMeterProps) {
         >
           <Details {...props} isFull={isFull} />
           <ContextDetails source={props.source} draft={draft} onDraft={setDraft} />
+          <PinnedTurns
+            onReveal={close}
+            onEmptied={() => {
+              button.current?.focus();
+            }}
+          />
           <Button
             disabled={onCompact === null}
             onClick={() => {

@@ -8,6 +8,8 @@ export interface FollowBottom {
   readonly content: React.RefObject<HTMLDivElement>;
   readonly isFollowing: boolean;
   readonly jumpToEnd: () => void;
+  /** The person wants to see something else. */
+  readonly leaveEnd: () => void;
 }
 
 function distanceFromEnd(element: HTMLElement): number {
@@ -27,6 +29,11 @@ export function useFollowBottom(): FollowBottom {
     if (scroller.current !== null) {
       scroller.current.scrollTop = scroller.current.scrollHeight;
     }
+  }, []);
+
+  const leaveEnd = React.useCallback(() => {
+    follows.current = false;
+    setFollowing(false);
   }, []);
 
   React.useLayoutEffect(() => {
@@ -80,5 +87,5 @@ export function useFollowBottom(): FollowBottom {
     };
   }, []);
 
-  return { scroller, content, isFollowing, jumpToEnd };
+  return { scroller, content, isFollowing, jumpToEnd, leaveEnd };
 }

@@ -1,5 +1,6 @@
 /** Our icons: strokes on a 16 px grid, drawn in the colour of the text around them. */
 export const ICON_PATHS = {
+  add_line: 'M2.5 4.5h11M2.5 8H8M2.5 11.5H6M11.5 8.5v6M8.5 11.5h6',
   attach:
     'M13.2 7.4 8 12.6a3.1 3.1 0 0 1-4.4-4.4l5.5-5.5a2.1 2.1 0 0 1 2.9 2.9L6.6 11a1 1 0 0 1-1.5-1.4l4.8-4.9',
   book: 'M8 4.2C6.6 3 4.6 2.7 2.5 2.9v9.4c2.1-.2 4.1.1 5.5 1.3 1.4-1.2 3.4-1.5 5.5-1.3V2.9C11.4 2.7 9.4 3 8 4.2zM8 4.2v9.4',
@@ -32,6 +33,7 @@ export const ICON_PATHS = {
   pause: 'M5.5 3.5v9M10.5 3.5v9',
   person:
     'M8 2.5a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6zM2.8 13.5c.5-2.7 2.5-4 5.2-4s4.7 1.3 5.2 4',
+  pin: 'M5.6 2.3h4.8M6.4 2.3v4.2L4.3 9.2h7.4L9.6 6.5V2.3M8 9.2v4.6',
   play: 'M5 3.5v9l7-4.5z',
   plus: 'M8 3v10M3 8h10',
   redo: 'M10.5 3 13.3 5.8l-2.8 2.8M13 5.8H6.2a3.3 3.3 0 0 0 0 6.7H9',

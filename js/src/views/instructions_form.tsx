@@ -1,35 +1,40 @@
 import * as React from 'react';
 
+import type { ChatSettings } from '../models/chat_settings';
+import type { FilterChoice } from '../models/text_filters';
 import { Button } from './button';
-import type { ChatInstructions } from './chat_instructions';
 import { useTrans } from './scope';
+import { useSignal } from './signal';
+import { TextFilters } from './text_filters';
 
 const LIMIT_CHARACTERS = 1024;
 const LEAST_ROWS = 3;
 const MOST_ROWS = 10;
 
 interface InstructionsFormProps {
-  readonly instructions: ChatInstructions;
+  readonly settings: ChatSettings;
   readonly onClose: () => void;
 }
 
-/** What a chat's own instructions are written in: Ctrl+Enter saves, Escape leaves. */
-export function InstructionsForm({ instructions, onClose }: InstructionsFormProps) {
+/** A chat's own instructions, and what is done to prompts: Ctrl+Enter saves, Escape leaves. */
+export function InstructionsForm({ settings, onClose }: InstructionsFormProps) {
   const trans = useTrans();
   const id = React.useId();
   const [draft, setDraft] = React.useState<string | null>(null);
+  const [choice, setChoice] = React.useState<FilterChoice>({});
+  const kept = useSignal(settings.changed, () => settings.kept);
   const [problem, setProblem] = React.useState('');
   const field = React.useRef<HTMLTextAreaElement>(null);
   React.useEffect(() => {
     field.current?.focus();
   }, []);
-  const text = draft ?? instructions.text;
+  const text = draft ?? kept.prompt;
   const count = Array.from(text.trim()).length;
   const isTooLong = count > LIMIT_CHARACTERS;
   const save = (): void => {
     if (!isTooLong) {
       setProblem('');
-      instructions.save(text).then(onClose, (error: unknown) => {
+      settings.save(text, choice).then(onClose, (error: unknown) => {
         setProblem(error instanceof Error ? error.message : String(error));
       });
     }
@@ -69,20 +74,24 @@ export function InstructionsForm({ instructions, onClose }: InstructionsFormProp
           setDraft(event.target.value);
         }}
       />
-      <p id={`${id}about`} className="cw-muted">
-        {trans.__(
-          "They replace the assistant's from the next prompt on. Leave it empty for the assistant's."
-        )}
-      </p>
+      <div className="cw-instructions-about">
+        <p id={`${id}about`} className="cw-muted">
+          {trans.__(
+            "They replace the assistant's from the next prompt on. Leave it empty for the assistant's."
+          )}
+        </p>
+        <span id={`${id}count`} className={isTooLong ? 'cw-problem' : 'cw-muted'}>
+          {trans.__('%1 of %2 characters', count, LIMIT_CHARACTERS)}
+        </span>
+      </div>
+      {kept.textFilters !== null && (
+        <TextFilters names={kept.textFilters} choice={choice} onChoose={setChoice} />
+      )}
       <div className="cw-row">
         <Button kind="primary" aria-disabled={isTooLong} onClick={save}>
           {trans.__('Save')}
         </Button>
         <Button onClick={onClose}>{trans.__('Cancel')}</Button>
-        <span className="cw-spring" />
-        <span id={`${id}count`} className={isTooLong ? 'cw-problem' : 'cw-muted'}>
-          {trans.__('%1 of %2 characters', count, LIMIT_CHARACTERS)}
-        </span>
       </div>
       {problem !== '' && (
         <p className="cw-problem" role="alert">

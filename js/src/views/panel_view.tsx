@@ -7,7 +7,7 @@ import { type MadeFile, placeOf } from '../models/made_files';
 import type { PanelSettings } from '../settings';
 import { type AssistantEditor, AssistantEditorProvider } from './assistant_editor';
 import { Banners } from './banners';
-import { useChatInstructions } from './chat_instructions';
+import { useChatSettings } from './chat_settings';
 import { ChatView } from './chat_view';
 import { Disabled } from './disabled';
 import { focusApproval } from './focus';
@@ -17,6 +17,7 @@ import type { DocumentChoice } from './library_offers';
 import { OpenMadeProvider } from './made_files';
 import { MissingBar } from './missing_bar';
 import { type Opener, OpenerProvider } from './opening';
+import { ChatPins } from './pins';
 import type { Notebooks, Panel } from './ports';
 import type { PanelRequest, PanelRequests } from './requests';
 import { TranslationProvider, useTrans } from './scope';
@@ -60,7 +61,8 @@ function Body({ panel, notebooks, settings, requests, pages, opener }: PanelView
   );
   const isOff = useSignal(panel.problemChanged, () => panel.problem?.code === 'disabled');
   const sendWith = useSignal(settings.changed, () => settings.choices.sendWith);
-  const instructions = useChatInstructions(panel, chat);
+  const chatSettings = useChatSettings(panel, chat);
+  const isInstructed = useSignal(chatSettings.changed, () => chatSettings.kept.prompt !== '');
   const [instructed, setInstructed] = React.useState<object | null>(null);
   const documentChoice = React.useRef<DocumentChoice>('');
   const [isListing, setListing] = React.useState(false);
@@ -104,7 +106,7 @@ function Body({ panel, notebooks, settings, requests, pages, opener }: PanelView
             onSessions={() => {
               setListing(true);
             }}
-            isInstructed={instructions.text !== ''}
+            isInstructed={isInstructed}
             onInstruct={() => {
               setInstructed(chat);
             }}
@@ -112,28 +114,29 @@ function Body({ panel, notebooks, settings, requests, pages, opener }: PanelView
           />
           {instructed === chat && (
             <InstructionsForm
-              instructions={instructions}
+              settings={chatSettings}
               onClose={() => {
                 setInstructed(null);
                 field.current?.focus();
               }}
             />
           )}
-          <Banners panel={panel} chat={chat} />
+          <Banners panel={panel} chat={chat} settings={chatSettings} />
           <MissingBar panel={panel} />
           <OpenMadeProvider value={openMade}>
             <OpenerProvider value={opener}>
-              <ChatView
-                key={keyOf(chat)}
-                panel={panel}
-                chat={chat}
-                notebooks={notebooks}
-                sendWith={sendWith}
-                field={field}
-                documentChoice={documentChoice}
-                isServiceShown={isServiceShown}
-                onService={setServiceShown}
-              />
+              <ChatPins key={keyOf(chat)} chat={chat} settings={chatSettings}>
+                <ChatView
+                  panel={panel}
+                  chat={chat}
+                  notebooks={notebooks}
+                  sendWith={sendWith}
+                  field={field}
+                  documentChoice={documentChoice}
+                  isServiceShown={isServiceShown}
+                  onService={setServiceShown}
+                />
+              </ChatPins>
             </OpenerProvider>
           </OpenMadeProvider>
         </>

@@ -24,14 +24,18 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
   readonly rest: Pick<
     Rest,
     | 'addDocument'
+    | 'addNote'
     | 'assistants'
     | 'changeChat'
     | 'changeSummary'
     | 'chat'
     | 'context'
     | 'models'
+    | 'setPinned'
+    | 'takeNote'
     | 'testService'
     | 'variable'
+    | 'waitingNotes'
   >;
   openChat(id: string): void;
   newChat(notebookPath?: string): void;

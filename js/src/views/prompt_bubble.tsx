@@ -7,7 +7,7 @@ import { useTrans } from './scope';
 const LONG_CHARACTERS = 600;
 
 interface PromptBubbleProps {
-  readonly turn: Pick<Turn, 'prompt' | 'files'>;
+  readonly turn: Pick<Turn, 'prompt' | 'files' | 'notes'>;
   /** What can be done with it. */
   readonly children?: React.ReactNode;
 }
@@ -21,6 +21,15 @@ export function PromptBubble({ turn, children }: PromptBubbleProps) {
   return (
     <div className="cw-prompt">
       <h3 className="cw-hidden">{trans.__('You asked')}</h3>
+      {turn.notes.length > 0 && (
+        <ul className="cw-prompt-notes" aria-label={trans.__('Notes that went with it')}>
+          {turn.notes.map((note, number) => (
+            <li key={number} dir="auto">
+              {note}
+            </li>
+          ))}
+        </ul>
+      )}
       <div className="cw-prompt-line">
         {children}
         <div className="cw-prompt-text" dir="auto">

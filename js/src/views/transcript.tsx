@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Turn } from '../models/types';
 import { Button } from './button';
 import { useFollowBottom } from './follow_bottom';
+import { useReveal } from './revealing';
 import { useTrans } from './scope';
 import { stretchesOf, SupersededTurns } from './superseded_turns';
 import { TurnView } from './turn';
@@ -19,8 +20,8 @@ interface TranscriptProps {
 /** The conversation. Changes are told by the live region, not token by token from here. */
 export function Transcript({ turns, sentCount, children }: TranscriptProps) {
   const trans = useTrans();
-  const { scroller, content, isFollowing, jumpToEnd } = useFollowBottom();
-  const { shown, hidden, showMore } = useWindow(turns, !isFollowing);
+  const { scroller, content, isFollowing, jumpToEnd, leaveEnd } = useFollowBottom();
+  const { shown, hidden, showMore, showFrom } = useWindow(turns, !isFollowing);
   const heightBefore = React.useRef<number | null>(null);
   const onMore = React.useCallback(() => {
     heightBefore.current = scroller.current?.scrollHeight ?? null;
@@ -33,6 +34,7 @@ export function Transcript({ turns, sentCount, children }: TranscriptProps) {
       heightBefore.current = null;
     }
   }, [hidden, scroller]);
+  useReveal({ turns, hidden, content, leaveEnd, showFrom });
   React.useEffect(() => {
     if (sentCount > 0) {
       jumpToEnd();

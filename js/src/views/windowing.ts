@@ -8,6 +8,8 @@ export interface Window<T> {
   /** How many earlier ones are not drawn. */
   readonly hidden: number;
   readonly showMore: () => void;
+  /** Draw all from this one on. */
+  readonly showFrom: (index: number) => void;
 }
 
 /**
@@ -24,6 +26,11 @@ export function useWindow<T>(all: readonly T[], isHeld: boolean): Window<T> {
   const showMore = React.useCallback(() => {
     setExtra(count => count + MORE);
   }, []);
+  const length = React.useRef(all.length);
+  length.current = all.length;
+  const showFrom = React.useCallback((index: number) => {
+    setExtra(count => Math.max(count, length.current - SHOWN - index));
+  }, []);
   const shown = React.useMemo(() => all.slice(hidden), [all, hidden]);
-  return { shown, hidden, showMore };
+  return { shown, hidden, showMore, showFrom };
 }

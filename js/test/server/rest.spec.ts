@@ -21,6 +21,8 @@ const SERVICE = {
 
 const CHAT = { id: 'c1', title: 'T', notebook_path: 'a.ipynb', updated_at: 12.5, runs: 3 };
 
+const NOTE = { id: 'n', role: 'user_later', text: 'Mind the unit.' };
+
 const CELL = {
   cell_id: 'x',
   source: '1',
@@ -61,6 +63,12 @@ describe('each route', () => {
     ],
     ['GET chats', [CHAT, { ...CHAT, run: 'r' }], it => it.chats('a.ipynb', 'why?')],
     ['POST chats', CHAT, it => it.newChat('a.ipynb')],
+    ['PUT chats/c1/pins/r1', { ...CHAT, pins: ['r1'] }, it => it.setPinned('c1', 'r1', true)],
+    [
+      'DELETE chats/c1/pins/r1',
+      { ...CHAT, pins: [], text_filters: ['line_ends'] },
+      it => it.setPinned('c1', 'r1', false)
+    ],
     [
       'POST files',
       { file: 'f', name: 'n', size_bytes: 1, mime: 'm' },
@@ -77,6 +85,7 @@ describe('each route', () => {
       { assistants: [{ name: 'a', description: '', model: '' }], problems: ['b.toml: no'] },
       it => it.assistants('a.ipynb')
     ],
+    ['POST chats/c1/messages', NOTE, it => it.addNote('c1', 'Mind the unit.')],
     [
       'GET notebooks/missing',
       [{ run: 'r', chat: 'c', cells: [CELL] }],
@@ -93,6 +102,15 @@ describe('each route', () => {
     server.routes.set(route, () => ({ surprise: 1 }));
     const error = await errorOf(call(rest));
     expect(error.code).toBe('bad_answer');
+  });
+
+  it('asks for what waits in a chat and takes it back', async () => {
+    server.routes.set('GET chats/c1/messages', () => ({ messages: [], waiting: [NOTE] }));
+    server.routes.set('DELETE chats/c1/messages/n', () => ({}));
+    await expect(rest.waitingNotes('c1')).resolves.toEqual([NOTE]);
+    await rest.takeNote('c1', 'n');
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+    expect(server.requests[0]?.query.get('waiting')).toBe('1');
   });
 
   it('unpacks the models and the text of a variable', async () => {

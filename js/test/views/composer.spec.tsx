@@ -33,7 +33,7 @@ it('swaps the two where the person set it so', async () => {
 it.each([
   ['while an input method composes', { key: 'Enter', isComposing: true }],
   ['as Safari tells of an input method', { key: 'Enter', keyCode: 229 }],
-  ['with Alt', { key: 'Enter', altKey: true }]
+  ['with Alt and Shift', { key: 'Enter', altKey: true, shiftKey: true }]
 ])('does not send with Enter %s', async (_, press) => {
   const { chat } = await stage();
   type('图');

@@ -2,7 +2,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import type { Usage, VariableSummary } from '../../src/events';
+import type { VariableSummary } from '../../src/events';
 import type { ReceivedEvent } from '../../src/models/chat';
 import { ComposerModel } from '../../src/models/composer';
 import { ChatMemory } from '../../src/models/memory';
@@ -11,27 +11,24 @@ import type { UndoResult } from '../../src/models/notebooks';
 import type { Problem } from '../../src/models/problems';
 import type { CurrentNotebook } from '../../src/models/session';
 import type { Suggestion } from '../../src/models/suggestions';
-import type {
-  ChatSummary,
-  Draft,
-  LinkState,
-  NoticeBlock,
-  ToolCard,
-  Turn
-} from '../../src/models/types';
+import type { ChatSummary, Draft, LinkState, NoticeBlock, Turn } from '../../src/models/types';
 import type {
   AssistantList,
   ChatContext,
   ExportFormat,
+  ListedChat,
   MissingCells,
   ServiceChange,
   ServiceCheck,
   ServiceState,
-  UploadedFile
+  UploadedFile,
+  WaitingNote
 } from '../../src/server/answers';
 import type { ChatState, Mode } from '../../src/server/frames';
 import type { Chat, Notebooks, OpenNotebook, Panel } from '../../src/views/ports';
 import { chatState } from '../fake_socket';
+
+export { card, turn, USAGE } from './fake_turns';
 
 // eslint-disable-next-line jupyter/incorrect-translator-usage
 export const TRANS = nullTranslator.load('cellwright');
@@ -171,6 +168,9 @@ export class FakePanel implements Panel {
   assistants: AssistantList = { assistants: [], problems: [] };
   /** The chat's own instructions. */
   prompt = '';
+  /** Runs of pinned turns; undefined: a server that pins none. */
+  pins: readonly string[] | undefined = [];
+  textFilters: readonly string[] | undefined = ['line_ends', 'terminal_colours', 'blank_lines'];
   /** What the next request begins with. */
   context: ChatContext = {
     parts: [],
@@ -186,18 +186,45 @@ export class FakePanel implements Panel {
   /** Thrown by what reaches the server, when set. */
   refusal: Error | null = null;
 
+  /** What waits for the next question. */
+  waiting: readonly WaitingNote[] = [];
+
   readonly rest: Panel['rest'] = {
+    addNote: (id, text) => {
+      this.calls.push(['addNote', id, text]);
+      const note = { id: `n${String(this.waiting.length + 1)}`, role: 'user_later', text };
+      return this.answer(note).then(added => {
+        this.waiting = [...this.waiting, added];
+        return added;
+      });
+    },
+    takeNote: (id, note) => {
+      this.calls.push(['takeNote', id, note]);
+      return this.answer(undefined).then(() => {
+        this.waiting = this.waiting.filter(waiting => waiting.id !== note);
+      });
+    },
+    waitingNotes: () => this.answer(this.waiting),
     addDocument: document => {
       this.calls.push(['addDocument', document]);
       return this.answer(undefined);
     },
     assistants: () => this.answer(this.assistants),
-    chat: id => {
-      const listed = { id, title: '', notebook_path: '', updated_at: 1, runs: 0 };
-      return this.answer({ ...listed, prompt: this.prompt });
+    chat: id => this.answer(this.listed(id)),
+    setPinned: (id, run, isPinned) => {
+      this.calls.push(['setPinned', id, run, isPinned]);
+      if (this.refusal === null) {
+        const others = (this.pins ?? []).filter(pinned => pinned !== run);
+        this.pins = isPinned ? [...others, run] : others;
+      }
+      return this.answer(this.listed(id));
     },
     changeChat: (id, change) => {
       this.calls.push(['changeChat', id, change]);
+      if (this.refusal === null) {
+        this.prompt = change.prompt ?? this.prompt;
+        this.textFilters = change.text_filters ?? this.textFilters;
+      }
       return this.answer(undefined);
     },
     context: () => this.answer(this.context),
@@ -291,6 +318,23 @@ export class FakePanel implements Panel {
     this.isDisposed = true;
   }
 
+  private listed(id: string): ListedChat {
+    const listed = {
+      id,
+      title: '',
+      notebook_path: '',
+      updated_at: 1,
+      runs: 0,
+      prompt: this.prompt
+    };
+    const { pins, textFilters } = this;
+    return {
+      ...listed,
+      ...(pins !== undefined && { pins }),
+      ...(textFilters !== undefined && { text_filters: textFilters })
+    };
+  }
+
   private answer<T>(value: T): Promise<T> {
     return this.refusal === null ? Promise.resolve(value) : Promise.reject(this.refusal);
   }
@@ -324,59 +368,4 @@ export class FakeNotebooks implements Notebooks {
   find(path: string): FakeNotebook | null {
     return this.open[path] ?? null;
   }
-}
-
-export const USAGE: Usage = {
-  prompt_tokens: 45_200,
-  completion_tokens: 1_180,
-  cached_tokens: 38_100,
-  cache_write_tokens: 0,
-  reasoning_tokens: 0,
-  estimated: false
-};
-
-export function turn(change: Partial<Turn> = {}): Turn {
-  return {
-    runId: 'run-1',
-    prompt: 'What is in this data?',
-    files: [],
-    model: 'gpt-5.6',
-    assistant: '',
-    mode: 'ask',
-    startedAt: 1000,
-    status: 'completed',
-    reason: '',
-    cause: '',
-    blocks: [],
-    usage: USAGE,
-    costDollars: null,
-    durationSeconds: 12.3,
-    activity: '',
-    supersededBy: '',
-    ...change
-  };
-}
-
-export function card(change: Partial<ToolCard> = {}): ToolCard {
-  return {
-    kind: 'tool',
-    callId: 'call-1',
-    name: 'run_cell',
-    label: 'load the penguins',
-    risk: 'execute',
-    status: 'ok',
-    code: 'import pandas as pd\npenguins = pd.read_csv("penguins.csv")',
-    language: 'python',
-    argumentsText: '',
-    reason: '',
-    cellIds: ['cell-1'],
-    execution: null,
-    result: '344 rows × 7 columns',
-    shown: '',
-    contents: [],
-    progress: null,
-    startedAt: 1000,
-    durationSeconds: 0.8,
-    ...change
-  };
 }

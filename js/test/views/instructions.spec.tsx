@@ -1,4 +1,4 @@
-import { cleanup, fireEvent, screen } from '@testing-library/react';
+import { cleanup, fireEvent, screen, within } from '@testing-library/react';
 import axe from 'axe-core';
 import { afterEach, expect, it } from 'vitest';
 
@@ -80,4 +80,60 @@ it('has a chat made that nothing was asked in yet', async () => {
   await settle();
   expect(chat.calls).toEqual([['begin']]);
   expect(panel.calls).toContainEqual(['changeChat', 'begun', { prompt: 'Answer briefly.' }]);
+});
+
+const LINES = 'Windows line ends become plain ones';
+const COLOURS = 'Terminal colours are taken out';
+const BLANKS = 'At most one blank line in a row';
+
+function box(name: string): HTMLInputElement {
+  return screen.getByRole<HTMLInputElement>('checkbox', { name });
+}
+
+it('test_002_47 shows what is done to prompts, and saves what was switched off', async () => {
+  const { panel, container } = await openForm();
+  const group = screen.getByRole('group', { name: 'Before your words are sent' });
+  const boxes = within(group).getAllByRole<HTMLInputElement>('checkbox');
+  expect(boxes.map(({ checked }) => checked)).toEqual([true, true, true]);
+  const note = document.getElementById(group.getAttribute('aria-describedby') ?? '');
+  expect(note?.textContent).toBe('Code between fences is never changed.');
+  expect((await axe.run(container, { runOnly: ['wcag2a'] })).violations).toEqual([]);
+  fireEvent.click(box(COLOURS));
+  expect(box(COLOURS).checked).toBe(false);
+  expect(panel.calls).toEqual([]);
+  press('Save');
+  await settle();
+  const change = { prompt: '', text_filters: ['line_ends', 'blank_lines'] };
+  expect(panel.calls).toContainEqual(['changeChat', 'chat-1', change]);
+  press('More');
+  fireEvent.click(screen.getByRole('menuitem', { name: 'Instructions for this chat …' }));
+  expect([box(LINES), box(COLOURS), box(BLANKS)].map(({ checked }) => checked)).toEqual([
+    true,
+    false,
+    true
+  ]);
+});
+
+it('test_002_47 keeps filters that it has no words for, and shows what is refused', async () => {
+  const panel = new FakePanel();
+  panel.textFilters = ['emoji', 'blank_lines'];
+  const { field } = await openForm(panel);
+  expect(box(LINES).checked).toBe(false);
+  fireEvent.click(box(LINES));
+  panel.refusal = new Error("There is no text filter 'emoji'.");
+  fireEvent.keyDown(box(LINES), { key: 'Enter', ctrlKey: true });
+  expect((await screen.findByRole('alert')).textContent).toContain("'emoji'");
+  expect(box(LINES).checked).toBe(true);
+  panel.refusal = null;
+  fireEvent.keyDown(field, { key: 'Enter', ctrlKey: true });
+  await settle();
+  const names = ['emoji', 'line_ends', 'blank_lines'];
+  expect(panel.calls.at(-1)).toEqual(['changeChat', 'chat-1', { prompt: '', text_filters: names }]);
+});
+
+it('test_002_47 shows no filters where the server has none', async () => {
+  const panel = new FakePanel();
+  panel.textFilters = undefined;
+  await openForm(panel);
+  expect(screen.queryByRole('checkbox')).toBeNull();
 });

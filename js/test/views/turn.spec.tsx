@@ -39,12 +39,16 @@ it('shows the prompt, its files and the answer as Markdown', async () => {
     <TurnView
       turn={turn({
         files: ['0a1b/penguins.csv'],
+        notes: ['Masses are in g.', 'Round them.'],
         blocks: [{ kind: 'text', text: 'It has **344** rows.', isStreaming: false }]
       })}
     />
   );
   expect(screen.getByText('What is in this data?')).toBeDefined();
   expect(within(screen.getByRole('list', { name: 'Attached files' })).getByText('penguins.csv'));
+  const notes = screen.getByRole('list', { name: 'Notes that went with it' });
+  const said = within(notes).getAllByRole('listitem');
+  expect(said.map(item => item.textContent)).toEqual(['Masses are in g.', 'Round them.']);
   expect((await screen.findByText('344')).tagName).toBe('STRONG');
 });
 
