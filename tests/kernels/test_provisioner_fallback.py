@@ -87,7 +87,7 @@ def test_what_a_module_does_may_forbid_forking(tmp_path: Path, name: str) -> Non
     started = time.monotonic()
     with pytest.raises(KernelError):
         warm_up(modules=[name], environment=environment)
-    assert time.monotonic() - started < 0.05, "it is not tried again"
+    assert time.monotonic() - started < 0.15, "it is not tried again"
     warmed_processes.close()
 
 

@@ -15,9 +15,9 @@ import ipykernel.ipkernel, ipykernel.zmqshell
 import resource
 shell = InteractiveShell.instance()
 before, memory = set(sys.modules), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-started = time.perf_counter()
+started = time.process_time()
 shell.run_line_magic("load_ext", NAME)
-seconds = time.perf_counter() - started
+seconds = time.process_time() - started
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
 shell.run_line_magic("load_ext", NAME)
 new = sorted(set(sys.modules) - before)
