@@ -18,6 +18,7 @@ from cellwright.services import Service, open_service
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
+from cellwright.store.vector_extension import extension_problem
 
 __all__ = ["Check", "checks"]
 
@@ -57,13 +58,14 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[Check, ...]:
             Check("service", "failed", error.message, error.hint),
             _python(),
             _store(settings),
+            *_vectors(settings),
         )
     try:
         found = [_key(settings, service), _endpoint(service), _model(settings, service)]
         found.append(_tool_calling(service, send))
     finally:
         service.close()
-    return (*found, _python(), _store(settings))
+    return (*found, _python(), _store(settings), *_vectors(settings))
 
 
 def _key(settings: Settings, service: Service) -> Check:
@@ -157,3 +159,15 @@ def _store(settings: Settings) -> Check:
         action = notices[0].action or "Set CELLWRIGHT_HOME to another folder."
         return Check("record", "warning", notices[0].text, action)
     return Check("record", "ok", f"{path} can be written.")
+
+
+def _vectors(settings: Settings) -> tuple[Check, ...]:
+    if not settings.embedding_model:
+        return ()
+    problem = extension_problem()
+    how = f"with numpy alone: {problem}" if problem else "with sqlite-vec and numpy"
+    text = (
+        f"The library's vectors are kept in memory up to {settings.vector_memory_bytes >> 20} MB; "
+        f"a larger one is read for each question ({how})."
+    )
+    return (Check("vectors", "ok", text),)

@@ -28,6 +28,7 @@ ADAPTERS = ("native", "chat", "json", "xml")
 OLLAMA_URL = "http://127.0.0.1:11434"
 OFFICIAL_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.6"
+MEGABYTE = 2**20
 USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 
 
@@ -93,6 +94,8 @@ class Settings:
     """Who works here, as the hub or the system calls them; tools are told."""
     embedding_model: str = ""
     """Gives documents vectors, at the service's endpoint; empty: words alone are searched."""
+    vector_memory_bytes: int = 256 * MEGABYTE
+    """So much the vectors of libraries may take in a process; others are read for each question."""
     scene_model: str = ""
     """Says which scene fits where rules find none, at the service's endpoint; empty: nobody."""
     library_hosts: tuple[str, ...] = ()
@@ -132,6 +135,8 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
     if env.get("CELLWRIGHT_PRICES"):
         changes["prices"] = _prices(env["CELLWRIGHT_PRICES"])
     changes["embedding_model"] = _clean(env.get("CELLWRIGHT_EMBEDDING_MODEL", ""))
+    if env.get("CELLWRIGHT_VECTOR_MEMORY_MB", "").strip():
+        changes["vector_memory_bytes"] = _megabytes(env, "CELLWRIGHT_VECTOR_MEMORY_MB")
     changes["scene_model"] = _clean(env.get("CELLWRIGHT_SCENE_MODEL", ""))
     if env.get("CELLWRIGHT_MESSAGE_TIMES"):
         changes["message_times"] = _yes_or_no(env, "CELLWRIGHT_MESSAGE_TIMES")
@@ -247,6 +252,13 @@ def _seconds(env: Mapping[str, str], name: str, default: float) -> float:
     if not 0 < seconds < float("inf"):
         raise SetupError(f"{name} is {text!r}.", hint="It is a number of seconds above zero.")
     return seconds
+
+
+def _megabytes(env: Mapping[str, str], name: str) -> int:
+    text = env[name].strip()
+    if not (text.isascii() and text.isdigit()):
+        raise SetupError(f"{name} is {text!r}.", hint="It is a whole number of megabytes; 0: none.")
+    return int(text) * MEGABYTE
 
 
 def _clean(value: str) -> str:

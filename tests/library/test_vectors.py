@@ -171,8 +171,9 @@ def test_002_58_what_means_the_same_stands_beside_the_question_though_it_shares_
     assert source.look_up(replace(asked, prompt="train")).blocks == ()
 
 
+@pytest.mark.parametrize("memory_bytes", [2**20, 0])
 def test_among_many_pieces_only_one_that_is_nearer_than_by_chance_stands_out(
-    shelf: Shelf, database: Database
+    shelf: Shelf, database: Database, memory_bytes: int
 ) -> None:
     for number in range(70):
         shelf.write(f"{number:02}.md", f"text {number}")
@@ -184,19 +185,20 @@ def test_among_many_pieces_only_one_that_is_nearer_than_by_chance_stands_out(
         hashes = [sha256 for _, sha256 in pieces_of(database, library.number)]
         vectors = [_vector(cosine, (1 - cosine**2) ** 0.5) for cosine in cosines]
         keep_vectors(database, model, zip(hashes, vectors, strict=True))
-        near = Nearness(database).nearest(library, model, _vector(1.0, 0.0), 3)
+        near = Nearness(database, memory_bytes).nearest(library, model, _vector(1.0, 0.0), 3)
         assert near[0].cosine == pytest.approx(best)
         assert [item.stands_out for item in near] == [model == "clear", False, False]
 
 
+@pytest.mark.parametrize("memory_bytes", [2**20, 0])
 def test_what_is_new_is_added_to_what_was_read_and_what_is_gone_is_not_found(
-    service: Served, database: Database, tmp_path: Path
+    service: Served, database: Database, tmp_path: Path, memory_bytes: int
 ) -> None:
     shelf = shelf_with(service, database, tmp_path)
     for name in ("car", "apple", "train"):
         shelf.write(f"{name}.md", name)
     shelf.add(".")
-    nearness = Nearness(database)
+    nearness = Nearness(database, memory_bytes)
 
     def nearest(word: str) -> list[str]:
         (library,) = shelf.libraries.above(str(shelf.folder))

@@ -30,14 +30,14 @@ class Libraries:
 
     Args:
         database: Where they are.
-        settings: Which hosts are allowed, and what gives vectors.
+        settings: Which hosts are allowed, what gives vectors, and how much memory those may take.
     """
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.store = LibraryStore(database)
         self._embedder = embedder_of(settings)
         self._options = IndexOptions(settings.library_hosts, self._embedder)
-        self.searcher = Searcher(database, self._embedder)
+        self.searcher = Searcher(database, self._embedder, settings.vector_memory_bytes)
 
     @property
     def model(self) -> str:

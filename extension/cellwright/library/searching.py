@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from cellwright.embedding import Embedder
 from cellwright.errors import LMError
 from cellwright.library import HIT_LIMIT, Hit, Library
-from cellwright.library.nearness import Near, Nearness
+from cellwright.library.nearest_pieces import Near
+from cellwright.library.nearness import Nearness
 from cellwright.library.query_terms import QueryTerms, read_query
 from cellwright.rank_fusion import fused
 from cellwright.store.database import Database
@@ -67,12 +68,13 @@ class Searcher:
     Args:
         database: Where they are.
         embedder: Gives the question a vector; None: words alone.
+        memory_bytes: How much memory the pieces' vectors may take.
     """
 
-    def __init__(self, database: Database, embedder: Embedder | None = None) -> None:
+    def __init__(self, database: Database, embedder: Embedder | None, memory_bytes: int) -> None:
         self._database = database
         self._embedder = embedder
-        self._nearness = Nearness(database)
+        self._nearness = Nearness(database, memory_bytes)
         self._paused_until = 0.0
 
     def search(self, scope: Scope, query: str, limit: int = HIT_LIMIT) -> Results:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.library import Library
+from cellwright.library.vector_rows import read_rows
 from cellwright.store.database import Database
 from cellwright.store.library_vectors import (
     newest_vector,
     pieces_of,
     vectors_after,
-    vectors_of,
+    vectors_between,
     vectors_of_texts,
 )
 
@@ -33,6 +34,10 @@ class Vectors:
     def cosines(self, wanted: Any) -> Any:
         """How near each piece is."""
         return (self.rows @ wanted)[self.places]
+
+    def numbers(self, positions: Any) -> Any:
+        """The vectors of some of the pieces, by their positions."""
+        return self.rows[self.places[positions]]
 
 
 class VectorTable:
@@ -80,10 +85,27 @@ class VectorTable:
             self._change(library, dict(fresh))
 
     def _read_all(self, library: Library) -> None:
+        """Read all vectors, some at a time: they are in memory once only."""
+        import numpy
+
         self._clear()
-        read = vectors_of(self._database, library.number, self._model, self._dimension)
-        self._add(dict(read))
-        self._arrange(pieces_of(self._database, library.number))
+        database, model, dimension = self._database, self._model, self._dimension
+        texts = dict(pieces_of(database, library.number))
+        wanted = set(texts.values())
+        self._room = numpy.empty((len(wanted) + FEW, dimension), dtype="float32")
+        rows = read_rows(database, library.number, model, dimension)
+        text_of = {
+            row: texts[chunk_id]
+            for chunk_id, row in zip(rows.chunk_ids.tolist(), rows.rows.tolist(), strict=True)
+            if chunk_id in texts
+        }
+        for part in rows.parts(dimension):
+            read = vectors_between(database, part.first_row, part.last_row, model, dimension)
+            self._add({text_of[row]: vector for row, vector in read if row in text_of})
+        if not database.is_durable:  # then some may wait to be written
+            unknown = wanted - self._row_of.keys()
+            self._add(vectors_of_texts(database, unknown, model, dimension))
+        self._arrange(texts.items())
 
     def _fill(self, fresh: Iterable[tuple[str, bytes]]) -> None:
         """Give pieces that are there already the vectors that came since."""
@@ -132,9 +154,9 @@ class VectorTable:
             room = numpy.empty((2 * (used + len(new)), self._dimension), dtype="float32")
             room[:used] = self._room[:used]
             self._room = room
-        for row, (sha256, vector) in enumerate(new.items(), start=used):
-            self._room[row] = numpy.frombuffer(vector, dtype="float32")
-            self._row_of[sha256] = row
+        matrix = numpy.frombuffer(b"".join(new.values()), dtype="float32")
+        self._room[used : used + len(new)] = matrix.reshape(len(new), self._dimension)
+        self._row_of.update(zip(new, range(used, used + len(new)), strict=True))
 
     def _of(self, pieces: Mapping[int, str]) -> Vectors:
         import numpy

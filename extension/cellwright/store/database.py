@@ -113,8 +113,16 @@ class Database:
             else:
                 self._recovered()
 
-    def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """The rows of a query: those of the file, then those that wait in memory."""
+    def read(
+        self, sql: str, parameters: Sequence[Any] = (), *, also_waiting: bool = True
+    ) -> list[Row]:
+        """The rows of a query: those of the file, then those that wait in memory.
+
+        Args:
+            sql: The query.
+            parameters: Its values.
+            also_waiting: False: not those that wait, where a row is named by its number.
+        """
         self._mind_fork()
         with self._lock:
             self._reach(now=True)
@@ -126,7 +134,7 @@ class Database:
                     # A file that cannot be migrated lacks what came later; it has no such rows.
                     if self._file.writable or primary_code(error) != sqlite3.SQLITE_ERROR:
                         self._note_failure(error)
-            if self._memory is not None:
+            if self._memory is not None and (also_waiting or self.path is None):
                 rows += self._memory.execute(sql, parameters).fetchall()
             return rows
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from cellwright.store.database import Database, Statement
 from cellwright.store.library import id_range
 
 __all__ = [
+    "BYTES_PER_NUMBER",
     "HashedVector",
     "Unembedded",
+    "count_pieces",
     "keep_vectors",
     "newest_vector",
     "pieces_of",
+    "rows_of",
     "unembedded",
     "vectors_after",
-    "vectors_of",
+    "vectors_between",
+    "vectors_of_pieces",
     "vectors_of_texts",
 ]
 
@@ -24,6 +29,11 @@ HashedVector = tuple[str, bytes]
 """The hash of a text, and its vector."""
 BYTES_PER_NUMBER = 4
 ASKED_AT_ONCE = 500
+READ_AT_ONCE = 8_192
+PIECES_AND_ROWS = """SELECT group_concat(pair, ' ') FROM (
+    SELECT c.chunk_id || ' ' || v.rowid AS pair FROM library_chunks c JOIN library_vectors v
+    ON v.sha256 = c.sha256 AND v.model = ? AND v.dimension = ?
+    WHERE c.chunk_id > ? AND c.chunk_id <= ? ORDER BY c.chunk_id LIMIT ?)"""
 MISSING = """SELECT c.chunk_id, c.sha256, c.heading, c.text FROM library_chunks c
     WHERE {} AND NOT EXISTS
     (SELECT 1 FROM library_vectors v WHERE v.sha256 = c.sha256 AND v.model = ?)
@@ -74,24 +84,68 @@ def keep_vectors(database: Database, model: str, vectors: Iterable[tuple[str, by
 
 def pieces_of(database: Database, number: int) -> tuple[tuple[int, str], ...]:
     """The ids of a library's pieces with the hashes of their texts."""
-    rows = database.read(
-        "SELECT chunk_id, sha256 FROM library_chunks WHERE chunk_id BETWEEN ? AND ?",
+    # One text: beside a busy thread Python waits for milliseconds after each row it fetches.
+    found = database.read(
+        """SELECT group_concat(chunk_id || ' ' || sha256, ' ') FROM library_chunks
+        WHERE chunk_id BETWEEN ? AND ?""",
         id_range(number),
     )
-    return tuple((int(chunk_id), str(sha256)) for chunk_id, sha256 in rows)
+    words = [word for (text,) in found for word in (text or "").split()]
+    return tuple(zip(map(int, words[::2]), words[1::2], strict=True))
 
 
-def vectors_of(
-    database: Database, number: int, model: str, dimension: int
-) -> tuple[HashedVector, ...]:
-    """The vectors of a library's pieces, by the hashes of their texts."""
+def count_pieces(database: Database, number: int) -> int:
+    """How many pieces a library has."""
     rows = database.read(
-        """SELECT v.sha256, v.vector FROM library_chunks c JOIN library_vectors v
-        ON v.sha256 = c.sha256 AND v.model = ? AND v.dimension = ?
-        WHERE c.chunk_id BETWEEN ? AND ?""",
-        (model, dimension, *id_range(number)),
+        "SELECT COUNT(*) FROM library_chunks WHERE chunk_id BETWEEN ? AND ?", id_range(number)
     )
-    return tuple((str(sha256), bytes(vector)) for sha256, vector in rows)
+    return sum(int(count) for (count,) in rows)
+
+
+def rows_of(
+    database: Database, number: int, model: str, dimension: int
+) -> Iterator[list[tuple[int, int]]]:
+    """The ids of a library's pieces with the numbers of the rows that hold their vectors.
+
+    Some thousand at a time; those that wait to be written are left out.
+    """
+    after, last = id_range(number)
+    after -= 1
+    while True:
+        values = (model, dimension, after, last, READ_AT_ONCE)
+        found = database.read(PIECES_AND_ROWS, values, also_waiting=False)
+        numbers = [int(word) for (text,) in found for word in (text or "").split()]
+        yield [*zip(numbers[::2], numbers[1::2], strict=True)]
+        if len(numbers) < 2 * READ_AT_ONCE:
+            return
+        after = max(numbers[::2])
+
+
+def vectors_between(
+    database: Database, first: int, last: int, model: str, dimension: int
+) -> list[tuple[int, bytes]]:
+    """The vectors of a model in rows from one to another, with the numbers of their rows."""
+    rows = database.read(
+        """SELECT rowid, vector FROM library_vectors
+        WHERE rowid BETWEEN ? AND ? AND model = ? AND dimension = ? ORDER BY rowid""",
+        (first, last, model, dimension),
+        also_waiting=False,
+    )
+    return cast("list[tuple[int, bytes]]", rows)  # a copy would take as long as comparing them
+
+
+def vectors_of_pieces(
+    database: Database, chunk_ids: Sequence[int], model: str, dimension: int
+) -> dict[int, bytes]:
+    """The vectors of some pieces, as far as they have any."""
+    rows = database.read(
+        f"""SELECT c.chunk_id, v.vector FROM library_chunks c JOIN library_vectors v
+        ON v.sha256 = c.sha256 AND v.model = ? AND v.dimension = ?
+        WHERE c.chunk_id IN ({", ".join("?" * len(chunk_ids))})""",
+        (model, dimension, *chunk_ids),
+        also_waiting=False,
+    )
+    return {int(chunk_id): bytes(vector) for chunk_id, vector in rows}
 
 
 def vectors_after(
