@@ -14,6 +14,7 @@ import time
 import types
 from typing import Any
 
+from .drain import Drain
 from .figures import FigureWatch
 from .inspection import describe, headline, kind
 from .interrupt_watch import InterruptWatch
@@ -177,6 +178,7 @@ class _Watch:
         self._request = ""
         self._depth = 0
         # How many run_cell deep it is: a cell may run cells itself.
+        self._drain = Drain()
 
     def before(self, _info: Any) -> None:
         request = marked_request(self._shell)
@@ -187,6 +189,7 @@ class _Watch:
             self._request, self._depth = request, 0
         self._depth += 1
         if self._depth == 1:
+            self._drain = Drain()
             before_cell(self._shell, has_keyboard=bool(request_marks(self._shell).get("input")))
 
     def after(self, result: Any) -> None:
@@ -194,6 +197,7 @@ class _Watch:
             return
         self._depth -= 1
         if self._depth == 0:
+            self._drain.settle()
             STATE.own_counts.add(getattr(result, "execution_count", None) or 0)
             text = json.dumps(after_cell(self._shell, result))
             self._shell.payload_manager.write_payload({"source": "cellwright", "text": text})

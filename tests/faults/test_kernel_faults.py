@@ -142,7 +142,7 @@ def test_without_a_manager_the_kernel_is_interrupted_by_message(kernel: FreshKer
     try:
         ran = stopped_after(ClientKernel(client), "import time; time.sleep(30)", 0.4)
         assert ran.cancelled is not None
-        assert ran.seconds < 1.6
+        assert ran.seconds < 3
     finally:
         client.stop_channels()
 
@@ -550,7 +550,7 @@ def test_stop_in_the_shell_works_from_another_thread(tmp_path: Path) -> None:
         started = time.monotonic()
         with pytest.raises(RunCancelled, match="stopped by the user"):
             list(shell.execute(request, Stop(), lambda output: output, stop_after=0.4))
-        assert time.monotonic() - started < 1.6
+        assert time.monotonic() - started < 3
     finally:
         shell.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -238,6 +238,15 @@ def run(kernel: Kernel, code: str, *, stop: Stop | None = None, **request: Any) 
         ran.cancelled = error
     ran.seconds = time.monotonic() - started
     return ran
+
+
+def in_time(seconds: float, attempt: Callable[[], Ran]) -> Ran:
+    """What an attempt gives that takes less, or the third: others use the machine too."""
+    for _ in range(2):
+        ran = attempt()
+        if ran.seconds < seconds:
+            return ran
+    return attempt()
 
 
 def stopped_after(kernel: Kernel, code: str, seconds: float) -> Ran:

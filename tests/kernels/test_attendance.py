@@ -107,7 +107,7 @@ def test_stop_ends_a_cell_that_waits_for_the_person(kernel: FreshKernel, typist:
     typist.answers += [None]
     ran = stopped_after(kernel, "input('Name? ')", 0.5)
     assert ran.cancelled is not None
-    assert ran.seconds < 1.5
+    assert ran.seconds < 3
     assert typist.questions[0].closed == 1
     assert run(kernel, "1").plain == ["1"]
 

@@ -75,6 +75,25 @@ def test_nothing_is_left_in_the_persons_namespace(client: FreshKernel) -> None:
     assert names.plain == ["[]"]
 
 
+SLOW_PIPE = """
+import subprocess, sys, threading, time
+kind = type(sys.stdout)
+header = kind.parent_header
+def slow(stream):
+    time.sleep(0.01 * (threading.current_thread() is stream.watch_fd_thread))
+    return header.fget(stream)
+kind.parent_header = header.getter(slow)
+"""
+
+
+def test_the_last_words_of_a_child_are_waited_for(client: FreshKernel) -> None:
+    """They come through a thread of ipykernel, which is late on a busy machine."""
+    run(client, SLOW_PIPE)
+    said = [run(client, "subprocess.run(['echo', 'late']);").text for _ in range(4)]
+    run(client, "kind.parent_header = header")
+    assert said == ["late\n"] * 4
+
+
 def test_the_probe_comes_back_when_it_was_lost(client: FreshKernel) -> None:
     code = "import sys; [sys.modules.pop(n) for n in list(sys.modules) if '_cellwright' in n];"
     run(client, code)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from cellwright.drain import Drain
 from cellwright.kernels.calling_cell import calling_cell_kept
-from cellwright.kernels.drain import Drain
 from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.kernels.nested_loop import NestedLoop
 
@@ -103,7 +103,7 @@ def test_an_interrupt_ends_a_cell_that_awaits() -> None:
     started = time.monotonic()
     assert interrupted_after(0.2, nested, cell(result, catches=True)) is result
     assert isinstance(result.error_in_exec, KeyboardInterrupt)
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 3
     nested.close()
 
 

@@ -204,7 +204,7 @@ def test_a_cell_is_interrupted_busy_asleep_and_in_a_child(fork: Any) -> None:
     for code in ("while True: pass", "import time; time.sleep(60)", "!sleep 60"):
         ran = stopped_after(kernel, code, 0.2)
         assert ran.cancelled is not None
-        assert ran.seconds < 2
+        assert ran.seconds < 4
     assert run(kernel, "1 + 1").plain == ["2"]
 
 
@@ -248,7 +248,7 @@ def test_a_kernel_that_is_asked_to_end_ends_of_itself(fork: Any) -> None:
         started = time.monotonic()
         kernel.close()
         assert process.returncode == 0
-        assert time.monotonic() - started < 1.5
+        assert time.monotonic() - started < 3
 
 
 def test_nothing_that_a_kernel_started_outlives_it(fork: Any) -> None:

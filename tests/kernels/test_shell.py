@@ -216,7 +216,7 @@ def test_a_cell_is_interrupted_inside_a_calling_cell_that_awaits(
     timer.join()
     assert answer is not None
     assert answer["cancelled"] == "interrupted by the person"
-    assert time.monotonic() - started < 1.6
+    assert time.monotonic() - started < 3
 
 
 def test_a_cell_in_another_thread_runs_and_can_be_stopped(shell: RemoteShellKernel) -> None:

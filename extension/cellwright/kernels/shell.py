@@ -11,13 +11,13 @@ from typing import Any
 
 from cellwright import cell_watch, probe
 from cellwright.cells import Execution, ExecutionStatus
+from cellwright.drain import Drain
 from cellwright.errors import RunCancelled
 from cellwright.events import CellOutput
 from cellwright.interrupt_watch import StubbornCellError
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.kernels.calling_cell import calling_cell_kept
 from cellwright.kernels.capture import Capture
-from cellwright.kernels.drain import Drain
 from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.kernels.nested_loop import NestedLoop
 from cellwright.kernels.outcome import INTERRUPTED, answered, execution, reason_text

@@ -1,7 +1,8 @@
 """Waits until what a cell wrote has arrived: text in buffers, and output of child processes.
 
 A child's output takes a way of its own, through a pipe and a thread of ipykernel, and comes some
-milliseconds late. Only cells that had children wait for it.
+milliseconds late. Only cells that had children wait for it. Runs inside the kernel, from the
+standard library alone, on Python 3.8 and later.
 """
 
 from __future__ import annotations
@@ -25,10 +26,15 @@ class Drain:
         self._streams = [sys.stdout, sys.stderr]
         self._children = _ended_children()
 
+    def settle(self) -> None:
+        """Wait for the last words of children that have ended; without any it does not wait."""
+        if _ended_children() != self._children:
+            self._wait_for_silence()
+
     def finish(self) -> None:
-        """Wait for what is on its way; a cell without children does not wait."""
+        """Wait for all that is on its way, and see that it is sent."""
         if _ended_children() != self._children or self._unread():
-            self._settle()
+            self._wait_for_silence()
         for stream in self._streams:
             try:
                 stream.flush()
@@ -36,7 +42,7 @@ class Drain:
                 # The cell closed or replaced it.
                 continue
 
-    def _settle(self) -> None:
+    def _wait_for_silence(self) -> None:
         give_up = time.monotonic() + LONGEST_SECONDS
         quiet_since = time.monotonic()
         while time.monotonic() < min(give_up, quiet_since + QUIET_SECONDS):
