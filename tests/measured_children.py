@@ -1,7 +1,7 @@
 """Which child processes take part in measuring coverage: those that a test asks it of.
 
-Measuring makes a child's start take twice the time, and most of a thousand children run nothing
-that other tests do not measure. Kernels of ``tests/kernels`` are the subject, so they are measured.
+Measuring children took 69 of the 163 processor seconds of ``tests/magics``, and most of them run
+what other tests measure. Kernels of ``tests/kernels`` are the subject, so they are measured.
 """
 
 from __future__ import annotations
