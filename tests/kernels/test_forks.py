@@ -90,16 +90,18 @@ def test_a_warmed_process_that_was_killed_is_made_anew(tmp_path: Path) -> None:
 def test_a_warmed_process_that_is_ending_is_not_asked_any_more() -> None:
     """Killed under load it has let go of the channel a while before it has ended."""
     warmed = WarmedProcess(Recipe((sys.executable,), (), tuple(kernel_environment().items()), HELD))
-    warmed.wait_until_warm()
-    assert warmed.is_current
-    os.kill(warmed.process.pid, signal.SIGUSR1)
-    deadline = time.monotonic() + 10
-    while warmed.is_current and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not warmed.is_current
-    assert warmed.process.poll() is None
-    warmed.process.kill()
-    warmed.close()
+    try:
+        warmed.wait_until_warm()
+        assert warmed.is_current
+        os.kill(warmed.process.pid, signal.SIGUSR1)
+        deadline = time.monotonic() + 10
+        while warmed.is_current and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not warmed.is_current
+        assert warmed.process.poll() is None
+    finally:
+        warmed.process.kill()
+        warmed.close()
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
