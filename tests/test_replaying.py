@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from fake_service import Answer, FakeService, text, tool_call
 
 from cellwright.commands.repeating import difference_lines
 from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import Event, RunStarted, ToolStarted
+from cellwright.events import Event, RunStarted, RunStatus, ToolStarted
 from cellwright.kernels import CellRequest, Kernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.lm.openai import OpenAILM
@@ -181,6 +182,52 @@ def test_what_was_allowed_is_run_where_something_else_was_refused(desk: Desk) ->
     again = desk.replay(record)
     assert [call.status for call in again.calls] == ["refused", "ok"]
     assert compare(record, again) == ()
+
+
+def test_a_replay_of_a_stopped_run_ends_where_it_was_stopped(desk: Desk) -> None:
+    """Issue 13, 20: the cell that ran when Stop came would run for ever, so it is not run."""
+    stop = Stop()
+    cells = ["print('before')", "while True: pass"]
+    script = [
+        tool_call("run_cell", {"code": code}, id=f"c{number}") for number, code in enumerate(cells)
+    ]
+    conversation = Conversation(desk.place)
+    question = Question("Go.", Parameters("m"), mode="auto")
+    with FakeService(script) as service:
+        for event in conversation.ask(question, OpenAILM(service.settings()), stop):
+            if isinstance(event, ToolStarted) and event.call_id == "c1":
+                threading.Timer(0.5, stop.set).start()
+    record = desk.place.store.record(conversation.last_run_id)
+    assert record.status == "cancelled"
+    again = desk.replay(record)
+    assert again.status == "cancelled"
+    assert "recorded run was stopped" in again.reason
+    assert "another way" not in again.reason
+    assert [cell.source for cell in again.executions] == cells[:1]
+    assert compare(record, again) == ()
+    assert any("was stopped" in line for line in difference_lines(record, ()))
+    assert "was stopped" in repr(ReplayedRun(record, Run(again)))
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [("running", "that run was cut off"), ("task error", "ended here too: The service failed.")],
+)
+def test_a_replay_of_a_run_that_was_cut_off_or_failed_says_that(
+    desk: Desk, status: RunStatus, says: str
+) -> None:
+    script = [tool_call("run_cell", {"code": "1"}, id="c1"), text("Done.")]
+    record = desk.ask(script)
+    broken = replace(
+        record,
+        status=status,
+        reason="The service failed.",
+        messages=record.messages[:-1],
+        steps=record.steps[:1],
+    )
+    again = desk.replay(broken)
+    assert says in again.reason
+    assert compare(broken, again) == ()
 
 
 def test_another_model_is_offered_the_same_tools_and_the_person_is_told_of_those_gone(

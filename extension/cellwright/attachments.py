@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cellwright.errors import SetupError
-from cellwright.file_kinds import HEAD_BYTES, RASTER_TYPES, is_text, kind_of
+from cellwright.file_kinds import (
+    HEAD_BYTES,
+    RASTER_TYPES,
+    TEXT_TYPES,
+    find_encoding,
+    is_text,
+    kind_of,
+)
 from cellwright.messages import ImagePart
 from cellwright.pictures import Picture, picture_in, sendable
 
@@ -39,6 +46,8 @@ class Attachment:
     """The first lines of a text file, or what kind of picture it is; empty for others."""
     mime: str = ""
     """Told by what is in it, not by its name."""
+    encoding: str = ""
+    """Python's name of the encoding of a text that is not UTF-8; empty for everything else."""
 
 
 def attach(paths: tuple[str, ...], folder: Path) -> tuple[Attachment, ...]:
@@ -123,14 +132,17 @@ def _describe(path: Path, folder: Path) -> Attachment:
     full, base = path.resolve(), folder.resolve()
     name = str(full.relative_to(base)) if full.is_relative_to(base) else str(full)
     mime = kind_of(head[:HEAD_BYTES], name)
-    return Attachment(name, size, digest, _preview(head, mime), mime)
+    is_words = mime.startswith("text/") or mime in TEXT_TYPES or is_text(head[:HEAD_BYTES])
+    encoding = find_encoding(head) if is_words else ""
+    told = "" if encoding in ("utf-8", "utf-8-sig") else encoding
+    return Attachment(name, size, digest, _preview(head, mime, encoding), mime, told)
 
 
-def _preview(head: bytes, mime: str) -> str:
+def _preview(head: bytes, mime: str, encoding: str) -> str:
     if mime in RASTER_TYPES:
         picture = _picture(head)
         return picture.words if picture is not None else f"[{mime}]"
-    if not is_text(head[:HEAD_BYTES]):
+    if not encoding:
         return ""
-    lines = head[:HEAD_BYTES].decode("utf-8-sig", "replace").splitlines()[:PREVIEW_LINES]
+    lines = head[:HEAD_BYTES].decode(encoding, "replace").splitlines()[:PREVIEW_LINES]
     return "\n".join(line[:PREVIEW_LINE_CHARACTERS] for line in lines)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from functools import cache
 from pathlib import PurePath
 
-__all__ = ["HEAD_BYTES", "RASTER_TYPES", "UNKNOWN", "is_text", "kind_of"]
+__all__ = ["HEAD_BYTES", "RASTER_TYPES", "UNKNOWN", "find_encoding", "is_text", "kind_of"]
 
 RASTER_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 """Pictures that models take."""
@@ -61,6 +62,24 @@ NARROWED = {
 """What only the name can tell apart, among what begins alike."""
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Text in UTF-16 begins with one of these; so does much that is none."""
+BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+ENCODINGS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251")
+"""What is looked for in text that is not UTF-8: what spreadsheets save on systems whose language
+is Chinese, Japanese, Korean, Western European or Russian. A longer list makes short texts
+ambiguous."""
+SAMPLED_BYTES = 65_536
+SURE_BY = 0.02
+"""So much less disorder than the next one, as the detector counts it, the right encoding has."""
+FEW_BYTES = 80
+"""With fewer bytes beyond ASCII, every encoding that fits is as likely as another: Chinese of a
+few words is valid Korean."""
+BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+ACCENTED_LETTER = re.compile(rb"(?<![\x80-\xff])[\xc0-\xff](?![\x80-\xff])")
+"""A letter of Western Europe among ASCII ones; bytes of all others come in pairs or words."""
 TEXT_TYPES = ("application/json", "application/xml", "application/x-sh", "application/sql")
 
 
@@ -87,10 +106,49 @@ def kind_of(head: bytes, name: str) -> str:
 
 def is_text(head: bytes) -> bool:
     """Whether these bytes are text, as far as they tell; the last sign may be cut in two."""
-    if b"\0" in head:
+    if b"\0" in head or head.startswith(WIDE):
         return False
     text = head.decode("utf-8-sig", "replace")
-    return text.count("\ufffd") <= len(text) // 10
+    return text.count("\ufffd") <= len(text) // 10 or bool(find_encoding(head))
+
+
+def find_encoding(data: bytes) -> str:
+    """The Python name of the encoding that a text is in; empty: it cannot be told.
+
+    Args:
+        data: The text, or its first ``SAMPLED_BYTES``.
+    """
+    sample = data[:SAMPLED_BYTES]
+    if len(sample) == SAMPLED_BYTES:
+        # At the end of a line no character is cut in two.
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if sample.startswith(mark):
+            return encoding
+    if b"\0" in sample:
+        return ""
+    if _is_utf8(sample):
+        return "utf-8"
+    beyond_ascii = len(BEYOND_ASCII.findall(sample))
+    if len(ACCENTED_LETTER.findall(sample)) >= 0.8 * beyond_ascii:
+        return "cp1252"
+    # Imported here: the magics load this module, and few files need it.
+    from charset_normalizer import from_bytes
+
+    found = list(from_bytes(sample, cp_isolation=list(ENCODINGS)))
+    margin = SURE_BY if beyond_ascii >= FEW_BYTES else 1.0
+    likely = [match.encoding for match in found if match.chaos - found[0].chaos < margin]
+    return likely[0] if len(likely) == 1 else ""
+
+
+def _is_utf8(sample: bytes) -> bool:
+    """Whether this is UTF-8; a stray byte in a long text does not make it anything else."""
+    text = sample.decode("utf-8", "replace")
+    wide = sum(not character.isascii() for character in text)
+    broken = text.count("\ufffd")
+    if text.endswith("\ufffd") and wide > 1:
+        broken -= 1  # the sample was cut in the middle of a character
+    return broken * 20 <= wide - broken
 
 
 def _named(name: str) -> str:

@@ -19,7 +19,7 @@ from cellwright.components.live_registry import RESERVED_TOOLS
 from cellwright.components.live_tools import discovered
 from cellwright.components.standard import standard_tools
 from cellwright.conversation import Conversation, Place, Question
-from cellwright.errors import SetupError
+from cellwright.errors import LMError, RunCancelled, SetupError
 from cellwright.events import Event, ToolStarted
 from cellwright.kernels import CellRequest
 from cellwright.lm import LM
@@ -43,7 +43,15 @@ from cellwright.typed_answers import typed_answers_in
 from cellwright.usage import Usage
 from cellwright.values import from_dict, to_dict
 
-__all__ = ["Difference", "OtherModel", "ReplayResult", "compare", "replay", "rerun"]
+__all__ = [
+    "Difference",
+    "OtherModel",
+    "ReplayResult",
+    "compare",
+    "describe_ending",
+    "replay",
+    "rerun",
+]
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 CELL_NAME = re.compile(r"(Cell In|Input In|In)\s*\[?\d*\]?|ipykernel_\d+|<ipython-input-[^>]*>")
@@ -89,10 +97,11 @@ def replay(record: RunRecord, place: Place, stop: Stop | None = None) -> Iterato
     Raises:
         SetupError: The record holds no answers.
     """
-    replies = _replies(record)
-    if not replies:
+    if not _replies(record):
         raise SetupError(
-            f"The run {record.run_id!r} has no recorded answers.", hint="Run it again instead."
+            f"The run {record.run_id!r} has no recorded answers: it ended before the model said "
+            "anything.",
+            hint="Ask it again: rerun instead of replay.",
         )
     # Where nothing was refused nothing has to be asked.
     refused = any(call.status == "refused" for call in record.calls)
@@ -103,7 +112,52 @@ def replay(record: RunRecord, place: Place, stop: Stop | None = None) -> Iterato
         limits = replace(question.limits, soft_wait_seconds=PATIENCE_SECONDS)
         question = replace(question, limits=limits)
     place = replace(place, approver=RecordedApprover(record))
-    return _again(record, place, question, ReplayLM(replies), stop)
+    lm = ReplayLM(_replayed_replies(record), _ending(record))
+    return _again(record, place, question, lm, stop)
+
+
+def _ending(record: RunRecord) -> LMError | RunCancelled | None:
+    """How a replay ends that has come to where the recorded run broke off; None: it did not."""
+    if record.status == "completed":
+        return None
+    if record.status == "cancelled":
+        return RunCancelled("ended here, where the recorded run was stopped")
+    if record.status == "running":
+        return RunCancelled("ended here, where the record ends: that run was cut off")
+    why = record.reason.strip().splitlines()[-1:] or [record.status]
+    return LMError(f"The recorded run ended here too: {why[0]}")
+
+
+def describe_ending(record: RunRecord) -> str:
+    """What a person has to know of a replay of a run that did not complete; else empty."""
+    if record.status == "completed":
+        return ""
+    how = {"cancelled": "was stopped", "running": "was cut off"}.get(record.status)
+    how = how or f"ended with {record.status!r}"
+    cells = " The cell that was running then is not run again." if _broken_off_calls(record) else ""
+    return f"The recorded run {how}, and its replay ends at the same place.{cells}"
+
+
+def _broken_off_calls(record: RunRecord) -> frozenset[str]:
+    """Calls that were running, or about to, when somebody stopped the run or it was cut off."""
+    if record.status not in ("cancelled", "running"):
+        return frozenset()
+    ended = {call.call_id for call in record.calls if call.status in ("ok", "error", "refused")}
+    named = {call.id for reply in _replies(record) for call in reply.message.tool_calls}
+    return frozenset(named - ended)
+
+
+def _replayed_replies(record: RunRecord) -> tuple[Reply, ...]:
+    """The replies, without calls that were broken off: such a cell might never end by itself."""
+    broken_off = _broken_off_calls(record)
+    replies = []
+    for reply in _replies(record):
+        calls = tuple(call for call in reply.message.tool_calls if call.id not in broken_off)
+        if calls == reply.message.tool_calls:
+            replies.append(reply)
+        elif calls:
+            replies.append(replace(reply, message=replace(reply.message, tool_calls=calls)))
+    return tuple(replies)
 
 
 class RecordedApprover(Approver):
@@ -309,7 +363,9 @@ def compare(recorded: RunRecord, replayed: RunRecord) -> tuple[Difference, ...]:
     between two runs of the same code.
     """
     found = _call_differences(recorded, replayed)
-    before, after = recorded.executions, replayed.executions
+    broken_off = _broken_off_calls(recorded)
+    before = [cell for cell in recorded.executions if cell.call_id not in broken_off]
+    after = replayed.executions
     for number, (old, new) in enumerate(zip(before, after, strict=False), start=1):
         found += _cell_differences(number, old, new)
     for number in range(len(after) + 1, len(before) + 1):

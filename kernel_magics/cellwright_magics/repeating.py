@@ -12,7 +12,7 @@ from cellwright.events import Event
 from cellwright.kernels.fresh import start_kernel
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
-from cellwright.replaying import Difference, OtherModel, compare, replay, rerun
+from cellwright.replaying import Difference, OtherModel, compare, describe_ending, replay, rerun
 from cellwright.run import Run
 from cellwright.services import Service
 from cellwright_magics.display import Transcript
@@ -32,7 +32,9 @@ class ReplayedRun(Table):
         self.run = run
         self.differences: tuple[Difference, ...] = compare(recorded, run.record)
         cells = "1 cell" if len(recorded.cells) == 1 else f"{len(recorded.cells)} cells"
-        self.empty = f"Replay of {recorded.run_id}: {cells}, no differences."
+        ending = describe_ending(recorded)
+        said = f"Replay of {recorded.run_id}: {cells}, no differences."
+        self.empty = f"{said} {ending}" if ending else said
 
     def rows(self) -> list[tuple[str, ...]]:
         """One row a difference."""

@@ -55,9 +55,11 @@ def test_a_second_parser_error_is_told() -> None:
     assert "I could not read `a.csv`: ParserError" in answer.text
 
 
-def test_a_utf16_file_is_known_by_its_first_byte() -> None:
+def test_a_file_that_is_not_utf8_is_read_in_the_encoding_that_was_found() -> None:
     error = "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start"
-    assert 'encoding="utf-16"' in code_of(after("profile a.csv", error))
+    assert "find_encoding" in code_of(after("profile a.csv", error))
+    assert 'encoding="utf-16"' in code_of(after("profile a.csv", error, "encoding: utf-16"))
+    assert "do not recognise" in after("profile a.csv", error, "encoding: ").text
 
 
 def test_a_missing_reader_is_installed_when_there_is_a_tool() -> None:

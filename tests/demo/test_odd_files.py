@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,3 +114,62 @@ def test_an_empty_file_is_reported(session: Session, folder: Path) -> None:
     assert (
         "EmptyDataError: No columns to parse from file" in session.ask("profile empty.csv").answer
     )
+
+
+CHINESE_CITIES = "北京 上海 广州 深圳 杭州 成都 武汉 西安 南京 重庆"
+JAPANESE_CITIES = "東京 大阪 名古屋 札幌 福岡 神戸 京都 さいたま 横浜 仙台"
+
+
+def sales(header: str, cities: str) -> str:
+    rows = "".join(f"{city},{amount}\n" for amount, city in enumerate(cities.split() * 3))
+    return f"{header}\n{rows}"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (sales("城市,销售额", CHINESE_CITIES), "gbk"),
+        (sales("都市,売上", JAPANESE_CITIES), "shift_jis"),
+        (sales("城市,销售额", CHINESE_CITIES), "utf-16"),
+    ],
+)
+def test_tables_from_east_asia_are_read_without_mojibake(
+    session: Session, folder: Path, text: str, encoding: str
+) -> None:
+    (folder / "cities.csv").write_bytes(text.encode(encoding))
+    turn = session.ask("profile cities.csv")
+    assert text[:2] in turn.answer
+    assert any("look which encoding it is in" in said for said in turn.said)
+
+
+def test_what_cannot_be_told_is_refused(session: Session, folder: Path) -> None:
+    (folder / "cities.csv").write_bytes("城市,n\n北京,1\n".encode("gbk"))
+    turn = session.ask("profile cities.csv")
+    assert "encoding that I do not recognise" in turn.answer
+    assert "UTF-8" in turn.answer
+
+
+def test_a_database_and_other_binary_files_are_not_parsed_as_csv(
+    session: Session, folder: Path
+) -> None:
+    with contextlib.closing(sqlite3.connect(folder / "data.csv")) as database:
+        database.execute("create table t (a)")
+        database.commit()
+    (folder / "plain.csv").write_bytes(b"SQLite format 3\0\x01\x02\0\n\0\0\n")
+    for name in ("data.csv", "plain.csv"):
+        answer = session.ask(f"profile {name}").answer
+        assert f"I cannot read `{name}` as a table" in answer
+    answer = session.ask(
+        "profile it\n\n<files>\ndata.sqlite (8.2 kB, application/vnd.sqlite3)\n</files>"
+    ).answer
+    assert "application/vnd.sqlite3" in answer
+
+
+def test_of_a_file_of_gigabytes_the_first_rows_are_read_and_that_is_said(
+    session: Session, folder: Path
+) -> None:
+    (folder / "big.csv").write_text("a,b\n" + "1,2\n" * 10)
+    turn = session.ask("profile it\n\n<files>\nbig.csv (2.1 GB)\n  a,b\n</files>")
+    assert "nrows=1000000" in turn.codes[0]
+    assert "big_sample" in turn.codes[0]
+    assert "`big.csv` is large: this is about its first 10 rows." in turn.answer

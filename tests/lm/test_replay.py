@@ -31,6 +31,13 @@ def test_a_record_without_more_replies_says_so() -> None:
         ask(lm)
 
 
+def test_a_run_that_broke_off_ends_its_replay_as_it_ended() -> None:
+    lm = ReplayLM([SAID], RunCancelled("ended here"))
+    ask(lm)
+    with pytest.raises(RunCancelled, match="ended here"):
+        ask(lm)
+
+
 def test_stop_is_looked_at() -> None:
     stop = Stop()
     stop.set()

@@ -24,7 +24,7 @@ from cellwright.errors import SetupError
 from cellwright.events import Event
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
-from cellwright.replaying import Difference, OtherModel, ReplayResult, compare
+from cellwright.replaying import Difference, OtherModel, ReplayResult, compare, describe_ending
 from cellwright.replaying import replay as replay_run
 from cellwright.replaying import rerun as rerun_run
 from cellwright.services import open_service
@@ -44,7 +44,7 @@ def replay(invocation: Invocation) -> int:
         old = store.record(store.resolve(invocation.options.id))
         new = again(invocation, store, old, replay_run)
     result = ReplayResult(new, compare(old, new))
-    if exit_code(new) != exit_code(old):
+    if exit_code(new) != exit_code(old) and not _both_broke_off(old, new):
         return report(new, invocation, source_run=old.run_id)
     lines = [*difference_lines(old, result.differences), *map(one_line, new.notices)]
     differences = [to_dict(difference) for difference in result.differences]
@@ -53,6 +53,10 @@ def replay(invocation: Invocation) -> int:
     code = NOT_COMPLETED if differences else COMPLETED
     invocation.console.result({**document, "exit_code": code}, "\n".join(lines))
     return code
+
+
+def _both_broke_off(old: RunRecord, new: RunRecord) -> bool:
+    return old.status == "running" and new.status == "cancelled"
 
 
 def rerun(invocation: Invocation) -> int:
@@ -122,9 +126,10 @@ def changed_files(files: Mapping[str, str], folder: Path) -> tuple[str, ...]:
 def difference_lines(old: RunRecord, differences: tuple[Difference, ...]) -> list[str]:
     """The differences in words."""
     cells = _count(len(old.cells), "cell")
+    ending = [describe_ending(old)] if describe_ending(old) else []
     if not differences:
-        return [f"{cells}, no differences."]
-    lines = [f"{_count(len(differences), 'difference')} in {cells}:"]
+        return [f"{cells}, no differences.", *ending]
+    lines = [*ending, f"{_count(len(differences), 'difference')} in {cells}:"]
     for difference in differences:
         lines += [
             f"cell {difference.cell_number}: {difference.what}"

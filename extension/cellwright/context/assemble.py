@@ -96,7 +96,12 @@ def _default_prompt(attachments: tuple[Attachment, ...]) -> str:
 
 
 def _attachment(item: Attachment) -> str:
-    line = f"{item.name} ({human_size(item.size_bytes)})"
+    about = [human_size(item.size_bytes)]
+    if item.encoding:
+        about.append(f"encoding {item.encoding}")
+    elif item.mime and not item.preview and not item.mime.startswith("text/"):
+        about.append(item.mime)
+    line = f"{item.name} ({', '.join(about)})"
     return f"{line}\n{_indented(item.preview)}" if item.preview else line
 
 

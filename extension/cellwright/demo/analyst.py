@@ -31,6 +31,7 @@ __all__ = ["Answer", "next_answer"]
 
 STEP_LIMIT = 10
 HAND_IN = "hand_in"
+SAMPLED = "`{path}` is large: this is about its first {rows:,} rows."
 ONLY_RULES = "I have rules for text, numbers, tables and plots only."
 FRAME_TASKS: Mapping[Task, Callable[[Work], Steps[str]]] = {
     "clean": clean_missing,
@@ -141,7 +142,8 @@ def _about_data(conversation: Conversation, wish: Wish, tools: frozenset[str]) -
     frame = yield from load(source, tools)
     tasks: tuple[Task, ...] = wish.tasks or ("profile",)
     table = yield from convert(frame, _needed(tasks, wish, frame), copy=bool(source.variable))
-    work = Work(wish, table.frame, tools, table.notes)
+    sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
+    work = Work(wish, table.frame, tools, (*sampled, *table.notes))
     parts = []
     for task in tasks:
         parts.append((yield from FRAME_TASKS[task](work)))

@@ -12,6 +12,7 @@ from cellwright.demo.matching import closest
 from cellwright.demo.pandas_code import (
     dates_code,
     identifier,
+    is_delimited,
     load_code,
     missing_code,
     numbers_code,
@@ -34,6 +35,18 @@ from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_cod
 __all__ = ["Table", "convert", "load"]
 
 LOAD_LIMIT = 4
+SAMPLED_ROWS = 1_000_000
+NOT_TABLES = ("application/", "audio/", "image/", "video/")
+CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f]")
+NO_TABLE = (
+    "I cannot read `{path}` as a table: it is {what}. Save the table as CSV in UTF-8, or load it "
+    "into a DataFrame and name that with `@name`."
+)
+FIND_ENCODING = """\
+from cellwright.file_kinds import find_encoding
+
+with open({path}, "rb") as file:
+    print("encoding:", find_encoding(file.read(65_536)))"""
 DELIMITERS = (";", "\t", "|")
 DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?:;|$)")
 LIST_FILES = """\
@@ -59,7 +72,7 @@ def load(source: Source, tools: frozenset[str]) -> Steps[Frame]:
     """
     if source.variable:
         return (yield from _look_at(source.variable))
-    return (yield from _Reading(source.path, tools).read())
+    return (yield from _Reading(source, tools).read())
 
 
 def _look_at(name: str) -> Steps[Frame]:
@@ -86,14 +99,29 @@ def _frame(name: str, done: Done) -> Frame:
 class _Reading:
     """One file, read again with other options until it can be."""
 
-    def __init__(self, path: str, tools: frozenset[str]) -> None:
-        self._path = path
+    def __init__(self, source: Source, tools: frozenset[str]) -> None:
+        self._path = source.path
         self._tools = tools
-        self._options: dict[str, Any] = reader_options(path)
-        self._name = identifier(_stem(path))
+        self._options: dict[str, Any] = reader_options(source.path)
+        self._name = identifier(_stem(source.path))
+        self._kind = source.kind
+        if source.kind.startswith("encoding "):
+            self._options["encoding"] = source.kind.removeprefix("encoding ")
+        self._is_sampled = source.is_large and self._is_delimited
+        if self._is_sampled:
+            self._options["nrows"] = SAMPLED_ROWS
+            self._name += "_sample"
+
+    @property
+    def _is_delimited(self) -> bool:
+        return is_delimited(self._path)
 
     def read(self) -> Steps[Frame]:
+        if self._kind.startswith(NOT_TABLES) and self._is_delimited:
+            raise CannotGoOnError(NO_TABLE.format(path=self._path, what=self._kind))
         text = f"I read `{self._path}` and look at its columns."
+        if self._is_sampled:
+            text += f" It is large, so I read the first {SAMPLED_ROWS:,} rows only."
         for _ in range(LOAD_LIMIT):
             done = yield from run_code(text, load_code(self._path, self._name, self._options))
             text = ""
@@ -109,6 +137,8 @@ class _Reading:
     def _after_look(self, frame: Frame) -> str:
         """Why to read again; empty when the columns are fine."""
         header = str(frame.columns[0].name)
+        if CONTROL_CHARACTER.search(header):
+            raise CannotGoOnError(NO_TABLE.format(path=self._path, what="binary data"))
         found = [mark for mark in DELIMITERS if mark in header and mark != self._options.get("sep")]
         if len(frame.columns) > 1 or not found:
             return ""
@@ -133,13 +163,20 @@ class _Reading:
         ):
             return "With it installed, I read the file again."
         if error.name == "UnicodeDecodeError" and "encoding" not in self._options:
-            self._options["encoding"] = (
-                "utf-16" if "0xff in position 0" in error.message else "cp1252"
-            )
-            return f"The file is not UTF-8, so I read it as {self._options['encoding']}."
+            return (yield from self._find_encoding())
         if error.name == "ParserError" and "sep" not in self._options:
             return (yield from self._peek())
         raise CannotGoOnError(f"I could not read `{self._path}`: {error.name}: {error.message}")
+
+    def _find_encoding(self) -> Steps[str]:
+        text = "The file is not UTF-8, so I look which encoding it is in."
+        done = yield from run_code(text, FIND_ENCODING.format(path=quoted(self._path)))
+        encoding = labelled(done.text, "encoding")
+        if not encoding:
+            what = "text in an encoding that I do not recognise, or no text"
+            raise CannotGoOnError(NO_TABLE.format(path=self._path, what=what))
+        self._options["encoding"] = encoding
+        return f"It is in {encoding}, so I read it that way."
 
     def _peek(self) -> Steps[str]:
         opened = f'with open({quoted(self._path)}, encoding="utf-8-sig") as lines:'

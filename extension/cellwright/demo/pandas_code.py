@@ -14,6 +14,7 @@ from cellwright.demo.matching import Group, Query
 __all__ = [
     "dates_code",
     "identifier",
+    "is_delimited",
     "load_code",
     "missing_code",
     "numbers_code",
@@ -44,6 +45,11 @@ def identifier(text: str, fallback: str = "data") -> str:
     if not name or name[0].isdigit():
         name = f"{fallback}_{name}".rstrip("_")
     return f"{name}_{fallback}" if keyword.iskeyword(name) or hasattr(builtins, name) else name
+
+
+def is_delimited(path: str) -> bool:
+    """Whether a file is read as lines of separated values, as every unknown kind is."""
+    return READERS.get(_ending(path), ("read_csv", {}))[0] == "read_csv"
 
 
 def reader_options(path: str) -> dict[str, Any]:

@@ -14,7 +14,9 @@ __all__ = ["Source", "find_source"]
 
 MENTIONED = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 FRAME_LINE = re.compile(r"^@?([^\W\d]\w*): \S*DataFrame\b", re.M)
-ATTACHED = re.compile(r"^(\S.*?) \([\d.,]+ (?:bytes|kB|MB|GB|TB)\)$", re.M)
+ATTACHED = re.compile(r"^(\S.*?) \(([\d.,]+) (bytes|kB|MB|GB|TB)(?:, ([^()]*))?\)$", re.M)
+UNIT_MEGABYTES = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3, "TB": 1e6}
+LARGE_MEGABYTES = 500.0
 WORD = re.compile(r"[^\W\d]\w*")
 NOTHING_HERE = (
     "I found no data to work on: name a file (such as `sales.csv`), attach one with `--files`, "
@@ -44,6 +46,10 @@ class Source:
 
     variable: str = ""
     path: str = ""
+    is_large: bool = False
+    """Too large to be read whole."""
+    kind: str = ""
+    """What an attached file is said to be, where that is neither UTF-8 text nor a table."""
 
 
 def find_source(conversation: Conversation, tools: frozenset[str]) -> Steps[Source]:
@@ -81,16 +87,24 @@ def _named(conversation: Conversation, known: list[str]) -> Source | None:
     if not path:
         return None
     loaded = _loaded(conversation.earlier, path)
-    return Source(variable=loaded) if loaded in known else Source(path=path)
+    return Source(variable=loaded) if loaded in known else _file(conversation, path)
+
+
+def _file(conversation: Conversation, path: str) -> Source:
+    for name, size, unit, kind in ATTACHED.findall(conversation.files):
+        if name == path:
+            megabytes = float(size.replace(",", "")) * UNIT_MEGABYTES[unit]
+            return Source(path=path, is_large=megabytes > LARGE_MEGABYTES, kind=kind)
+    return Source(path=path)
 
 
 def _path(conversation: Conversation) -> str:
-    attached = ATTACHED.findall(conversation.files)
+    attached = [name for name, *_ in ATTACHED.findall(conversation.files)]
     said = file_names(conversation.prompt)
     for name in said:
         for path in attached:
             if re.split(r"[/\\]", path)[-1] == re.split(r"[/\\]", name)[-1]:
-                return str(path)
+                return path
     return next(iter([*said, *attached]), "")
 
 

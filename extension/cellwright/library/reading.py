@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from cellwright.errors import SetupError
+from cellwright.file_kinds import find_encoding
 from cellwright.library import Section
 from cellwright.library.code_reader import code_sections, python_sections
 from cellwright.library.html_reader import html_sections
@@ -50,8 +51,6 @@ TEXT_READERS: Mapping[str, Callable[[str], tuple[Section, ...]]] = {
     "table": table_sections,
     "html": html_sections,
 }
-MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
-ENCODINGS = ("utf-8", "gb18030", "cp1252")
 
 
 def kind_of(name: str) -> str:
@@ -90,16 +89,11 @@ def decoded(data: bytes) -> str:
     """The bytes as text, whatever usual encoding they are in.
 
     Raises:
-        ValueError: They are no text.
+        SetupError: They are no text, or in an encoding that cannot be told.
     """
-    for mark, encoding in MARKS.items():
-        if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    if b"\0" in data[:8_192]:
-        raise ValueError("it is not text")
-    for encoding in ENCODINGS:
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return data.decode("utf-8", "replace")
+    encoding = find_encoding(data)
+    if not encoding:
+        raise SetupError(
+            "It is not text in an encoding that is recognised.", hint="Save it as UTF-8."
+        )
+    return data.decode(encoding, "replace")

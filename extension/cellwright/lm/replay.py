@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from cellwright.errors import LMError
+from cellwright.errors import LMError, RunCancelled
 from cellwright.events import ReasoningDelta, TextDelta
 from cellwright.lm import Capabilities, LMEvent
 from cellwright.prompts import Prompt, Reply
@@ -18,10 +18,15 @@ class ReplayLM:
 
     Args:
         replies: The recorded replies, oldest first.
+        ending: Raised when one more is asked for: how the recorded run broke off. Without it the
+            replay went another way than the record.
     """
 
-    def __init__(self, replies: Sequence[Reply]) -> None:
+    def __init__(
+        self, replies: Sequence[Reply], ending: LMError | RunCancelled | None = None
+    ) -> None:
         self._replies = tuple(replies)
+        self._ending = ending
         self._given = 0
 
     def stream(self, prompt: Prompt, stop: Stop) -> Generator[LMEvent, None, Reply]:
@@ -29,10 +34,12 @@ class ReplayLM:
 
         Raises:
             LMError: The record has no more replies.
-            RunCancelled: ``stop`` was set.
+            RunCancelled: ``stop`` was set, or the recorded run was stopped here.
         """
         stop.check()
         if self._given == len(self._replies):
+            if self._ending is not None:
+                raise self._ending
             raise LMError(
                 f"The recorded run has {len(self._replies)} replies and one more is asked for.",
                 hint="The run went another way this time; run it again with a model.",
