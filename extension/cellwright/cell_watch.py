@@ -19,7 +19,15 @@ from .figures import FigureWatch
 from .inspection import describe, headline, kind
 from .interrupt_watch import InterruptWatch
 
-__all__ = ["STATE", "after_cell", "before_cell", "install", "own_names", "row"]
+__all__ = [
+    "STATE",
+    "after_cell",
+    "before_cell",
+    "install",
+    "own_names",
+    "row",
+    "waited_seconds",
+]
 
 FILE_LIMIT = 2_000
 FILE_SECONDS = 0.002
@@ -62,6 +70,8 @@ class _Cell:
         self.interrupts = InterruptWatch()
         self.input = builtins.input
         self.getpass = getpass.getpass
+        self.waited_seconds = 0.0
+        self.asked_at: float | None = None
         self.ask_exit = shell.__dict__.get("ask_exit")
         self.figures = FigureWatch(getattr(shell, "display_formatter", None))
         self.stdout = sys.stdout
@@ -105,9 +115,35 @@ def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = Fal
 
     if not has_keyboard:
         builtins.input = getpass.getpass = refuse
+    else:
+        builtins.input = _timed(cell, cell.input)
+        getpass.getpass = _timed(cell, cell.getpass)
     shell.ask_exit = lambda: cell.notes.append(NO_EXIT)
     cell.figures.start()
     cell.interrupts.start()
+
+
+def _timed(cell: _Cell, ask: Any) -> Any:
+    """``ask``, with the time that the cell waits for an answer counted."""
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        cell.asked_at = time.monotonic()
+        try:
+            return ask(*arguments, **options)
+        finally:
+            cell.waited_seconds += time.monotonic() - cell.asked_at
+            cell.asked_at = None
+
+    return timed
+
+
+def waited_seconds() -> float:
+    """How long the cell that runs has waited for somebody to type; from any thread."""
+    cell = STATE.cell
+    if cell is None:
+        return 0.0
+    asked_at = cell.asked_at
+    return cell.waited_seconds + (time.monotonic() - asked_at if asked_at is not None else 0.0)
 
 
 def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
@@ -128,7 +164,7 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
         "removed": [name for name in cell.variables if name not in namespace][:CHANGED_LIMIT],
         "files": _file_changes(cell),
         "cwd": _folder(),
-        "interrupted": cell.interrupts.seen,
+        "interrupted": cell.interrupts.seen or cell.interrupts.may_have_missed(result),
         "result_summary": summarise_result(getattr(result, "result", None)),
         "figures": cell.figures.seen,
         "cpu_seconds": cpu_seconds,

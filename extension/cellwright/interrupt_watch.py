@@ -38,6 +38,7 @@ class InterruptWatch:
     def __init__(self, *, is_nested: bool = False) -> None:
         self.seen = False
         """Whether an interrupt came."""
+        self._was_blind = False
         self._count = 0
         self._previous: Any = None
         self._awaits = False
@@ -49,6 +50,7 @@ class InterruptWatch:
         """Begin to watch; only the main thread is ever interrupted by a signal."""
         os.system = self._run_system
         if threading.current_thread() is not threading.main_thread():
+            self._was_blind = True
             return
         self._previous = signal.getsignal(signal.SIGINT)
         known = (signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN, None)
@@ -62,8 +64,25 @@ class InterruptWatch:
         if self._timer is not None:
             self._timer.cancel()
         if self._previous is not None:
+            self._was_blind = signal.getsignal(signal.SIGINT) != self._on_interrupt
             signal.signal(signal.SIGINT, self._previous)
             self._previous = None
+
+    def may_have_missed(self, result: Any) -> bool:
+        """Whether a ``KeyboardInterrupt`` may be an interrupt that was not seen here.
+
+        Code can raise one itself: that is an error of the code, unless the watch had no part in
+        how the process is interrupted.
+
+        Args:
+            result: What ``run_cell`` returned, or the exception that ended it.
+        """
+        errors = (
+            getattr(result, "error_in_exec", None),
+            getattr(result, "error_before_exec", None),
+        )
+        found = (result, *errors)
+        return self._was_blind and any(isinstance(error, KeyboardInterrupt) for error in found)
 
     def _on_interrupt(self, number: int, frame: Any) -> None:
         self.seen = True

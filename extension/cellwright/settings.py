@@ -178,6 +178,23 @@ def checked_mode(value: str, where: str) -> Mode:
     raise SetupError(f"{where} is {value!r}.", hint=f"Use one of: {', '.join(MODES)}.")
 
 
+def check_batch_mode(mode: str, *, is_interactive: bool) -> None:
+    """Refuse a mode that would ask where nobody can be asked, before a model is paid for.
+
+    Args:
+        mode: How the run is to be allowed to act.
+        is_interactive: Somebody can be asked.
+
+    Raises:
+        SetupError: The model's code could not run.
+    """
+    if not is_interactive and mode in ("ask", "edits"):
+        raise SetupError(
+            f"Mode {mode!r} asks before it runs code, and nobody can be asked here.",
+            hint="Use --mode auto to let code run without asking, or --mode plan to only look.",
+        )
+
+
 def checked_adapter(value: str) -> str:
     """``value`` as the name of an adapter.
 

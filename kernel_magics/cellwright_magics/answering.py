@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from cellwright.errors import CellwrightError, KernelError, SetupError, StoreError
 from cellwright.events import Notice
 from cellwright.services import DEMO_MODEL
-from cellwright.settings import Settings, from_env
+from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.chats import ChatStore
 from cellwright_magics import wording
 from cellwright_magics.arguments import Asked, options_help, parse
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
 __all__ = ["Answering"]
 
 OFFERED_RUNS = 20
-NOBODY = Notice(
-    "warning", "Nobody can be asked here, so code does not run.", "Use --mode auto to let it run."
-)
 
 
 class Answering:
@@ -170,14 +167,13 @@ class Answering:
     def _ask(self, asked: Asked, settings: Settings, calling: CallingCell) -> ShownRun:
         cell = cell_settings(calling.metadata)
         choices = choose(asked.options, cell, self._configured, settings)
+        check_batch_mode(choices.mode, is_interactive=calling.interactive)
         quiet = asked.options.quiet
         if self._paints(asked, calling):
             calling = replace(calling, easel=self._easels.of(calling.shell.get_parent()))
         shown = self._transcript(calling)
         transcript = QuietTranscript(shown) if quiet else shown
         _say_ignored(cell, transcript)
-        if not calling.interactive and choices.mode != "auto":
-            transcript.show(NOBODY)
         self._session.gate.quiet = quiet
         self._session.gate.short_errors = self._configured.short_errors and not calling.easel
         record = self._session.ask(asked, choices, settings, calling, transcript)

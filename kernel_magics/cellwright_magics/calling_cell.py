@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +35,8 @@ class CallingCell:
 def calling_cell(shell: Any) -> CallingCell:
     """Look at the request that is being answered."""
     if not hasattr(shell, "kernel"):
-        return CallingCell(shell, False, True, f"cell {shell.execution_count}")
+        interactive = sys.stdin is not None and sys.stdin.isatty()
+        return CallingCell(shell, False, interactive, f"cell {shell.execution_count}")
     request: Mapping[str, Any] = shell.get_parent()
     return CallingCell(
         shell,

@@ -14,7 +14,7 @@ from cellwright.exports.formats import FORMAT_TABLE, write_run
 from cellwright.recording import RunRecord
 from cellwright.run import Run
 from cellwright.services import Service
-from cellwright.settings import Settings, from_env
+from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.runs import RunStore
 from cellwright_magics.arguments import Options
 from cellwright_magics.calling_cell import CallingCell
@@ -138,6 +138,7 @@ class Commands:
 
     def _rerun(self, order: _Order) -> object:
         record, shown = order.store.record(order.run_id), self._shown(order)
+        check_batch_mode(record.mode or "ask", is_interactive=order.calling.interactive)
         service = self._session.service(order.settings, order.line.arguments.model)
         self._repeat(order, record, shown, service)
         return self._finish(order, order.store.record(order.store.last_started), shown)

@@ -334,7 +334,9 @@ class Session:
         )
         if self._conversation is not None and setting == self._setting:
             return self._conversation
-        options = ShellOptions(not cell.interactive, self.gate.lets_through)
+        options = ShellOptions(
+            not cell.interactive, self.gate.lets_through, has_keyboard=cell.interactive
+        )
         self._close_kernel()
         self._kernel = ShellKernel(self._shell, options)
         approver = self._approver if cell.interactive else None

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import IO
 
 import nbformat
+import pexpect
 import pytest
-from command_line import COMMAND, Done, Shell, sources
+from command_line import COMMAND, Done, Shell, sources, without_forks
 from fake_service import FakeService, Script, error, text, tool_call
 
 pytestmark = pytest.mark.kernel
@@ -153,11 +154,40 @@ def test_without_a_terminal_mode_ask_says_what_to_do(shell: Shell) -> None:
         assert service.requests == []
 
 
+def test_at_a_terminal_code_that_asks_is_answered(shell: Shell) -> None:
+    """Issue 13, 20."""
+    code = "import getpass\nprint('hello', input('Who? '), len(getpass.getpass('Word? ')))"
+    script = [tool_call("run_cell", {"code": code}), text("Greeted.")]
+    with FakeService(script) as service:
+        there = shell.asking(service)
+        child = pexpect.spawn(
+            str(COMMAND),
+            ["run", "Greet", "--mode", "auto"],
+            cwd=str(there.folder),
+            env={**without_forks(), **there.environ},
+            encoding="utf-8",
+            timeout=60,
+        )
+        for question, answer in {"Who? ": "Ada", "Word? ": "secret"}.items():
+            child.expect_exact(question)
+            child.sendline(answer)
+        child.expect_exact("hello Ada 6")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 0
+
+
+def test_without_a_terminal_mode_edits_says_that_nothing_will_run(shell: Shell) -> None:
+    done = asked(shell, [text("Nothing to do.")], "Look", "--mode", "edits")
+    assert "runs none" in done.err.splitlines()[0]
+
+
 def test_without_a_terminal_what_needs_asking_is_refused(shell: Shell) -> None:
     script = [tool_call("install_package", {"name": "left-pad"}), text("Not installed.")]
     done = asked(shell, script, "Install", "--mode", "auto")
     assert done.code == 0
     assert "refused by mode" in done.err
+    assert "nobody could be asked: install_package" in done.err
 
 
 @pytest.mark.parametrize(

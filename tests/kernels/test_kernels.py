@@ -174,6 +174,14 @@ def test_sys_exit_is_an_error_and_the_kernel_lives(kernel: Kernel) -> None:
     assert run(kernel, "1").plain == ["1"]
 
 
+def test_a_keyboard_interrupt_that_the_code_raises_is_its_own_error(kernel: Kernel) -> None:
+    """Issue 13, 20: it ended the run as interrupted by the user."""
+    error = run(kernel, "raise KeyboardInterrupt('mine')").execution.error
+    assert error is not None
+    assert (error.ename, error.evalue) == ("KeyboardInterrupt", "mine")
+    assert run(kernel, "1").plain == ["1"]
+
+
 def test_an_error_tells_name_text_and_lines(kernel: Kernel) -> None:
     ran = run(kernel, "def half(x):\n    return x / 0\nhalf(4)")
     assert ran.execution.status == "error"

@@ -52,15 +52,39 @@ def test_all_asks_no_more_in_this_run_and_again_in_the_next(fresh: LiveKernel) -
     assert len(fresh.run("%agent set them", script, answers=["y", "y"]).questions) == 2
 
 
-def test_where_nobody_can_type_code_is_refused_and_the_person_told(fresh: LiveKernel) -> None:
-    shown = fresh.run("%agent set it", [FIRST, text("I may not.")])
-    assert "Use --mode auto" in shown.displays[0]["text/plain"]
-    assert "Nobody can be asked" in fresh.service.requests[1].last_text
-    assert shown.reply["content"]["status"] == "ok"
-    assert fresh.last_run.calls[0].status == "refused"
+@pytest.mark.parametrize("options", ["", "--mode edits"])
+def test_where_nobody_can_type_the_model_is_not_asked_and_nothing_is_paid(
+    fresh: LiveKernel, options: str
+) -> None:
+    """Issue 13, 20: it was asked, its code refused, and the run counted as completed."""
+    shown = fresh.run(f"%agent {options} set it", [FIRST, text("I may not.")])
+    assert shown.reply["content"]["status"] == "error"
+    assert "--mode auto" in shown.reply["content"]["evalue"]
+    assert fresh.service.requests == []
+
+
+def test_where_nobody_can_type_a_plan_and_mode_auto_are_answered(fresh: LiveKernel) -> None:
+    for mode in ("plan", "auto"):
+        fresh.run(f"%agent --mode {mode} hello", [text("Hello.")])
+        assert fresh.last_run.answer == "Hello."
+
+
+def test_where_nobody_can_type_a_run_in_mode_ask_is_not_asked_again(fresh: LiveKernel) -> None:
+    fresh.run("%agent hello", [text("Hello.")], answers=[])
+    shown = fresh.run("%agent rerun last -m other", [text("Again.")])
+    assert "--mode auto" in shown.reply["content"]["evalue"]
+    assert fresh.service.requests == []
 
 
 def test_quiet_still_shows_what_is_asked(fresh: LiveKernel) -> None:
     shown = fresh.run("%agent --quiet set it", [FIRST, text("Set.")], answers=["y"])
     assert "asked_1 = 1" in shown.displays[0]["text/markdown"]
     assert len(shown.displays) == 2  # the question and the run
+
+
+def test_what_the_code_asks_with_input_is_answered(fresh: LiveKernel) -> None:
+    """Issue 13, 20."""
+    asks = tool_call("run_cell", {"code": "who = input('Who? ')"})
+    shown = fresh.run("%agent --mode auto greet", [asks, text("Hello.")], answers=["Ada"])
+    assert shown.questions == ["Who? "]
+    assert fresh.value("who") == "'Ada'"

@@ -150,7 +150,7 @@ def test_a_typed_question_begins_with_the_examples_and_says_them_once(fresh: Liv
     reviewer.parent.mkdir(parents=True, exist_ok=True)
     reviewer.write_text('description = "Reads"')
     fresh.run("%agent demos from runs --for reviewer")
-    fresh.run("%%agent @reviewer\nWhich?", [text("b")])
+    fresh.run("%%agent @reviewer\nWhich?", [text("b")], answers=[])
     asked = str(fresh.service.requests[0].messages[1]["content"])
     assert "Asked: Find x.\nRan:\n    x = 1\nAnswered: It is x.\n</examples>" in asked
     fresh.run("%agent demos clear\n%agent reset")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import nbformat
 import papermill
+import pexpect
 import pytest
 from fake_service import MODEL, FakeService, error, text, tool_call
 from magics.live_kernel import LiveKernel
@@ -62,12 +63,12 @@ def papermilled(folder: Path, *sources: str) -> nbformat.NotebookNode:
     )
 
 
-def in_terminal(folder: Path, *lines: str, typed: str = "") -> str:
+def in_terminal(folder: Path, *lines: str) -> str:
     script = folder / "session.ipy"
     script.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "IPython", "--colors=NoColor", "--no-banner", str(script)]
     done = subprocess.run(
-        command, input=typed, capture_output=True, text=True, timeout=60, cwd=folder, check=False
+        command, input="", capture_output=True, text=True, timeout=60, cwd=folder, check=False
     )
     return done.stdout + done.stderr
 
@@ -156,24 +157,55 @@ def test_a_front_end_with_a_person_records_the_same_events(
     assert event_kinds() == EXPECTED
 
 
+def at_a_terminal(folder: Path, *lines: str, typed: Mapping[str, str]) -> str:
+    """What a real terminal showed in which somebody types answers to what is asked."""
+    script = folder / "session.ipy"
+    script.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    arguments = ["-m", "IPython", "--colors=NoColor", "--no-banner", str(script)]
+    child = pexpect.spawn(
+        sys.executable,
+        arguments,
+        cwd=str(folder),
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(50, 200),
+    )
+    shown = ""
+    for question, answer in typed.items():
+        child.expect_exact(question)
+        shown += str(child.before) + question
+        child.sendline(answer)
+    child.expect(pexpect.EOF)
+    return (shown + str(child.before)).replace("\r\n", "\n")
+
+
 def test_a_terminal_asks_before_it_runs_code(service: FakeService, tmp_path: Path) -> None:
     service.script = [tool_call("run_cell", {"code": "three = 3"}), text("Done.")]
-    shown = in_terminal(tmp_path, LOAD, "%agent make it three", "print(three)", typed="y\n")
+    lines = (LOAD, "%agent make it three", "print(three)")
+    shown = at_a_terminal(tmp_path, *lines, typed={"Run it?": "y"})
     assert "    three = 3" in shown
-    assert "Run it?" in shown
     assert "\n3\n" in shown
 
 
-def test_a_terminal_in_which_nobody_types_refuses(service: FakeService, tmp_path: Path) -> None:
+def test_a_terminal_answers_what_the_code_asks(service: FakeService, tmp_path: Path) -> None:
+    """Issue 13, 20."""
+    service.script = [tool_call("run_cell", {"code": "who = input('Who? ')"}), text("Done.")]
+    lines = (LOAD, "%agent --mode auto greet", "print('hello', who)")
+    shown = at_a_terminal(tmp_path, *lines, typed={"Who? ": "Ada"})
+    assert "\nhello Ada\n" in shown
+    assert last_run().executions[0].execution.status == "ok"
+
+
+def test_without_a_terminal_no_model_is_asked(service: FakeService, tmp_path: Path) -> None:
     service.script = [tool_call("run_cell", {"code": "three = 3"}), text("Done.")]
-    in_terminal(tmp_path, LOAD, "%agent make it three")
-    assert last_run().calls[0].status == "refused"
+    assert "Use --mode auto" in in_terminal(tmp_path, LOAD, "%agent make it three")
+    assert service.requests == []
 
 
 def test_a_failed_run_ends_a_batch_with_one_line(service: FakeService) -> None:
     service.script = [error(401, "bad key", code="invalid_api_key")]
     with pytest.raises(CellExecutionError) as failed:
-        executed(LOAD, "%agent hello", "print('never')")
+        executed(LOAD, "%agent --mode plan hello", "print('never')")
     assert failed.value.ename == "RunFailedError"
     assert "See %agent show" in failed.value.evalue
     assert "answering.py" not in str(failed.value)

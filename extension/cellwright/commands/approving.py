@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+from dataclasses import dataclass
 
 from cellwright.commands.interrupts import interruptible
 from cellwright.commands.progress import code_lines
@@ -12,11 +14,12 @@ from cellwright.events import ToolStarted
 from cellwright.policy import Answer
 from cellwright.safe_markdown import plain_text
 
-__all__ = ["TerminalApprover"]
+__all__ = ["TerminalApprover", "TerminalKeyboard", "TypedLine"]
 
 YES = ("y", "yes")
 NO = ("", "n", "no")
 ALL = ("a", "all")
+END_OF_INPUT = "\x04"
 CODE_ARGUMENTS = ("code", "source")
 
 
@@ -54,6 +57,42 @@ class TerminalApprover:
             return [*lines, f"    {one_line(json.dumps(call.arguments, ensure_ascii=False))}"]
         whole = [f"    {line}" for line in plain_text(code).rstrip().split("\n")]
         return [*lines, *whole] if lines or whole != code_lines(code) else []
+
+
+class TerminalKeyboard:
+    """Answers what cells ask with ``input`` from the terminal: an ``InputAsker``.
+
+    Args:
+        console: Where the user sits.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __call__(self, prompt: str, password: bool) -> TypedLine:
+        """Put a question to the user and wait for the line."""
+        question = plain_text(prompt) or "The code asks for a line of input: "
+        try:
+            with interruptible():
+                line = self._console.read_answer(question, is_secret=password)
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)  # the run is stopped as by any other Ctrl-C
+            return TypedLine(None)
+        return TypedLine(END_OF_INPUT if line is None else line)
+
+
+@dataclass(frozen=True)
+class TypedLine:
+    """A question of a running cell that was answered: a ``PendingInput``."""
+
+    line: str | None
+
+    def value(self) -> str | None:
+        """What was typed; None: the run was stopped instead."""
+        return self.line
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def _answer(said: str) -> Answer:

@@ -91,7 +91,7 @@ def _ask(
     invocation.console.note(f"{service.model} · mode {question.mode} · {folder}")
     with (
         open_store(invocation) as store,
-        open_kernel(choice, notebook) as kernel,
+        open_kernel(choice, notebook, invocation.console) as kernel,
     ):
         if invocation.options.run_notebook:
             run_cells(kernel, notebook, invocation.console)

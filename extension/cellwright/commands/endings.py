@@ -25,6 +25,10 @@ def report(record: RunRecord, invocation: Invocation, **more: object) -> int:
     if record.reason.strip():
         # The last line is what a traceback comes to.
         console.complain(f"cellwright: {one_line(record.reason.strip().splitlines()[-1])}")
+    refused = [call.name for call in record.calls if call.status == "refused"]
+    if refused and not console.is_interactive:
+        names = ", ".join(sorted(set(refused)))
+        console.complain(f"cellwright: refused, since nobody could be asked: {names}.")
     console.result({**run_document(record), **more}, plain_text(record.answer))
     return exit_code(record)
 

@@ -91,7 +91,8 @@ def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start)
     for name in changed_files(old.files, folder):
         invocation.console.complain(f"cellwright: {one_line(name)} has changed since that run.")
     notebook = new_notebook(old.start_cells)
-    with open_kernel(KernelChoice(folder, options.kernel), notebook) as kernel:
+    choice = KernelChoice(folder, options.kernel)
+    with open_kernel(choice, notebook, invocation.console) as kernel:
         place = make_place(invocation, kernel, store, notebook)
         place = replace(place, lane="replay" if start is replay_run else "cli")
         follow(start(old, place, stop), invocation, stop)

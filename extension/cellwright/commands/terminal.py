@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import shutil
+import sys
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, TextIO
@@ -63,6 +65,23 @@ class Console:
         self._err.write(question)
         self._err.flush()
         return self._inp.readline().strip()
+
+    def read_answer(self, question: str, *, is_secret: bool) -> str | None:
+        """The line that the user types, as it is; None: the input has ended.
+
+        Args:
+            question: What is asked.
+            is_secret: What is typed is not shown, where a terminal can do that.
+        """
+        if is_secret and self._inp is sys.stdin:
+            try:
+                return getpass.getpass(question, stream=self._err)
+            except EOFError:
+                return None
+        self._err.write(question)
+        self._err.flush()
+        line = self._inp.readline()
+        return line.rstrip("\r\n") if line else None
 
     def read_all(self) -> str:
         """Everything that comes in on stdin."""

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from cellwright.assistants.files import project_folders
 from cellwright.commands import Invocation
-from cellwright.commands.approving import TerminalApprover
+from cellwright.commands.approving import TerminalApprover, TerminalKeyboard
 from cellwright.commands.interrupts import stopping
 from cellwright.commands.notebook_files import NotebookFile
 from cellwright.commands.progress import Progress
 from cellwright.commands.records import make_redactor
+from cellwright.commands.terminal import Console
 from cellwright.conversation import Place
-from cellwright.errors import SetupError
 from cellwright.events import Event
-from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.settings import Mode
+from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
+from cellwright.settings import Mode, check_batch_mode
 from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
@@ -32,6 +32,12 @@ __all__ = [
 ]
 
 
+WRITES_ONLY = (
+    "cellwright: nobody can be asked here, so mode 'edits' writes cells and runs none. Use --mode "
+    "auto to let code run."
+)
+
+
 @dataclass(frozen=True)
 class KernelChoice:
     """Which kernel is started, and where."""
@@ -41,14 +47,24 @@ class KernelChoice:
     """Empty: the notebook's own, else ``python3``."""
 
 
-def open_kernel(choice: KernelChoice, notebook: NotebookFile) -> FreshKernel:
+def open_kernel(
+    choice: KernelChoice, notebook: NotebookFile, console: Console | None = None
+) -> FreshKernel:
     """A fresh kernel, to be closed with the command.
+
+    Args:
+        choice: Which one.
+        notebook: Says which one where the choice does not.
+        console: Where the user answers what cells ask with ``input``; None: such a cell fails.
 
     Raises:
         KernelError: There is no such kernel, or it did not start.
     """
     name = choice.name or notebook.kernel_name or "python3"
-    return start_kernel(choice.folder, kernel_name=name)
+    attendance = None
+    if console is not None and console.is_interactive:
+        attendance = Attendance(on_input=TerminalKeyboard(console))
+    return start_kernel(choice.folder, kernel_name=name, attendance=attendance)
 
 
 def make_place(
@@ -91,11 +107,11 @@ def checked_mode_here(invocation: Invocation, wanted: Mode) -> Mode:
     Raises:
         SetupError: It asks, and nobody can be asked.
     """
-    if wanted == "ask" and not invocation.console.is_interactive:
-        raise SetupError(
-            "Mode 'ask' asks before it runs code, and there is no terminal to ask in.",
-            hint="Use --mode auto to let code run without asking.",
-        )
+    is_interactive = invocation.console.is_interactive
+    if wanted == "edits" and not is_interactive:
+        invocation.console.complain(WRITES_ONLY)
+    else:
+        check_batch_mode(wanted, is_interactive=is_interactive)
     return wanted
 
 

@@ -165,8 +165,9 @@ class CellRun:
         return execution(self._status(error), self.seconds, report, error=error, note=self._note())
 
     def _was_interrupted(self, error: ErrorOutput | None) -> bool:
-        seen = bool((self.report or {}).get("interrupted"))
-        return seen or (error is not None and error.ename == "KeyboardInterrupt")
+        if self.report is not None and "interrupted" in self.report:
+            return bool(self.report["interrupted"])
+        return error is not None and error.ename == "KeyboardInterrupt"
 
     def _status(self, error: ErrorOutput | None) -> ExecutionStatus:
         if self._reason:

@@ -63,7 +63,8 @@ class ShellKernel:
         capture = Capture(request, on_output)
         started = time.monotonic()
         self._forget_files()
-        cell_watch.before_cell(self._shell, is_nested=True)
+        keyboard = self._options.has_keyboard
+        cell_watch.before_cell(self._shell, is_nested=True, has_keyboard=keyboard)
         result, watchdog = None, Watchdog(request, stop, capture)
         try:
             result = self._run(request, capture, watchdog)
@@ -74,7 +75,7 @@ class ShellKernel:
             self._late = self._listen_on(Capture(request, on_output))
         seconds = time.monotonic() - started
         yield from capture.take()
-        _raise_if_ended_early(result, stop, capture, watchdog.reason)
+        _raise_if_ended_early(stop, capture, watchdog.reason)
         if report["interrupted"] and not watchdog.reason:
             raise RunCancelled(INTERRUPTED)
         if watchdog.reason:
@@ -151,13 +152,11 @@ class ShellKernel:
         return str(parent.get("header", {}).get("msg_id", ""))
 
 
-def _raise_if_ended_early(result: Any, stop: Stop, capture: Capture, reason: str) -> None:
+def _raise_if_ended_early(stop: Stop, capture: Capture, reason: str) -> None:
     if capture.failure is not None:
         raise capture.failure
     if reason == "stop":
         raise RunCancelled(stop.reason)
-    if not reason and isinstance(_exception_of(result), KeyboardInterrupt):
-        raise RunCancelled(INTERRUPTED)
 
 
 def _exception_of(result: Any) -> BaseException | None:

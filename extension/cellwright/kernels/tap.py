@@ -33,6 +33,8 @@ class ShellOptions:
     end, even one that was mended a step later."""
     show: Callable[[OutputMessage], bool] | None = None
     """Asked before each output is shown in the calling cell; False keeps it from there."""
+    has_keyboard: bool = False
+    """Somebody can answer what the code asks with ``input``."""
 
 
 class SessionTap:

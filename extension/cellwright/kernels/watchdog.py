@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+from cellwright import cell_watch
 from cellwright.interrupt_watch import StubbornCellError
 from cellwright.kernels import CellRequest
 from cellwright.kernels.capture import Capture
@@ -54,9 +55,12 @@ class Watchdog:
 
     def _watch(self) -> None:
         limit = self._request.timeout_seconds
-        deadline = None if limit is None else time.monotonic() + limit
+        until = None if limit is None else time.monotonic() + limit
+        deadline = until
         while not self._ended.wait(_pause(deadline)):
             self._capture.flush()
+            # The time in which somebody is asked with input() is not the cell's.
+            deadline = None if until is None else until + cell_watch.waited_seconds()
             found = self._found(deadline)
             if found:
                 self._interrupt_until_it_ends(found)
