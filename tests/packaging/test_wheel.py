@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from documented_figures import ALLOWED, documented
 from layer_table import PROJECT, source_files
 
 pytestmark = pytest.mark.packaging
@@ -106,6 +107,8 @@ def test_a_page_can_load_the_whole_labextension_quickly(contents: dict[str, byte
         if LABEXTENSION in name and not name.endswith(".map")
     }
     assert 0 < sum(loaded.values()) < WHOLE_BYTES, loaded
+    said = documented("docs/panel.md", r"The whole labextension is (\d+) kB")
+    assert sum(loaded.values()) / 1000 == pytest.approx(said, rel=ALLOWED)
 
 
 def test_the_wheel_holds_nothing_of_the_machine_that_built_it(contents: dict[str, bytes]) -> None:
