@@ -23,9 +23,7 @@ ESCAPES = re.compile(
 ERASED_REST, ERASED_LINE = "\udc00", "\udc01"
 """Stand for an erasure until carriage returns are settled; no text of a cell holds halves."""
 CURSOR_MOVES = re.compile(f"[\r\b{ERASED_REST}{ERASED_LINE}]")
-PIECES = re.compile(
-    f"\r+|\b+|{ERASED_REST}+|{ERASED_LINE}+|[^\r\b{ERASED_REST}{ERASED_LINE}]+"
-)
+PIECES = re.compile(f"\r+|\b+|{ERASED_REST}+|{ERASED_LINE}+|[^\r\b{ERASED_REST}{ERASED_LINE}]+")
 CHARACTER_BYTES = 4
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 PIP_NOISE = "Requirement already satisfied:"
