@@ -120,6 +120,13 @@ def run(parts: AgentParts, history: History) -> Iterator[Event]:
         except that ``KeyboardInterrupt`` ends it as ``cancelled``.
     """
     ending = Ending("unknown", reason="The run ended without a reason.", cause="unknown")
+
+    def let_go(reason: str, cause: str) -> None:
+        status: RunStatus = "cancelled" if cause == "stopped" else "task error"
+        words = f"Run {reason}" if cause == "stopped" else reason
+        parts.publisher.end(_finished(Ending(status, "", words, cause), parts.budget))
+
+    parts.stop.on_let_go = let_go
     try:
         ending = yield from _Loop(parts, history).until_done()
         yield from parts.tools.end_cells()

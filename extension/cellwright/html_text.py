@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from html.parser import HTMLParser
 
 __all__ = ["html_text"]
@@ -21,8 +22,11 @@ BLOCKS = (
 def html_text(html: str) -> str:
     """The visible text of HTML; tables as rows with ``|``, at most twenty each."""
     reader = _Reader()
-    reader.feed(html)
+    # Behind the last ">" no tag is whole, and the parser would look for its end at every "<".
+    end = html.rfind(">") + 1
+    reader.feed(html[:end])
     reader.close()
+    reader.handle_data(unescape(html[end:]))
     lines = (" ".join(line.split()) for line in "".join(reader.pieces).split("\n"))
     return "\n".join(line for line in lines if line)
 
@@ -34,6 +38,23 @@ class _Reader(HTMLParser):
         self._skipped: list[str] = []
         self._row: list[str] | None = None
         self._rows = 0
+
+    # Comments and declarations are skipped, to the end of the text where they are not closed. The
+    # parser itself searches the rest of the text for each of them, and raises an AssertionError
+    # for some that browsers accept.
+
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        return self._behind("-->", i)
+
+    def parse_html_declaration(self, i: int) -> int:
+        return self._behind(">", i)
+
+    def parse_pi(self, i: int) -> int:
+        return self._behind(">", i)
+
+    def _behind(self, mark: str, start: int) -> int:
+        end = self.rawdata.find(mark, start)
+        return len(self.rawdata) if end < 0 else end + len(mark)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._skipped:

@@ -12,7 +12,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
+import time
 from typing import Any
 
 __all__ = ["InterruptWatch", "StubbornCellError"]
@@ -21,6 +23,12 @@ BEAT_SECONDS = 0.1
 SHELL_INTERRUPTED = 130
 CATCHABLE = 2
 """So many interrupts are an ordinary ``KeyboardInterrupt``."""
+AGAIN = "interrupted again and again"
+RUNS_CELL = "run_code"
+"""IPython's function that runs a cell: what it calls is the cell's own."""
+OWN_PACKAGES = ("cellwright", "cellwright_magics", "_cellwright")
+TOOL_NUMBERS = (4, 3)
+"""Of ``sys.monitoring``; those below are debuggers' and profilers'."""
 
 
 class StubbornCellError(BaseException):
@@ -39,7 +47,11 @@ class InterruptWatch:
         self.seen = False
         """Whether an interrupt came."""
         self._was_blind = False
-        self._count = 0
+        self.count = 0
+        """How many came."""
+        self.last_at = 0.0
+        """When the last one came, on the monotonic clock."""
+        self._force = _Force()
         self._previous: Any = None
         self._awaits = False
         self._is_nested = is_nested
@@ -60,6 +72,7 @@ class InterruptWatch:
 
     def stop(self) -> None:
         """Put everything back."""
+        self._force.stop()
         os.system = self._system
         if self._timer is not None:
             self._timer.cancel()
@@ -86,11 +99,12 @@ class InterruptWatch:
 
     def _on_interrupt(self, number: int, frame: Any) -> None:
         self.seen = True
-        self._count += 1
+        self.count, self.last_at = self.count + 1, time.monotonic()
         if self._awaits and not _is_in_cell(frame):
             self._previous(number, frame)
-        elif self._count > CATCHABLE:
-            raise StubbornCellError("interrupted again and again")
+        elif self.count > CATCHABLE:
+            self._force.start(frame)
+            raise StubbornCellError(AGAIN)
         else:
             signal.default_int_handler(number, frame)
 
@@ -111,7 +125,7 @@ def _is_in_cell(frame: Any) -> bool:
     """Whether the cell's own code runs; an exception anywhere else would end the kernel's loop."""
     while frame is not None:
         name = frame.f_code.co_name
-        if name == "run_code":
+        if name == RUNS_CELL:
             return True
         if name == "_run_once":
             return False
@@ -119,7 +133,84 @@ def _is_in_cell(frame: Any) -> bool:
     return False
 
 
+def _is_ours(frame: Any) -> bool:
+    """Whether a function of ours runs, which has other things to do than to end."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in OWN_PACKAGES
+
+
 def _was_interrupted(status: int) -> bool:
     if os.WIFSIGNALED(status):
         return os.WTERMSIG(status) == signal.SIGINT
     return os.WEXITSTATUS(status) == SHELL_INTERRUPTED
+
+
+class _Force:
+    """Ends code that catches every exception, as ``while True: try: … except BaseException: …``.
+
+    From ``start`` on each line of the functions that run raises, the lines of their handlers too.
+    Before Python 3.12 a raising trace function is taken away by the interpreter, so that each start
+    ends one such loop and not those around it.
+    """
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._is_on = False
+        self._codes: list[Any] = []
+        self._tool: int | None = None
+        self._traced: Any = None
+
+    def start(self, frame: Any) -> None:
+        """Let every line of the cell's functions raise, as far as they run now."""
+        frames = []
+        while frame is not None and frame.f_code.co_name != RUNS_CELL:
+            frames.append(frame)
+            frame = frame.f_back
+        if frame is None or any(_is_ours(found) for found in frames):
+            return
+        if hasattr(sys, "monitoring"):
+            self._monitor([frame.f_code for frame in frames])
+        else:
+            self._trace(frames)
+
+    def stop(self) -> None:
+        """Let nothing raise any more."""
+        is_on, self._is_on = self._is_on, False
+        if self._tool is not None:
+            monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+            for code in self._codes:
+                monitoring.set_local_events(self._tool, code, 0)
+            monitoring.free_tool_id(self._tool)
+            self._tool, self._codes = None, []
+        elif is_on:
+            sys.settrace(self._traced)
+
+    def _monitor(self, codes: list[Any]) -> None:
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+        if self._tool is None:
+            free = [number for number in TOOL_NUMBERS if monitoring.get_tool(number) is None]
+            if not free:
+                return
+            self._tool = free[0]
+            monitoring.use_tool_id(self._tool, "cellwright")
+            monitoring.register_callback(self._tool, monitoring.events.LINE, self._line)
+        self._is_on = True
+        for code in codes:
+            monitoring.set_local_events(self._tool, code, monitoring.events.LINE)
+        self._codes += codes
+
+    def _trace(self, frames: list[Any]) -> None:
+        if not self._is_on:
+            self._traced = sys.gettrace()
+        self._is_on = True
+        for frame in frames:
+            frame.f_trace = self._traced_line
+        sys.settrace(self._traced_line)
+
+    def _line(self, _code: Any, _line: int) -> None:
+        if self._is_on and threading.get_ident() == self._thread:
+            raise StubbornCellError(AGAIN)
+
+    def _traced_line(self, _frame: Any, event: str, _argument: Any) -> Any:
+        if event == "line":
+            self._line(None, 0)
+        return None if event == "call" else self._traced_line

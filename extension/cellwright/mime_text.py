@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cellwright.charts import plotly_brief, vega_brief, vega_in_html
@@ -20,8 +20,8 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 PLOTLY = "application/vnd.plotly.v1+json"
 VEGA = re.compile(r"^application/vnd\.vega(lite)?\.v\d+(\.\d+)?\+json$")
 BARE_OBJECT = re.compile(r"^<[\w.]+(?: object)?(?: at 0x[0-9A-Fa-f]+)?>$")
-SVG_TEXT = re.compile(r"<(?:text|title|desc)\b[^>]*>(.*?)</(?:text|title|desc)>", re.DOTALL)
-TAGS = re.compile(r"<[^>]+>")
+SVG_TEXT = re.compile(r"<(/?)(?:text|title|desc)\b[^<>]*>")
+TAGS = re.compile(r"<[^<>]+>")
 SILENT = ("application/javascript", "application/vnd.bokeh", "application/vnd.holoviews")
 WIDGET_CHARACTERS = 120
 
@@ -85,6 +85,17 @@ def _compact(value: Any) -> str:
 
 
 def _svg(source: str) -> str:
-    words = (" ".join(TAGS.sub(" ", found).split()) for found in SVG_TEXT.findall(source))
+    words = (" ".join(TAGS.sub(" ", found).split()) for found in _svg_texts(source))
     text = "; ".join(dict.fromkeys(word for word in words if word))
     return f"[SVG picture: {text}]" if text else "[SVG picture]"
+
+
+def _svg_texts(source: str) -> Iterator[str]:
+    """What stands in its text elements; each ends with the first end tag that follows."""
+    start = -1
+    for tag in SVG_TEXT.finditer(source):
+        if not tag[1] and start < 0:
+            start = tag.end()
+        elif tag[1] and start >= 0:
+            yield source[start : tag.start()]
+            start = -1

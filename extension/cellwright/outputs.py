@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from cellwright.text_cleaning import overwrite
+
 __all__ = [
     "ClearOutput",
     "DisplayData",
@@ -262,7 +264,7 @@ class _Text:
         self.pieces: list[str] = []
 
     def final(self) -> StreamOutput:
-        text = safe_text("".join(self.pieces))
+        text = safe_text("".join(self.pieces)).replace("\r\n", "\n")
         if "\r" in text or "\b" in text:
             text = "\n".join(_final_line(line) for line in text.split("\n"))
         return StreamOutput(self.name, text)
@@ -270,23 +272,11 @@ class _Text:
 
 def _final_line(line: str) -> str:
     """What is left of a line after all its returns and backspaces."""
-    if "\x1b" in line:
-        # Colours make columns uncountable: the last thing written stands for the line.
-        written = [piece for piece in line.split("\r") if piece]
-        return written[-1].replace("\b", "") if written else ""
-    shown = ""
-    for piece in line.split("\r"):
-        shown = _overwritten(shown, piece)
-    return shown
-
-
-def _overwritten(shown: str, written: str) -> str:
-    column = 0
-    for index, piece in enumerate(written.split("\b")):
-        column = max(0, column - (1 if index else 0))
-        shown = shown[:column] + piece + shown[column + len(piece) :]
-        column += len(piece)
-    return shown
+    if "\x1b" not in line:
+        return overwrite(line)
+    # Colours make columns uncountable: the last thing written stands for the line.
+    written = [piece for piece in line.split("\r") if piece]
+    return written[-1].replace("\b", "") if written else ""
 
 
 def _error(content: Mapping[str, Any]) -> ErrorOutput:

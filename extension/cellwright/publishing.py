@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar, get_args
 
-from cellwright.events import CellEvent, CellOutput, Event
+from cellwright.cells import Execution
+from cellwright.events import (
+    CellEvent,
+    CellFinished,
+    CellOutput,
+    CellStarted,
+    Event,
+    RunFinished,
+)
 from cellwright.notebooks import Notebook
 from cellwright.recording import Journal, RecordedEvent
 from cellwright.redaction import Redactor
@@ -44,6 +53,8 @@ class Publisher:
         self._notebook = notebook
         self._listener = listener
         self._lock = threading.Lock()
+        self._has_ended = False
+        self._open_cells: dict[str, float] = {}
 
     @property
     def run_id(self) -> str:
@@ -60,12 +71,36 @@ class Publisher:
         What the record itself has to tell (it is full, it is locked) comes last.
         """
         clean = tuple(self._redactor.event(event) for event in events)
+        if self._has_ended:
+            return clean
+        self._note_cells(clean)
         notices = self._record(clean)
         if self._notebook is not None:
             for event in clean:
                 if isinstance(event, CELL_EVENTS):
                     self._notebook.apply(event)
         return (*clean, *notices)
+
+    def end(self, last: RunFinished) -> None:
+        """End the record of a run whose thread does not react; from any other thread.
+
+        Cells that run have their end recorded, too. What the thread publishes when it wakes up is
+        still redacted, and neither recorded nor told to anybody.
+        """
+        now = time.monotonic()
+        cells = tuple(
+            CellFinished(cell, Execution("interrupted", now - began, note=last.reason))
+            for cell, began in tuple(self._open_cells.items())
+        )
+        self.publish(*cells, last)
+        self._has_ended = True
+
+    def _note_cells(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            if isinstance(event, CellStarted):
+                self._open_cells[event.cell_id] = time.monotonic()
+            elif isinstance(event, CellFinished):
+                self._open_cells.pop(event.cell_id, None)
 
     def _record(self, clean: tuple[Event, ...]) -> tuple[Event, ...]:
         if self._listener is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from cellwright.errors import RunCancelled
 
@@ -18,6 +19,8 @@ class Stop:
     def __init__(self) -> None:
         self._event = threading.Event()
         self.reason = ""
+        self.on_let_go: Callable[[str, str], None] | None = None
+        """Called by ``let_go``; whoever records the run ends its record there."""
 
     def set(self, reason: str = "stopped by the user") -> None:
         """Ask for a stop; the first reason stays."""
@@ -46,3 +49,14 @@ class Stop:
         """
         self._event.wait(max(0.0, seconds))
         self.check()
+
+    def let_go(self, reason: str, cause: str = "stopped") -> None:
+        """End the record of a run whose thread does not react; from any other thread.
+
+        Args:
+            reason: Why, for people.
+            cause: ``stopped`` by somebody, or ``stuck``.
+        """
+        self.set(reason)
+        if self.on_let_go is not None:
+            self.on_let_go(reason, cause)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-__all__ = ["clean", "collapse_repeats", "without_lone_surrogates"]
+__all__ = ["clean", "collapse_repeats", "overwrite", "without_lone_surrogates"]
 
-ERASE_LINE = re.compile(r"\x1b\[[012]?K")
+ERASE_REST = re.compile(r"\x1b\[0?K")
+ERASE_LINE = re.compile(r"\x1b\[[12]K")
 ESCAPES = re.compile(
     r"\x1b(?:"
     r"\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # OSC: titles, links, clipboard
@@ -19,8 +20,11 @@ ESCAPES = re.compile(
     r"|[ -/]*[0-~]"
     r"|$)"
 )
-ERASED = "\x18"
-"""Stands for an erased line until carriage returns are settled."""
+ERASED_REST, ERASED_LINE = "\udc00", "\udc01"
+"""Stand for an erasure until carriage returns are settled; no text of a cell holds halves."""
+CURSOR_MOVES = re.compile(f"[\r\b{ERASED_REST}{ERASED_LINE}]")
+PIECES = re.compile(f"\r+|\b+|{ERASED_REST}+|{ERASED_LINE}+|[^\r\b{ERASED_REST}{ERASED_LINE}]+")
+CHARACTER_BYTES = 4
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 PIP_NOISE = "Requirement already satisfied:"
 BLANK_LINES = re.compile(r"\n{4,}")
@@ -30,9 +34,11 @@ REPEATS_SHOWN = 3
 
 def clean(text: str) -> str:
     """The text without escapes, overwritten progress bars, repeated lines and pip's noise."""
+    text = without_lone_surrogates(text).replace("\r\n", "\n")
     if "\x1b" in text:
-        text = ESCAPES.sub("", ERASE_LINE.sub(ERASED, text))
-    lines = [_settled(line) for line in without_lone_surrogates(text).split("\n")]
+        text = ERASE_LINE.sub(ERASED_LINE, ERASE_REST.sub(ERASED_REST, text))
+        text = ESCAPES.sub("", text)
+    lines = [_settled(line) for line in text.split("\n")]
     kept = [line for line in lines if not line.startswith(PIP_NOISE)]
     return BLANK_LINES.sub("\n\n\n", "\n".join(collapse_repeats(kept)))
 
@@ -58,33 +64,31 @@ def without_lone_surrogates(text: str) -> str:
     return text
 
 
-def _settled(line: str) -> str:
-    """A line as a terminal shows it after carriage returns, backspaces and erasures."""
-    if "\r" in line or ERASED in line:
-        line = _overwritten(line)
-    if "\x08" in line:
-        line = _backspaced(line)
-    return CONTROLS.sub("", line)
-
-
-def _overwritten(line: str) -> str:
-    shown = ""
-    for part in line.split("\r"):
-        _, erased, written = part.rpartition(ERASED)
-        if erased:
-            shown = ""
-        if written.strip("\x08") or erased:
-            shown = written + shown[len(written) :]
-    return shown.rstrip()
-
-
-def _backspaced(line: str) -> str:
-    shown: list[str] = []
-    column = 0
-    for character in line:
-        if character == "\x08":
-            column = max(0, column - 1)
+def overwrite(line: str) -> str:
+    """One line as a terminal shows it after carriage returns, backspaces and erasures."""
+    if not CURSOR_MOVES.search(line):
+        return line
+    # Four bytes a character: writing over what is there copies what is written and no more,
+    # whatever the length of the line.
+    shown, column = bytearray(), 0
+    for piece in PIECES.findall(line):
+        if piece[0] == "\r":
+            column = 0
+        elif piece[0] == "\b":
+            column = max(0, column - len(piece))
+        elif piece[0] == ERASED_REST:
+            del shown[CHARACTER_BYTES * column :]
+        elif piece[0] == ERASED_LINE:
+            shown, column = bytearray(), 0
         else:
-            shown[column : column + 1] = [character]
-            column += 1
-    return "".join(shown).rstrip()
+            end = column + len(piece)
+            written = piece.encode("utf-32-le", "surrogatepass")
+            shown[CHARACTER_BYTES * column : CHARACTER_BYTES * end] = written
+            column = end
+    return shown.decode("utf-32-le", "surrogatepass")
+
+
+def _settled(line: str) -> str:
+    if CURSOR_MOVES.search(line):
+        line = overwrite(line).rstrip()
+    return CONTROLS.sub("", line)

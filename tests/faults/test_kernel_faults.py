@@ -33,6 +33,7 @@ from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import FreshKernel
+from cellwright.kernels.outcome import ENDED, STUCK
 from cellwright.outputs import StreamOutput
 from cellwright.stopping import Stop
 
@@ -278,26 +279,79 @@ def test_code_that_swallows_interrupts_is_ended_all_the_same(
     assert run(kernel, "1").plain == ["1"]
 
 
+IGNORES = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(20)"
+CATCHES_ALL = """
+import time
+while True:
+    try:
+        time.sleep(0.2)
+    except BaseException: pass
+"""
+
+
+IN_A_FUNCTION = f"def endless():{CATCHES_ALL.replace(chr(10), chr(10) + '    ')}\nendless()"
+IN_A_COROUTINE = f"import asyncio\nawait asyncio.sleep(0)\n{CATCHES_ALL}"
+
+
+@pytest.fixture
+def lent(kernel: FreshKernel) -> Iterator[ClientKernel]:
+    """A connection to a kernel that is the person's."""
+    client = kernel.process.client()
+    client.start_channels(stdin=False)
+    yield ClientKernel(client, kernel.process)
+    client.stop_channels()
+
+
 def test_code_that_ignores_interrupts_is_reported_and_left_to_the_person(
-    kernel: FreshKernel,
+    kernel: FreshKernel, lent: ClientKernel
 ) -> None:
     """K7: nothing is restarted by itself."""
-    code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(20)"
-    ran = run(kernel, code, timeout_seconds=0.3)
+    ran = run(lent, IGNORES, timeout_seconds=0.3)
     assert ran.execution.status == "timeout"
-    assert "does not react to interrupts and still runs" in ran.execution.note
-    assert "Restart the kernel" in ran.execution.note
+    assert STUCK in ran.execution.note
     assert ran.seconds < 4
     assert kernel.is_alive()
 
 
-def test_stop_does_not_wait_for_code_that_ignores_interrupts(kernel: FreshKernel) -> None:
+def test_stop_does_not_wait_for_code_that_ignores_interrupts(
+    kernel: FreshKernel, lent: ClientKernel
+) -> None:
     """K7."""
-    code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(20)"
-    ran = stopped_after(kernel, code, 0.3)
+    ran = stopped_after(lent, IGNORES, 0.3)
     assert ran.cancelled is not None
-    assert "still runs" in ran.cancelled.reason
+    assert STUCK in ran.cancelled.reason
     assert ran.seconds < 4
+    assert kernel.is_alive()
+
+
+def test_a_kernel_of_our_own_ends_with_code_that_ignores_interrupts(kernel: FreshKernel) -> None:
+    """13.14."""
+    ran = stopped_after(kernel, IGNORES, 0.3)
+    assert ran.cancelled is not None
+    assert ENDED in ran.cancelled.reason
+    assert ran.seconds < 5
+    assert not kernel.is_alive()
+
+
+def test_a_kernel_of_our_own_is_said_to_be_dead_when_code_ignores_its_limit(
+    kernel: FreshKernel,
+) -> None:
+    """13.14."""
+    with pytest.raises(KernelDiedError, match="did not react"):
+        run(kernel, IGNORES, timeout_seconds=0.3)
+    assert not kernel.is_alive()
+
+
+@pytest.mark.parametrize("code", [CATCHES_ALL, IN_A_FUNCTION, IN_A_COROUTINE])
+def test_code_that_catches_everything_is_ended_and_its_kernel_lives(
+    kernel: FreshKernel, lent: ClientKernel, code: str
+) -> None:
+    """13.14: by the third interrupt, before which nothing is raised outside the cell."""
+    ran = run(lent, f"kept = 1\n{code}", timeout_seconds=0.3)
+    assert ran.execution.status == "timeout"
+    assert STUCK not in ran.execution.note
+    assert ran.seconds < 4
+    assert run(lent, "kept").plain == ["1"]
 
 
 def test_in_the_persons_shell_even_code_that_swallows_interrupts_is_ended(tmp_path: Path) -> None:

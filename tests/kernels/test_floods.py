@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from kernels.lanes import Ran, run
 
-from cellwright.kernels import CellRequest
+from cellwright.kernels import CellRequest, Kernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.stopping import Stop
+from cellwright.text_cleaning import clean
 
 pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform == 'win32'")]
 
@@ -35,3 +36,27 @@ def flood(kernel: FreshKernel, pipe: Path) -> str:
     messages = [next(running)]
     pipe.read_bytes()
     return Ran(messages + list(running)).text
+
+
+FOUR_MEGABYTES = 4_000_000
+HOSTILE = {
+    "\b": "",
+    "\r": "",
+    "\r\n": "",
+    "\x1b": "",
+    "\x1b[K": "",
+    "\x1b[1A": "",
+    "a\u0301": "a\u0301",
+    "x": "x",
+    "ab\b": "a",
+}
+
+
+@pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
+def test_four_megabytes_of_hostile_text_end_like_any_output(kernel: Kernel, unit: str) -> None:
+    count = FOUR_MEGABYTES // len(unit)
+    ran = run(kernel, f"for _ in range(100): print({unit!r} * {count // 100}, end='', flush=True)")
+    assert ran.execution.status == "ok"
+    shown = clean(ran.text)
+    assert set(shown.replace("\n", "")) <= set(HOSTILE[unit] + "b")
+    assert run(kernel, "print('next')").text == "next\n"

@@ -2,16 +2,76 @@
 
 from __future__ import annotations
 
+import signal
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_service import Pause, chunk, raw_sse, text, tool_call
+from fake_service import FakeService, Pause, chunk, raw_sse, text, tool_call
 from magics.live_kernel import LiveKernel, Shown
+
+from cellwright.kernels.outcome import STUCK
+from cellwright.recording import RunRecord
 
 pytestmark = pytest.mark.kernel
 STALLED = raw_sse([chunk({"content": "One moment"}), Pause(30)])
 SLEEP = {"code": "import time\nprint('asl' + 'eep')\ntime.sleep(30)"}
+
+
+CATCHES_ALL = """
+import time
+while True:
+    try:
+        print("ti" + "ck", flush=True)
+        time.sleep(0.1)
+    except BaseException: pass
+"""
+CANNOT_END = """
+import signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+print("ti" + "ck", flush=True)
+time.sleep(8)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+"""
+
+
+class KilledError(Exception):
+    """The kernel is gone, as after a restart."""
+
+
+class Presses:
+    """Interrupts the kernel while code ticks, with a pause between, and looks at the record."""
+
+    def __init__(self, kernel: LiveKernel, times: int, after: str = "") -> None:
+        self._kernel, self._left, self._after = kernel, times, after
+        self._pressed_at = 0.0
+        self.record: RunRecord | None = None
+        """As it was when the person was told how to end the code."""
+
+    def __call__(self, message: dict[str, Any]) -> None:
+        if "Restart Kernel" in str(message["content"]) and self.record is None:
+            self.record = self._wait_for_end()
+            self._then()
+        due = time.monotonic() - self._pressed_at > 0.4
+        if self._left and due and "tick" in str(message["content"]):
+            self._left, self._pressed_at = self._left - 1, time.monotonic()
+            self._kernel.manager.interrupt_kernel()
+
+    def _then(self) -> None:
+        if self._after == "interrupt":
+            self._kernel.manager.interrupt_kernel()
+        elif self._after == "kill":
+            self._kernel.manager.signal_kernel(signal.SIGKILL)
+            raise KilledError
+
+    def _wait_for_end(self) -> RunRecord:
+        for _ in range(50):
+            if self._kernel.last_run.status != "running":
+                break
+            time.sleep(0.02)
+        return self._kernel.last_run
 
 
 class Stopwatch:
@@ -91,3 +151,59 @@ def test_while_something_is_drawn(fresh: LiveKernel) -> None:
     code = "get_ipython().display_pub.publish = publish\n%agent hello"
     shown = fresh.run(code, [text("Hello there."), text("never asked for")], answers=[])
     assert is_stopped(fresh, shown)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[LiveKernel]:
+    """A kernel that the test may break."""
+    with FakeService() as service:
+        live = LiveKernel(service, tmp_path)
+        try:
+            live.run("%load_ext cellwright")
+            yield live
+        finally:
+            live.close()
+
+
+def test_code_that_catches_everything_is_said_recorded_and_ended(fresh: LiveKernel) -> None:
+    """13.14: the third interrupt ends it, and before that its record has its end."""
+    presses = Presses(fresh, 2, after="interrupt")
+    script = [tool_call("run_cell", {"code": CATCHES_ALL}), text("never asked for")]
+    started = time.monotonic()
+    shown = fresh.run("run = %agent --mode auto hello", script, answers=[], watch=presses)
+    assert time.monotonic() - started < 20
+    told = [content["data"]["text/plain"] for content in shown.of("display_data")]
+    assert any("Interrupt once more" in words and STUCK in words for words in told), told
+    assert presses.record is not None
+    assert (presses.record.status, presses.record.cause) == ("cancelled", "stopped")
+    assert STUCK in presses.record.reason
+    (cell,) = presses.record.cells
+    assert cell.execution is not None
+    assert cell.execution.status == "interrupted"
+    assert is_stopped(fresh, shown)
+    assert fresh.value("run.status") == "'cancelled'"
+    fresh.run("%agent go on", [text("Gladly.")], answers=[])
+    assert fresh.last_run.status == "completed"
+
+
+def test_a_restart_leaves_the_run_as_it_ended(own: LiveKernel) -> None:
+    """13.14: the kernel is killed while the code still runs."""
+    presses = Presses(own, 2, after="kill")
+    script = [tool_call("run_cell", {"code": CATCHES_ALL}), text("never asked for")]
+    with pytest.raises(KilledError):
+        own.run("run = %agent --mode auto hello", script, answers=[], watch=presses)
+    assert (own.last_run.status, own.last_run.cause) == ("cancelled", "stopped")
+    assert STUCK in own.last_run.reason
+
+
+def test_code_past_its_time_that_cannot_be_ended_is_said_and_recorded(own: LiveKernel) -> None:
+    """13.14: no signal gets through, so that only words are left."""
+    presses = Presses(own, 0)
+    call = tool_call("run_cell", {"code": CANNOT_END, "timeout_seconds": 1})
+    shown = own.run("%%agent --mode auto\nhello", [call, text("never asked")], watch=presses)
+    assert presses.record is not None
+    assert (presses.record.status, presses.record.cause) == ("task error", "stuck")
+    assert "its time limit" in presses.record.reason
+    assert STUCK in presses.record.reason
+    assert shown.reply["content"]["status"] == "error"  # nobody watches: the batch ends
+    assert own.last_run.status == "task error"

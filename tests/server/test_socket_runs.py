@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import threading
 import time
@@ -11,6 +12,9 @@ import pytest
 from fake_service import FakeService, after, error, held, text, tool_call
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS
+
+from cellwright.components import cell_running
+from cellwright.server import chat_session
 
 DOT = base64.b64encode(
     bytes.fromhex(
@@ -305,3 +309,39 @@ async def test_no_frame_holds_the_key(
     assert "it is" in str(tab.of_kind("cell_output"))
     assert tab.of_kind("run_finished")[1]["status"] != "completed"
     assert [frame for frame in tab.frames if key in str(frame)] == []
+
+
+async def test_a_run_whose_thread_does_not_react_to_stop_is_let_go(
+    live: Live, scripted: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """13.13: whatever holds it up; here reading the outputs does."""
+    monkeypatch.setattr(chat_session, "LET_GO_SECONDS", 0.5)
+    reads, may_end = threading.Event(), threading.Event()
+
+    def read_for_ever(_messages: Any) -> Any:
+        reads.set()
+        may_end.wait(30)
+        return ()
+
+    scripted.script = [run_cell("print('seen')"), text("never said")]
+    tab, chat, document = await live.ready("a = 1")
+    with monkeypatch.context() as held_up:
+        held_up.setattr(cell_running, "fold", read_for_ever)
+        await tab.ask(chat, "do it")
+        await tab.until(reads.is_set)
+        await tab.send(type="stop", chat=chat)
+        end = await tab.finished()
+    assert (end["status"], end["cause"]) == ("cancelled", "stopped")
+    assert "let go" in end["reason"]
+    await tab.phase(chat, "idle")
+    scripted.script = [run_cell("print('again')"), text("Here I am.")]
+    await tab.ask(chat, "and now?")
+    assert (await tab.finished(2))["answer"] == "Here I am."
+    events = len(tab.events)
+    may_end.set()
+    await asyncio.sleep(0.5)
+    await tab.handled()
+    assert len(tab.events) == events  # what wakes up says nothing any more
+    runs = (await live.load()).runs
+    first = runs.record(tab.events[0][0])
+    assert (first.status, first.cause) == ("cancelled", "stopped")

@@ -45,6 +45,8 @@ class CellRun:
         """When the kernel began with it; before that it waits its turn."""
         self.is_stuck = False
         """It was interrupted as often as is sensible and still runs."""
+        self.stuck_text = STUCK
+        """What is said of that."""
         self.is_lost = False
         """Its kernel is gone."""
         self.waited_seconds = 0.0
@@ -70,6 +72,11 @@ class CellRun:
             return False
         lost = time.monotonic() - self._replied_at > IDLE_SECONDS
         return self._idle_at is not None or lost
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody's Stop is why it was interrupted."""
+        return self._reason == "stop"
 
     @property
     def seconds_to_wait(self) -> float:
@@ -154,7 +161,9 @@ class CellRun:
         if self.capture.failure is not None:
             raise self.capture.failure
         if self._reason == "stop":
-            raise RunCancelled(f"{self._stop.reason}{'. ' + STUCK if self.is_stuck else ''}")
+            raise RunCancelled(
+                f"{self._stop.reason}{'. ' + self.stuck_text if self.is_stuck else ''}"
+            )
         error = self.capture.error or _error_in(self._reply or {})
         if not self._reason and self._was_interrupted(error):
             raise RunCancelled(INTERRUPTED)
@@ -180,7 +189,7 @@ class CellRun:
         if self._status(None) == "aborted":
             return "The kernel skipped this cell because one before it failed; run it again."
         text = reason_text(self._reason, self._limit_seconds)
-        return f"{text} {STUCK}" if self.is_stuck else text
+        return f"{text} {self.stuck_text}" if self.is_stuck else text
 
     def _found(self) -> str:
         if self._stop.is_set():

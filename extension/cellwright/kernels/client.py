@@ -126,6 +126,8 @@ class ClientKernel:
                     self._look_after(run)
                     if run.wants_interrupt():
                         self._interrupt()
+                    if run.is_stuck:
+                        self._give_up(run)
                     self._check_alive()
             except KernelDiedError:
                 run.is_lost = True  # whatever has its place now must not be interrupted
@@ -224,6 +226,9 @@ class ClientKernel:
         if self._keyboard is not None:
             self._keyboard.look()
             run.waited_seconds = self._keyboard.waited_seconds
+
+    def _give_up(self, run: CellRun) -> None:
+        """A cell does not react: the kernel is the person's, who alone may restart it."""
 
     def _leave(self) -> None:
         self._run = None

@@ -9,11 +9,13 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Protocol, Self
 
-from cellwright.errors import KernelError
+from cellwright.errors import KernelDiedError, KernelError
 from cellwright.kernels import InputAsker
+from cellwright.kernels.cell_run import CellRun
 from cellwright.kernels.client import ClientKernel, ProcessManager
 from cellwright.kernels.installing import flood_limit
 from cellwright.kernels.kernel_process import KernelProcess
+from cellwright.kernels.outcome import ENDED
 from cellwright.stopping import Stop
 
 __all__ = ["Attendance", "FreshKernel", "OwnProcess", "start_kernel"]
@@ -110,6 +112,17 @@ class FreshKernel(ClientKernel):
 
     def fetch_files(self, folder: Path) -> None:
         """Bring the files of its folder into ours; nothing to do where they are one."""
+
+    def _give_up(self, run: CellRun) -> None:
+        """A cell does not react: the kernel is ours, and ends with it.
+
+        Raises:
+            KernelDiedError: It was not somebody's Stop, which says so itself.
+        """
+        run.stuck_text = ENDED
+        self.process.end(now=True)
+        if not run.is_stopped:
+            raise KernelDiedError(ENDED)
 
     def close(self, *, now: bool = False) -> None:
         """End the process, politely unless ``now``; a second call does nothing."""

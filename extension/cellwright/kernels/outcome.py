@@ -10,12 +10,15 @@ from cellwright.errors import KernelError, ToolError
 from cellwright.outputs import ErrorOutput, safe_json, safe_text
 from cellwright.values import from_dict
 
-__all__ = ["INTERRUPTED", "STUCK", "answered", "execution", "reason_text"]
+__all__ = ["ENDED", "INTERRUPTED", "STUCK", "answered", "execution", "reason_text"]
 
 INTERRUPTED = "interrupted by the person"
 STUCK = (
-    "The code does not react to interrupts and still runs. Restart the kernel to stop it; its "
-    "variables are lost then."
+    "The code did not react to being interrupted and may still run. To end it, restart the kernel "
+    "(menu Kernel, Restart Kernel…; in a terminal Ctrl-\\ ends IPython): its variables are lost."
+)
+ENDED = (
+    "The code did not react to being interrupted, so its kernel was ended: its variables are lost."
 )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import traceback
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -65,7 +66,8 @@ class ShellKernel:
         self._forget_files()
         keyboard = self._options.has_keyboard
         cell_watch.before_cell(self._shell, is_nested=True, has_keyboard=keyboard)
-        result, watchdog = None, Watchdog(request, stop, capture)
+        watch = cell_watch.STATE.cell.interrupts if cell_watch.STATE.cell else None
+        result, watchdog = None, Watchdog(request, stop, capture, self._teller(), watch)
         try:
             result = self._run(request, capture, watchdog)
         except (KeyboardInterrupt, StubbornCellError) as interrupt:
@@ -147,6 +149,22 @@ class ShellKernel:
         late.__enter__()
         return late
 
+    def _teller(self) -> Callable[[str], None]:
+        """Shows a sentence of ours under the calling cell, from any thread."""
+        kernel = getattr(self._shell, "kernel", None)
+        session = getattr(kernel, "session", None)
+        if kernel is None or session is None:
+            stream = sys.stderr
+            return lambda text: print(f"\n■ {text}", file=stream, flush=True)
+        # What is captured as the cell's own comes by the instance's ``send``.
+        send, parent = type(session).send, self._shell.get_parent()
+
+        def tell(text: str) -> None:
+            content = {"data": {"text/plain": f"■ {text}"}, "metadata": {}, "transient": {}}
+            send(session, kernel.iopub_socket, "display_data", content, parent=parent)
+
+        return tell
+
     def _parent_id(self) -> str:
         parent = self._shell.get_parent() or {}
         return str(parent.get("header", {}).get("msg_id", ""))
@@ -157,6 +175,9 @@ def _raise_if_ended_early(stop: Stop, capture: Capture, reason: str) -> None:
         raise capture.failure
     if reason == "stop":
         raise RunCancelled(stop.reason)
+    if stop.is_set():
+        # The watchdog had let go of it; now it has ended all the same.
+        raise RunCancelled("stopped: its cell did not end at its limit" if reason else INTERRUPTED)
 
 
 def _exception_of(result: Any) -> BaseException | None:

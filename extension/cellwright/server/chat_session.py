@@ -28,6 +28,12 @@ __all__ = ["ChatSession"]
 log = logging.getLogger(__name__)
 EXTENSION_LIMIT_SECONDS = 86_400.0
 TAKE_OVER = "Close that tab, then take over here."
+LET_GO_SECONDS = 15.0
+"""Everything that waits looks at Stop; what takes longer than this does not react at all."""
+LET_GO = (
+    f"It did not react within {LET_GO_SECONDS:.0f} s and was let go: you can ask the next "
+    "question, and what it was doing may go on for a while."
+)
 NO_TURN = "That prompt does not wait any more."
 
 
@@ -43,7 +49,7 @@ class ChatSession:
     def __init__(self, chat: Chat, workplace: Workplace, audience: Audience) -> None:
         self._chat = chat
         self._workplace, self._audience = workplace, audience
-        self._answering = Answering(chat.chat_id, workplace, self._heard)
+        self._answering = self._begin_answering()
         self._lock = threading.RLock()
         self._queue = PromptQueue()
         self._run: LiveRun | None = None
@@ -136,8 +142,12 @@ class ChatSession:
     def stop(self) -> None:
         """Stop the run, if one goes on."""
         with self._lock:
-            if self._run is not None:
-                self._run.stop.set()
+            run = self._run
+        if run is not None:
+            run.stop.set()
+            patience = threading.Timer(LET_GO_SECONDS, self._let_go, (run,))
+            patience.daemon = True
+            patience.start()
 
     def answer(self, tab: Tab, frame: tab_frames.Answer) -> None:
         """What the person says of a call.
@@ -299,6 +309,32 @@ class ChatSession:
             return None
         return notebook if tab.nonce == self._asker.nonce else None
 
+    def _let_go(self, run: LiveRun) -> None:
+        """Go on without the thread of a run that was stopped and does not react."""
+        if self._run is not run:
+            return
+        log.warning("cellwright: a run did not react to Stop and was let go")
+        if not run.is_over:
+            run.stop.let_go(f"{run.stop.reason}. {LET_GO}")
+        with self._lock:
+            if self._run is not run:
+                return
+            left, self._answering = self._answering, self._begin_answering()
+            self._run = self._worker = None
+            self._queue.pause()
+        self._workplace.chats.claims.let_go(self._chat.chat_id)
+        self.tell()
+        left.close()
+
+    def _begin_answering(self) -> Answering:
+        def hear(recorded: tuple[RecordedEvent, ...]) -> None:
+            # A thread that was let go may wake up during a later run.
+            if self._answering is answering:
+                self._heard(recorded)
+
+        answering = Answering(self._chat.chat_id, self._workplace, hear)
+        return answering
+
     def _work_on(self) -> None:
         if self._queue.has_next and self._worker is None and not self._is_closed:
             self._worker = threading.Thread(target=self._work, name="cellwright-run", daemon=True)
@@ -309,6 +345,8 @@ class ChatSession:
             self.tell()
             good = self._answer(run)
             with self._lock:
+                if self._run is not run:
+                    return  # it was let go of
                 self._context_limit = run.context_limit or self._context_limit
                 self._run = None
                 if not good and not run.is_replaced:

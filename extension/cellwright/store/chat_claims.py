@@ -16,6 +16,7 @@ __all__ = ["ChatBusyError", "ChatClaims"]
 
 TAKE = "INSERT OR IGNORE INTO chat_claims (chat_id, token, owner, at) VALUES (?, ?, ?, ?)"
 RELEASE = "DELETE FROM chat_claims WHERE chat_id = ? AND token = ?"
+RELEASE_OWN = "DELETE FROM chat_claims WHERE chat_id = ? AND owner = ?"
 SELECT = "SELECT token, owner, at FROM chat_claims WHERE chat_id = ?"
 LAST_EVENT = """SELECT MAX(last_at) FROM runs
     WHERE run_id IN (SELECT run_id FROM chat_runs WHERE chat_id = ?)"""
@@ -70,6 +71,12 @@ class ChatClaims:
                 hint="Wait for it, stop it there, or begin a new chat.",
             )
         return token
+
+    def let_go(self, chat_id: str) -> None:
+        """Give up what this process holds in a chat, where whoever took it does not react."""
+        owner = json.dumps(this_process())
+        with suppress(StoreError):
+            self._database.write(Statement(RELEASE_OWN, (chat_id, owner)))
 
     def is_held(self, chat_id: str, *, elsewhere: bool = False) -> bool:
         """Whether a process that lives works in a chat.
