@@ -1,3 +1,5 @@
+import contextlib
+
 import pytest
 
 from cellwright.budget import STOP_AT, WINDOW, Budget, RepeatDetector
@@ -47,6 +49,18 @@ def test_without_a_price_there_is_no_cost_and_no_cost_limit() -> None:
     budget = Budget(Limits(cost_limit_dollars=0.0))
     assert budget.add(reply()) is None
     assert budget.cost_dollars is None
+    assert budget.exceeded() is None
+
+
+def test_waiting_for_the_user_is_no_time_of_the_run() -> None:
+    clock = Clock()
+    budget = Budget(Limits(wall_seconds=10), clock=clock)
+    clock.now = 2.0
+    with contextlib.suppress(KeyboardInterrupt), budget.waiting():
+        clock.now = 600.0
+        raise KeyboardInterrupt
+    clock.now = 601.0
+    assert budget.elapsed_seconds() == 3.0
     assert budget.exceeded() is None
 
 

@@ -52,7 +52,7 @@ from cellwright.events import (
 from cellwright.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, text_of
 from cellwright.outputs import DisplayData, DisplayUpdate, ExecuteResult, StreamOutput
 from cellwright.prompts import Parameters
-from cellwright.recording import RecordedCall, RunRecord, fold
+from cellwright.recording import RecordedCall, RecordedEvent, RunRecord, fold
 from cellwright.usage import Usage
 
 
@@ -324,7 +324,21 @@ class TestEnding:
     def test_a_run_that_has_not_ended_is_running(self) -> None:
         record = record_of(analysis_run()[:-1])
         assert record.status == "running"
-        assert record.duration_seconds == len(analysis_run()) - 2
+        waited = 1  # for an approval
+        assert record.duration_seconds == len(analysis_run()) - 2 - waited
+
+    def test_a_run_without_an_end_does_not_count_the_wait_for_an_approval(self) -> None:
+        events = (
+            started("sum"),
+            ApprovalAsked("a", "runs code"),
+            ApprovalAnswered("a", True, "person"),
+        )
+        moments = (100.0, 101.0, 161.0)
+        history = [
+            RecordedEvent("r", number, moment, event)
+            for number, (moment, event) in enumerate(zip(moments, events, strict=True))
+        ]
+        assert fold(history).duration_seconds == 1.0
 
     def test_no_events_are_an_empty_record(self) -> None:
         assert fold([]) == RunRecord("", "running", "", Parameters(""))

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -68,6 +68,8 @@ class Budget:
     cells: int = 0
     output_bytes: int = 0
     started: float = 0.0
+    waited_seconds: float = 0.0
+    """How long the user was waited for: no time of the run."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """Of the models that tools ask themselves."""
     spending: Spending | None = None
@@ -112,9 +114,18 @@ class Budget:
         elif isinstance(event, CellOutput):
             self.output_bytes += size_of(event.message)
 
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Stop the run's clock while the user is asked for an approval."""
+        since = self.clock()
+        try:
+            yield
+        finally:
+            self.waited_seconds += self.clock() - since
+
     def elapsed_seconds(self) -> float:
-        """Seconds since the run began."""
-        return self.clock() - self.started
+        """Seconds since the run began, without those for which the user was waited for."""
+        return self.clock() - self.started - self.waited_seconds
 
     def remaining_seconds(self) -> float:
         """Seconds left of the run's wall time."""

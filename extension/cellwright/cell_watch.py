@@ -6,6 +6,7 @@ Runs inside the kernel, from the standard library alone, on Python 3.8 and later
 from __future__ import annotations
 
 import builtins
+import contextlib
 import getpass
 import json
 import os
@@ -38,6 +39,12 @@ CHANGED_LIMIT = 40
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")
 NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
 """Names the kernel's own notebook, which is saved while cells run and not by them."""
+NOTEBOOK = ".ipynb"
+CHANGING = ("os.rename", "os.remove", "os.link", "os.symlink", "os.truncate")
+"""Audit events that change the files they name; ``open`` does where it is opened to be written."""
+STARTING = ("subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.posix_spawn")
+"""Audit events of a child process, whose files are not seen from here."""
+HEARD = frozenset(("open", *CHANGING, *STARTING))
 RECORD = "runs.sqlite"
 """Our own record; what is written into its folder is no cell's doing."""
 NO_KEYBOARD = (
@@ -55,6 +62,56 @@ def _folder() -> str:
         return ""
 
 
+class _NotebookWrites:
+    """Which notebooks this process writes while a cell runs.
+
+    Jupyter saves open notebooks at any time, and a time stamp does not tell who wrote a file.
+    """
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.is_certain = True
+        """False: something ran that may have written notebooks unseen."""
+
+    def may_include(self, path: str) -> bool:
+        """Whether the cell may have written this file; of others than notebooks always true."""
+        is_other = not path.endswith(NOTEBOOK)
+        return is_other or not self.is_certain or os.path.basename(path) in self.names
+
+    def note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            flags = arguments[2]
+            if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
+                self._add(arguments[0])
+        elif event in CHANGING:
+            for named in arguments[:2]:
+                self._add(named)
+                # whole folders are moved by their own name, with the notebooks in them
+                self.is_certain &= not (event == "os.rename" and _is_folder(named))
+        elif event in STARTING:
+            self.is_certain = False
+
+    def _add(self, named: Any) -> None:
+        name = os.fsdecode(named) if isinstance(named, (str, bytes, os.PathLike)) else ""
+        if name.endswith(NOTEBOOK):
+            self.names.add(os.path.basename(name))
+
+
+def _is_folder(named: Any) -> bool:
+    return isinstance(named, (str, bytes, os.PathLike)) and os.path.isdir(named)
+
+
+def _hear_audit(event: str, arguments: tuple[Any, ...]) -> None:
+    """Called for every audit event of the process, for ever: it has to be quick."""
+    if event not in HEARD:
+        return
+    cell = STATE.cell
+    while cell is not None:
+        with contextlib.suppress(Exception):  # else what the cell does would fail
+            cell.notebook_writes.note(event, arguments)
+        cell = cell.outer
+
+
 class _Cell:
     """What was so before the cell that runs now."""
 
@@ -64,6 +121,7 @@ class _Cell:
         self.variables = _marks(shell)
         self.cwd = _folder()
         self.files = STATE.known_files(self.cwd)
+        self.notebook_writes = _NotebookWrites()
         self.began_ns = time.time_ns()
         self.cpu_seconds = time.process_time()
         self.notes: list[str] = []
@@ -86,6 +144,7 @@ class State:
     """Execution counts of cells that were not the person's."""
     own_error: BaseException | None = None
     persons_error: BaseException | None = None
+    hears_audit = False
     files: _Files | None = None
     """The files as the last cell of ours left them, while nobody else's cell ran."""
 
@@ -106,6 +165,9 @@ def before_cell(shell: Any, *, is_nested: bool = False, has_keyboard: bool = Fal
         is_nested: The cell runs inside another one.
         has_keyboard: Somebody answers what it asks.
     """
+    if not STATE.hears_audit:
+        STATE.hears_audit = True
+        sys.addaudithook(_hear_audit)
     cell = STATE.cell = _Cell(shell)
     cell.interrupts = InterruptWatch(is_nested=is_nested)
 
@@ -343,6 +405,8 @@ def _file_changes(cell: _Cell) -> list[dict[str, Any]]:
         if before.get(path) == now.get(path) or os.path.join(seen.root, path) == own:
             continue
         change = _change(path, before, now)
+        if change != "deleted" and not cell.notebook_writes.may_include(path):
+            continue  # Jupyter saved it meanwhile
         if change == "modified" or is_complete or _is_fresh(now.get(path), cell.began_ns):
             size = now[path][1] if path in now else 0
             rows.append({"path": path, "change": change, "size_bytes": size})

@@ -184,6 +184,9 @@ class _Folding:
         self.notices: list[str] = []
         self.usage_of_tools = Usage()
         self.step = 0
+        self.asked_at = 0.0
+        self.waited_seconds = 0.0
+        """How long the user was waited for; counts in a run that has no end of its own."""
 
     def add(self, recorded: RecordedEvent) -> None:
         if not self.head.run_id:
@@ -198,7 +201,7 @@ class _Folding:
         costs = [step.cost_dollars for step in self.steps if step.cost_dollars is not None]
         record = replace(
             self.head,
-            duration_seconds=max(0.0, self.last_time - self.head.started_at),
+            duration_seconds=max(0.0, self.last_time - self.head.started_at - self.waited_seconds),
             messages=self.transcript.messages(),
             history_replaced_at=tuple(self.transcript.replaced_at),
             cells=self.cells.cells(),
@@ -282,9 +285,12 @@ class _Folding:
         self.calls.append(replace(call, started_at=self.last_time))
 
     def approval_asked(self, event: ApprovalAsked) -> None:
+        self.asked_at = self.last_time
         self._change_call(event.call_id, decision=f"asked: {event.reason}")
 
     def approval_answered(self, event: ApprovalAnswered) -> None:
+        self.waited_seconds += self.last_time - (self.asked_at or self.last_time)
+        self.asked_at = 0.0
         word = "allowed" if event.allowed else "refused"
         reason = f": {event.reason}" if event.reason else ""
         self._change_call(event.call_id, decision=f"{word} by {event.by}{reason}")

@@ -17,7 +17,9 @@ __all__ = ["is_behind", "last_record", "resume", "resumed", "with_notes"]
 
 
 def resumed(place: Place, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
-    """A conversation that knows what the chat's runs said, those left out that were superseded.
+    """A conversation that knows what the chat's runs said.
+
+    Left out are those that were superseded, and questions at the end that nobody answered.
 
     Args:
         place: Where it goes on.
@@ -29,6 +31,8 @@ def resumed(place: Place, chats: ChatStore, chat_id: str, without: str = "") -> 
     runs = chats.runs(chat_id)
     kept = before(runs, without)
     conversation.last_run_id = kept[-1] if kept else ""
+    while kept and not chats.is_answered(kept[-1]):
+        kept = kept[:-1]  # what made a question fail must not make all that follow fail too
     said = last_record(place.store, kept)
     # What was taken back has run all the same: the kernel is as the last of all runs left it.
     ran = last_record(place.store, [run.run_id for run in runs])

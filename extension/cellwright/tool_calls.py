@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import traceback
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
@@ -168,7 +167,8 @@ class ToolCaller:
             yield from self._finish(parsed, _refused(text, "cancelled"), 0.0)
 
     def _call(self, parsed: ParsedCall) -> Generator[Event, None, _Result]:
-        started = time.monotonic()
+        budget = self._parts.budget
+        started = budget.elapsed_seconds()
         component = self._registry.find(parsed.call.name)
         yield from self._publisher.publish(self._started(parsed, component))
         if component is None:
@@ -179,7 +179,7 @@ class ToolCaller:
         else:
             result = yield from self._permitted(parsed, component)
         result = self._with_notice(parsed, result)
-        yield from self._finish(parsed, result, time.monotonic() - started)
+        yield from self._finish(parsed, result, budget.elapsed_seconds() - started)
         return result
 
     def _started(self, parsed: ParsedCall, component: Component | None) -> ToolStarted:
@@ -198,7 +198,8 @@ class ToolCaller:
         decision = self._policy.decide(component, parsed.arguments)
         if decision.kind == "ask":
             yield from self._publisher.publish(ApprovalAsked(call.id, decision.reason))
-            answer = self._policy.ask(self._started(parsed, component), decision.reason)
+            with self._parts.budget.waiting():
+                answer = self._policy.ask(self._started(parsed, component), decision.reason)
             yield from self._publisher.publish(
                 ApprovalAnswered(call.id, answer.allowed, answer.by, answer.reason)
             )

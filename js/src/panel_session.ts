@@ -44,7 +44,8 @@ export class PanelSession implements IDisposable {
   say(draft: Partial<Draft>, send: boolean): void {
     const { chat } = this._model;
     const { composer } = chat;
-    const whole = { text: '', context: [], model: '', mode: this._model.modeOf(chat), ...draft };
+    const mode = this._model.modeOf(chat);
+    const whole = { text: '', context: [], model: composer.chosenModel, mode, ...draft };
     this._host.show('compose');
     // Auto asks nothing more, so there the person's own Enter sends it.
     if (send && whole.text !== '' && whole.mode !== 'auto') {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 import time
 from pathlib import Path
@@ -337,6 +338,51 @@ open(".hidden", "w").close()
         FileChange("old.txt", "modified", 3),
     )
     assert run(kernel, "1").execution.files == ()
+
+
+def test_notebooks_that_jupyter_saves_meanwhile_are_no_change_of_the_cell(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    """Another process saves two notebooks while a cell waits for it, and one before it."""
+    for name in ("edited", "read", "other"):
+        (tmp_path / f"{name}.ipynb").write_text("{}")
+    run(kernel, "1")
+    (tmp_path / "other.ipynb").write_text("saved between two cells")
+    code = """
+import os, pathlib, time
+pathlib.Path("edited.ipynb").write_text("by the cell")
+pathlib.Path("read.ipynb").read_text()
+pathlib.Path("whole.tmp").write_text("x"); os.replace("whole.tmp", "renamed.ipynb")
+pathlib.Path("go.txt").write_text("x")
+while not os.path.exists("saved.txt"):
+    time.sleep(0.01)
+"""
+
+    def save_as_jupyter_does() -> None:
+        while not (tmp_path / "go.txt").exists():
+            time.sleep(0.01)
+        for name in ("read", "other", "new"):
+            (tmp_path / f"{name}.ipynb").write_text("saved while the cell runs")
+        (tmp_path / "saved.txt").write_text("x")
+
+    jupyter = multiprocessing.get_context("fork").Process(target=save_as_jupyter_does)
+    jupyter.start()
+    found = run(kernel, code).execution.files
+    jupyter.join()
+    assert {file.path for file in found} == {
+        *("edited.ipynb", "renamed.ipynb"),
+        *("go.txt", "saved.txt"),
+    }
+
+
+def test_a_notebook_that_a_child_of_the_cell_writes_is_told(kernel: Kernel, tmp_path: Path) -> None:
+    code = "import subprocess\nsubprocess.run(['cp', 'a.ipynb', 'b.ipynb'], check=True)"
+    (tmp_path / "a.ipynb").write_text("{}")
+    assert run(kernel, code).execution.files == (FileChange("b.ipynb", "created", 2),)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "c.ipynb").write_text("{}")
+    moved = run(kernel, "import os; os.rename('folder', 'elsewhere')").execution.files
+    assert "elsewhere/c.ipynb" in {file.path for file in moved}
 
 
 def test_a_change_of_folder_is_told(kernel: Kernel, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
 from typing import Any
@@ -10,6 +11,9 @@ import pytest
 from fake_service import FakeService, text, tool_call
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS, TabClient, has_errors
+from server_client import Client
+
+WAITED_SECONDS = 1.5
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
@@ -44,6 +48,25 @@ async def test_a_call_that_is_allowed_runs(live: Live, scripted: FakeService) ->
     answered = tab.of_kind("approval_answered")[0]
     assert (answered["allowed"], answered["by"]) == (True, "person")
     assert tab.states[chat]["approval"] == ""
+
+
+async def test_the_wait_for_an_answer_is_no_time_of_the_run_or_of_its_call(
+    live: Live, scripted: FakeService, client: Client
+) -> None:
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    tab, chat, _ = await live.ready()
+    began = time.monotonic()
+    await tab.ask(chat, "run it", mode="ask")
+    call_id = await asked(tab, chat)
+    await asyncio.sleep(WAITED_SECONDS)
+    await answer(tab, chat, call_id, allowed=True)
+    ended = await tab.finished()
+    whole = time.monotonic() - began
+    (call,) = tab.of_kind("tool_finished")
+    assert ended["duration_seconds"] < whole - WAITED_SECONDS
+    assert 0 < call["duration_seconds"] < whole - WAITED_SECONDS
+    (listed,) = (await client.call("GET", "runs")).json["runs"]
+    assert listed["seconds"] == pytest.approx(ended["duration_seconds"])
 
 
 async def test_a_call_that_is_refused_does_not_run_and_the_model_reads_why(

@@ -71,25 +71,51 @@ async def test_002_54_what_was_replaced_is_kept_and_the_model_is_not_told(
         assert "third question" not in file
 
 
-async def test_002_54_a_question_that_was_never_answered_is_replaced_by_the_next(
-    live: Live, scripted: FakeService
+async def test_002_54_questions_that_nobody_answered_stay_and_the_model_is_not_told_of_them(
+    live: Live, scripted: FakeService, client: Client
 ) -> None:
-    scripted.script = [text("Hello."), error(400, "bad request"), text("Good.")]
+    refused = error(400, "bad request")
+    scripted.script = [text("Hello."), refused, refused, text("Good."), text("Better.")]
     tab, chat, _ = await live.ready()
     await tab.ask(chat, "greet me")
     await tab.finished()
     await tab.phase(chat, "idle")
-    await tab.ask(chat, "an unlucky question")
-    assert (await tab.finished(2))["status"] != "completed"
-    await tab.phase(chat, "idle")
+    for number, words in enumerate(("an unlucky question", "another"), 2):
+        await tab.ask(chat, words)
+        assert (await tab.finished(number))["status"] != "completed"
+        await tab.phase(chat, "idle")
     await tab.ask(chat, "a lucky question")
-    await tab.finished(3)
-    unlucky, lucky = runs_of(tab)[1:]
+    await tab.finished(4)
     request = said(scripted)
     assert "Hello." in request
     assert "an unlucky question" not in request
+    assert "another" not in request
     state = await tab.phase(chat, "idle")
-    assert state["superseded"] == [{"run": unlucky, "by": lucky}]
+    assert state["superseded"] == [], "nobody replaced anything"
+    exported = (await client.call("GET", f"chats/{chat}/export?to=markdown")).body.decode()
+    assert "an unlucky question" in exported
+
+    _, unlucky, *_ = runs_of(tab)
+    await tab.ask(chat, "a better question", supersedes=unlucky)
+    await tab.finished(5)
+    assert "an unlucky question" not in said(scripted)
+    assert len((await tab.phase(chat, "idle"))["superseded"]) == 3
+
+
+async def test_a_question_that_takes_the_place_of_one_without_an_answer_takes_nothing_back(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [error(400, "bad request"), error(400, "bad request"), text("Good.")]
+    tab, chat, _ = await live.ready()
+    for number in (1, 2):
+        await tab.ask(chat, "an unlucky question")
+        await tab.finished(number)
+        await tab.phase(chat, "idle")
+    _, last = runs_of(tab)
+    await tab.ask(chat, "an unlucky question", supersedes=last)
+    await tab.finished(3)
+    assert said(scripted).count("an unlucky question") == 1
+    assert "an answer was taken back" not in said(scripted)
 
 
 async def test_a_run_that_goes_on_is_stopped_for_what_is_asked_in_its_place(

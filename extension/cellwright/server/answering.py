@@ -137,12 +137,13 @@ class Answering:
                 notice=notice,
             )
             question = with_assistant(question, chosen)
-            run.supersedes = ask.supersedes or self._workplace.chats.unanswered(self._chat_id)
-            before = self._conversation
-            conversation = self._conversation_at(place, run.supersedes)
+            chats, before = self._workplace.chats, self._conversation
+            run.supersedes = ask.supersedes
+            # The model is not told of a question that nobody answered; the panel still shows it.
+            left_out = ask.supersedes or chats.unanswered(self._chat_id)
+            conversation = self._conversation_at(place, left_out)
             try:
-                chats, again = self._workplace.chats, run.supersedes
-                with with_notes(conversation, chats, self._chat_id, again):
+                with with_notes(conversation, chats, self._chat_id, left_out):
                     for _ in conversation.ask(question, service.lm, run.stop):
                         pass
             finally:
@@ -252,11 +253,11 @@ class Answering:
             sources=shared.sources.of(database, settings, folders_of(shared.root, _path(driver))),
         )
 
-    def _conversation_at(self, place: Place, supersedes: str) -> Conversation:
-        """The conversation; without a run and all that followed, where one is superseded."""
+    def _conversation_at(self, place: Place, left_out: str) -> Conversation:
+        """The conversation, without this run and all that followed where one is named."""
         before, chats = self._conversation, self._workplace.chats
-        if before is None or supersedes or is_behind(before, chats, self._chat_id):
-            self._conversation = resumed(place, chats, self._chat_id, supersedes)
+        if before is None or left_out or is_behind(before, chats, self._chat_id):
+            self._conversation = resumed(place, chats, self._chat_id, left_out)
             if before is not None:
                 self._conversation.trusted |= before.trusted
         else:
@@ -280,7 +281,8 @@ class Answering:
         sources = {cell.id: cell.source for cell in notebook.cells()} if notebook else {}
         quotes = [_quoted(item, sources) for item in ask.context if item.kind in QUOTES]
         quotes += [Quoted(f"file {item.name}", f"is stored as {path}") for item, path in named]
-        quotes += [TAKEN_BACK] if ask.supersedes else []
+        unanswered = self._workplace.chats.unanswered(self._chat_id)
+        quotes += [TAKEN_BACK] if ask.supersedes not in ("", unanswered) else []
         return Question(
             prompt=ask.prompt,
             parameters=Parameters(service.model),

@@ -303,8 +303,12 @@ class ChatStore:
         To be asked while nothing goes on in the chat.
         """
         last = self.active_run_ids(chat_id)[-1:]
-        rows = self._database.read(IS_ANSWERED, (*last, *last)) if last else []
-        return last[0] if rows and not any(row[0] for row in rows) else ""
+        return last[0] if last and not self.is_answered(last[0]) else ""
+
+    def is_answered(self, run_id: str) -> bool:
+        """Whether the person saw anything of an answer; also true of a run that is not known."""
+        rows = self._database.read(IS_ANSWERED, (run_id, run_id))
+        return not rows or any(row[0] for row in rows)
 
     def chat_of(self, run_id: str) -> str:
         """Id of the chat that a run was asked in; empty: in none."""

@@ -30,7 +30,12 @@ export class ComposerModel {
     return this._memory.assistant(this._key);
   }
 
-  /** Text, context, mode or assistant changed, also by the person's typing. */
+  /** The model that the person chose for this chat; empty: none, the service's answers. */
+  get chosenModel(): string {
+    return this._chosenModel ?? this._memory.model(this._key);
+  }
+
+  /** Text, context, mode, model or assistant changed, also by the person's typing. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -66,6 +71,12 @@ export class ComposerModel {
     this._changed.emit();
   }
 
+  setModel(name: string): void {
+    this._chosenModel = name;
+    this._memory.setModel(this._key, name);
+    this._changed.emit();
+  }
+
   clear(): void {
     this._context = [];
     this.setText('');
@@ -91,4 +102,5 @@ export class ComposerModel {
   private _text: string;
   private _context: readonly ContextItem[] = [];
   private _chosenMode: Mode | null = null;
+  private _chosenModel: string | null = null;
 }

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
   AssistantMessage,
+  HistoryCompacted,
   ModelReplied,
   RecordedEvent,
   RunEvent,
@@ -77,7 +78,11 @@ export class TurnFold {
       usage: NO_USAGE,
       costDollars: null,
       durationSeconds: 0,
+      waitedSeconds: 0,
+      waitingSince: null,
       activity: '',
+      compactions: [],
+      isAnswered: false,
       supersededBy: ''
     };
   }
@@ -96,6 +101,7 @@ export class TurnFold {
     if (isCallEvent(event)) {
       this._cards.take(event, time);
       this._count(event);
+      this._wait(event, time);
     } else if (isModelEvent(event)) {
       this._takeModelEvent(event);
     } else {
@@ -112,11 +118,7 @@ export class TurnFold {
         this._blocks.push(event);
         break;
       case 'history_compacted':
-        this._blocks.push({
-          kind: 'compaction',
-          tokensBefore: event.tokens_before,
-          tokensAfter: event.tokens_after
-        });
+        this._compact(event);
         break;
       case 'run_finished':
         this._finish(event);
@@ -169,9 +171,17 @@ export class TurnFold {
     };
   }
 
+  private _compact(event: HistoryCompacted): void {
+    const compaction = { tokensBefore: event.tokens_before, tokensAfter: event.tokens_after };
+    this._head = { ...this._head, compactions: [...this._head.compactions, compaction] };
+  }
+
   private _say(kind: 'text' | 'reasoning', text: string): void {
     this._speech.say(kind, text);
     this._act('');
+    if (kind === 'text' && !this._head.isAnswered) {
+      this._head = { ...this._head, isAnswered: true };
+    }
   }
 
   private _act(activity: string): void {
@@ -189,6 +199,7 @@ export class TurnFold {
     this._costs.push(event.cost_dollars);
     this._head = {
       ...this._head,
+      isAnswered: true,
       model: event.model || this._head.model,
       usage: added(this._head.usage, usage),
       costDollars: total(this._costs),
@@ -204,6 +215,16 @@ export class TurnFold {
     }
   }
 
+  private _wait(event: CallEvent, time: number): void {
+    const { waitedSeconds, waitingSince } = this._head;
+    if (event.kind === 'approval_asked') {
+      this._head = { ...this._head, waitingSince: time };
+    } else if (event.kind === 'approval_answered' && waitingSince !== null) {
+      const waited = waitedSeconds + Math.max(0, time - waitingSince);
+      this._head = { ...this._head, waitedSeconds: waited, waitingSince: null };
+    }
+  }
+
   private _finish(event: RunFinished): void {
     this._speech.end();
     this._cards.end();
@@ -216,6 +237,7 @@ export class TurnFold {
       usage: event.usage,
       costDollars: event.cost_dollars,
       durationSeconds: event.duration_seconds,
+      waitingSince: null,
       activity: ''
     };
   }

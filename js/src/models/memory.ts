@@ -1,10 +1,11 @@
-/** What the panel remembers in the browser: a chat's unsent text, its mode and assistant. */
+/** What the panel remembers in the browser: a chat's unsent text, mode, model and assistant. */
 import type { Mode } from '../server/frames';
 import { readText, type TextStore, writeText } from './text_store';
 
 const DRAFT = 'cellwright:draft:';
 const MODE = 'cellwright:mode:';
 const ASSISTANT = 'cellwright:assistant:';
+const MODEL = 'cellwright:model:';
 const DRIVEN = 'cellwright:driven:';
 const UNFINISHED = 'cellwright:unfinished:';
 
@@ -14,7 +15,7 @@ type LastingMode = Exclude<Mode, 'auto'>;
 const LASTING_MODES: readonly LastingMode[] = ['plan', 'ask', 'edits'];
 
 /**
- * Drafts live as long as the tab, modes as long as the browser.
+ * Drafts live as long as the tab, what was chosen as long as the browser.
  *
  * Nothing breaks where a browser refuses to store: the page then forgets at its end.
  */
@@ -51,6 +52,15 @@ export class ChatMemory {
     writeText(this._browserStore, ASSISTANT + chat, name);
   }
 
+  /** The remembered model; empty: none was chosen. */
+  model(chat: string): string {
+    return readText(this._browserStore, MODEL + chat);
+  }
+
+  setModel(chat: string, name: string): void {
+    writeText(this._browserStore, MODEL + chat, name);
+  }
+
   /** Whether this tab drove the chat, perhaps before a reload. */
   isDriven(chat: string): boolean {
     return readText(this._tabStore, DRIVEN + chat) !== '';
@@ -77,6 +87,7 @@ export class ChatMemory {
       this.setMode(to, mode);
     }
     this.setAssistant(to, this.assistant(from));
+    this.setModel(to, this.model(from));
     this.forget(from);
   }
 
@@ -84,6 +95,7 @@ export class ChatMemory {
     writeText(this._tabStore, DRAFT + chat, '');
     writeText(this._browserStore, MODE + chat, '');
     writeText(this._browserStore, ASSISTANT + chat, '');
+    writeText(this._browserStore, MODEL + chat, '');
     writeText(this._tabStore, DRIVEN + chat, '');
     writeText(this._tabStore, UNFINISHED + chat, '');
   }

@@ -60,14 +60,13 @@ export interface NoticeBlock {
   readonly contents?: readonly Content[];
 }
 
-/** The conversation was made shorter here. */
-export interface CompactionBlock {
-  readonly kind: 'compaction';
+/** The conversation was made shorter before a prompt, or for its own sake. */
+export interface Compaction {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-export type Block = TextBlock | ReasoningBlock | ToolCard | NoticeBlock | CompactionBlock;
+export type Block = TextBlock | ReasoningBlock | ToolCard | NoticeBlock;
 
 /** One prompt and everything that came of it. */
 export interface Turn {
@@ -86,9 +85,16 @@ export interface Turn {
   readonly reason: string;
   readonly cause: string;
   readonly blocks: readonly Block[];
+  /** Whether the model said or asked for anything; else the next question goes without this one. */
+  readonly isAnswered: boolean;
+  readonly compactions: readonly Compaction[];
   readonly usage: Usage;
   readonly costDollars: number | null;
   readonly durationSeconds: number;
+  /** How long approvals took that were answered: no time of the run. */
+  readonly waitedSeconds: number;
+  /** Seconds since the epoch when the open approval was asked for; null: none is open. */
+  readonly waitingSince: number | null;
   /** Shown while the model is silent or asked again: `waiting 12 s`, `retrying (2) …`. */
   readonly activity: string;
   /** The run that took its place: it is folded away and the model is not told; empty: none. */

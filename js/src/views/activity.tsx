@@ -30,7 +30,7 @@ export function Activity({ state, turn, onExtend }: ActivityProps) {
   if (!isRunning) {
     return null;
   }
-  const seconds = turn === undefined ? 0 : now - turn.startedAt;
+  const seconds = turn === undefined ? 0 : elapsedIn(turn, now);
   const needsPerson = state.phase === 'approval' || state.phase === 'input';
   const cell = state.phase === 'tool' ? runningCell(turn) : null;
   const isLong = cell !== null && now - cell.startedAt >= LONG_SECONDS;
@@ -44,6 +44,11 @@ export function Activity({ state, turn, onExtend }: ActivityProps) {
       {isLong && onExtend !== null && <Extension key={cell.callId} onExtend={onExtend} />}
     </div>
   );
+}
+
+/** How long the open approval waits; else how long the run works, without such waits. */
+function elapsedIn({ startedAt, waitedSeconds, waitingSince }: Turn, now: number): number {
+  return waitingSince === null ? now - startedAt - waitedSeconds : now - waitingSince;
 }
 
 interface RunningCell {

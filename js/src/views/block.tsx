@@ -2,7 +2,6 @@ import * as React from 'react';
 
 import { Markdown } from '../markdown';
 import type { Block } from '../models/types';
-import { CompactionLine } from './compaction_line';
 import { NoticeCard } from './notice';
 import { Reasoning } from './reasoning';
 import { useTrans } from './scope';
@@ -25,8 +24,6 @@ export const BlockView = React.memo(function BlockView({ block, runId }: BlockPr
       return <ToolCardView card={block} runId={runId} />;
     case 'notice':
       return <NoticeCard block={block} />;
-    case 'compaction':
-      return <CompactionLine block={block} />;
     default:
       return block satisfies never;
   }

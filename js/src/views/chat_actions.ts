@@ -22,7 +22,8 @@ export function useChatActions(
   const port = usePort(notebooks, path);
   return React.useMemo(() => {
     const ask = (text: string, options: AskOptions = {}): void => {
-      chat.ask({ text, context: [], mode: panel.modeOf(chat), model: '' }, options);
+      const { chosenModel: model } = chat.composer;
+      chat.ask({ text, context: [], mode: panel.modeOf(chat), model }, options);
     };
     return {
       canReveal: port !== null,
@@ -38,7 +39,8 @@ export function useChatActions(
       undo: (runId, callId) => port?.undo(runId, callId) ?? null,
       redo: (runId, callId) => port?.redo(runId, callId) ?? null,
       retry: turn => {
-        ask(turn.prompt);
+        const isLast = chat.turns.at(-1)?.runId === turn.runId;
+        ask(turn.prompt, isLast && !turn.isAnswered ? { supersedes: turn.runId } : {});
       },
       replace: (turn, prompt) => {
         ask(prompt, { supersedes: turn.runId, instead: isRunning });

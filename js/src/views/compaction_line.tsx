@@ -1,14 +1,14 @@
 import * as React from 'react';
 
 import { formatCount } from '../models/figures';
-import type { CompactionBlock } from '../models/types';
+import type { Compaction } from '../models/types';
 import { useTrans } from './scope';
 
 /** Where the conversation was made shorter: what is above it the model has only in part. */
-export function CompactionLine({ block }: { block: CompactionBlock }) {
+export function CompactionLine({ compaction }: { compaction: Compaction }) {
   const trans = useTrans();
-  const before = formatCount(block.tokensBefore);
-  const after = formatCount(block.tokensAfter);
+  const before = formatCount(compaction.tokensBefore);
+  const after = formatCount(compaction.tokensAfter);
   return (
     <p className="cw-compaction">
       <span>{trans.__('Compacted: about %1 → %2 tokens', before, after)}</span>

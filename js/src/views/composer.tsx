@@ -37,12 +37,12 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
   const text = useSignal(composer.changed, () => composer.text);
   const context = useSignal(composer.changed, () => composer.context);
   useSignal(composer.changed, () => composer.chosenMode);
+  const chosenModel = useSignal(composer.changed, () => composer.chosenModel);
   const state = useSignal(chat.changed, () => chat.state);
   const link = useSignal(panel.linkChanged, () => panel.link);
   const service = useSignal(panel.serviceChanged, () => panel.service);
   const source = useNameSource(panel, chat);
   const loadModels = React.useCallback(() => modelsOf(panel), [panel]);
-  const [chosenModel, setModel] = React.useState('');
   const notes = useWaitingNotes(panel, chat);
   const [addedCount, setAddedCount] = React.useState(0);
 
@@ -169,7 +169,9 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
             model={chosenModel === '' ? (service?.model ?? '') : chosenModel}
             isFree={(service?.models_allowed.length ?? 0) === 0}
             load={loadModels}
-            onChoose={setModel}
+            onChoose={name => {
+              composer.setModel(name);
+            }}
           />
           <span className="cw-spring" />
           <Meter panel={panel} chat={chat} field={field} />

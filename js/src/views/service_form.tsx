@@ -170,7 +170,7 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
     blocked: trans.__('Does not work:')
   };
   return (
-    <div role="status" className="cw-outcome">
+    <div role="status" className="cw-service-outcome">
       {outcome.kind === 'busy' && trans.__('Asking the service …')}
       {outcome.kind === 'saved' && trans.__('Saved.')}
       {outcome.kind === 'failed' && <p className="cw-problem">{outcome.reason}</p>}

@@ -45,7 +45,7 @@ export function stretchesOf(turns: readonly Turn[]): readonly Stretch[] {
   const stretches: Stretch[] = [];
   let row: Turn[] = [];
   for (const turn of turns) {
-    if (turn.supersededBy === '') {
+    if (turn.supersededBy === '' || turn.status === 'running') {
       row = [];
       stretches.push({ kind: 'turn', turn });
     } else {

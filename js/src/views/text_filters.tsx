@@ -18,7 +18,7 @@ export function TextFilters({ names, choice, onChoose }: TextFiltersProps) {
   const trans = useTrans();
   const note = React.useId();
   return (
-    <fieldset className="cw-filters" aria-describedby={note}>
+    <fieldset className="cw-text-filters" aria-describedby={note}>
       <legend>{trans.__('Before your words are sent')}</legend>
       {TEXT_FILTERS.map(filter => (
         <label key={filter}>

@@ -41,7 +41,12 @@ export function readTable(html: string): TableWords | null {
 export function ToolTable({ table }: { table: TableWords }) {
   const trans = useTrans();
   return (
-    <div className="cw-table" tabIndex={0} role="group" aria-label={trans.__('Table of this call')}>
+    <div
+      className="cw-call-table"
+      tabIndex={0}
+      role="group"
+      aria-label={trans.__('Table of this call')}
+    >
       <table>
         <tbody>
           {table.rows.map((cells, row) => (

@@ -17,7 +17,12 @@ export function TurnEnding({ turn }: { turn: Turn }) {
     return null;
   }
   if (isSaid(turn)) {
-    return <Remedies turn={turn} />;
+    return (
+      <>
+        {isUnanswered(turn) && <Unanswered />}
+        <Remedies turn={turn} />
+      </>
+    );
   }
   const isBad = isTrouble(turn.status);
   const isReasonShown = turn.reason !== '' && turn.status !== 'cancelled';
@@ -27,10 +32,23 @@ export function TurnEnding({ turn }: { turn: Turn }) {
       <div className="cw-ending-text">
         {turn.status !== 'completed' && <strong>{statusWords(turn.status, trans)}</strong>}
         {isReasonShown && <p>{turn.reason}</p>}
+        {isUnanswered(turn) && <Unanswered />}
         <Remedies turn={turn} />
       </div>
       {isBad && <CopyButton text={() => detailsOf(turn)} label={trans.__('Copy details')} />}
     </div>
+  );
+}
+
+/** As the server has it: such a question stays here, and the model is not told of it. */
+function isUnanswered({ isAnswered, status, supersededBy }: Turn): boolean {
+  return !isAnswered && status !== 'completed' && supersededBy === '';
+}
+
+function Unanswered() {
+  const trans = useTrans();
+  return (
+    <p className="cw-muted">{trans.__('Not answered: your next question goes without it.')}</p>
   );
 }
 

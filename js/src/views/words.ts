@@ -11,9 +11,7 @@ export function statusWords(status: RunStatus, trans: TranslationBundle): string
     running: trans.__('Working'),
     completed: trans.__('Done'),
     'agent context limit': trans.__('Stopped: the conversation is too long for the model'),
-    'agent validation failed': trans.__(
-      'Stopped: the model kept sending calls that cannot be read'
-    ),
+    'agent validation failed': trans.__('Stopped: the model gave no answer that could be used'),
     'agent invalid action': trans.__('Stopped: the model kept asking for what does not exist'),
     'task limit reached': trans.__('Stopped: a limit was reached'),
     'task error': trans.__('Failed'),

@@ -15,12 +15,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('is a block of a turn of its own, with what it saved', () => {
+it('is kept apart from the answer, with what it saved', () => {
   const compacted = { kind: 'history_compacted', tokens_before: 9000, tokens_after: 400 } as const;
   const run = [events.started('/compact'), compacted, events.finished()];
-  expect(foldTurn('r1', events.recorded(run), trans).blocks).toEqual([
-    { kind: 'compaction', tokensBefore: 9000, tokensAfter: 400 }
-  ]);
+  const turn = foldTurn('r1', events.recorded(run), trans);
+  expect(turn.compactions).toEqual([{ tokensBefore: 9000, tokensAfter: 400 }]);
+  expect(turn.blocks).toEqual([]);
 });
 
 it('is asked of the server, and a refusal is shown', async () => {

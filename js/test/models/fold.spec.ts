@@ -140,6 +140,18 @@ describe('figures of a turn', () => {
     expect(turn.usage.prompt_tokens).toBe(12);
   });
 
+  it('know for how long the user was waited for, and since when', () => {
+    const call = { id: 'a', name: 'run_cell', arguments: '{}' };
+    // one second lies between two events
+    const steps = [events.replied({ calls: [call] }), events.called('a'), events.asked('a')];
+    const asking = turnOf(...steps);
+    expect(asking).toMatchObject({ waitedSeconds: 0, waitingSince: 1002 });
+    const answered = turnOf(...steps, events.answered('a', true));
+    expect(answered).toMatchObject({ waitedSeconds: 1, waitingSince: null });
+    const stopped = turnOf(...steps, events.finished({ status: 'cancelled' }));
+    expect(stopped.waitingSince).toBeNull();
+  });
+
   it('have no cost when that of one reply is not known', () => {
     const costs = [0.1, null, 0.2].map(cost_dollars => events.replied({}, { cost_dollars }));
     expect(turnOf(...costs).costDollars).toBeNull();

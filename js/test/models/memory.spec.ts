@@ -41,10 +41,12 @@ describe('what the panel remembers', () => {
     memory.setDraft('new:a.ipynb', 'text');
     memory.setMode('new:a.ipynb', 'plan');
     memory.setAssistant('new:a.ipynb', 'careful');
+    memory.setModel('new:a.ipynb', 'qwen3-coder');
     memory.rename('new:a.ipynb', 'c1');
     expect(memory.draft('c1')).toBe('text');
     expect(memory.mode('c1')).toBe('plan');
     expect(memory.assistant('c1')).toBe('careful');
+    expect(new ChatMemory(new FakeStore(), browser).model('c1')).toBe('qwen3-coder');
     expect(memory.draft('new:a.ipynb')).toBe('');
   });
 
@@ -54,6 +56,7 @@ describe('what the panel remembers', () => {
     memory.setDriven('c1', true);
     memory.setUnfinished('c1', 'r1');
     memory.setAssistant('c1', 'careful');
+    memory.setModel('c1', 'qwen3-coder');
     memory.forget('c1');
     expect(tab.values.size + browser.values.size).toBe(0);
   });

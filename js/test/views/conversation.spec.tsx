@@ -156,6 +156,20 @@ it('asks again, goes on and shows the settings from a turn that failed', async (
   expect(screen.getByRole('form', { name: 'Model settings' })).toBeDefined();
 });
 
+it.each([
+  ['takes the place of a question that nobody answered', false, { supersedes: 'run-1' }],
+  ['leaves what was answered in part', true, {}]
+])('asks again and %s', async (_, isAnswered, options) => {
+  const failed = turn({ status: 'task error', cause: 'SetupError', isAnswered });
+  const chat = new FakeChat({}, [failed]);
+  chat.composer.setModel('qwen3-coder');
+  await new Stage(new FakePanel(chat)).show();
+  press('Retry');
+  expect(chat.calls).toEqual([
+    ['ask', { text: failed.prompt, context: [], mode: 'ask', model: 'qwen3-coder' }, options]
+  ]);
+});
+
 it('answers each edit of a batch as it asks, and nothing that does more', async () => {
   const edit = (callId: string, status: 'asking' | 'waiting' | 'ok', risk = 'edit') =>
     card({ callId, status, risk, name: 'edit_cell' });

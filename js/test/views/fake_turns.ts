@@ -28,7 +28,11 @@ export function turn(change: Partial<Turn> = {}): Turn {
     usage: USAGE,
     costDollars: null,
     durationSeconds: 12.3,
+    waitedSeconds: 0,
+    waitingSince: null,
     activity: '',
+    compactions: [],
+    isAnswered: true,
     supersededBy: '',
     ...change
   };

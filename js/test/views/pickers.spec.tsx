@@ -69,6 +69,12 @@ it('sends to the model that was picked from the service', async () => {
   type('Plot it');
   fireEvent.keyDown(field(), { key: 'Enter' });
   expect(chat.calls).toEqual([['ask', draft({ model: 'qwen3-coder' }), { instead: false }]]);
+  cleanup();
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.getByRole('button', { name: 'Model: qwen3-coder' })).toBeDefined();
+  cleanup();
+  await stage();
+  expect(screen.getByRole('button', { name: 'Model: gpt-5.6' })).toBeDefined();
 });
 
 it('takes any name of a model', async () => {

@@ -203,7 +203,7 @@ it('folds neither two calls nor calls that wait', () => {
 
 it.each<[Turn['status'], string]>([
   ['agent context limit', 'Stopped: the conversation is too long for the model'],
-  ['agent validation failed', 'Stopped: the model kept sending calls that cannot be read'],
+  ['agent validation failed', 'Stopped: the model gave no answer that could be used'],
   ['agent invalid action', 'Stopped: the model kept asking for what does not exist'],
   ['task limit reached', 'Stopped: a limit was reached'],
   ['task error', 'Failed'],
@@ -212,6 +212,17 @@ it.each<[Turn['status'], string]>([
 ])('says of a run that ended with %j: %s', (status, words) => {
   showPart(<TurnView turn={turn({ status, reason: 'Because.' })} />);
   expect(screen.getByText(words)).toBeDefined();
+});
+
+it('says of a question that nobody answered that the model is not told of it', () => {
+  const words = 'Not answered: your next question goes without it.';
+  const failed = turn({ status: 'task error', isAnswered: false });
+  const { rerender } = showPart(<TurnView turn={failed} />);
+  expect(screen.getByText(words)).toBeDefined();
+  for (const other of [{ isAnswered: true }, { status: 'completed' }, { supersededBy: 'b' }]) {
+    rerender(<TurnView turn={{ ...failed, ...(other as Partial<Turn>) }} />);
+    expect(screen.queryByText(words)).toBeNull();
+  }
 });
 
 it('asks the same again', () => {
