@@ -17,6 +17,7 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from cellwright.server.access import Person
 from cellwright.server.application import SETTING, Application
 from cellwright.server.hub import Hub
 from cellwright.server.kernel_access import ServerKernels
@@ -85,6 +86,7 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     auth_resource = "cellwright"
     _tab: Tab | None = None
+    _may_use_kernels = False
 
     @property
     def hub(self) -> Hub:
@@ -110,19 +112,23 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
     @ws_authenticated
     async def get(self, *args: str, **kwargs: str) -> None:
         """Let a page connect that may."""
-        allowed = await ensure_async(
-            self.authorizer.is_authorized(self, self.current_user, "execute", self.auth_resource)
-        )
+        allowed = await self._may_execute(self.auth_resource)
+        self._may_use_kernels = await self._may_execute("kernels")
         application: Application = self.settings[SETTING]
         if not allowed or not application.configuration.is_enabled:
             raise web.HTTPError(403)
         await super().get(*args, **kwargs)
 
+    async def _may_execute(self, resource: str) -> bool:
+        is_authorized = self.authorizer.is_authorized
+        return await ensure_async(is_authorized(self, self.current_user, "execute", resource))
+
     def open(self, *args: str, **kwargs: str) -> None:
         """A page has connected."""
         super().open(*args, **kwargs)
         owner = owner_of(self.current_user, self.hub.configuration.people)
-        self._tab = self.hub.open(SocketLine(self), owner)
+        person = Person(owner, may_use_kernels=self._may_use_kernels)
+        self._tab = self.hub.open(SocketLine(self), person)
 
     async def on_message(self, message: str | bytes) -> None:
         """A page has sent a frame; the next one is read when there is room for it."""
