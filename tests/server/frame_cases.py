@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from cellwright.server.frames import ObjectName
 from cellwright.server.tab_frames import CLIENT_FRAMES
 
-__all__ = ["Case", "cases", "free_fields"]
+__all__ = ["Case", "cases", "free_fields", "sample_frames"]
 
 Frame = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -46,15 +46,20 @@ def cases(own: Mapping[str, Any], objects: Mapping[str, tuple[str, ...]]) -> Ite
         own: What the fields say otherwise, by their names: the sender's own objects.
         objects: Names of another person's objects, by kind.
     """
-    for frame_type, frame_class in CLIENT_FRAMES.items():
-        base = {**_sample(frame_class, own), "type": frame_type}
-        found = list(_fields(frame_class, base))
+    for base in sample_frames(own):
+        found = list(_fields(CLIENT_FRAMES[base["type"]], base))
         for variant in _variants(base, found):
             for each in found:
                 for kind, names in objects.items():
                     for name in names if not each.words else ():
                         is_named = each.mark is not None and each.mark.kind == kind
                         yield Case(_with(variant, each.path, name), each.name, is_named)
+
+
+def sample_frames(own: Mapping[str, Any]) -> Iterator[Frame]:
+    """A frame of every type, with a value in each of its fields."""
+    for frame_type, frame_class in CLIENT_FRAMES.items():
+        yield {**_sample(frame_class, own), "type": frame_type}
 
 
 def free_fields() -> set[str]:

@@ -13,6 +13,7 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
+from cellwright.json_input import read_json
 from cellwright.server.access import check_run, open_chat
 from cellwright.server.application import SETTING, Application
 from cellwright.server.refusals import RefusedError
@@ -25,6 +26,7 @@ T = TypeVar("T")
 RouteTable = tuple[tuple[str, type["Route"]], ...]
 ROOT = "cellwright/v1"
 ROUTE_ID = r"([A-Za-z0-9_.-]{1,128})"
+NO_JSON_HINT = "Send UTF-8 with whole characters, and numbers of 64 bits at most."
 BODY_LIMIT_BYTES = 1024 * 1024
 TEXT_LIMIT_CHARACTERS = 8_192
 NOT_FOUND = {"not_found": 404, "no_run": 404}
@@ -211,10 +213,12 @@ class Route(APIHandler):
         if len(body) > BODY_LIMIT_BYTES:
             raise Refusal(413, "The request is too large.")
         try:
-            value = json.loads(body) if body.strip() else {}
-        except (ValueError, RecursionError):
+            value = read_json(body) if body.strip() else {}
+        except ValueError:
             # The body may hold a key, so nothing of it is told or logged.
-            raise Refusal(400, "The body of the request is not JSON.") from None
+            raise Refusal(
+                400, "The body of the request is not JSON that can be used.", NO_JSON_HINT
+            ) from None
         if not isinstance(value, dict):
             raise Refusal(400, "The body of the request is not an object.")
         return value

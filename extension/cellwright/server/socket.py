@@ -7,6 +7,7 @@ server's address. XSRF tokens do not exist for WebSockets, so that check must no
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any, cast
 
 from jupyter_core.utils import ensure_async
@@ -29,6 +30,8 @@ __all__ = ["ROUTES", "PanelSocket", "open_hub"]
 
 MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024
 """A tab sends whole notebooks, outputs included."""
+HELLO_LIMIT_BYTES = 16 * 1024
+"""Until a page has said hello, nothing larger than that is read into memory."""
 BACKLOG_LIMIT = 1_000
 BACKLOG_SECONDS = 0.02
 
@@ -98,7 +101,7 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @property
     def max_message_size(self) -> int:
-        """The largest frame that a tab may send."""
+        """The largest frame that a page may send that has said hello."""
         return MESSAGE_LIMIT_BYTES
 
     def set_default_headers(self) -> None:
@@ -129,15 +132,34 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
         owner = owner_of(self.current_user, self.hub.configuration.people)
         person = Person(owner, may_use_kernels=self._may_use_kernels)
         self._tab = self.hub.open(SocketLine(self), person)
+        self._limit_frames(HELLO_LIMIT_BYTES)
 
     async def on_message(self, message: str | bytes) -> None:
         """A page has sent a frame; the next one is read when there is room for it."""
         tab = self._tab
         if tab is None:
             return
+        knew_it = tab.hello is not None
         self.hub.receive(tab, message)
+        if not knew_it:
+            await self._await_hello(tab)
         while tab.is_open and tab.backlog > BACKLOG_LIMIT:
             await asyncio.sleep(BACKLOG_SECONDS)
+
+    async def _await_hello(self, tab: Tab) -> None:
+        """Read no more until the frame is handled, and longer frames once it was ``hello``."""
+        handled = threading.Event()
+        tab.work(handled.set)
+        while tab.is_open and not handled.is_set():
+            await asyncio.sleep(BACKLOG_SECONDS)
+        if tab.hello is not None:
+            self._limit_frames(self.max_message_size)
+
+    def _limit_frames(self, limit_bytes: int) -> None:
+        # tornado asks for the limit when a page connects, and looks here for every frame.
+        connection: Any = self.ws_connection
+        if connection is not None:
+            connection.params.max_message_size = limit_bytes
 
     def on_close(self) -> None:
         """A page is gone."""
