@@ -108,9 +108,8 @@ async def test_13_12_no_route_fails_over_hostile_json(client: Client, shared: Ap
                 written = f'{{"{name}": {text}}}'.encode()
                 answer = await client.call(method, path, written)
                 asked += 1
-                assert answer.status < 500 and answer.status != 405, (
-                    f"{operation.key} {written[:80]!r}"
-                )
+                assert answer.status < 500, f"{operation.key} {written[:80]!r}"
+                assert answer.status != 405, operation.key
                 assert method == "DELETE" or answer.status >= 400, operation.key
     assert asked > 300
 
