@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from cellwright.json_input import read_json
 
 __all__ = [
     "INTERNAL_ERROR",
@@ -89,8 +90,8 @@ def read(text: str | bytes) -> Incoming:
         RpcError: It holds none.
     """
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         raise RpcError(PARSE_ERROR, "This is not JSON.") from None
     return parse(value)
 

@@ -84,8 +84,8 @@ class LiveChats(Protocol):
         """Id of the run that goes on in a chat; empty: none."""
         ...
 
-    def is_open_elsewhere(self, path: str, tab: str) -> bool:
-        """Whether a page other than this one has the notebook open."""
+    def is_open_elsewhere(self, path: str, tab: str, owner: str) -> bool:
+        """Whether another page of this person has the notebook open."""
         ...
 
     def chat_changed(self, chat: Chat) -> None:

@@ -65,9 +65,10 @@ class FilesRoute(Route):
         if self._received_bytes > len(self._received):
             raise _too_large()
         upload, notebook, assistant = self._upload(), self.word("notebook"), self.word("assistant")
+        guest = self.owner if self.is_guest else ""
         try:
             stored = await self.shared.in_thread(
-                lambda: self.shared.uploads.store(upload.data, upload.name)
+                lambda: self.shared.uploads.store(upload.data, upload.name, guest)
             )
         except TooLargeError as error:
             raise Refusal(413, error.message, error.hint) from error

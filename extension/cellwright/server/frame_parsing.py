@@ -7,15 +7,20 @@ import json
 import types
 import typing
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, Literal, Union, cast
 
+from cellwright.json_input import INTEGER_LIMIT, read_json
+from cellwright.outputs import safe_json
 from cellwright.server.frames import ErrorFrame, ServerFrame
 from cellwright.server.tab_frames import CLIENT_FRAMES, ClientFrame
 from cellwright.values import to_dict
 
 __all__ = ["FrameError", "format_frame", "parse_frame"]
 
+FRAMES_WITH_CELLS = ("reply", "changed")
+"""An output may hold half of a character, and integers of 64 bits without a sign."""
 SHOWN_CHARACTERS = 60
 COMPLAINT_LIMIT = 5
 
@@ -57,8 +62,8 @@ def parse_frame(text: str | bytes) -> ClientFrame:
         FrameError: It is none; the text names all that is wrong with it.
     """
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = _read(text)
+    except ValueError as error:
         raise FrameError("bad_frame", f"A frame is not JSON: {error}.", {}) from None
     if not isinstance(data, dict):
         raise FrameError("bad_frame", f"A frame is an object, not {_shown(data)}.", {})
@@ -72,6 +77,22 @@ def parse_frame(text: str | bytes) -> ClientFrame:
         told = "; ".join(checking.complaints[:COMPLAINT_LIMIT])
         raise FrameError("bad_frame", f"A frame of type {kind!r} is wrong: {told}.", data)
     return cast("ClientFrame", frame)
+
+
+def _read(text: str | bytes) -> Any:
+    """The value of a frame's text; what a person's cells hold is mended and not refused.
+
+    Raises:
+        ValueError: It is not JSON that can be used.
+    """
+    try:
+        return read_json(text)
+    except ValueError:
+        with suppress(ValueError, RecursionError):
+            data = json.loads(text)
+            if isinstance(data, dict) and data.get("type") in FRAMES_WITH_CELLS:
+                return safe_json(data)
+        raise
 
 
 def format_frame(frame: ServerFrame) -> str:
@@ -141,9 +162,11 @@ class _Checking:
         )
 
     def _plain(self, wanted: type, data: Any, where: str) -> Any:
-        if wanted is float and type(data) is int:
+        if wanted in (int, float) and type(data) is int and abs(data) >= INTEGER_LIMIT:
+            self._complain(where, "a number of 64 bits at most", data)
+        elif wanted is float and type(data) is int:
             return float(data)
-        if type(data) is not wanted:
+        elif type(data) is not wanted:
             self._complain(where, WORDS[wanted], data)
         return data
 

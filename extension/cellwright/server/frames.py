@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 __all__ = [
     "PROTOCOL",
@@ -20,6 +20,7 @@ __all__ = [
     "ContextItem",
     "ErrorFrame",
     "InputAsked",
+    "ObjectName",
     "Phase",
     "Place",
     "PlacedCell",
@@ -35,6 +36,16 @@ __all__ = [
 PROTOCOL = 1
 
 Phase = Literal["idle", "starting", "model", "kernel_busy", "tool", "approval", "input"]
+
+
+@dataclass(frozen=True)
+class ObjectName:
+    """Marks a field of a frame that names something which belongs to somebody: ``access`` refuses
+    a frame that names what is another person's."""
+
+    kind: Literal["chat", "run", "file", "kernel", "notebook"]
+    may_be_gone: bool = False
+    """What does not exist any more is no reason to refuse the frame."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,7 @@ class ContextItem:
     """A variable's, or a file's as the person knows it."""
     cell_id: str = ""
     text: str = ""
-    file: str = ""
+    file: Annotated[str, ObjectName("file")] = ""
     """The name that the upload route gave."""
 
 
@@ -66,7 +77,7 @@ class ContextItem:
 class Place:
     """Where in the record a tab has got to."""
 
-    run: str
+    run: Annotated[str, ObjectName("run", may_be_gone=True)]
     sequence: int
 
 

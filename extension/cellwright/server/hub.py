@@ -16,6 +16,7 @@ from cellwright.errors import CellwrightError
 from cellwright.recording import RecordedEvent
 from cellwright.redaction import Redactor
 from cellwright.server import frames, tab_frames
+from cellwright.server.access import Person, check_objects, open_chat
 from cellwright.server.application import Application
 from cellwright.server.chat_expiry import ExpiryWatch
 from cellwright.server.chat_session import ChatSession
@@ -30,7 +31,6 @@ from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
-from cellwright.store.chat_owners import may_open
 from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.runs import RunStore
 
@@ -108,14 +108,14 @@ class Hub:
 
     # Tabs.
 
-    def open(self, line: Line, owner: str = "") -> Tab:
+    def open(self, line: Line, person: Person | None = None) -> Tab:
         """A page has connected.
 
         Args:
             line: To the page.
-            owner: Who uses it; empty: everybody here shares one token.
+            person: Who uses it.
         """
-        tab = Tab(line, self.events, owner)
+        tab = Tab(line, self.events, person)
         with self._lock:
             self._tabs.append(tab)
         return tab
@@ -182,10 +182,10 @@ class Hub:
         session = self._sessions.get(chat_id)
         return session.run_id if session is not None else ""
 
-    def is_open_elsewhere(self, path: str, tab: str) -> bool:
-        """Whether a page other than this one has the notebook open."""
+    def is_open_elsewhere(self, path: str, tab: str, owner: str) -> bool:
+        """Whether another page of this person has the notebook open."""
         with self._lock:
-            others = [other for other in self._tabs if other.name != tab]
+            others = [o for o in self._tabs if o.name != tab and o.owner == owner]
         shown = {attach.path for other in others for attach in tuple(other.attached.values())}
         return path in shown
 
@@ -233,6 +233,7 @@ class Hub:
         try:
             frame = parse_frame(text)
             self._check_hello(tab, frame)
+            check_objects(self._application, tab.person, frame, tab.attached)
             HANDLERS[type(frame)](self, tab, frame)
         except FrameError as error:
             tab.outbox.send(error.frame)
@@ -313,8 +314,18 @@ class Hub:
         for session in self._all_sessions():
             session.attached(tab, frame)
         if before is not None and before.path and frame.path and before.path != frame.path:
-            for chat in self.chats.rename_path(before.path, frame.path):
-                self.chat_changed(chat)
+            self._follow_rename(tab, before.path, frame.path)
+
+    def _follow_rename(self, tab: Tab, old: str, new: str) -> None:
+        """Move the chats of a notebook as far as they are this person's.
+
+        A page only says that it renamed something. What the server itself moves is followed for
+        everybody's chats, and with all that lies in a folder, in ``renames``.
+        """
+        for chat in self.chats.rename_notebook(old, new, tab.owner):
+            self.chat_changed(chat)
+        if self.chats.list(old, limit=1):
+            raise RefusedError("not_allowed", f"Chats of others with {old!r} were not moved.")
 
     def _detach(self, tab: Tab, frame: tab_frames.Detach) -> None:
         tab.attached.pop(frame.notebook, None)
@@ -332,12 +343,7 @@ class Hub:
         self._application.fates.set(frame.run, {frame.cell_id: frame.fate})
 
     def _session(self, tab: Tab, chat_id: str) -> ChatSession:
-        session = self._sessions.get(chat_id)
-        chat = self.chats.find(chat_id)
-        if chat is None or not may_open(tab.owner, chat.owner):
-            raise RefusedError(
-                "not_found", f"There is no chat {chat_id!r}.", hint="See the list of chats."
-            )
+        chat = open_chat(self._application, tab.owner, chat_id)
         with self._lock:
             if self._is_closed:
                 raise RefusedError("closed", "The server is stopping.")

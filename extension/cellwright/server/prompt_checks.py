@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from cellwright.errors import SetupError
+from cellwright.server.access import check_kernels
 from cellwright.server.answering import Workplace
 from cellwright.server.frames import ContextItem
 from cellwright.server.prompt_queue import Asker, Prompt
@@ -68,6 +69,7 @@ def _check_choices(workplace: Workplace, tab: Tab, ask: Ask) -> None:
         configuration.check_model(ask.model)
     except SetupError as error:
         raise RefusedError("not_allowed", error.message, hint=error.hint) from error
+    check_kernels(tab.person)
     if is_guest(tab.owner) and ask.mode not in GUEST_MODES:
         raise RefusedError(
             "not_allowed",

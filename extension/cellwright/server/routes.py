@@ -13,8 +13,11 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
+from cellwright.json_input import read_json
+from cellwright.server.access import check_run, open_chat
 from cellwright.server.application import SETTING, Application
-from cellwright.store.chat_owners import guest_owner, is_guest, may_open
+from cellwright.server.refusals import RefusedError
+from cellwright.store.chat_owners import guest_owner, is_guest
 from cellwright.store.chats import Chat
 
 __all__ = ["ROOT", "ROUTE_ID", "Refusal", "Route", "RouteTable", "owner_of"]
@@ -23,8 +26,10 @@ T = TypeVar("T")
 RouteTable = tuple[tuple[str, type["Route"]], ...]
 ROOT = "cellwright/v1"
 ROUTE_ID = r"([A-Za-z0-9_.-]{1,128})"
+NO_JSON_HINT = "Send UTF-8 with whole characters, and numbers of 64 bits at most."
 BODY_LIMIT_BYTES = 1024 * 1024
 TEXT_LIMIT_CHARACTERS = 8_192
+NOT_FOUND = {"not_found": 404, "no_run": 404}
 RANDOM_USER = re.compile(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}")
 TYPE_WORDS: Mapping[Any, str] = {
     str: "text",
@@ -161,15 +166,20 @@ class Route(APIHandler):
         return value
 
     def chat(self, shared: Application, chat_id: str) -> Chat:
-        """A chat that this person may see; for use in a thread.
+        """A chat that this person may see; for use in the work of ``answer``.
 
         Raises:
-            Refusal: There is none.
+            RefusedError: There is none.
         """
-        chat = shared.chats.find(chat_id)
-        if chat is None or not may_open(self.owner, chat.owner):
-            raise Refusal(404, f"There is no chat {chat_id!r}.", "See the list of chats.")
-        return chat
+        return open_chat(shared, self.owner, chat_id)
+
+    def check_run(self, shared: Application, run_id: str) -> None:
+        """Return if this person may see a run; for use in the work of ``answer``.
+
+        Raises:
+            RefusedError: There is no such run for them.
+        """
+        check_run(shared, self.owner, run_id)
 
     def send_file(self, text: str, name: str, mime: str) -> None:
         """Answer with a file that the browser saves and does not show."""
@@ -203,10 +213,12 @@ class Route(APIHandler):
         if len(body) > BODY_LIMIT_BYTES:
             raise Refusal(413, "The request is too large.")
         try:
-            value = json.loads(body) if body.strip() else {}
-        except (ValueError, RecursionError):
+            value = read_json(body) if body.strip() else {}
+        except ValueError:
             # The body may hold a key, so nothing of it is told or logged.
-            raise Refusal(400, "The body of the request is not JSON.") from None
+            raise Refusal(
+                400, "The body of the request is not JSON that can be used.", NO_JSON_HINT
+            ) from None
         if not isinstance(value, dict):
             raise Refusal(400, "The body of the request is not an object.")
         return value
@@ -233,6 +245,11 @@ def _is_a(value: Any, wanted: Any) -> bool:
 
 
 def _refusal(error: CellwrightError, shared: Application) -> Refusal:
-    conflict = isinstance(error, (KernelError, LMError, StoreError))
     message = shared.redactor().text(error.message)
-    return Refusal(409 if conflict else 400, message, error.hint)
+    return Refusal(_status(error), message, error.hint)
+
+
+def _status(error: CellwrightError) -> int:
+    if isinstance(error, RefusedError):
+        return NOT_FOUND.get(error.code, 400)
+    return 409 if isinstance(error, (KernelError, LMError, StoreError)) else 400

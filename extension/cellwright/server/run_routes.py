@@ -21,18 +21,6 @@ class RunRoute(Route):
 
     guest_methods = ("GET", "POST")
 
-    def check_run(self, shared: Application, run_id: str) -> None:
-        """Refuse a run that is not there, or is of another person; for use in a thread.
-
-        Raises:
-            Refusal: There is no such run.
-        """
-        chat_id = shared.chats.chat_of(run_id)
-        if chat_id:
-            self.chat(shared, chat_id)
-        elif self.is_guest or not shared.runs.events(run_id):
-            raise Refusal(404, f"There is no run {run_id!r}.", "See the list of chats.")
-
 
 class RunCellsRoute(RunRoute):
     """The cells that a run added or changed."""
@@ -85,7 +73,7 @@ class MissingCellsRoute(Route):
             raise Refusal(400, "The parameter 'path' is missing.", "Give a notebook's path.")
 
         def missing(shared: Application) -> list[dict[str, Any]]:
-            if shared.live is not None and shared.live.is_open_elsewhere(path, tab):
+            if shared.live is not None and shared.live.is_open_elsewhere(path, tab, owner):
                 return []
             return missing_cells(shared, path, owner)
 

@@ -7,6 +7,7 @@ server's address. XSRF tokens do not exist for WebSockets, so that check must no
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any, cast
 
 from jupyter_core.utils import ensure_async
@@ -17,6 +18,7 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from cellwright.server.access import Person
 from cellwright.server.application import SETTING, Application
 from cellwright.server.hub import Hub
 from cellwright.server.kernel_access import ServerKernels
@@ -28,6 +30,8 @@ __all__ = ["ROUTES", "PanelSocket", "open_hub"]
 
 MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024
 """A tab sends whole notebooks, outputs included."""
+HELLO_LIMIT_BYTES = 16 * 1024
+"""Until a page has said hello, nothing larger than that is read into memory."""
 BACKLOG_LIMIT = 1_000
 BACKLOG_SECONDS = 0.02
 
@@ -85,6 +89,7 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     auth_resource = "cellwright"
     _tab: Tab | None = None
+    _may_use_kernels = False
 
     @property
     def hub(self) -> Hub:
@@ -96,7 +101,7 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @property
     def max_message_size(self) -> int:
-        """The largest frame that a tab may send."""
+        """The largest frame that a page may send that has said hello."""
         return MESSAGE_LIMIT_BYTES
 
     def set_default_headers(self) -> None:
@@ -110,28 +115,51 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
     @ws_authenticated
     async def get(self, *args: str, **kwargs: str) -> None:
         """Let a page connect that may."""
-        allowed = await ensure_async(
-            self.authorizer.is_authorized(self, self.current_user, "execute", self.auth_resource)
-        )
+        allowed = await self._may_execute(self.auth_resource)
+        self._may_use_kernels = await self._may_execute("kernels")
         application: Application = self.settings[SETTING]
         if not allowed or not application.configuration.is_enabled:
             raise web.HTTPError(403)
         await super().get(*args, **kwargs)
 
+    async def _may_execute(self, resource: str) -> bool:
+        is_authorized = self.authorizer.is_authorized
+        return await ensure_async(is_authorized(self, self.current_user, "execute", resource))
+
     def open(self, *args: str, **kwargs: str) -> None:
         """A page has connected."""
         super().open(*args, **kwargs)
         owner = owner_of(self.current_user, self.hub.configuration.people)
-        self._tab = self.hub.open(SocketLine(self), owner)
+        person = Person(owner, may_use_kernels=self._may_use_kernels)
+        self._tab = self.hub.open(SocketLine(self), person)
+        self._limit_frames(HELLO_LIMIT_BYTES)
 
     async def on_message(self, message: str | bytes) -> None:
         """A page has sent a frame; the next one is read when there is room for it."""
         tab = self._tab
         if tab is None:
             return
+        knew_it = tab.hello is not None
         self.hub.receive(tab, message)
+        if not knew_it:
+            await self._await_hello(tab)
         while tab.is_open and tab.backlog > BACKLOG_LIMIT:
             await asyncio.sleep(BACKLOG_SECONDS)
+
+    async def _await_hello(self, tab: Tab) -> None:
+        """Read no more until the frame is handled, and longer frames once it was ``hello``."""
+        handled = threading.Event()
+        tab.work(handled.set)
+        while tab.is_open and not handled.is_set():
+            await asyncio.sleep(BACKLOG_SECONDS)
+        if tab.hello is not None:
+            self._limit_frames(self.max_message_size)
+
+    def _limit_frames(self, limit_bytes: int) -> None:
+        # tornado asks for the limit when a page connects, and looks here for every frame.
+        connection: Any = self.ws_connection
+        if connection is not None:
+            connection.params.max_message_size = limit_bytes
 
     def on_close(self) -> None:
         """A page is gone."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from cellwright.server.access import Person
 from cellwright.server.frames import Request
 from cellwright.server.outbox import Line, Outbox
 from cellwright.server.tab_frames import Attach, Hello, Reply
@@ -30,11 +31,11 @@ class Tab:
     Args:
         line: The connection.
         source: The record of what happened.
-        owner: Who uses it; empty: everybody here shares one token.
+        person: Who uses it.
     """
 
-    def __init__(self, line: Line, source: EventSource, owner: str = "") -> None:
-        self.owner = owner
+    def __init__(self, line: Line, source: EventSource, person: Person | None = None) -> None:
+        self.person = person or Person()
         self.outbox = Outbox(line, source)
         self.hello: Hello | None = None
         self.attached: dict[str, Attach] = {}
@@ -45,6 +46,11 @@ class Tab:
         self._worker: threading.Thread | None = None
         self._replies: dict[str, Reply | None] = {}
         self._replied = threading.Condition()
+
+    @property
+    def owner(self) -> str:
+        """The name that its person's chats are kept under."""
+        return self.person.name
 
     @property
     def name(self) -> str:

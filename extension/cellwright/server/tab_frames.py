@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from cellwright.server.frames import ContextItem, Place, PlacedCell, WireCell
+from cellwright.server.frames import ContextItem, ObjectName, Place, PlacedCell, WireCell
 from cellwright.settings import Mode
 
 __all__ = [
@@ -32,6 +32,10 @@ __all__ = [
     "Unfollow",
 ]
 
+ChatId = Annotated[str, ObjectName("chat")]
+AttachedId = Annotated[str, ObjectName("notebook")]
+"""``Attach.notebook`` of a notebook that this tab has open."""
+
 
 @dataclass(frozen=True)
 class Hello:
@@ -49,7 +53,7 @@ class Hello:
 class Follow:
     """Send what came after this place, then what comes; None: everything."""
 
-    chat: str
+    chat: ChatId
     after: Place | None = None
     type: Literal["follow"] = field(default="follow", init=False)
 
@@ -58,7 +62,7 @@ class Follow:
 class Unfollow:
     """Send nothing more of this chat."""
 
-    chat: str
+    chat: ChatId
     type: Literal["unfollow"] = field(default="unfollow", init=False)
 
 
@@ -67,7 +71,7 @@ class Ask:
     """A prompt: it runs, or waits its turn."""
 
     request: str
-    chat: str
+    chat: ChatId
     prompt: str
     mode: Mode
     model: str = ""
@@ -79,7 +83,7 @@ class Ask:
     """Stop what runs and ask this instead."""
     assistant: str = ""
     """Name of the assistant that answers; empty: none."""
-    supersedes: str = ""
+    supersedes: Annotated[str, ObjectName("run", may_be_gone=True)] = ""
     """The run whose question this takes the place of, with all that followed; empty: none."""
     type: Literal["ask"] = field(default="ask", init=False)
 
@@ -88,7 +92,7 @@ class Ask:
 class Stop:
     """Stop the run of a chat."""
 
-    chat: str
+    chat: ChatId
     type: Literal["stop"] = field(default="stop", init=False)
 
 
@@ -96,7 +100,7 @@ class Stop:
 class Answer:
     """What the person says of a call that waits for them."""
 
-    chat: str
+    chat: ChatId
     call_id: str
     allowed: bool
     reason: str = ""
@@ -108,7 +112,7 @@ class Answer:
 class Input:
     """What the person typed for a cell's ``input()``."""
 
-    chat: str
+    chat: ChatId
     request: str
     value: str
     type: Literal["input"] = field(default="input", init=False)
@@ -118,7 +122,7 @@ class Input:
 class Queue:
     """Remove, change or move (``position``) a waiting prompt; None leaves as it is."""
 
-    chat: str
+    chat: ChatId
     action: Literal["remove", "edit", "move", "send_now", "resume"]
     id: str = ""
     prompt: str | None = None
@@ -130,7 +134,7 @@ class Queue:
 class Extend:
     """Let the running cell go on for longer."""
 
-    chat: str
+    chat: ChatId
     seconds: float
     type: Literal["extend"] = field(default="extend", init=False)
 
@@ -140,7 +144,7 @@ class Compact:
     """Make the conversation shorter now; refused while a run goes on."""
 
     request: str
-    chat: str
+    chat: ChatId
     type: Literal["compact"] = field(default="compact", init=False)
 
 
@@ -148,7 +152,7 @@ class Compact:
 class Drive:
     """Become the tab that inserts cells and answers; refused while another live tab is."""
 
-    chat: str
+    chat: ChatId
     notebook: str = ""
     type: Literal["drive"] = field(default="drive", init=False)
 
@@ -160,7 +164,7 @@ class Attach:
     notebook: str
     """Made by the tab when it opened the document; stays through renames."""
     path: str
-    kernel_id: str = ""
+    kernel_id: Annotated[str, ObjectName("kernel")] = ""
     """Empty: no kernel is running."""
     editable: bool = True
     type: Literal["attach"] = field(default="attach", init=False)
@@ -170,7 +174,7 @@ class Attach:
 class Detach:
     """The person closed a notebook."""
 
-    notebook: str
+    notebook: AttachedId
     type: Literal["detach"] = field(default="detach", init=False)
 
 
@@ -178,7 +182,7 @@ class Detach:
 class Changed:
     """The person changed the notebook while a run goes on."""
 
-    notebook: str
+    notebook: AttachedId
     cells: tuple[PlacedCell, ...] = ()
     removed: tuple[str, ...] = ()
     type: Literal["changed"] = field(default="changed", init=False)
@@ -200,7 +204,7 @@ class Reply:
 class CellFate:
     """What became of an agent's cell in the document."""
 
-    run: str
+    run: Annotated[str, ObjectName("run")]
     cell_id: str
     fate: Literal["saved", "deleted", "discarded"]
     type: Literal["cell_fate"] = field(default="cell_fate", init=False)

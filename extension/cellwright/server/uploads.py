@@ -97,9 +97,20 @@ class Uploads:
         self._total_limit_bytes = total_limit_bytes
         self._used = used
         self._storing = threading.Lock()
+        self._brought: dict[str, set[str]] = {}
 
-    def store(self, data: bytes, name: str) -> StoredFile:
+    def is_from(self, guest: str, file: str) -> bool:
+        """Whether a guest has brought a file themselves, since the server started."""
+        with self._storing:
+            return file in self._brought.get(guest, ())
+
+    def store(self, data: bytes, name: str, guest: str = "") -> StoredFile:
         """Store a file, on disk by the time this returns.
+
+        Args:
+            data: What is in it.
+            name: What it is called.
+            guest: Who brought it; empty: not a guest.
 
         Raises:
             TooLargeError: It is too large, or the folder is full.
@@ -117,6 +128,8 @@ class Uploads:
             elif not self._link(target):
                 self._check_room(len(data))
                 self._write(target, data)
+            if guest:
+                self._brought.setdefault(guest, set()).add(file)
         return StoredFile(file, shown, len(data), kind_of(data[:HEAD_BYTES], shown))
 
     def path(self, file: str) -> Path:

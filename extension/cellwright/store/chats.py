@@ -227,6 +227,18 @@ class ChatStore:
                 self._database.write(*(written(chat, "root", "notebook_path") for chat in moved))
         return tuple(moved)
 
+    def rename_notebook(self, old: str, new: str, person: str) -> tuple[Chat, ...]:
+        """Follow one notebook for the chats that a person may open; the chats that changed."""
+        with self._changing:
+            moved = [
+                replace(chat, notebook_path=new)
+                for chat in self._about(old)
+                if self._is_here(chat) and may_open(person, chat.owner)
+            ]
+            if moved:
+                self._database.write(*(written(chat, "root", "notebook_path") for chat in moved))
+        return tuple(moved)
+
     def delete(self, chat_id: str) -> None:
         """Remove a chat and the runs that no other chat has, from the disk too.
 
