@@ -210,7 +210,8 @@ def test_an_answer_without_calls_completes_the_run() -> None:
 def test_a_tool_result_goes_back_to_the_model() -> None:
     harness = Harness([calls(("echo", {"word": "hi"})), says("done")])
     assert harness.run().status == "completed"
-    assert text_of(harness.lm.prompts[1].messages[-1]) == "echo hi"
+    result = text_of(harness.lm.prompts[1].messages[-1])
+    assert result == "<tool-result>\necho hi\n</tool-result>"
     assert [e.status for e in harness.of(ToolFinished)] == ["ok"]
 
 

@@ -96,6 +96,6 @@ def test_each_sign_is_named_once() -> None:
 def test_the_longest_code_that_may_run_is_read_at_once() -> None:
     pieces = ("x = 1\n", " ", "\n", "curl ", "pip -q ", "git push ", "os.", "kernels/", "a, ", "!")
     for code in (piece * (200_000 // len(piece)) for piece in pieces):
-        started = time.monotonic()
+        started = time.process_time()
         code_risks(code)
-        assert time.monotonic() - started < 2
+        assert time.process_time() - started < 2

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from cellwright.adapters import Adapter, ParsedReply
 from cellwright.budget import Budget, LimitReached
+from cellwright.context.envelopes import envelop_results
 from cellwright.context.normalise import normalise
 from cellwright.context.window import Window, when_refused
 from cellwright.errors import (
@@ -328,7 +329,7 @@ class _Loop:
         messages = normalise(
             history.messages, able, answering=parts.author, text_filters=parts.text_filters
         )
-        prompt = parts.adapter.format(messages, tools, parts.parameters)
+        prompt = parts.adapter.format(envelop_results(messages), tools, parts.parameters)
         yield from parts.publisher.publish(self._asked(tools))
         reply = yield from self._stream(prompt, tools)
         history.counted_per_estimated = counted_per_estimated(prompt, reply)

@@ -1,29 +1,22 @@
 """Signs in code that it does more than compute: deletes, installs, sends, touches guarded files.
 
-Signs are found in text by simple patterns. They can be hidden and they can be wrong, so they
-only ever raise what is asked about, never lower it.
+What deletes and installs is looked for in the syntax tree (``python_risks``), the rest, and what
+is no Python, by patterns in the text. Signs can be hidden and they can be wrong, so they only
+ever raise what is asked about, never lower it.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+
+from cellwright.command_risks import DELETES_FILES, INSTALLS, RUNS_DOWNLOADS, CodeRisk
+from cellwright.python_risks import python_risks
 
 __all__ = ["CodeRisk", "code_risks"]
 
 SIGN_LIMIT = 5
-
-
-@dataclass(frozen=True)
-class CodeRisk:
-    """One sign."""
-
-    risk: Literal["execute", "install", "destroy"]
-    reason: str
-    """What the code does, in words for people."""
-    always_ask: bool = False
-    """Asked about in every mode, whatever was allowed before."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +29,10 @@ def _sign(pattern: str, risk: CodeRisk) -> _Sign:
     return _Sign(re.compile(pattern, re.IGNORECASE | re.MULTILINE), risk)
 
 
-DELETES_FILES = CodeRisk("destroy", "deletes files")
 DELETES_ROWS = CodeRisk("destroy", "deletes from a database")
-INSTALLS = CodeRisk("install", "installs packages")
 SENDS = CodeRisk("destroy", "publishes or sends something")
 STOPS = CodeRisk("destroy", "ends processes")
 AS_ADMINISTRATOR = CodeRisk("destroy", "acts as administrator")
-RUNS_DOWNLOADS = CodeRisk("destroy", "runs what it downloads")
 SHELL = CodeRisk("execute", "runs a shell command")
 GUARDED = CodeRisk("destroy", "touches Jupyter's or cellwright's own files", always_ask=True)
 MEMORY = CodeRisk("destroy", "changes what is kept for later conversations", always_ask=True)
@@ -99,7 +89,10 @@ SIGNS = (
 )
 
 
+@lru_cache(maxsize=16)
 def code_risks(code: str) -> tuple[CodeRisk, ...]:
-    """The signs in a piece of code, each once, the first five."""
+    """The signs in a piece of code, each once, the five that matter most."""
     found = dict.fromkeys(sign.found for sign in SIGNS if sign.pattern.search(code))
-    return tuple(found)[:SIGN_LIMIT]
+    found.update(dict.fromkeys(python_risks(code)))
+    most_first = sorted(found, key=lambda sign: (not sign.always_ask, sign.risk == "execute"))
+    return tuple(most_first[:SIGN_LIMIT])

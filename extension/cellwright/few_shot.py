@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cellwright.context.envelopes import harmless
 from cellwright.errors import SetupError
 from cellwright.messages import Message, TextPart, text_of
 from cellwright.signatures import Code, Field, Signature
@@ -87,7 +88,9 @@ class DemoSet:
             blocks.append(block)
         if not blocks:
             return ""
-        return "\n\n".join([f"<examples>\n{INTRODUCTION}", *map(_closed, blocks)]) + "\n</examples>"
+        return (
+            "\n\n".join([f"<examples>\n{INTRODUCTION}", *map(harmless, blocks)]) + "\n</examples>"
+        )
 
 
 def fields_of(demo: Demo, signature: Signature) -> dict[str, Any]:
@@ -174,8 +177,3 @@ def _plain_text(demo: Demo) -> str:
 
 def _ran(demo: Demo) -> list[str]:
     return ["Ran:", *(f"    {line}" for line in _written(demo.code).splitlines())]
-
-
-def _closed(block: str) -> str:
-    # What was recorded cannot end the block.
-    return block.replace("</examples", "<\u200b/examples")

@@ -107,6 +107,8 @@ class ToolMessage:
     name: str
     parts: tuple[Part, ...]
     is_error: bool = False
+    origin: Origin = ""
+    """``user``: a person refused the call, and these are their words."""
     role: Literal["tool"] = field(default="tool", init=False)
 
 

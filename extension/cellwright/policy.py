@@ -1,8 +1,8 @@
 """Which calls run at once, which the person is asked about, and which nobody can allow.
 
 What this does not protect against: code is read, not understood. A call can do what its text
-does not show (``getattr``, ``exec``, a library's own files), so signs in the code only ever
-raise a call's risk, and in mode ``auto`` code runs that nobody has looked at.
+does not show (scripts that it runs, a library's own files, variables of earlier cells), so signs
+in the code only ever raise a call's risk, and in mode ``auto`` code runs that nobody has looked at.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from cellwright.components.going_on import last_end, patiently
 from cellwright.components.registry import Registry
 from cellwright.components.system_names import reserved_names
 from cellwright.content import ComponentOutput, Content, Metrics, for_model, for_person
+from cellwright.context.envelopes import REPEATED
 from cellwright.errors import ActionRefusedError, KernelDiedError, ToolError
 from cellwright.events import (
     ApprovalAnswered,
@@ -29,7 +30,7 @@ from cellwright.events import (
     ToolStarted,
 )
 from cellwright.merging import merge
-from cellwright.messages import Message, Part, TextPart, ToolCall, ToolMessage
+from cellwright.messages import Message, Origin, Part, TextPart, ToolCall, ToolMessage
 from cellwright.policy import Policy
 from cellwright.prompts import Manifest
 from cellwright.publishing import Publisher
@@ -40,10 +41,6 @@ __all__ = ["CallOutcome", "CallerParts", "ToolCaller"]
 ResultStatus = Literal["ok", "error", "refused", "cancelled"]
 NOT_RUN = "Not run: the run had ended."
 SPOOFED = "The model sent {names}, which only the system sets; it was left out."
-REPEATED = (
-    "\n\nNotice: this is the {count}th time you made this same call with the same result. "
-    "Try something else or answer."
-)
 
 
 @dataclass(frozen=True)
@@ -71,6 +68,8 @@ class _Result:
     """What is for the person, where plain text does not say it all."""
     metrics: Metrics | None = None
     usage: tuple[ModelUsage, ...] = ()
+    origin: Origin = ""
+    """``user``: the words are a person's."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +204,8 @@ class ToolCaller:
             )
             if not answer.allowed:
                 words = f" They said: {answer.reason}" if answer.reason else ""
-                return _refused(f"Refused by the person.{words}", "refused")
+                refused = _refused(f"Refused by the person.{words}", "refused")
+                return replace(refused, origin="user")
         elif decision.kind == "refuse":
             yield from self._publisher.publish(
                 ApprovalAnswered(call.id, False, "mode", decision.reason)
@@ -282,7 +282,8 @@ class ToolCaller:
     ) -> Generator[Event, None, None]:
         call = parsed.call
         self._open.pop(call.id, None)
-        message = ToolMessage(call.id, call.name, result.parts, result.status != "ok")
+        is_error = result.status != "ok"
+        message = ToolMessage(call.id, call.name, result.parts, is_error, result.origin)
         event = ToolFinished(
             call.id,
             call.name,
@@ -309,7 +310,7 @@ class ToolCaller:
         count = self._repeats.count(parsed.call.name, arguments, _text(result.parts))
         if count < WARN_AT:
             return result
-        notice = TextPart(REPEATED.format(count=count).strip())
+        notice = TextPart(REPEATED.format(count=count))
         self._circles = count
         return replace(result, parts=(*result.parts, notice))
 

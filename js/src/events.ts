@@ -71,6 +71,8 @@ export interface ToolMessage {
   readonly name: string;
   readonly parts: readonly Part[];
   readonly is_error: boolean;
+  /** `user`: a person refused the call, and these are their words. */
+  readonly origin?: string;
 }
 
 export interface StreamOutput {

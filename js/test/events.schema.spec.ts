@@ -74,7 +74,14 @@ const NESTED: Nested = {
     author: true,
     origin: true
   },
-  ToolMessage: { role: true, call_id: true, name: true, parts: true, is_error: true },
+  ToolMessage: {
+    role: true,
+    call_id: true,
+    name: true,
+    parts: true,
+    is_error: true,
+    origin: true
+  },
   StreamOutput: { kind: true, name: true, text: true },
   DisplayData: { kind: true, data: true, metadata: true, display_id: true },
   ExecuteResult: {

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,9 +49,10 @@ OPTIONS: dict[str, Callable[[int], dict[str, object]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    folder, port = tmp_path_factory.mktemp("gateway"), find_free_port()
+@contextmanager
+def served(folder: Path, environ: Mapping[str, str] | None = None) -> Iterator[Gateway]:
+    """A gateway, for as long as the ``with`` lasts."""
+    port = find_free_port()
     program = "kernel_gateway" if find_spec("kernel_gateway") else "jupyter_server"
     options = OPTIONS[program](port)
     with (folder / "log").open("wb") as log:
@@ -60,6 +62,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
             stdout=log,
             stderr=log,
             start_new_session=True,
+            env={**os.environ, **(environ or {})},
         )
     try:
         found = Gateway(f"http://127.0.0.1:{port}", token=TOKEN)
@@ -72,6 +75,12 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    with served(tmp_path_factory.mktemp("gateway")) as found:
+        yield found
 
 
 def answers(gateway: Gateway) -> bool:

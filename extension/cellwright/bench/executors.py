@@ -34,6 +34,8 @@ class Equipment:
     kernels: KernelChoice = field(default_factory=KernelChoice)
     gateway: Gateway | None = None
     """Where they run; None: here."""
+    environment_names: tuple[str, ...] = ()
+    """Variables that kernels are given beside those that all of them are."""
 
 
 class Equipped(NamedTuple):
@@ -56,10 +58,12 @@ def equipped(equipment: Equipment, environ: Mapping[str, str]) -> Iterator[Equip
         SetupError: The interpreter cannot start a kernel.
     """
     if equipment.gateway is not None:
-        yield Equipped(Rooms(environ, equipment.gateway.start, is_local=False))
+        gateway = replace(equipment.gateway, environment_names=equipment.environment_names)
+        yield Equipped(Rooms(environ, gateway.start, is_local=False))
         return
-    with kernels_of(equipment.kernels, kernel_environment(environ)) as kernels:
-        yield Equipped(Rooms(environ, kernels.start), kernels.notice)
+    names = equipment.environment_names
+    with kernels_of(equipment.kernels, kernel_environment(environ, names)) as kernels:
+        yield Equipped(Rooms(environ, kernels.start, environment_names=names), kernels.notice)
 
 
 @dataclass(frozen=True)

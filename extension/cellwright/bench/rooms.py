@@ -6,10 +6,9 @@ A kernel behind a gateway has a folder of its own where it runs; the files go th
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from cellwright.cells import Execution
 from cellwright.errors import KernelError
 from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
+from cellwright.kernels.environment import select_environment
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.outputs import OutputMessage, fold, to_nbformat
 from cellwright.stopping import Stop
@@ -29,7 +29,6 @@ __all__ = ["Room", "Rooms", "RoomScene", "SetupFailedError", "Start", "kernel_en
 
 Start = Callable[[Path, Mapping[str, str]], FreshKernel]
 """Starts a kernel in a folder, with an environment."""
-SECRET_NAMES = ("CELLWRIGHT_API_KEY", "CELLWRIGHT_GATEWAY_TOKEN", "OPENAI_API_KEY")
 FIXED = {"PYTHONHASHSEED": "0"}
 """Sets have one order, and values can be compared between two kernels."""
 SETUP_SECONDS = 600.0
@@ -40,10 +39,11 @@ class SetupFailedError(Exception):
     """A setup cell failed: the sample cannot be run."""
 
 
-def kernel_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of task kernels: ours without the keys, then ``environ``."""
-    ours = {name: value for name, value in os.environ.items() if name not in SECRET_NAMES}
-    return {**ours, **FIXED, **environ}
+def kernel_environment(
+    environ: Mapping[str, str], environment_names: Iterable[str] = ()
+) -> dict[str, str]:
+    """The environment of task kernels: what is passed on of ours, then ``environ``."""
+    return {**select_environment(named=environment_names), **FIXED, **environ}
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,18 @@ class Rooms:
     """How rooms are made.
 
     Args:
-        environ: For the kernels, on top of ours without the keys.
+        environ: For the kernels, on top of what is passed on of ours.
         start: Starts a kernel.
-        is_local: The kernels run here: they get our environment, and see the folders we make.
+        is_local: The kernels run here: they get of our environment, and see the folders we make.
         judge: A model for checks that ask one.
+        environment_names: Variables of ours that are passed on whatever they are called.
     """
 
     environ: Mapping[str, str]
     start: Start = start_kernel
     is_local: bool = True
     judge: Callable[[str, Stop], JudgeReply] | None = None
+    environment_names: tuple[str, ...] = ()
 
     @contextlib.contextmanager
     def open(self, item: Item, stop: Stop, folder: Path | None = None) -> Iterator[Room]:
@@ -86,7 +88,9 @@ class Rooms:
                 kernel.end()
 
     def _begun(self, place: Path, item: Item) -> FreshKernel:
-        given = kernel_environment(self.environ) if self.is_local else {**FIXED, **self.environ}
+        given = {**FIXED, **self.environ}
+        if self.is_local:
+            given = kernel_environment(self.environ, self.environment_names)
         kernel = self.start(place, given)
         limit = item.limits.memory_limit_bytes
         if limit is not None:

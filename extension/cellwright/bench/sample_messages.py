@@ -63,7 +63,8 @@ def _format(message: Message) -> JSON:
         case ToolMessage():
             told: JSON = {"role": "tool", "tool_call_id": message.call_id, "name": message.name}
             told["content"] = _content(message.parts)
-            return told | ({"is_error": True} if message.is_error else {})
+            origin = {"origin": message.origin} if message.origin else {}
+            return told | ({"is_error": True} if message.is_error else {}) | origin
         case AssistantMessage():
             return _said(message)
 

@@ -96,6 +96,13 @@ def _add_kernels(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="what forked kernels have imported, instead of numpy, pandas and matplotlib",
     )
+    group.add_argument(
+        "--env",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="pass this environment variable on to the kernels; repeatable",
+    )
     group.add_argument("--gateway-url", metavar="URL", help="kernels behind this Jupyter gateway")
     group.add_argument("--gateway-kernel", metavar="NAME", help="which of the gateway's kernels")
 

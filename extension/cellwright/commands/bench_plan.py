@@ -42,6 +42,8 @@ class Plan:
     gateway_url: str = ""
     """Where the kernels run; empty: here."""
     gateway_kernel: str = ""
+    environment_names: tuple[str, ...] = ()
+    """Variables that the kernels are given beside those that all of them are; never values."""
     limits: Mapping[str, float] = field(default_factory=dict)
     """In place of the samples' own, by the names of ``settings.Limits``."""
     judge: str = ""
@@ -68,6 +70,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
         warm=tuple(options.warm),
         gateway_url=options.gateway_url or "",
         gateway_kernel=options.gateway_kernel or "",
+        environment_names=tuple(options.env),
         limits=_limits(options),
         judge=options.judge or "",
     )

@@ -103,9 +103,10 @@ def _remembered(root: Path, suite: Suite) -> SessionMemory:
 
 
 def _equipment(plan: Plan, token: str = "") -> Equipment:
-    if not plan.gateway_url:
-        return Equipment(plan.kernel_choice)
-    return Equipment(plan.kernel_choice, Gateway(plan.gateway_url, plan.gateway_kernel, token))
+    gateway = None
+    if plan.gateway_url:
+        gateway = Gateway(plan.gateway_url, plan.gateway_kernel, token)
+    return Equipment(plan.kernel_choice, gateway, plan.environment_names)
 
 
 def _rates(invocation: Invocation) -> Rates:

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from cellwright.attachments import Attachment, human_size
 from cellwright.cells import VariableSummary
+from cellwright.context.envelopes import harmless
 from cellwright.messages import TextPart, UserMessage
 from cellwright.truncation import shorten
 
@@ -23,6 +24,7 @@ __all__ = [
     "user_message",
 ]
 
+PINNED_MARK = "[pinned turn, run "
 MENTION = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 STATE_LINES = 40
 QUOTED_TOKENS = 1_500
@@ -78,7 +80,9 @@ def user_message(
     context: tuple[Quoted, ...] = (),
 ) -> UserMessage:
     """What the person said, then files, quotes, named variables and the notebook's state."""
-    blocks = [prompt.strip() or _default_prompt(attachments)]
+    asked = prompt.strip() or _default_prompt(attachments)
+    # Only what stands for a pinned turn begins like one.
+    blocks = [harmless(asked) if asked.startswith(PINNED_MARK) else asked]
     if attachments:
         blocks.append(_block("files", [_attachment(item) for item in attachments]))
     if context:
@@ -101,7 +105,7 @@ def _attachment(item: Attachment) -> str:
         about.append(f"encoding {item.encoding}")
     elif item.mime and not item.preview and not item.mime.startswith("text/"):
         about.append(item.mime)
-    line = f"{item.name} ({', '.join(about)})"
+    line = f"{_one_line(item.name)} ({', '.join(about)})"
     return f"{line}\n{_indented(item.preview)}" if item.preview else line
 
 
@@ -111,8 +115,7 @@ def _quoted(item: Quoted) -> str:
 
 
 def _block(name: str, lines: list[str]) -> str:
-    # Data cannot close its own block.
-    body = "\n".join(lines).replace(f"</{name}", f"<\u200b/{name}")
+    body = harmless("\n".join(lines))
     return f"<{name}>\n{body}\n</{name}>"
 
 
@@ -122,9 +125,9 @@ def _state_lines(state: TurnState) -> list[str]:
     if state.new_kernel:
         lines.append("new kernel: names from earlier turns no longer exist")
     if state.cwd:
-        lines.append(f"folder: {state.cwd}")
+        lines.append(f"folder: {_one_line(state.cwd)}")
     shown = state.variables[:STATE_LINES]
-    lines += [f"{v.name}: {v.type} {v.text}".rstrip() for v in shown]
+    lines += [_one_line(f"{v.name}: {v.type} {v.text}".rstrip()) for v in shown]
     if len(state.variables) > len(shown):
         lines.append(f"… {len(state.variables) - len(shown)} more; list_variables shows them")
     if state.removed:
@@ -137,6 +140,11 @@ def _state_lines(state: TurnState) -> list[str]:
     if state.last_error:
         lines.append(f"their last cell failed:\n{_indented(state.last_error)}")
     return lines
+
+
+def _one_line(text: str) -> str:
+    """A name with no line of its own: it could be taken for something that we say."""
+    return " ".join(text.splitlines())
 
 
 def _indented(text: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from cellwright.context.envelopes import harmless
 from cellwright.context.sizes import text_tokens
 from cellwright.context.turns import question_of
 from cellwright.messages import (
@@ -56,8 +57,7 @@ class Summary:
 
     def message(self) -> UserMessage:
         """As the model reads it."""
-        # Data cannot close its own block.
-        body = self.text.strip().replace(f"</{TAG}", f"<\u200b/{TAG}")
+        body = harmless(self.text.strip())
         return UserMessage((TextPart(f"{OPEN}{INTRODUCTION}\n{body}{CLOSE}"),), "user_later")
 
     def with_turns(self, turns: Sequence[Sequence[Message]], limit_tokens: int) -> Summary:

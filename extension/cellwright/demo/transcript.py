@@ -14,6 +14,8 @@ BLOCK = re.compile(
     r"<(?P<tag>examples|files|context|variables|notebook-state)>\n(?P<body>.*?)\n</(?P=tag)>", re.S
 )
 
+RESULT = re.compile(r"<tool-result>\n?(.*?)\n?</tool-result>", re.S)
+"""What a tool gave, in the envelope in which it is sent."""
 NOTICE = "Notice: "
 """How words begin that are about the run, such as how many steps are left."""
 
@@ -89,7 +91,7 @@ def _turn_start(messages: list[Mapping[str, Any]], can_call: bool) -> int:
 
 
 def _exchanges(messages: list[Mapping[str, Any]]) -> tuple[Exchange, ...]:
-    results = {m.get("tool_call_id"): _text(m) for m in messages if m.get("role") == "tool"}
+    results = {m.get("tool_call_id"): _result(m) for m in messages if m.get("role") == "tool"}
     return tuple(
         Exchange(call["function"]["name"], _arguments(call), results[call["id"]])
         for message in messages
@@ -104,6 +106,10 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _result(message: Mapping[str, Any]) -> str:
+    return RESULT.sub(r"\1", _text(message))
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cellwright.errors import KernelError, KernelNotReadyError
+from cellwright.kernels.environment import HELD_BACK, PASSED_ON
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
 from cellwright.stopping import Stop
@@ -33,7 +34,11 @@ __all__ = ["Gateway", "GatewayKernel", "GatewayProcess"]
 CARRY_SECONDS = 120.0
 CARRY_LIMIT_BYTES = 64_000_000
 SETTLE = """
-import atexit, base64, io, os, shutil, tempfile, zipfile
+import atexit, base64, io, os, re, shutil, tempfile, zipfile
+for name, value in list(os.environ.items()):
+    plain = re.fullmatch(passed_on, name) and not re.search(held_back, name)
+    if name not in named and (not plain or re.search("://[^/\\s]*@", value)):
+        del os.environ[name]
 os.environ.update(given)
 found = tempfile.mkdtemp(prefix="cw-bench-")
 atexit.register(shutil.rmtree, found, ignore_errors=True)
@@ -61,6 +66,8 @@ class Gateway:
     """Empty: the gateway's default."""
     token: str = field(default="", repr=False)
     timeout_seconds: float = 60.0
+    environment_names: tuple[str, ...] = ()
+    """Variables there that a kernel keeps beside those that all of them keep."""
 
     def start(self, cwd: Path, env: Mapping[str, str]) -> FreshKernel:
         """Start a kernel there, with the files of our folder in its own.
@@ -71,7 +78,7 @@ class Gateway:
         process = GatewayProcess(self)
         try:
             kernel = GatewayKernel.opened(process)
-            kernel.settle(cwd, env)
+            kernel.settle(cwd, env, self.environment_names)
         except BaseException:
             process.end(now=True)
             raise
@@ -151,13 +158,27 @@ class GatewayKernel(FreshKernel):
 
     _folder = ""
 
-    def settle(self, folder: Path, env: Mapping[str, str]) -> None:
-        """Give it a folder with our files, and an environment.
+    def settle(self, folder: Path, env: Mapping[str, str], named: tuple[str, ...] = ()) -> None:
+        """Give it a folder with our files, and of its own environment what a kernel is given.
+
+        Its process still has what the gateway gave it, in ``/proc/self/environ`` on Linux.
+
+        Args:
+            folder: Where our files are.
+            env: What else stands in its environment.
+            named: Variables that it keeps whatever they are called.
 
         Raises:
             KernelError: It refuses.
         """
-        self._folder = self._found(SETTLE, {"given": dict(env), "packed": _packed(folder)})
+        given = {
+            "given": dict(env),
+            "named": named,
+            "packed": _packed(folder),
+            "passed_on": PASSED_ON,
+            "held_back": HELD_BACK,
+        }
+        self._folder = self._found(SETTLE, given)
 
     def fetch_files(self, folder: Path) -> None:
         """Bring the files of its folder into ours."""

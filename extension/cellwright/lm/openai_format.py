@@ -172,7 +172,8 @@ def message_from_openai(
     if role == "tool":
         call_id = str(data.get("tool_call_id", ""))
         name = str(data.get("name") or (tool_names or {}).get(call_id, ""))
-        return ToolMessage(call_id, name, parts, bool(data.get("is_error", False)))
+        is_error = bool(data.get("is_error", False))
+        return ToolMessage(call_id, name, parts, is_error, _origin(data))
     if role != "assistant":
         raise ValueError(f"A message has the role {role!r}.")
     return AssistantMessage(
