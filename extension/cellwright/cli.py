@@ -19,7 +19,7 @@ from cellwright.commands.memory_options import add_memory
 from cellwright.commands.terminal import Console, one_line
 from cellwright.commands.tool_options import add_tools
 from cellwright.errors import CellwrightError, LMError, RunCancelled
-from cellwright.exports import FORMATS
+from cellwright.exports import FORMATS, RECORD
 from cellwright.settings import MODES, from_env
 
 __all__ = ["main", "make_parser"]
@@ -30,6 +30,7 @@ exit codes:
   1    the run ended otherwise, a replay differs, or a check failed
   2    wrong use or set-up: the message says what to change
   3    the model service failed
+  4    the run completed, but its record is not on disk
   130  interrupted with Ctrl-C
 
 One line on stderr says what went wrong; CELLWRIGHT_DEBUG=1 shows where.
@@ -163,6 +164,7 @@ def _add_run(commands: Any) -> None:
     _add_mode(parser)
     _add_limits(parser)
     _add_kernel(parser)
+    _add_record(parser)
     _add_quiet(parser)
 
 
@@ -203,7 +205,8 @@ def _add_rerun(commands: Any) -> None:
 def _add_export(commands: Any) -> None:
     parser = _command(commands, "export", "exporting", "Write a recorded run in another format.")
     _add_id(parser)
-    parser.add_argument("--to", choices=FORMATS, required=True, help="the format")
+    choices = (*FORMATS, RECORD)
+    parser.add_argument("--to", choices=choices, required=True, help="the format")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="where to (ID with the format's ending); - is stdout"
     )
@@ -312,6 +315,15 @@ def _add_kernel(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", metavar="NAME", default="", help="kernel to start (python3)")
 
 
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--record",
+        metavar="FILE",
+        default="",
+        help="write the run to a record of its own, too, whatever becomes of the usual one",
+    )
+
+
 def _add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
 
@@ -320,6 +332,7 @@ def _add_repeated(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cwd", metavar="DIR", help="folder to run in (the recorded one)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the notebook with its cells")
     _add_kernel(parser)
+    _add_record(parser)
     _add_quiet(parser)
 
 

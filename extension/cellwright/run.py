@@ -24,10 +24,12 @@ class Run:
 
     Args:
         record: The folded events.
+        unsaved: Why the run is not on disk; empty: it is.
     """
 
-    def __init__(self, record: RunRecord) -> None:
+    def __init__(self, record: RunRecord, unsaved: str = "") -> None:
         self.record = record
+        self.unsaved = unsaved
 
     @property
     def id(self) -> str:
@@ -100,7 +102,8 @@ class Run:
             parts.append(f"adapter {record.adapter}")
         if record.assistant:
             parts.append(f"@{record.assistant}")
-        return " · ".join([*parts, f"{record.duration_seconds:.1f} s"])
+        parts.append(f"{record.duration_seconds:.1f} s")
+        return " · ".join([*parts, "not on disk"] if self.unsaved else parts)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         prompt = " ".join(plain_text(self.record.prompt).split())

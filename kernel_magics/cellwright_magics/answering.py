@@ -37,7 +37,7 @@ from cellwright_magics.memory import is_memory_command, memory_command
 from cellwright_magics.outside import is_outside_command, outside_command
 from cellwright_magics.painted_display import PaintedTranscript
 from cellwright_magics.pins import is_pin_command, pin_command
-from cellwright_magics.reports import Advice
+from cellwright_magics.reports import Advice, unsaved_notice
 from cellwright_magics.screen import NotebookScreen
 from cellwright_magics.session import Session
 from cellwright_magics.shown_run import ShownRun
@@ -178,7 +178,10 @@ class Answering:
         self._session.gate.short_errors = self._configured.short_errors and not calling.easel
         record = self._session.ask(asked, choices, settings, calling, transcript)
         silent = asked.silent or (calling.rich and not quiet)
-        run = ShownRun(record, lambda: silent and calling.is_running())
+        unsaved = self._session.store(settings).storage(record.run_id).problem
+        if unsaved:
+            transcript.show(unsaved_notice(record.run_id, unsaved))
+        run = ShownRun(record, lambda: silent and calling.is_running(), unsaved)
         if asked.options.out:
             self._shell.user_ns[asked.options.out] = run
         transcript.finish(run)

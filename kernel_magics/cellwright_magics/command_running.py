@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cellwright.bench.saving import save_sample
 from cellwright.doctor import checks
 from cellwright.errors import SetupError
+from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
 from cellwright.recording import RunRecord
 from cellwright.run import Run
@@ -24,7 +25,7 @@ from cellwright_magics.commands import CommandLine
 from cellwright_magics.display import Transcript
 from cellwright_magics.open_widgets import OpenWidgets
 from cellwright_magics.repeating import ReplayedRun, repeat
-from cellwright_magics.reports import Advice, CheckList, RunList, undo_advice
+from cellwright_magics.reports import Advice, CheckList, RunList, undo_advice, unsaved_notice
 from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import Session
 from cellwright_magics.showing import ReplayedOutputs
@@ -116,9 +117,10 @@ class Commands:
 
     def _runs(self, order: _Order) -> object:
         arguments = order.line.arguments
+        unwritten = order.store.unwritten()
         runs = order.store.list(int(arguments.target), arguments.find)
         if not (arguments.widget and order.calling.rich):
-            return RunList(runs)
+            return RunList(runs, unwritten)
         browser = RunsBrowser(self._shell, runs, order.store.record)
         self._widgets.add(order.calling, browser)
         browser.show()
@@ -153,17 +155,27 @@ class Commands:
         return ReplayedOutputs(self._transcript(order.calling), self._shell)
 
     def _finish(self, order: _Order, record: RunRecord, shown: Transcript) -> object:
-        run = ShownRun(record, order.calling.is_running)
+        unsaved = order.store.storage(record.run_id).problem
+        if unsaved:
+            shown.show(unsaved_notice(record.run_id, unsaved))
+        run = ShownRun(record, order.calling.is_running, unsaved)
         shown.finish(run)
         return run
 
     def _export(self, order: _Order) -> object:
         record, arguments = order.store.record(order.run_id), order.line.arguments
-        ending = FORMAT_TABLE[arguments.to].ending
+        is_record = arguments.to == RECORD
+        ending = ".sqlite" if is_record else FORMAT_TABLE[arguments.to].ending
         path = Path(arguments.out or f"{record.run_id}{ending}").expanduser()
-        redactor = self._session.place(order.settings, order.calling).redactor
-        written = write_run(record, arguments.to, path, redactor)
-        return Advice(f"Run {record.run_id} is in {' and '.join(map(str, written))}.")
+        if is_record:
+            written: tuple[Path, ...] = (path,)
+            order.store.write_to(record.run_id, path)
+        else:
+            redactor = self._session.place(order.settings, order.calling).redactor
+            written = write_run(record, arguments.to, path, redactor)
+        unsaved = order.store.storage(record.run_id).problem
+        text = f"Run {record.run_id} is in {' and '.join(map(str, written))}. {unsaved}"
+        return Advice(text.rstrip())
 
     def _save_sample(self, order: _Order) -> object:
         record, arguments = order.store.record(order.run_id), order.line.arguments

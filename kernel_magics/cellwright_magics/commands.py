@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from cellwright.exports import FORMATS
+from cellwright.exports import FORMATS, RECORD
 from cellwright.settings import MODES
 from cellwright.usage import USAGE_GROUPS, budget_amount
 from cellwright_magics.arguments import OPTION, Option, split_words
@@ -85,7 +85,7 @@ class Command:
 
 MODEL_OPTION = Option(("-m", "--model"), {"required": True, "help": "The other model."})
 EXPORT_OPTIONS = (
-    Option(("--to",), {"choices": FORMATS, "default": "ipynb"}),
+    Option(("--to",), {"choices": (*FORMATS, RECORD), "default": "ipynb"}),
     Option(("-o", "--out"), {"default": "", "metavar": "PATH"}),
 )
 CHAT_OPTIONS = (
@@ -156,7 +156,7 @@ COMMANDS: dict[str, Command] = {
                 "in a fresh kernel.", RUN_NAME, "last", (MODEL_OPTION,)),
         Command("undo", "undo [ID]", "How to get back to before a run.", RUN_NAME, "last"),
         Command("export", "export [ID] --to FORMAT [-o PATH]", f"Write a run to a file: "
-                f"{', '.join(FORMATS)}.", RUN_NAME, "last", EXPORT_OPTIONS),
+                f"{', '.join((*FORMATS, RECORD))}.", RUN_NAME, "last", EXPORT_OPTIONS),
         Command("save-sample", "save-sample [ID] --check CODE --to FOLDER [--name ID]", "Make a "
                 "run a sample of a benchmark.", RUN_NAME, "last", SAVE_OPTIONS),
         Command("cells", "cells [ID]", "Put a run's code into the next cell.", RUN_NAME, "last"),

@@ -16,7 +16,7 @@ from IPython.core.completer import (
 
 from cellwright.assistants.fields import SET_KEYS
 from cellwright.context.text_filters import STANDARD_FILTERS
-from cellwright.exports import FORMATS
+from cellwright.exports import FORMATS, RECORD
 from cellwright.settings import MODES
 from cellwright.usage import USAGE_GROUPS
 from cellwright_magics.arguments import OPTIONS
@@ -101,7 +101,7 @@ class Offers:
         if previous == "--by":
             return list(USAGE_GROUPS)
         if previous == "--to":
-            return list(FORMATS) if command is None or command.name == "export" else []
+            return [*FORMATS, RECORD] if command is None or command.name == "export" else []
         if command is not None:
             named = command.takes is not None and command.default == "last" and len(words) == 1
             actions = ACTIONS.get(" ".join(words), ())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from cellwright.doctor import Check
+from cellwright.events import Notice
 from cellwright.recording import RunRecord
 from cellwright.safe_inline import as_text
 from cellwright.store.runs import RunSummary
 from cellwright_magics.wording import one_line
 
-__all__ = ["Advice", "CheckList", "RunList", "Table", "undo_advice"]
+__all__ = ["Advice", "CheckList", "RunList", "Table", "undo_advice", "unsaved_notice"]
 
 PROMPT_CHARACTERS = 60
 MARKS = {"ok": "✓", "warning": "⚠", "failed": "✗", "skipped": "·"}
@@ -52,8 +53,9 @@ class RunList(Table):
     headings = ("run", "status", "model", "tokens", "seconds", "started", "prompt")
     empty = "There is no run yet."
 
-    def __init__(self, runs: Sequence[RunSummary]) -> None:
+    def __init__(self, runs: Sequence[RunSummary], unwritten: Collection[str] = ()) -> None:
         self.runs = tuple(runs)
+        self._unwritten = frozenset(unwritten)
 
     def __iter__(self) -> Iterator[RunSummary]:
         return iter(self.runs)
@@ -66,7 +68,7 @@ class RunList(Table):
         return [
             (
                 run.run_id,
-                run.status,
+                f"{run.status}, not on disk" if run.run_id in self._unwritten else run.status,
                 run.model,
                 f"{run.usage.total_tokens:,}",
                 f"{run.duration_seconds:.1f}",
@@ -104,6 +106,12 @@ class Advice:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": self.text, "text/markdown": as_text(self.text).replace("\n", "  \n")}
+
+
+def unsaved_notice(run_id: str, problem: str) -> Notice:
+    """That a run is not on disk, and how to write it to a file."""
+    action = f"Write it to a file: %agent export {run_id} --to record -o FILE"
+    return Notice("warning", problem, action, "not_on_disk")
 
 
 def undo_advice(record: RunRecord) -> Advice:

@@ -16,10 +16,11 @@ class ShownRun(Run):
     Args:
         record: The folded events.
         shown_now: Whether the cell that is running is the one that has shown it.
+        unsaved: Why the run is not on disk; empty: it is.
     """
 
-    def __init__(self, record: RunRecord, shown_now: Callable[[], bool]) -> None:
-        super().__init__(record)
+    def __init__(self, record: RunRecord, shown_now: Callable[[], bool], unsaved: str = "") -> None:
+        super().__init__(record, unsaved)
         self._shown_now = shown_now
 
     def _ipython_display_(self) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "COMPLETED",
     "INTERRUPTED",
     "NOT_COMPLETED",
+    "NOT_RECORDED",
     "SERVICE_FAILED",
     "WRONG_USE",
     "Command",
@@ -28,6 +29,8 @@ NOT_COMPLETED = 1
 WRONG_USE = 2
 """Something is to be set or written differently; nothing was asked of a model."""
 SERVICE_FAILED = 3
+NOT_RECORDED = 4
+"""The run completed, but its record is not on disk."""
 INTERRUPTED = 130
 
 

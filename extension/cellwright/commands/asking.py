@@ -19,7 +19,7 @@ from cellwright.commands.notebook_files import (
     read_notebook,
 )
 from cellwright.commands.notebook_running import run_cells
-from cellwright.commands.records import open_store
+from cellwright.commands.records import EndedRun, check_record_file, end_run, open_store
 from cellwright.commands.workplace import (
     KernelChoice,
     checked_mode_here,
@@ -49,6 +49,7 @@ def run(invocation: Invocation) -> int:
     prompt = _prompt(invocation)
     mode = checked_mode_here(invocation, options.mode or invocation.settings.mode)
     target = check_target(options.output) if options.output else None
+    check_record_file(options.record)
     notebook = read_notebook(Path(options.notebook)) if options.notebook else new_notebook()
     folder = Path(options.notebook).resolve().parent if options.notebook else Path.cwd()
     chosen = _chosen(invocation, prompt, folder)
@@ -68,16 +69,16 @@ def run(invocation: Invocation) -> int:
             sent_at=time_sent() if invocation.settings.message_times else "",
         )
         question = with_assistant(question, chosen)
-        record = _ask(invocation, service, question, notebook, folder)
+        ended = _ask(invocation, service, question, notebook, folder)
     if target is not None:
-        _add_answer(notebook, record)
+        _add_answer(notebook, ended.record)
         notebook.write(target)
         invocation.console.note(f"Notebook: {target}")
-    else:
+    elif not ended.storage.problem:
         invocation.console.note(
-            f"Keep it as a notebook: cellwright export {record.run_id} --to ipynb"
+            f"Keep it as a notebook: cellwright export {ended.record.run_id} --to ipynb"
         )
-    return report(record, invocation, notebook=str(target) if target else None)
+    return report(ended, invocation, notebook=str(target) if target else None)
 
 
 def _ask(
@@ -86,7 +87,7 @@ def _ask(
     question: Question,
     notebook: NotebookFile,
     folder: Path,
-) -> RunRecord:
+) -> EndedRun:
     stop, choice = Stop(), KernelChoice(folder, invocation.options.kernel)
     invocation.console.note(f"{service.model} · mode {question.mode} · {folder}")
     with (
@@ -97,7 +98,7 @@ def _ask(
             run_cells(kernel, notebook, invocation.console)
         place = make_place(invocation, kernel, store, notebook, folder)
         follow(Conversation(place).ask(question, service.lm, stop), invocation, stop)
-        return store.record(store.last_started)
+        return end_run(invocation, store)
 
 
 def _prompt(invocation: Invocation) -> str:

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from cellwright.commands import COMPLETED, INTERRUPTED, NOT_COMPLETED, SERVICE_FAILED, Invocation
+from cellwright.commands import (
+    COMPLETED,
+    INTERRUPTED,
+    NOT_COMPLETED,
+    NOT_RECORDED,
+    SERVICE_FAILED,
+    Invocation,
+)
+from cellwright.commands.records import EndedRun
 from cellwright.commands.terminal import one_line
 from cellwright.recording import RunRecord
 from cellwright.run import Run
 from cellwright.safe_markdown import plain_text
 from cellwright.values import to_dict
 
-__all__ = ["exit_code", "report", "run_document"]
+__all__ = [
+    "exit_code",
+    "final_code",
+    "report",
+    "run_document",
+    "say_where",
+    "storage_document",
+]
 
 
-def report(record: RunRecord, invocation: Invocation, **more: object) -> int:
+def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
     """Say how a run ended and give its answer; the exit code.
 
     Args:
-        record: The run.
+        ended: The run.
         invocation: Where to say it.
         more: Further fields of the JSON document.
     """
-    console = invocation.console
-    console.note(f"{Run(record).summary()} · run {record.run_id}")
+    console, record = invocation.console, ended.record
+    console.note(f"{Run(record, ended.problem).summary()} · run {record.run_id}")
     if record.reason.strip():
         # The last line is what a traceback comes to.
         console.complain(f"cellwright: {one_line(record.reason.strip().splitlines()[-1])}")
@@ -29,8 +44,43 @@ def report(record: RunRecord, invocation: Invocation, **more: object) -> int:
     if refused and not console.is_interactive:
         names = ", ".join(sorted(set(refused)))
         console.complain(f"cellwright: refused, since nobody could be asked: {names}.")
-    console.result({**run_document(record), **more}, plain_text(record.answer))
-    return exit_code(record)
+    say_where(ended, invocation)
+    document = {**run_document(record), **storage_document(ended), **more}
+    console.result(document, plain_text(record.answer))
+    return final_code(ended)
+
+
+def say_where(ended: EndedRun, invocation: Invocation) -> None:
+    """Say what of a run's record is not where records are."""
+    if ended.file:
+        invocation.console.complain(
+            f"cellwright: {ended.storage.problem or 'Run ' + ended.record.run_id + ' is on disk.'} "
+            f"{ended.file!r} holds its record, too; put it into the record of another time with: "
+            f"cellwright doctor --repair {ended.file}"
+        )
+    elif ended.problem:
+        invocation.console.complain(
+            f"cellwright: {ended.problem} It is lost now. Next time name a file for it: "
+            "--record FILE"
+        )
+
+
+def storage_document(ended: EndedRun) -> dict[str, object]:
+    """Where a run's record is, in a few fields."""
+    storage = ended.storage
+    return {
+        "recorded": not storage.problem,
+        "events_on_disk": storage.on_disk,
+        "events_lost": 0 if ended.file else storage.in_memory + storage.missing,
+        "record_file": ended.file or None,
+        "exit_code": final_code(ended),
+    }
+
+
+def final_code(ended: EndedRun) -> int:
+    """How the run ended, as an exit code; also whether it was recorded."""
+    code = exit_code(ended.record)
+    return NOT_RECORDED if code == COMPLETED and ended.problem else code
 
 
 def exit_code(record: RunRecord) -> int:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.notebook_files import check_target
-from cellwright.commands.records import make_redactor, open_store
+from cellwright.commands.records import check_record_file, make_redactor, open_store
 from cellwright.errors import SetupError
+from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
@@ -21,6 +22,13 @@ def export(invocation: Invocation) -> int:
     options, console = invocation.options, invocation.console
     with open_store(invocation) as store:
         record = store.record(store.resolve(options.id))
+        if options.to == RECORD:
+            name = options.output or f"{record.run_id}.sqlite"
+            path = check_record_file(name)
+            assert path is not None
+            store.write_to(record.run_id, path)
+            console.result({"id": record.run_id, "format": RECORD, "path": name}, name)
+            return COMPLETED
     document = {"id": record.run_id, "format": options.to}
     redactor = make_redactor(invocation.settings)
     if options.output == "-":

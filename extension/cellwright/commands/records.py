@@ -1,18 +1,42 @@
-"""The record of runs, as a command opens it."""
+"""The record of runs, as a command opens it, and what of a run is in it when the command ends."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from cellwright.commands import Invocation
+from cellwright.commands.notebook_files import check_target
+from cellwright.commands.terminal import one_line
+from cellwright.errors import CellwrightError, SetupError
+from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
-from cellwright.store.runs import RunStore
+from cellwright.store.runs import RunStorage, RunStore
 
-__all__ = ["make_redactor", "open_store"]
+__all__ = ["EndedRun", "check_record_file", "end_run", "make_redactor", "open_store"]
+
+PATIENCE_SECONDS = 10.0
+"""With the process goes what is not on disk, so another process's lock is waited for."""
+
+
+@dataclass(frozen=True)
+class EndedRun:
+    """A run that a command has recorded, and where its record is."""
+
+    record: RunRecord
+    storage: RunStorage
+    file: str = ""
+    """A record of its own that the user named; empty: there is none."""
+
+    @property
+    def problem(self) -> str:
+        """What of the run is lost when the process ends; empty: nothing."""
+        return "" if self.file else self.storage.problem
 
 
 @contextlib.contextmanager
@@ -25,6 +49,46 @@ def open_store(invocation: Invocation) -> Iterator[RunStore]:
         yield RunStore(database)
     finally:
         database.close()
+
+
+def check_record_file(name: str) -> Path | None:
+    """Where a run's own record is to be written; None: nowhere.
+
+    Raises:
+        SetupError: Something is there already, or nothing can be written there.
+    """
+    path = check_target(name) if name else None
+    if path is not None and path.exists():
+        raise SetupError(f"{name!r} is there already.", hint="Name a new file for the record.")
+    return path
+
+
+def end_run(invocation: Invocation, store: RunStore) -> EndedRun:
+    """The run that was recorded last; the record is closed after a last try to write it."""
+    run_id = store.last_started
+    record, storage = store.record(run_id), store.storage(run_id, PATIENCE_SECONDS)
+    file = _write_apart(invocation, store, storage)
+    if store.database.close() and storage.in_memory:
+        storage = RunStorage(run_id, storage.on_disk + storage.in_memory, 0)
+    return EndedRun(record, storage, file)
+
+
+def _write_apart(invocation: Invocation, store: RunStore, storage: RunStorage) -> str:
+    """Write the run to a file that the user names; the file, or nothing."""
+    console = invocation.console
+    name = invocation.options.record
+    if storage.problem and not name and console.is_interactive:
+        console.complain(f"cellwright: {storage.problem}")
+        name = console.ask("Write it to a file of its own? Its name, or Enter to let it go: ")
+    try:
+        path = check_record_file(name)
+        if path is None:
+            return ""
+        store.write_to(storage.run_id, path)
+    except (CellwrightError, OSError) as error:
+        console.complain(f"cellwright: {one_line(str(error))}")
+        return ""
+    return name
 
 
 def make_redactor(settings: Settings) -> Redactor:

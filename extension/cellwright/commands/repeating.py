@@ -7,10 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
-from cellwright.commands.endings import exit_code, report, run_document
+from cellwright.commands import COMPLETED, NOT_COMPLETED, NOT_RECORDED, Invocation
+from cellwright.commands.endings import (
+    exit_code,
+    report,
+    run_document,
+    say_where,
+    storage_document,
+)
 from cellwright.commands.notebook_files import check_target, new_notebook
-from cellwright.commands.records import open_store
+from cellwright.commands.records import EndedRun, check_record_file, end_run, open_store
 from cellwright.commands.terminal import one_line
 from cellwright.commands.workplace import (
     KernelChoice,
@@ -42,15 +48,23 @@ def replay(invocation: Invocation) -> int:
     """Run the recorded code again and tell what differs."""
     with open_store(invocation) as store:
         old = store.record(store.resolve(invocation.options.id))
-        new = again(invocation, store, old, replay_run)
+        ended = again(invocation, store, old, replay_run)
+    new = ended.record
     result = ReplayResult(new, compare(old, new))
     if exit_code(new) != exit_code(old) and not _both_broke_off(old, new):
-        return report(new, invocation, source_run=old.run_id)
+        return report(ended, invocation, source_run=old.run_id)
     lines = [*difference_lines(old, result.differences), *map(one_line, new.notices)]
     differences = [to_dict(difference) for difference in result.differences]
-    document = {**run_document(new), "source_run": old.run_id, "differences": differences}
+    say_where(ended, invocation)
+    document = {
+        **run_document(new),
+        **storage_document(ended),
+        "source_run": old.run_id,
+        "differences": differences,
+    }
     document["notices"] = list(new.notices)
-    code = NOT_COMPLETED if differences else COMPLETED
+    recorded = NOT_RECORDED if ended.problem else COMPLETED
+    code = NOT_COMPLETED if differences else recorded
     invocation.console.result({**document, "exit_code": code}, "\n".join(lines))
     return code
 
@@ -69,17 +83,17 @@ def rerun(invocation: Invocation) -> int:
         service = open_service(invocation.settings, options.model or old.parameters.model)
         other = OtherModel(service.lm, Parameters(service.model), service.base_url)
         try:
-            new = again(invocation, store, old, lambda *there: _rerun(other, *there))
+            ended = again(invocation, store, old, lambda *there: _rerun(other, *there))
         finally:
             service.close()
-    return report(new, invocation, source_run=old.run_id)
+    return report(ended, invocation, source_run=old.run_id)
 
 
 def _rerun(other: OtherModel, record: RunRecord, place: Place, stop: Stop) -> Iterator[Event]:
     return rerun_run(record, place, other, stop)
 
 
-def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start) -> RunRecord:
+def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start) -> EndedRun:
     """The run that comes of starting a recorded one again.
 
     Raises:
@@ -87,6 +101,7 @@ def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start)
     """
     options, stop = invocation.options, Stop()
     target = check_target(options.output) if options.output else None
+    check_record_file(options.record)
     folder = _folder(old, options.cwd)
     for name in changed_files(old.files, folder):
         invocation.console.complain(f"cellwright: {one_line(name)} has changed since that run.")
@@ -98,7 +113,7 @@ def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start)
         follow(start(old, place, stop), invocation, stop)
     if target is not None:
         notebook.write(target)
-    return store.record(store.last_started)
+    return end_run(invocation, store)
 
 
 def _folder(old: RunRecord, given: str | None) -> Path:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-__all__ = ["FORMATS", "SecretsFilter"]
+__all__ = ["FORMATS", "RECORD", "SecretsFilter"]
 
 FORMATS = ("ipynb", "html", "agentbench", "inspect", "openai", "otel", "csv", "parquet")
 """Names of all formats, for who only asks for them; ``exports.formats`` writes them."""
+RECORD = "record"
+"""A run as a record of its own, event by event; the store writes it, and ``doctor --repair`` reads
+it back."""
 
 T = TypeVar("T")
 

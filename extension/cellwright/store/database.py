@@ -2,7 +2,11 @@
 
 ``open_database`` always returns a database that takes rows. While the file cannot be used
 (read-only folder, damaged, locked, full disk, written by a newer version), rows are kept in memory,
-a notice says so, and they are written as soon as the file takes them again.
+a notice says so, and they are written as soon as the file takes them again: a thread tries for as
+long as something waits, also when nothing is asked any more.
+
+A file that is deleted, moved or damaged while it is in use is left, and another one is begun at the
+same place. What the old one held of the runs that are being recorded goes along.
 
 Not covered: rows that are still in memory when the process dies; a folder that several machines
 share on a file system without working locks.
@@ -10,11 +14,12 @@ share on a file system without working locks.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +40,11 @@ from cellwright.store.opening import (
 __all__ = ["Database", "Statement", "open_database"]
 
 Row = tuple[Any, ...]
-RETRY_LIMIT_SECONDS = 60.0
+RETRY_LIMIT_SECONDS = 10.0
+OUTAGE_PATIENCE_SECONDS = 0.05
+"""How long a lock is waited for that was there at the last try, too."""
+CLOSING_PATIENCE_SECONDS = 2.0
+"""The last chance of what waits; Jupyter kills a kernel that takes five seconds to end."""
 BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 OUR_FAULT_CODES = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 """Codes that say that a statement is wrong, not that the file cannot be used."""
@@ -52,6 +61,9 @@ class Statement:
 
 
 Transaction = tuple[Statement, ...]
+Read = Callable[[str, Sequence[Any]], list[Row]]
+Rescue = Callable[[Read], Transaction]
+"""Reads a run from a file that is being left, and returns what writes it to another one."""
 
 
 def open_database(path: Path | None, options: OpenOptions | None = None) -> Database:
@@ -74,8 +86,12 @@ class Database:
         self._outage = ""
         self._retry_seconds = 0.0
         self._retry_at = 0.0
+        self._patience = OUTAGE_PATIENCE_SECONDS
         self._replaced = False
         self._inode = -1
+        self._followed: dict[str, Rescue] = {}
+        self._retrier: threading.Thread | None = None
+        self._closed = threading.Event()
         with self._lock:
             self._reach()
 
@@ -106,12 +122,46 @@ class Database:
             if not self._reach():
                 self._keep(statements)
                 return
+            has_waited = bool(self._waiting and self._outage)
             try:
-                self._commit([*self._waiting, statements])
+                refused = self._commit_all(statements)
             except sqlite3.Error as error:
                 self._failed(error, statements)
             else:
-                self._recovered()
+                self._recovered(refused, has_waited=has_waited)
+
+    def flush(self, patience_seconds: float = OUTAGE_PATIENCE_SECONDS) -> bool:
+        """Try now to write what waits; whether everything is in the file then.
+
+        Args:
+            patience_seconds: How long another process's lock is waited for.
+        """
+        self._mind_fork()
+        with self._lock:
+            if self._waiting:
+                self._retry_at, self._patience = 0.0, patience_seconds
+                try:
+                    self.write()
+                finally:
+                    self._patience = OUTAGE_PATIENCE_SECONDS
+            return self.is_durable
+
+    @property
+    def problem(self) -> str:
+        """Why the file does not take rows now, as the end of a sentence; empty: it does."""
+        if self._outage:
+            return self._outage
+        return "the record cannot be written" if self._file and not self._file.writable else ""
+
+    def follow_run(self, run_id: str, rescue: Rescue) -> None:
+        """Let a run go along where the file is deleted, moved or damaged before its end."""
+        with self._lock:
+            self._followed[run_id] = rescue
+
+    def unfollow_run(self, run_id: str) -> None:
+        """The run has ended: who deletes the file then, deletes the run."""
+        with self._lock:
+            self._followed.pop(run_id, None)
 
     def read(
         self, sql: str, parameters: Sequence[Any] = (), *, also_waiting: bool = True
@@ -123,31 +173,42 @@ class Database:
             parameters: Its values.
             also_waiting: False: not those that wait, where a row is named by its number.
         """
+        on_disk, waiting = self.read_apart(sql, parameters)
+        return [*on_disk, *waiting] if also_waiting or self.path is None else on_disk
+
+    def read_apart(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[Row], list[Row]]:
+        """The rows of a query that the file has, and those that are in memory alone."""
         self._mind_fork()
         with self._lock:
             self._reach(now=True)
-            rows: list[Row] = []
+            on_disk: list[Row] = []
             if self._file is not None:
                 try:
-                    rows += self._patiently(self._file.connection, sql, parameters).fetchall()
+                    on_disk = self._patiently(self._file.connection, sql, parameters).fetchall()
                 except sqlite3.Error as error:
                     # A file that cannot be migrated lacks what came later; it has no such rows.
                     if self._file.writable or primary_code(error) != sqlite3.SQLITE_ERROR:
                         self._note_failure(error)
-            if self._memory is not None and (also_waiting or self.path is None):
-                rows += self._memory.execute(sql, parameters).fetchall()
-            return rows
+            if self._memory is None:
+                return on_disk, []
+            return on_disk, self._memory.execute(sql, parameters).fetchall()
 
-    def close(self) -> None:
-        """Write what waits, if that can be done, and let go of the file."""
+    def close(self) -> bool:
+        """Write what waits, if that can be done, and let go of the file.
+
+        Returns:
+            Whether nothing was left unwritten.
+        """
         with self._lock:
-            if self._waiting:
-                self._retry_at = 0.0
-                self.write()
+            if self._closed.is_set():
+                return not self._waiting
+            self._closed.set()
+            self.flush(CLOSING_PATIENCE_SECONDS)
             for connection in (self._file and self._file.connection, self._memory):
                 if connection:
                     connection.close()
             self._file = self._memory = None
+            return not self._waiting
 
     def _reach(self, *, now: bool = False) -> bool:
         """Whether the file may be tried; opens it where it is not open.
@@ -162,7 +223,7 @@ class Database:
             return False
         if self._file is not None and inode_of(self.path) != self._inode:
             # SQLite would go on writing to a file that has no name any more.
-            self._let_go()
+            self._leave_lost_file(self._file.connection)
         if self._file is None:
             try:
                 self._file = open_file(self.path, self._options)
@@ -172,6 +233,57 @@ class Database:
             except (OSError, sqlite3.Error) as error:
                 self._note_failure(error)
         return self._file is not None and self._file.writable
+
+    def _leave_lost_file(self, connection: sqlite3.Connection) -> None:
+        """Begin another file; a file without a name can still be read by who has it open."""
+        try:
+            ((count,),) = connection.execute("SELECT COUNT(*) FROM runs").fetchall()
+        except sqlite3.Error:
+            count = 0
+        gone = max(0, count - len(self._followed))
+        self._notices.append(_lost_notice(self.path, gone))
+        self._rescue()
+        self._let_go()
+
+    def _rescue(self) -> None:
+        """Take what a file that is being left holds of the runs that are going on."""
+        if self._file is None:
+            return
+        connection = self._file.connection
+
+        def read(sql: str, parameters: Sequence[Any]) -> list[Row]:
+            try:
+                return connection.execute(sql, parameters).fetchall()
+            except sqlite3.Error:  # the rest of the file may be sound
+                return []
+
+        for rescue in tuple(self._followed.values()):
+            self._keep(rescue(read), first=True)
+
+    def _commit_all(self, statements: Transaction) -> int:
+        """Write what waits and then these; how many of those that waited the file refused."""
+        try:
+            self._commit([*self._waiting, statements])
+        except sqlite3.Error as error:
+            if not (self._waiting and _is_our_fault(error)):
+                raise
+        else:
+            self._waiting = []
+            return 0
+        # One that the file will never take must not hold up all others.
+        refused = 0
+        while self._waiting:
+            try:
+                self._commit(self._waiting[:1])
+            except sqlite3.Error as error:
+                if not _is_our_fault(error):
+                    raise
+                refused += 1
+                text = f"The record refused a row that had waited: {error}."
+                self._notices.append(StoreNotice("warning", text, "", "store_refused"))
+            self._waiting = self._waiting[1:]
+        self._commit([statements])
+        return refused
 
     def _commit(self, transactions: Sequence[Transaction]) -> None:
         assert self._file is not None
@@ -189,7 +301,8 @@ class Database:
         self, connection: sqlite3.Connection, sql: str, parameters: Sequence[Any] = ()
     ) -> sqlite3.Cursor:
         """Wait for another process's lock, in slices that leave Ctrl-C a chance."""
-        deadline = time.monotonic() + (0.05 if self._outage else self._options.busy_seconds)
+        patience = self._patience if self._outage else self._options.busy_seconds
+        deadline = time.monotonic() + patience
         while True:
             try:
                 return connection.execute(sql, parameters)
@@ -199,7 +312,7 @@ class Database:
                 time.sleep(0.01)
 
     def _failed(self, error: sqlite3.Error, statements: Transaction) -> None:
-        if primary_code(error) in OUR_FAULT_CODES or isinstance(error, sqlite3.ProgrammingError):
+        if _is_our_fault(error):
             raise StoreError(f"The record refused a row: {error}.") from error
         self._note_failure(error)
         self._keep(statements)
@@ -209,7 +322,7 @@ class Database:
             self._retry_at = 0.0
             self.write()
 
-    def _keep(self, statements: Transaction) -> None:
+    def _keep(self, statements: Transaction, *, first: bool = False) -> None:
         if self._memory is None:
             self._memory = open_memory(self._options)
         self._memory.execute("BEGIN")
@@ -223,28 +336,49 @@ class Database:
             raise
         will_be_writable = self._file is None or self._file.writable
         if self.path is not None and statements and will_be_writable:
-            self._waiting.append(statements)
+            self._waiting.insert(0 if first else len(self._waiting), statements)
+            self._start_retrying()
+
+    def _start_retrying(self) -> None:
+        if self._retrier is None and not self._closed.is_set():
+            self._retrier = threading.Thread(
+                target=self._retry_until_written, name="cellwright-record", daemon=True
+            )
+            self._retrier.start()
+
+    def _retry_until_written(self) -> None:
+        shortest = min(1.0, self._options.retry_seconds)
+        while not self._closed.wait(max(shortest, self._retry_at - time.monotonic())):
+            with self._lock, contextlib.suppress(StoreError):
+                if self._retrier is not threading.current_thread():
+                    return
+                if self._waiting and not self._closed.is_set():
+                    self.write()
+                if not self._waiting:
+                    self._retrier = None
+                    return
 
     def _note_failure(self, error: Exception) -> None:
         step = self._retry_seconds * 2 if self._outage else self._options.retry_seconds
         self._retry_seconds = min(step, RETRY_LIMIT_SECONDS)
         self._retry_at = time.monotonic() + self._retry_seconds
-        if not _is_passing(error):
-            self._let_go()
         if not self._outage:
             self._notices.append(_failure_notice(self.path, error))
-        self._outage = str(error)
+        self._outage = _what_failed(error).text
+        if not _is_passing(error):
+            self._rescue()
+            self._let_go()
 
     def _let_go(self) -> None:
         if self._file is not None:
             self._file.connection.close()
             self._file = None
 
-    def _recovered(self) -> None:
-        if self._waiting:
-            text = "The record is written to its file again; nothing is missing."
+    def _recovered(self, refused: int, *, has_waited: bool) -> None:
+        if has_waited:
+            left_out = f"{refused} changes were refused." if refused else "nothing is missing."
+            text = f"The record is written to its file again; {left_out}"
             self._notices.append(StoreNotice("info", text, "", "store_recovered"))
-            self._waiting = []
         if self._memory is not None:
             self._memory.close()
             self._memory = None
@@ -256,8 +390,10 @@ class Database:
             self._abandoned = (self._file, self._memory)
             self._process = os.getpid()
             self._lock = threading.RLock()
-            self._file = self._memory = None
+            self._file = self._memory = self._retrier = None
             self._waiting = []
+            self._followed = {}
+            self._closed = threading.Event()
 
 
 def _run(connection: sqlite3.Connection, statements: Transaction) -> None:
@@ -275,15 +411,44 @@ def _is_passing(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and primary_code(error) in codes
 
 
-def _failure_notice(path: Path | None, error: Exception) -> StoreNotice:
+def _is_our_fault(error: sqlite3.Error) -> bool:
+    return primary_code(error) in OUR_FAULT_CODES or isinstance(error, sqlite3.ProgrammingError)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What is wrong with the file, in words."""
+
+    text: str
+    """The end of a sentence that begins with ``the record``."""
+    action: str
+    code: str
+
+
+def _what_failed(error: Exception) -> _Failure:
     code = primary_code(error) if isinstance(error, sqlite3.Error) else -1
-    kept = "The run goes on; its record is kept in memory for now."
     if code in BUSY_CODES:
-        what, action, name = "is locked by another process", "Close the other one.", "locked"
-    elif code == sqlite3.SQLITE_FULL:
-        what, action, name = "does not fit on the disk", "Free some disk space.", "full"
-    else:
-        what, name = f"cannot be used ({error})", "failed"
-        action = "Check the folder, or set CELLWRIGHT_HOME to another one."
-    text = f"The record {str(path)!r} {what}. {kept}"
-    return StoreNotice("warning", text, action, f"store_{name}")
+        what, action = "is locked by another process", "Close the other one."
+        return _Failure(what, action, "store_locked")
+    if code == sqlite3.SQLITE_FULL:
+        return _Failure("does not fit on the disk", "Free some disk space.", "store_full")
+    action = "Check the folder, or set CELLWRIGHT_HOME to another one."
+    return _Failure(f"cannot be used ({error})", action, "store_failed")
+
+
+def _failure_notice(path: Path | None, error: Exception) -> StoreNotice:
+    failure = _what_failed(error)
+    text = (
+        f"The record {str(path)!r} {failure.text}. The run goes on; it is in the memory of this "
+        "process alone until the file can be written."
+    )
+    return StoreNotice("warning", text, failure.action, failure.code)
+
+
+def _lost_notice(path: Path | None, gone: int) -> StoreNotice:
+    earlier = f" {gone} earlier runs are not in it." if gone else ""
+    text = (
+        f"The record {str(path)!r} was deleted, moved or replaced while it was in use, and a new "
+        f"one was begun.{earlier} A run that is going on is written to it from its start."
+    )
+    return StoreNotice("warning", text, "", "store_lost")

@@ -20,9 +20,12 @@ from cellwright.usage import Usage
 from cellwright.values import from_dict, to_dict
 
 __all__ = [
+    "INCOMPLETE_CAUSE",
     "INTERRUPTED_REASON",
     "RUN_COLUMNS",
     "RunSummary",
+    "incomplete",
+    "incomplete_reason",
     "mentions",
     "run_row",
     "summary_of_row",
@@ -30,6 +33,7 @@ __all__ = [
 ]
 
 INTERRUPTED_REASON = "The process ended before the run did."
+INCOMPLETE_CAUSE = "record_incomplete"
 RUN_COLUMNS = (
     "run_id",
     "status",
@@ -98,6 +102,18 @@ def summed(summary: RunSummary, event: Event, now: float) -> RunSummary:
             duration_seconds=event.duration_seconds or summary.duration_seconds,
         )
     return summary
+
+
+def incomplete(summary: RunSummary, missing: int, total: int) -> RunSummary:
+    """The summary of a run some of whose events are lost: nobody can say how it went."""
+    reason = incomplete_reason(summary.status, missing, total)
+    return replace(summary, status="unknown", cause=INCOMPLETE_CAUSE, reason=reason)
+
+
+def incomplete_reason(status: str, missing: int, total: int) -> str:
+    """Why a run does not count as what its end says."""
+    ended = "" if status == "running" else f" It ended as {status!r}."
+    return f"{missing} of its {total} events are not in the record.{ended}"
 
 
 def _storable(text: str) -> str:

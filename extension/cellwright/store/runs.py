@@ -9,23 +9,29 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.events import Event, ModelSilent, Notice
+from cellwright.events import Event, ModelSilent, Notice, RunFinished
 from cellwright.recording import RecordedEvent, RunRecord, fold
 from cellwright.store.blobs import BlobFolder
-from cellwright.store.database import Database, Statement
+from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.file_uses import file_use_statements
 from cellwright.store.owners import this_process
 from cellwright.store.part_table import forgetting, keeping, loaded
 from cellwright.store.parts import has_parts
-from cellwright.store.rows import event_of, row_of
+from cellwright.store.rows import EventRow, event_of, row_of
+from cellwright.store.run_copies import copy_rows, copy_run
 from cellwright.store.run_summaries import (
+    INCOMPLETE_CAUSE,
     INTERRUPTED_REASON,
     RUN_COLUMNS,
     RunSummary,
+    incomplete,
+    incomplete_reason,
     mentions,
     run_row,
     summary_of_row,
@@ -33,12 +39,47 @@ from cellwright.store.run_summaries import (
 )
 from cellwright.store.usage_ledger import UsageLedger
 
-__all__ = ["RunJournal", "RunStore", "RunSummary", "new_run_id"]
+__all__ = ["RunJournal", "RunStorage", "RunStore", "RunSummary", "new_run_id"]
 
 INSERT_EVENT = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_BLOB_USE = "INSERT OR IGNORE INTO blob_uses VALUES (?, ?)"
 INSERT_RUN = f"INSERT OR REPLACE INTO runs VALUES ({', '.join('?' * len(RUN_COLUMNS))})"
 SELECT_RUNS = f"SELECT {', '.join(RUN_COLUMNS)} FROM runs"
+SELECT_SEQUENCES = "SELECT sequence FROM events WHERE run_id = ?"
+END_PATIENCE_SECONDS = 5.0
+"""How long the end of a run waits for another process's lock before it tells of it."""
+
+
+@dataclass(frozen=True)
+class RunStorage:
+    """Where the events of a run are; what is in memory alone goes with the process."""
+
+    run_id: str
+    on_disk: int
+    in_memory: int
+    """Not on disk, but in the memory of this process."""
+    missing: int = 0
+    """In neither."""
+    missing_texts: int = 0
+    """Large texts of events on disk that have lost their files."""
+    reason: str = ""
+    """Why not all are on disk, as the end of a sentence that begins with ``the record``."""
+
+    @property
+    def problem(self) -> str:
+        """What is not on disk, in words; empty: all is."""
+        found = []
+        total = self.on_disk + self.in_memory + self.missing
+        if self.in_memory:
+            what = "It" if not self.on_disk else f"{self.in_memory} of its {total} events"
+            verb = "is" if not self.on_disk else "are"
+            why = f": the record {self.reason}" if self.reason else ""
+            found.append(f"{what} {verb} in the memory of this process alone{why}.")
+        if self.missing:
+            found.append(f"{self.missing} of its {total} events are lost.")
+        if self.missing_texts:
+            found.append(f"{self.missing_texts} of its large texts are lost.")
+        return f"Run {self.run_id} is not on disk. {' '.join(found)}" if found else ""
 
 
 def new_run_id(moment: float) -> str:
@@ -62,6 +103,8 @@ class RunJournal:
         self._usage = UsageLedger(run_id)
         self._failures: list[Notice] = []
         self._told: set[str] = set()
+        self._has_moved = False
+        database.follow_run(run_id, self._rescue)
 
     @property
     def run_id(self) -> str:
@@ -86,6 +129,8 @@ class RunJournal:
                     self._database.write(*self._statements(kept))
                 except StoreError as error:
                     self._refused(error)
+            if any(isinstance(event, RunFinished) for event in events):
+                self._end()
         return recorded
 
     def take_notices(self) -> tuple[Notice, ...]:
@@ -98,6 +143,23 @@ class RunJournal:
             found += self._failures
             self._failures = []
         return tuple(found)
+
+    def _rescue(self, read: Read) -> tuple[Statement, ...]:
+        """Take along what a file that is being left holds of the run."""
+        self._has_moved = True
+        return copy_run(read, self._run_id)
+
+    def _end(self) -> None:
+        self._database.unfollow_run(self._run_id)
+        if not self._has_moved:
+            return
+        rows = self._database.read(SELECT_SEQUENCES, (self._run_id,))
+        missing = self._sequence - len({sequence for (sequence,) in rows})
+        if missing > 0:  # what is left must not be listed as a whole run
+            self._summary = incomplete(self._summary, missing, self._sequence)
+            row = run_row(self._summary, self._owner, time.time())
+            with suppress(StoreError):
+                self._database.write(Statement(INSERT_RUN, row))
 
     def _refused(self, error: StoreError) -> None:
         """Note a failure, once: every later event of the run may fail in the same way."""
@@ -117,10 +179,7 @@ class RunJournal:
         for item in recorded:
             row = row_of(item.event, self._blobs)
             self._summary = summed(self._summary, item.event, item.time)
-            parameters = (self._run_id, item.sequence, item.time, row.kind, row.data, row.sha)
-            statements.append(Statement(INSERT_EVENT, parameters))
-            for part in row.parts:
-                statements += keeping(self._run_id, part)
+            statements += _event_statements(item, row)
             for sha in row.blobs:
                 statements.append(Statement(INSERT_BLOB_USE, (sha, self._run_id)))
             statements += self._usage.statements(item.event, item.time)
@@ -128,6 +187,14 @@ class RunJournal:
         saved = run_row(self._summary, self._owner, recorded[-1].time)
         statements.append(Statement(INSERT_RUN, saved))
         return statements
+
+
+def _event_statements(item: RecordedEvent, row: EventRow) -> list[Statement]:
+    parameters = (item.run_id, item.sequence, item.time, row.kind, row.data, row.sha)
+    statements = [Statement(INSERT_EVENT, parameters)]
+    for part in row.parts:
+        statements += keeping(item.run_id, part)
+    return statements
 
 
 class RunStore:
@@ -178,12 +245,68 @@ class RunStore:
         Raises:
             SetupError: There is no such run.
         """
-        record = fold(self.events(run_id))
+        events = self.events(run_id)
+        record = fold(events)
         if not record.run_id:
             raise SetupError(f"There is no run {run_id!r}.", hint="See the list of runs.")
+        missing = events[-1].sequence - len(events)
+        if missing:
+            reason = incomplete_reason(record.status, missing, events[-1].sequence)
+            return replace(record, status="unknown", cause=INCOMPLETE_CAUSE, reason=reason)
         if record.status != "running" or self._summary_of(run_id).status == "running":
             return record
         return replace(record, status="task error", cause="interrupted", reason=INTERRUPTED_REASON)
+
+    def storage(self, run_id: str, patience_seconds: float = END_PATIENCE_SECONDS) -> RunStorage:
+        """Where the events of a run are, after one more try to write what waits.
+
+        Args:
+            run_id: The run.
+            patience_seconds: How long another process's lock is waited for.
+        """
+        database = self._database
+        database.flush(patience_seconds)
+        rows = database.read_apart(SELECT_SEQUENCES, (run_id,))
+        on_disk, waiting = ({int(sequence) for (sequence,) in some} for some in rows)
+        in_memory = waiting - on_disk
+        every = on_disk | in_memory
+        return RunStorage(
+            run_id,
+            len(on_disk),
+            len(in_memory),
+            max(every, default=0) - len(every),
+            sum(read() is None for read in self._blob_readers(run_id).values()),
+            database.problem,
+        )
+
+    def unwritten(self) -> frozenset[str]:
+        """Ids of the runs of which something is in the memory of this process alone."""
+        self._database.flush()
+        rows = self._database.read_apart("SELECT DISTINCT run_id FROM events")[1]
+        return frozenset(str(run_id) for (run_id,) in rows)
+
+    def write_to(self, run_id: str, path: Path) -> None:
+        """Write a run to a record of its own, also one that is in memory alone.
+
+        Raises:
+            StoreError: There is a file already, or it cannot be written.
+        """
+        if path.exists():
+            raise StoreError(f"{str(path)!r} is there already.", hint="Name a new file.")
+        statements = [
+            statement
+            for at in (1, 0)  # what is in memory is the newest
+            for statement in copy_rows(
+                lambda sql, values, at=at: self._database.read_apart(sql, values)[at],  # type: ignore[misc]
+                run_id,
+            )
+        ]
+        for item in self.events(run_id):
+            statements += _event_statements(item, row_of(item.event, None))
+        with closing(open_database(path)) as other:
+            other.write(*statements)
+            if not other.is_durable:
+                raise StoreError(f"{str(path)!r} cannot be written.", hint="Name another file.")
 
     def list(self, limit: int = 20, query: str = "") -> tuple[RunSummary, ...]:
         """The newest runs first; ``query`` is looked for in prompt, model, status and id."""

@@ -316,6 +316,8 @@ export class PanelModel implements IDisposable {
     if (this._run !== run) {
       this._run = run;
       void this.refreshChats();
+      // whether the run could be recorded shows with its first and its last event
+      void this.refreshService();
     }
     // a tab that is gone may have taken unsaved cells with it
     if (this._work !== `${run} ${driver}`) {

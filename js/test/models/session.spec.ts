@@ -84,6 +84,21 @@ describe('the service', () => {
     expect(panel.modes).toEqual(['plan', 'ask', 'edits']);
   });
 
+  it('is asked for again with each run, so the banner of a record that is not written is true', async () => {
+    await open();
+    const banners = (): string[] => panel.notices.map(notice => notice.code);
+    panel.openChat('c2');
+    await pass(0.1);
+    server.routes.set('GET service', () => ({ ...SERVICE, recording: false }));
+    server.setChat(chatState('c2', { run: 'r1' }));
+    await pass(0.1);
+    expect(banners()).toContain('not_recording');
+    server.routes.set('GET service', () => SERVICE);
+    server.setChat(chatState('c2'));
+    await pass(0.1);
+    expect(banners()).not.toContain('not_recording');
+  });
+
   it('lets nobody choose a mode that is not allowed', async () => {
     await open();
     panel.chat.composer.setMode('auto');
