@@ -5,14 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from IPython.core.completer import (
-    CompletionContext,
-    SimpleCompletion,
-    SimpleMatcherResult,
-    context_matcher,
-)
 
 from cellwright.assistants.fields import SET_KEYS
 from cellwright.context.text_filters import STANDARD_FILTERS
@@ -22,13 +14,9 @@ from cellwright.usage import USAGE_GROUPS
 from cellwright_magics.arguments import OPTIONS
 from cellwright_magics.commands import COMMANDS
 
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["Offers", "install", "uninstall"]
+__all__ = ["Offers"]
 
 LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent[ \t]+(?P<before>.*?)(?P<word>\S*)")
-NAME = "cellwright_agent"
 ACTIONS = {
     "chat": ("new",),
     "chats": ("all", "delete", "find", "rename"),
@@ -117,27 +105,3 @@ class Offers:
         if len(words) == 2:
             return self._assistants()
         return SET_KEYS if words[1] == "set" and len(words) == 3 else ()
-
-
-def install(shell: InteractiveShell, offers: Offers) -> None:
-    """Have the shell ask these offers; on such lines nothing else is offered."""
-
-    def match(context: CompletionContext) -> SimpleMatcherResult:
-        found = offers.complete(context.text_until_cursor)
-        if found is None or not found.offers:
-            return {"completions": []}
-        completions = [SimpleCompletion(text=offer, type="magic") for offer in found.offers]
-        return {
-            "completions": completions,
-            "matched_fragment": found.word,
-            "suppress": True,
-            "ordered": True,
-        }
-
-    shell.Completer.custom_matchers.append(context_matcher(identifier=NAME)(match))
-
-
-def uninstall(shell: InteractiveShell) -> None:
-    """Take them out again."""
-    matchers = shell.Completer.custom_matchers
-    matchers[:] = [m for m in matchers if getattr(m, "matcher_identifier", "") != NAME]
