@@ -1,4 +1,4 @@
-"""What the documentation must name: every option, sub-command, setting and route."""
+"""What the documentation must name: every option, command, setting and route."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from cellwright.cli import make_parser
 from cellwright.events import RunStatus
 from cellwright_magics.arguments import OPTIONS
-from cellwright_magics.commands import COMMANDS
+from cellwright_magics.commands import COMMANDS, Command
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,10 +24,11 @@ def test_every_option_of_the_magic_is_described(option: object) -> None:
     assert all(f"`{name}" in MAGICS for name in option.names)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_sub_command_of_the_magic_is_described(name: str) -> None:
-    assert f"`%agent {name}" in MAGICS
-    assert all(option in MAGICS for option in COMMANDS[name].option_names())
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.usage)
+def test_every_command_of_the_magic_is_described(command: Command) -> None:
+    mark = "/" if command.takes_text else ""
+    assert re.search(rf"`(%agent )?{mark}{command.name}\b", MAGICS)
+    assert all(option in MAGICS for option in command.option_names())
 
 
 def test_every_environment_variable_is_described() -> None:

@@ -80,7 +80,7 @@ SIGNS = (
     _sign(r"\bkernelspec|\bkernels?[/\\].{0,200}kernel\.json|\bjupyter_\w{0,40}config\b", GUARDED),
     _sign(r"\bsitecustomize\b|\busercustomize\b|\bipython_\w{0,40}config\b", GUARDED),
     _sign(r"(?-i:\bCELLWRIGHT_[A-Z])", GUARDED),
-    _sign(r"\b(?:agent|cellwright)[\"', \t]{1,9}memory\b|\bcellwright/v1/memor", MEMORY),
+    _sign(r"\b(?:agent|cellwright)[\"', \t\n/]{1,9}memory\b|\bcellwright/v1/memor", MEMORY),
     _sign(r"\bcellwright\s{0,9}\.\s{0,9}(?:memory|store)\b|\bruns\.sqlite\b", MEMORY),
     _sign(r"\bcellwright\s{1,9}import\s{1,9}(?:memory|store)\b", MEMORY),
     _sign(r"\bJUPYTERHUB_API_TOKEN\b|\bjpserver-|\bJPY_API_TOKEN\b", OWN_SERVER),

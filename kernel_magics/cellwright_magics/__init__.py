@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 from typing import TYPE_CHECKING
 
-from cellwright_magics import completion
 from cellwright_magics.magics import AgentMagics
 from cellwright_magics.question_marks import keep_question_marks
 
@@ -23,7 +22,7 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
         return
     magics = AgentMagics(ipython)
     ipython.register_magics(magics)
-    completion.install(ipython, magics.offers())
+    magics.install_completion()
     ipython.input_transformers_cleanup.append(keep_question_marks)
     ipython.input_transformers_cleanup.append(magics.easels.leave_out_replaced)
     magics.easels.listen(ipython)
@@ -37,7 +36,7 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
         return
     for kind in ("line", "cell"):
         ipython.magics_manager.magics[kind].pop("agent", None)
-    completion.uninstall(ipython)
+    magics.uninstall_completion()
     for transform in (keep_question_marks, magics.easels.leave_out_replaced):
         ipython.input_transformers_cleanup.remove(transform)
     atexit.unregister(magics.close)

@@ -1,4 +1,4 @@
-"""Answers one call of ``%agent``: a prompt, a sub-command or a call for help."""
+"""Answers one call of ``%agent``: a prompt, a command or a call for help."""
 
 from __future__ import annotations
 
@@ -15,28 +15,22 @@ from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.chats import ChatStore
 from cellwright_magics import wording
 from cellwright_magics.arguments import Asked, options_help, parse
-from cellwright_magics.assistants import command_words, is_assistant_command
-from cellwright_magics.attaching import attach_command, is_attach_command
+from cellwright_magics.attaching import attach_command
 from cellwright_magics.calling_cell import CallingCell, calling_cell
-from cellwright_magics.chats import is_chats_command, owner_of
+from cellwright_magics.chats import owner_of
 from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
+from cellwright_magics.command_lines import CommandLine, read_command
 from cellwright_magics.command_running import Commands
-from cellwright_magics.commands import command_of, commands_help
-from cellwright_magics.context_commands import (
-    changes_history,
-    context_command,
-    is_context_cell,
-    is_context_command,
-)
-from cellwright_magics.demos import is_demos_command
+from cellwright_magics.commands import commands_help
+from cellwright_magics.context_commands import changes_history, context_command
 from cellwright_magics.display import NotebookTranscript, QuietTranscript, Transcript
 from cellwright_magics.easels import Easels
 from cellwright_magics.failures import RunFailedError
-from cellwright_magics.library import is_library_command, library_command
-from cellwright_magics.memory import is_memory_command, memory_command
-from cellwright_magics.outside import is_outside_command, outside_command
+from cellwright_magics.library import library_command
+from cellwright_magics.memory import memory_command
+from cellwright_magics.outside import outside_command
 from cellwright_magics.painted_display import PaintedTranscript
-from cellwright_magics.pins import is_pin_command, pin_command
+from cellwright_magics.pins import pin_command
 from cellwright_magics.reports import Advice, unsaved_notice
 from cellwright_magics.screen import NotebookScreen
 from cellwright_magics.session import Session
@@ -110,49 +104,50 @@ class Answering:
     def _answer(self, line: str, cell: str | None, calling: CallingCell) -> object:
         asked = parse(line, cell)
         settings = from_env()
-        words = command_words(line, asked.prompt, cell)
-        if is_chats_command(words) or is_attach_command(words) or is_pin_command(words):
-            return self._chats(words, settings, calling)
-        if is_assistant_command(words):
-            return self._session.assistants.run(words, settings)
-        if is_memory_command(words):
-            return memory_command(asked.prompt, words, settings, self._session, self._shell)
-        if is_outside_command(words):
-            outside = self._session.outside(settings)
-            return outside_command(words, self._shell.user_ns, outside)
-        if is_library_command(words):
-            return library_command(words, self._session.store(settings).database, settings)
-        is_body = cell is not None and is_context_cell(line.split())
-        if is_body or is_context_command(words):
-            return self._context(line if is_body else asked.prompt, cell, settings, calling)
-        self._session.demos.configured = self._configured.demos
-        if is_demos_command(words):
-            return self._session.demos.run(words)
-        command = command_of(asked.prompt) if cell is None else None
+        command = read_command(asked)
         nothing_asked = not asked.prompt.strip("? ") and not asked.options.files
         if asked.options.help or nothing_asked or (command and command.name == "help"):
             print(f"{options_help()}\n{commands_help()}")
             return None
+        self._session.demos.configured = self._configured.demos
         if command is not None:
-            return self._commands.run(command, settings, calling)
+            return self._do(command, settings, calling)
         return self._ask(asked, settings, calling)
 
-    def _context(
-        self, line: str, body: str | None, settings: Settings, calling: CallingCell
-    ) -> object:
+    def _do(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
+        session = self._session
+        match line.words[:2]:
+            case ("assistant" | "scene", *_) | ("tool", "bind" | "unbind"):
+                return session.assistants.run(line, settings)
+            case ("memory", *_):
+                return memory_command(line, settings, session, self._shell)
+            case ("tool", *_):
+                tools = session.outside(settings)
+                return outside_command([*line.words], self._shell.user_ns, tools)
+            case ("library", *_):
+                return library_command(line, session.store(settings).database, settings)
+            case ("context" | "compact" | "later" | "system" | "prompt" | "filters", *_):
+                return self._context(line, settings, calling)
+            case ("demos", *_):
+                return session.demos.run(line)
+            case ("chat", "new") | ("chats" | "resume" | "attach" | "pin" | "unpin", *_):
+                return self._chats([*line.words], settings, calling)
+        return self._commands.run(line, settings, calling)
+
+    def _context(self, line: CommandLine, settings: Settings, calling: CallingCell) -> object:
         session = self._session
         conversation = session.conversation(settings, calling)
-        if not (changes_history(line, body) and conversation.messages):
-            return context_command(line, conversation, session.words(conversation), body)
+        if not (changes_history(line) and conversation.messages):
+            return context_command(line, conversation, session.words(conversation))
         with session.at_work(), session.in_chat(settings, calling) as conversation:
-            return context_command(line, conversation, session.words(conversation), body)
+            return context_command(line, conversation, session.words(conversation))
 
     def _chats(self, words: list[str], settings: Settings, calling: CallingCell) -> object:
         session = self._session
         if words[0] == "attach":
             return attach_command(words, session.attached, self._shell, session.notebook_path)
         database = session.store(settings).database
-        if is_pin_command(words):
+        if words[0] in ("pin", "unpin"):
             return pin_command(words, ChatStore(database), session.chats.current)
         if words[0] != "resume":
             before = session.chats.current

@@ -28,7 +28,7 @@ __all__ = [
     "is_file_name",
     "options_help",
     "parse",
-    "split_words",
+    "unquote",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -53,6 +53,13 @@ class Option:
     def takes_files(self) -> bool:
         """Whether several file names follow."""
         return self.keywords.get("nargs") == "+"
+
+    @property
+    def usage(self) -> str:
+        """As help shows it."""
+        value = f" {self.keywords.get('metavar', 'VALUE')}" if self.takes_value else ""
+        whole = f"{self.names[0]}{value}"
+        return whole if self.keywords.get("required") else f"[{whole}]"
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,13 @@ class Asked:
     prompt: str
     silent: bool = False
     """The prompt ended with ``;``: the value of the cell is not shown."""
+    line: str = ""
+    """What stood on the magic's line after the options."""
+    body: str | None = None
+    """What stood below it; None: it was a line."""
+    has_options: bool = False
+    is_question: bool = False
+    """It was said, with ``--``, that no command is meant."""
 
 
 def _above_zero(kind: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -168,14 +182,22 @@ def parse(line: str, body: str | None = None) -> Asked:
     Raises:
         UsageError: An option is unknown or its value cannot be used.
     """
-    split = _split(line)
+    split = _split_options(line)
     values = vars(_parser().parse_args(split.words))
     files = [name.strip() for item in values.pop("files") for name in item.split(",")]
     given = tuple(values.pop("var"))
     options = Options(files=tuple(name for name in files if name), var=given, **values)
     prompt = "\n".join(part for part in (split.rest.strip(), body) if part).strip()
     silent = prompt.endswith(";")
-    return Asked(options, prompt.rstrip(";").rstrip() if silent else prompt, silent)
+    return Asked(
+        options,
+        prompt.rstrip(";").rstrip() if silent else prompt,
+        silent,
+        split.rest.strip(),
+        body,
+        has_options=bool(split.words),
+        is_question=split.is_ended,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -200,17 +222,14 @@ def options_help() -> str:
     return parser.format_help()
 
 
-def split_words(text: str) -> list[str]:
-    """The words of a text; what stands in quotes is one word."""
-    return [_unquoted(match[1]) for match in WORD.finditer(text)]
-
-
 @dataclass
 class _Split:
     """The options in front of a prompt, as words for argparse."""
 
     words: list[str] = field(default_factory=list)
     rest: str = ""
+    is_ended: bool = False
+    """By ``--``."""
 
     def take(self) -> str | None:
         """The next word; None at the end."""
@@ -218,14 +237,15 @@ class _Split:
         if match is None:
             return None
         self.rest = self.rest[match.end() :]
-        return _unquoted(match[1])
+        return unquote(match[1])
 
 
-def _split(line: str) -> _Split:
+def _split_options(line: str) -> _Split:
     split = _Split(rest=line)
     while match := WORD.match(split.rest):
         if match[1] == "--":
             split.take()
+            split.is_ended = True
             break
         if not OPTION.fullmatch(match[1]):
             break
@@ -253,7 +273,7 @@ def _take_files(split: _Split, *, started: bool) -> None:
     """The word after ``--files`` is one; so are those after it that look like one."""
     goes_on = not started
     while match := WORD.match(split.rest):
-        word = _unquoted(match[1])
+        word = unquote(match[1])
         if OPTION.fullmatch(match[1]) or not (goes_on or is_file_name(word)):
             return
         split.take()
@@ -267,8 +287,9 @@ def is_file_name(word: str) -> bool:
     return bool(FILE_NAME.fullmatch(name.replace(" ", "_"))) or Path(name).expanduser().is_file()
 
 
-def _unquoted(word: str) -> str:
+def unquote(word: str) -> str:
+    """A word without the quotes around it."""
     if word.endswith(("',", '",')):
-        return f"{_unquoted(word[:-1])},"
+        return f"{unquote(word[:-1])},"
     quoted = len(word) >= 2 and word[0] == word[-1] and word[0] in "\"'"
     return word[1:-1] if quoted else word

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -17,35 +16,16 @@ from cellwright.assistants.editing import (
     remove_scene,
     unbind_tool,
 )
-from cellwright.assistants.fields import KINDS, read_field
+from cellwright.assistants.fields import read_field
 from cellwright.assistants.files import list_assistants, project_folders, read_text
 from cellwright.errors import SetupError
 from cellwright.settings import Settings
-from cellwright_magics.arguments import split_words
+from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.wording import one_line
 
-__all__ = ["AssistantTable", "Assistants", "command_words", "is_assistant_command"]
+__all__ = ["AssistantTable", "Assistants"]
 
-SHAPES: Mapping[tuple[str, str], tuple[int, int]] = {
-    ("assistant", "list"): (0, 0),
-    ("assistant", "show"): (1, 1),
-    ("assistant", "use"): (1, 1),
-    ("assistant", "new"): (1, 2),
-    ("assistant", "rename"): (2, 2),
-    ("assistant", "delete"): (1, 1),
-    ("assistant", "set"): (2, 3),
-    ("scene", "list"): (0, 1),
-    ("scene", "add"): (2, 3),
-    ("scene", "remove"): (1, 2),
-    ("tool", "bind"): (2, 2),
-    ("tool", "unbind"): (2, 2),
-}
-"""How many words follow each; other lines are prompts."""
-NAMED = {action for action in SHAPES if action[0] != "assistant"}
-"""Those whose last word may be, or has to be, an ``@name``."""
-CLOSE = 0.8
-"""How much a word is like a key that was meant, of 1."""
 CHARACTERS = 60
 
 
@@ -116,18 +96,19 @@ class Assistants:
         wish = Wish(prompt, named, self._of_chat, variables)
         return choose_assistant(wish, self.listed(settings))
 
-    def run(self, words: list[str], settings: Settings) -> object:
+    def run(self, line: CommandLine, settings: Settings) -> object:
         """Do what ``%agent assistant …``, ``%agent scene …`` or ``%agent tool bind …`` says.
 
         Args:
-            words: Those after ``%agent``.
+            line: The command; in a cell, the text below it is its last word.
             settings: Where the person's own assistants are.
 
         Raises:
             SetupError: An assistant is not there, or its file cannot be changed so.
         """
-        action = (words[0], words[1] if len(words) > 1 else "list")
-        return ACTIONS[action](self, self.listed(settings), words[2:])
+        first, second, *words = (*line.words, "list") if len(line.words) == 1 else line.words
+        words += [line.body] if line.body is not None else []
+        return ACTIONS[first, second](self, self.listed(settings), words)
 
     def _list(self, listed: AssistantList, _: list[str]) -> object:
         return AssistantTable(listed, self._of_chat)
@@ -204,35 +185,6 @@ class Assistants:
         if not assistant.name:
             raise SetupError("It is not said whose scene it is.", hint="Name one: … @ASSISTANT.")
         return assistant
-
-
-def is_assistant_command(words: list[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on assistants, and no prompt."""
-    if words in (["assistant"], ["scene"]):
-        return True
-    action = (words[0], words[1]) if len(words) > 1 else ("", "")
-    if action not in SHAPES:
-        return False
-    (least, most), rest = SHAPES[action], words[2:]
-    if action == ("assistant", "set"):
-        return len(rest) > 1 and bool(difflib.get_close_matches(rest[1], KINDS, 1, CLOSE))
-    if not least <= len(rest) <= most:
-        return False
-    must_name = action[0] == "tool" or (action in NAMED and len(rest) > least)
-    return not must_name or rest[-1].startswith("@")
-
-
-def command_words(line: str, prompt: str, body: str | None) -> list[str]:
-    """The words that may be a sub-command; none of a cell, whose text is for the model.
-
-    But for ``%%agent assistant new NAME`` and ``set NAME KEY``: the text below is the last word.
-    """
-    if body is None:
-        return split_words(prompt)
-    words = split_words(line)
-    is_new = words[:2] == ["assistant", "new"] and len(words) == 3
-    is_set = words[:2] == ["assistant", "set"] and words[3:] in (["description"], ["instructions"])
-    return [*words, body.strip("\n")] if is_new or is_set else []
 
 
 def _found(name: str, listed: AssistantList) -> Assistant:

@@ -14,13 +14,12 @@ from cellwright.attachments import attach, human_size
 from cellwright.context.assemble import Quoted
 from cellwright.errors import SetupError
 from cellwright.safe_markdown import plain_text
-from cellwright_magics.arguments import is_file_name
 from cellwright_magics.reports import Advice
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["Attached", "attach_command", "is_attach_command"]
+__all__ = ["Attached", "attach_command"]
 
 NOTHING = "Nothing is attached. %agent attach FILE… or %agent attach output N attaches something."
 PICTURES = {"image/png": ".png", "image/jpeg": ".jpg"}
@@ -86,18 +85,6 @@ class Attached:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="cellwright-")
         return Path(self._folder.name)
-
-
-def is_attach_command(words: Sequence[str]) -> bool:
-    """Whether the words after ``%agent`` attach something, and are no prompt."""
-    match list(words):
-        case ["attach"] | ["attach", "clear"]:
-            return True
-        case ["attach", "output", number]:
-            return number.strip("[]").isdigit()
-        case ["attach", *names]:
-            return all(is_file_name(name) for name in names)
-    return False
 
 
 def attach_command(

@@ -21,34 +21,16 @@ from cellwright.store.chat_owners import guest_owner
 from cellwright.store.chat_rows import Chat
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
+from cellwright.store.ids import find_id
 from cellwright.store.runs import RunStore
 from cellwright_magics.chat_words import ChatWords, HeldWords, KeptWords, OwnWords, hand_over
 from cellwright_magics.reports import Advice, Table
 
-__all__ = ["ChatTable", "Chats", "is_chats_command", "owner_of"]
+__all__ = ["ChatTable", "Chats", "owner_of"]
 
 LISTED = 20
-SHAPES = {"all": (0, 0), "find": (1, 20), "rename": (1, 20), "delete": (1, 1)}
-"""How many words follow each; other lines are prompts."""
+NO_LIMIT = 1_000_000
 EVERYWHERE = ("all", "find")
-
-
-def is_chats_command(words: Sequence[str]) -> bool:
-    """Whether a line is about chats, and not a prompt that begins like that."""
-    match list(words):
-        case ["chat", "new"] | ["chats"]:
-            return True
-        case ["resume", *name]:
-            return len(name) == 0 or (len(name) == 1 and _is_name(name[0]))
-        case ["chats", action, *rest] if action in SHAPES:
-            least, most = SHAPES[action]
-            is_named = action not in ("rename", "delete") or (rest and _is_name(rest[0]))
-            return least <= len(rest) <= most and bool(is_named)
-    return False
-
-
-def _is_name(word: str) -> bool:
-    return word == "last" or (len(word) >= 4 and set(word) <= set("0123456789abcdef"))
 
 
 class ChatTable(Table):
@@ -248,17 +230,15 @@ def owner_of(settings: Settings) -> str:
 
 
 def _named(name: str, chats: ChatStore, path: Path | None, owner: str) -> Chat:
-    """The one chat that a name means: ``last``, or the start of an id.
+    """The one chat that a name means: ``last``, or a part of its id.
 
     Raises:
         SetupError: There is none, or there are several.
     """
-    if name == "last":
-        here = chats.list(path.name, owner=owner) if path is not None else ()
-        found = [chat for chat in (*here, *chats.list(owner=owner)) if chat.run_count][:1]
-    else:
-        found = [chat for chat in chats.list(owner=owner) if chat.chat_id.startswith(name)]
-    if len(found) != 1:
-        what = "several chats are" if found else "there is no chat"
-        raise SetupError(f"{name!r}: {what}.", hint="See %agent chats.")
-    return found[0]
+    here = chats.list(path.name, owner=owner) if name == "last" and path is not None else ()
+    listed = (*here, *chats.list(owner=owner, limit=NO_LIMIT))
+    known = {chat.chat_id: chat for chat in listed if chat.run_count or name != "last"}
+    try:
+        return known[find_id(name, list(known), "chat")]
+    except SetupError as error:
+        raise SetupError(error.message, hint="See %agent chats.") from error

@@ -1,4 +1,4 @@
-"""Does what a sub-command of ``%agent`` asks for."""
+"""Does what a command of ``%agent`` asks for."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from cellwright.run import Run
 from cellwright.services import Service
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.runs import RunStore
+from cellwright.usage import USAGE_GROUPS
 from cellwright_magics.arguments import Options
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chat_opening import open_chat
 from cellwright_magics.choices import Choices, Configured, cell_settings, choose
-from cellwright_magics.commands import CommandLine
+from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.display import Transcript
 from cellwright_magics.open_widgets import OpenWidgets
 from cellwright_magics.repeating import ReplayedRun, repeat
@@ -40,7 +41,7 @@ __all__ = ["Commands"]
 
 @dataclass(frozen=True)
 class _Order:
-    """A sub-command and what it needs."""
+    """A command and what it needs."""
 
     line: CommandLine
     settings: Settings
@@ -50,11 +51,11 @@ class _Order:
     @property
     def run_id(self) -> str:
         """The id of the run it names."""
-        return self.store.resolve(self.line.arguments.target)
+        return self.store.resolve(self.line.target)
 
 
 class Commands:
-    """The sub-commands of one shell.
+    """The commands of one shell.
 
     Args:
         shell: Where they were typed.
@@ -97,7 +98,7 @@ class Commands:
             SetupError: It names a run that is not there.
         """
         order = _Order(line, settings, calling, self._session.store(settings))
-        return self._runners[line.name](order)
+        return self._runners[line.command.words[0]](order)
 
     def close(self) -> None:
         """Close the widgets that are open."""
@@ -118,7 +119,7 @@ class Commands:
     def _runs(self, order: _Order) -> object:
         arguments = order.line.arguments
         unwritten = order.store.unwritten()
-        runs = order.store.list(int(arguments.target), arguments.find)
+        runs = order.store.list(int(order.line.target), arguments.find)
         if not (arguments.widget and order.calling.rich):
             return RunList(runs, unwritten)
         browser = RunsBrowser(self._shell, runs, order.store.record)
@@ -194,7 +195,7 @@ class Commands:
 
     def _undo(self, order: _Order) -> object:
         # A replay may be newer, but it worked in a kernel of its own.
-        here = self._session.last_run_id if order.line.arguments.target == "last" else ""
+        here = self._session.last_run_id if order.line.target == "last" else ""
         record = order.store.record(here or order.run_id)
         if record.start_executed:
             self._shell.set_next_input("\n\n".join(record.start_executed))
@@ -205,7 +206,9 @@ class Commands:
         return Advice("The conversation starts anew. Variables and recorded runs stay.")
 
     def _usage(self, order: _Order) -> object:
-        return usage_command(order.line.arguments, order.store.database)
+        named = order.line.target or getattr(order.line.arguments, "by", "")
+        group = next(group for group in USAGE_GROUPS if group == named)
+        return usage_command(group, order.line.arguments, order.store.database)
 
     def _doctor(self, order: _Order) -> object:
         return CheckList(checks(order.settings, send=order.line.arguments.send))

@@ -1,96 +1,183 @@
-"""The sub-commands of ``%agent``: which lines are one, and what each is asked to do.
+"""The commands of ``%agent``: one table, which help, completion and the parser are made of.
 
-A line is a sub-command only when all of it fits one: ``%agent show last`` is, while
-``%agent show me the columns`` is a prompt.
+What a line has to look like to be one of them is in ``command_lines``.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
-from IPython.core.magic_arguments import MagicArgumentParser
-
+from cellwright.assistants.fields import KINDS, SET_KEYS
+from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.exports import FORMATS, RECORD
 from cellwright.settings import MODES
 from cellwright.usage import USAGE_GROUPS, budget_amount
-from cellwright_magics.arguments import OPTION, Option, split_words
+from cellwright_magics.arguments import Option, is_file_name
 
 __all__ = [
     "COMMANDS",
-    "DEMOS_OPTIONS",
-    "LIBRARY_OPTIONS",
-    "NUMBER",
-    "RUN_NAME",
+    "FUNCTION_WORDS",
+    "Argument",
     "Command",
-    "CommandLine",
-    "command_of",
+    "Kind",
     "commands_help",
+    "is_run_name",
+    "is_turn_number",
 ]
 
-RUN_NAME = re.compile(r"last|\d{8}(?:-\d{0,6}(?:-[0-9a-f]{0,6})?)?|(?=[a-f]*\d)[0-9a-f]{6}")
-NUMBER = re.compile(r"\d{1,4}")
+SENTENCE = """
+a about after all an and any are around as at be because before between but by can could do does
+during each every for from had has have how i if in into is it its like me more most my no not of
+on or our out over per please so some than that the their them then there these they this those
+through to under until up was we were what when where which while who why will with without you
+your
+"""
+FUNCTION_WORDS = frozenset(SENTENCE.split())
+"""Words that sentences are held together with: a line that has one is more likely a question."""
 
 
 @dataclass(frozen=True)
-class CommandLine:
-    """A sub-command with its arguments."""
+class Kind:
+    """What an argument can be."""
 
-    name: str
-    arguments: argparse.Namespace
+    label: str
+    fits: Callable[[str], bool]
+    """Whether a word is one, in a line that is not marked as a command."""
+    choices: tuple[str, ...] = ()
+    """What completion offers."""
+    is_strict: bool = False
+    """Nothing else will do, in a marked line either."""
+    is_id: bool = False
+    is_text: bool = False
+    """It takes the rest of the line as it stands, so the line has to be marked as a command."""
+    is_rest: bool = False
+    """It takes all words that are left, options included."""
+    names: Literal["", "runs", "assistants"] = ""
+    """Whose names completion offers beside the choices."""
+    prefix: str = ""
+    """What stands before such a name."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument in its place."""
+
+    kind: Kind
+    least: int = 1
+    most: int = 1
+
+    @property
+    def usage(self) -> str:
+        """As help shows it."""
+        label = f"{self.kind.label}…" if self.most > 1 else self.kind.label
+        return label if self.least else f"[{label}]"
 
 
 @dataclass(frozen=True)
 class Command:
-    """One sub-command."""
+    """One command: the words it begins with, and what follows them."""
 
     name: str
-    usage: str
     help: str
-    takes: re.Pattern[str] | None = None
-    """What its one argument looks like; None: it has none."""
-    default: str = ""
+    arguments: tuple[Argument, ...] = ()
     options: tuple[Option, ...] = ()
+    takes_body: bool = False
+    """In a cell, what stands below its line belongs to it."""
+    default: str = ""
+    """Stands for an argument that is left out."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words it begins with."""
+        return tuple(self.name.split())
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether text of any form follows."""
+        return any(argument.kind.is_text for argument in self.arguments)
+
+    @property
+    def usage(self) -> str:
+        """How it is written, without the slash."""
+        options = [option.usage for option in self.options]
+        before = options if self.takes_text else []
+        after = [] if self.takes_text else options
+        arguments = [argument.usage for argument in self.arguments]
+        return " ".join([self.name, *before, *arguments, *after])
 
     def option_names(self) -> tuple[str, ...]:
         """All names of its options."""
         return tuple(name for option in self.options for name in option.names)
 
-    def fits(self, words: list[str]) -> bool:
-        """Whether these words can be its arguments."""
-        found = self._positionals(words)
-        if not found:
-            return True
-        return len(found) == 1 and self.takes is not None and bool(self.takes.fullmatch(found[0]))
 
-    def parser(self) -> argparse.ArgumentParser:
-        """The parser of its words."""
-        parser = MagicArgumentParser(f"agent {self.name}")  # type: ignore[no-untyped-call]
-        if self.takes is not None:
-            parser.add_argument("target", nargs="?", default=self.default)
-        for option in self.options:
-            parser.add_argument(*option.names, **option.keywords)
-        return parser
-
-    def _positionals(self, words: list[str]) -> list[str]:
-        valued = {n for option in self.options if option.takes_value for n in option.names}
-        found, skip = [], False
-        for word in words:
-            if not skip and not OPTION.fullmatch(word):
-                found.append(word)
-            skip = not skip and word in valued
-        return found
+def _pattern(text: str) -> Callable[[str], bool]:
+    pattern = re.compile(text)
+    return lambda word: pattern.fullmatch(word) is not None
 
 
-MODEL_OPTION = Option(("-m", "--model"), {"required": True, "help": "The other model."})
-EXPORT_OPTIONS = (
-    Option(("--to",), {"choices": (*FORMATS, RECORD), "default": "ipynb"}),
-    Option(("-o", "--out"), {"default": "", "metavar": "PATH"}),
+def _choice(label: str, choices: Sequence[str]) -> Kind:
+    return Kind(label, lambda word: word in choices, tuple(choices), is_strict=True)
+
+
+def _is_place(word: str) -> bool:
+    return "/" in word or "." in word.strip(".") or Path(word.rstrip(",")).expanduser().exists()
+
+
+def _is_name(word: str) -> bool:
+    is_name = re.fullmatch(r"@?[\w][\w .:/-]*", word) is not None
+    return is_name and word.lower() not in FUNCTION_WORDS
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+is_run_name = _pattern(r"last|\d{8}-(\d{6}-)?|(?=.*\d)(?=.{6})[0-9a-f]+(-[0-9a-f]+)*")
+"""Whether a word is a run's id, or enough of one that nothing else can be meant."""
+is_turn_number = _pattern(r"\d{1,4}")
+
+RUN = Kind("ID", is_run_name, ("last",), is_id=True, names="runs")
+TURN = Kind(
+    "N|ID",
+    lambda word: is_turn_number(word) or is_run_name(word),
+    ("last",),
+    is_id=True,
+    names="runs",
 )
+CHAT = Kind("CHAT", _pattern(r"last|(?=.*\d)[0-9a-f]{4,16}"), ("last",), is_id=True)
+MEMORY = Kind("ID", _pattern(r"[0-9a-f]{2,8}"), is_id=True)
+COUNT = Kind("N", is_turn_number, is_strict=True, is_id=True)
+OUTPUT = Kind("N", _pattern(r"\[?\d+\]?"), is_strict=True, is_id=True)
+NAME = Kind("NAME", _is_name)
+ASSISTANT = Kind("NAME", _is_name, names="assistants")
+OF_ASSISTANT = Kind("@NAME", _pattern(r"@\S+"), is_strict=True, names="assistants", prefix="@")
+KEY = Kind("KEY", lambda word: word in KINDS, SET_KEYS)
+GROUP = _choice("|".join(USAGE_GROUPS), USAGE_GROUPS)
+SWITCH = _choice("off|on", ("off", "on"))
+FILTER = Kind("NAME", lambda word: word in STANDARD_FILTERS, STANDARD_FILTERS)
+FILE = Kind("FILE", is_file_name)
+PLACE = Kind("PLACE", _is_place)
+ONE_PLACE = Kind("PLACE", lambda word: word.lower() not in FUNCTION_WORDS)
+QUOTED = Kind('"TEXT"', lambda word: word.lower() not in FUNCTION_WORDS)
+VALUE = Kind("VALUE", lambda _: True)
+URL = Kind("URL", lambda word: "://" in word)
+REST = Kind("OPTIONS", _never, is_rest=True)
+SERVICE = Kind("URL | -- PROGRAM | --in FOLDER", lambda word: word[:1] == "-" or _is_place(word),
+               is_rest=True)  # fmt: skip
+TEXT = Kind("TEXT", _never, is_text=True)
+
+MODEL = Option(("-m", "--model"), {"required": True, "metavar": "MODEL"})
 CHAT_OPTIONS = (
-    Option(("-m", "--model"), {"default": ""}),
-    Option(("--mode",), {"default": "", "choices": MODES}),
+    Option(("-m", "--model"), {"default": "", "metavar": "MODEL"}),
+    Option(("--mode",), {"default": "", "choices": MODES, "metavar": "MODE"}),
+)
+EXPORT_OPTIONS = (
+    Option(("--to",), {"choices": (*FORMATS, RECORD), "default": "ipynb", "metavar": "FORMAT"}),
+    Option(("-o", "--out"), {"default": "", "metavar": "PATH"}),
 )
 SAVE_OPTIONS = (
     Option(("--check",), {"action": "append", "default": [], "metavar": "CODE"}),
@@ -98,121 +185,151 @@ SAVE_OPTIONS = (
     Option(("--name",), {"default": "", "metavar": "ID"}),
 )
 RUNS_OPTIONS = (
-    Option(("--find",), {"default": ""}),
+    Option(("--find",), {"default": "", "metavar": "WORDS"}),
     Option(("--widget",), {"action": "store_true"}),
 )
 DEMOS_OPTIONS = (
-    Option(("--score",), {"default": ">=1", "metavar": "RULE", "help": "Scores that are good."}),
+    Option(("--score",), {"default": ">=1", "metavar": "RULE"}),
     Option(("--limit",), {"type": int, "default": 4, "metavar": "N"}),
     Option(("--tokens",), {"type": int, "default": 2_000, "metavar": "N"}),
     Option(("--for",), {"dest": "assistant", "default": "", "metavar": "ASSISTANT"}),
 )
-USAGE_GROUP = re.compile("|".join(USAGE_GROUPS))
 USAGE_OPTIONS = (
-    Option(("--by",), {"choices": USAGE_GROUPS, "default": "month"}),
+    Option(("--by",), {"choices": USAGE_GROUPS, "default": "month", "metavar": "GROUP"}),
     Option(("--plot",), {"action": "store_true"}),
-    Option(("--budget",), {"type": budget_amount, "metavar": "USD", "help": "For a month."}),
-    Option(("--budget-tokens",), {"type": budget_amount, "metavar": "N", "help": "For a month."}),
+    Option(("--budget",), {"type": budget_amount, "metavar": "USD"}),
+    Option(("--budget-tokens",), {"type": budget_amount, "metavar": "N"}),
 )
-CHATS_USAGE = "chats [all | find WORDS | rename CHAT TITLE | delete CHAT]"
-ASSISTANT_USAGE = (
-    "assistant list | show NAME | use NAME | new NAME [INSTRUCTIONS] | set NAME KEY VALUE | "
-    "rename OLD NEW | delete NAME"
-)
-SCENE_USAGE = 'scene list [@NAME] | add LABEL "PROMPT" [@NAME] | remove LABEL [@NAME]'
-DEMOS_USAGE = (
-    "demos | from FOLDER [--score RULE] [--limit N] [--tokens N] [--for ASSISTANT] | clear"
-)
-CONTEXT_USAGE = "context [summary [TEXT]]"
-PROMPT_USAGE = "prompt [[--append] TEXT | clear]"
-FILTERS_USAGE = "filters [NAME on|off | NAME… | off | reset]"
-LIBRARY_OPTIONS = (
-    Option(("--name",), {"default": "", "metavar": "NAME", "help": "Add to this library."}),
-    Option(("--all",), {"action": "store_true", "help": "Forget its documents too."}),
-)
-LIBRARY_USAGE = (
-    "library add PLACE… [--name NAME] | list | search WORDS | remove ID | update | default NAME | "
-    "forget NAME [--all]"
-)
-MEMORY_USAGE = "memory [list|add TEXT|edit ID TEXT|forget ID|proposals|accept ID|reject ID|on|off]"
-TOOL_USAGE = (
-    "tool add NAME… | check NAME… | remove NAME… | list | bind NAME @WHO | unbind NAME @WHO | "
-    "discover URL | connect NAME [URL | -- PROGRAM…] | refresh NAME"
-)
-COMMANDS: dict[str, Command] = {
-    command.name: command
-    for command in (
-        Command("chat", "chat [-m MODEL] [--mode MODE]", "Open a chat under this cell.", None, "",
-                CHAT_OPTIONS),
-        Command("chats", CHATS_USAGE, "Chats of this notebook, or all; 'chat new' begins another "
-                "one."),
-        Command("resume", "resume [CHAT|last]", "Go on with a chat, also after a restart."),
-        Command("runs", "runs [N] [--find WORDS] [--widget]", "List the newest runs; --widget "
-                "browses them.", NUMBER, "20", RUNS_OPTIONS),
-        Command("show", "show [ID]", "Show a run again.", RUN_NAME, "last"),
-        Command("replay", "replay [ID]", "Run a run's code again with its recorded answers, in a "
-                "fresh kernel, and say what differs.", RUN_NAME, "last"),
-        Command("rerun", "rerun [ID] -m MODEL", "Ask another model the same, from the same start, "
-                "in a fresh kernel.", RUN_NAME, "last", (MODEL_OPTION,)),
-        Command("undo", "undo [ID]", "How to get back to before a run.", RUN_NAME, "last"),
-        Command("export", "export [ID] --to FORMAT [-o PATH]", f"Write a run to a file: "
-                f"{', '.join((*FORMATS, RECORD))}.", RUN_NAME, "last", EXPORT_OPTIONS),
-        Command("save-sample", "save-sample [ID] --check CODE --to FOLDER [--name ID]", "Make a "
-                "run a sample of a benchmark.", RUN_NAME, "last", SAVE_OPTIONS),
-        Command("cells", "cells [ID]", "Put a run's code into the next cell.", RUN_NAME, "last"),
-        Command("doctor", "doctor [--send]", "Check key, endpoint, model, kernel and record.", None,
-                "", (Option(("--send",), {"action": "store_true"}),)),
-        Command("usage", f"usage [{'|'.join(USAGE_GROUPS)}] [--plot] [--budget USD] "
-                "[--budget-tokens N]", "What models have cost; a month's budget, 'off' for none.",
-                USAGE_GROUP, "", USAGE_OPTIONS),
-        Command("assistant", ASSISTANT_USAGE, "Who answers: files that name instructions, a model "
-                "and tools."),
-        Command("scene", SCENE_USAGE, "What an assistant is told in some situations."),
-        Command("tool", TOOL_USAGE, "Functions and services that the agent may call."),
-        Command("memory", MEMORY_USAGE, "What is kept for later conversations."),
-        Command("context", CONTEXT_USAGE, "What the model is given and what it costs; what stands "
-                "for older turns."),
-        Command("pin", "pin [N | ID | list]", "Keep a turn's question and answer in the context, "
-                "however long it gets.", RUN_NAME, "last"),
-        Command("unpin", "unpin [N | ID | all]", "Let a pinned turn go.", RUN_NAME, "last"),
-        Command("compact", "compact", "Make a long conversation shorter now."),
-        Command("attach", "attach [FILE… | output N | clear]", "What the next question takes "
-                "along: files, what a cell showed."),
-        Command("later", "later TEXT", "A note that the next question takes along."),
-        Command("system", "system TEXT", "An instruction for the rest of the conversation."),
-        Command("prompt", PROMPT_USAGE, "The conversation's own words in place of an assistant's."),
-        Command("filters", FILTERS_USAGE, "What is done to your words before they are sent."),
-        Command("demos", DEMOS_USAGE, "Good runs of a benchmark as examples.",
-                None, "", DEMOS_OPTIONS),
-        Command("library", LIBRARY_USAGE, "Documents that models ask: add files, folders, pages.",
-                None, "", LIBRARY_OPTIONS),
-        Command("reset", "reset", "Forget the conversation; variables stay."),
-        Command("help", "help", "Show this text."),
-    )
-}  # fmt: skip
+PROJECT = Option(("--project",), {"action": "store_true"})
+APPEND = Option(("--append",), {"action": "store_true"})
+LIBRARY = Option(("--name",), {"default": "", "metavar": "NAME"})
+ALL = Option(("--all",), {"action": "store_true"})
+SEND = Option(("--send",), {"action": "store_true"})
+
+ONE_RUN = (Argument(RUN, 0),)
+MANY = 1_000
 
 
-def command_of(line: str) -> CommandLine | None:
-    """The sub-command a line is, or None when it is a prompt.
+def _of_run(name: str, text: str, *options: Option) -> Command:
+    return Command(name, text, ONE_RUN, options, default="last")
 
-    Raises:
-        UsageError: It is one, with an option it does not have or a value that cannot be used.
-    """
-    words = split_words(line)
-    if words[:2] == ["usage", "by"]:
-        words[1] = "--by"
-    command = COMMANDS.get(words[0]) if words else None
-    if command is None or not command.fits(words[1:]):
-        return None
-    return CommandLine(command.name, command.parser().parse_args(words[1:]))
+
+COMMANDS = (
+    Command("chat", "open a chat under this cell", options=CHAT_OPTIONS),
+    Command("chat new", "let the next question begin another chat"),
+    Command("chats", "the chats of this notebook"),
+    Command("chats all", "all chats"),
+    Command("chats find", "chats in which these words were said", (Argument(TEXT),)),
+    Command("chats rename", "give a chat a title", (Argument(CHAT), Argument(TEXT))),
+    Command("chats delete", "delete a chat with its runs", (Argument(CHAT),)),
+    Command("resume", "go on with a chat, also after a restart", (Argument(CHAT, 0),)),
+    Command("runs", "the newest runs; --widget browses them", (Argument(COUNT, 0),),
+            RUNS_OPTIONS, default="20"),
+    _of_run("show", "show a run again"),
+    _of_run("replay", "run a run's code again in a fresh kernel, and say what differs"),
+    _of_run("rerun", "ask another model the same, from the same start", MODEL),
+    _of_run("undo", "how to get back to before a run"),
+    _of_run("export", f"write a run to a file: {', '.join((*FORMATS, RECORD))}", *EXPORT_OPTIONS),
+    _of_run("save-sample", "make a run a sample of a benchmark", *SAVE_OPTIONS),
+    _of_run("cells", "put a run's code into the next cell"),
+    Command("doctor", "check key, endpoint, model, kernel and record", options=(SEND,)),
+    Command("usage", "what models have cost; a month's budget, 'off' for none",
+            (Argument(GROUP, 0),), USAGE_OPTIONS),
+    Command("usage by", "the same, by a group", (Argument(GROUP),), USAGE_OPTIONS[1:]),
+    Command("assistant", "who can answer"),
+    Command("assistant list", "the same"),
+    Command("assistant show", "an assistant's file", (Argument(ASSISTANT),)),
+    Command("assistant use", "who answers in this kernel from now on", (Argument(ASSISTANT),)),
+    Command("assistant new", "write an assistant's file",
+            (Argument(NAME), Argument(QUOTED, 0)), takes_body=True),
+    Command("assistant set", "change a key of an assistant's file",
+            (Argument(ASSISTANT), Argument(KEY), Argument(VALUE, 0, MANY)), takes_body=True),
+    Command("assistant rename", "give an assistant another name",
+            (Argument(ASSISTANT), Argument(NAME))),
+    Command("assistant delete", "delete an assistant's file", (Argument(ASSISTANT),)),
+    Command("scene", "what assistants are told in some situations"),
+    Command("scene list", "the same, or those of one assistant", (Argument(OF_ASSISTANT, 0),)),
+    Command("scene add", "add a scene",
+            (Argument(NAME), Argument(QUOTED), Argument(OF_ASSISTANT, 0))),
+    Command("scene remove", "take a scene out", (Argument(NAME), Argument(OF_ASSISTANT, 0))),
+    Command("tool", "what the agent may call"),
+    Command("tool list", "the same"),
+    Command("tool add", "offer functions of this kernel", (Argument(NAME, 1, MANY),)),
+    Command("tool check", "what is wrong with tools", (Argument(NAME, 0, MANY),)),
+    Command("tool remove", "take tools back", (Argument(NAME, 1, MANY),)),
+    Command("tool bind", "let an assistant use a tool", (Argument(NAME), Argument(OF_ASSISTANT))),
+    Command("tool unbind", "take a tool from an assistant",
+            (Argument(NAME), Argument(OF_ASSISTANT))),
+    Command("tool discover", "use a service that says what it can do",
+            (Argument(URL), Argument(REST, 0, MANY))),
+    Command("tool connect", "use an MCP server or an OpenAPI document",
+            (Argument(NAME), Argument(SERVICE, 0, MANY))),
+    Command("tool refresh", "ask services again what they can do", (Argument(NAME, 1, MANY),)),
+    Command("memory", "what is kept for later conversations"),
+    Command("memory list", "the same, or what has a word in it", (Argument(NAME, 0),)),
+    Command("memory add", "keep a text", (Argument(TEXT),), (PROJECT,), takes_body=True),
+    Command("memory edit", "change what is kept", (Argument(MEMORY), Argument(TEXT)),
+            takes_body=True),
+    Command("memory forget", "forget it for good", (Argument(MEMORY),)),
+    Command("memory proposals", "what waits for your word"),
+    Command("memory accept", "keep what is proposed", (Argument(MEMORY),)),
+    Command("memory reject", "do not keep it", (Argument(MEMORY),)),
+    Command("memory on", "read and keep memories"),
+    Command("memory off", "neither read nor keep any"),
+    Command("library", "the documents that models may ask"),
+    Command("library list", "the same"),
+    Command("library add", "add a file, a folder or a page", (Argument(ONE_PLACE),), (LIBRARY,)),
+    Command("library add", "add several", (Argument(PLACE, 2, MANY),), (LIBRARY,)),
+    Command("library search", "what would be found, without a model", (Argument(TEXT),)),
+    Command("library remove", "take a document out", (Argument(NAME, 1, MANY),)),
+    Command("library update", "look at all places again"),
+    Command("library default", "which library is asked", (Argument(NAME, 1, MANY),)),
+    Command("library forget", "delete a library", (Argument(NAME, 1, MANY),), (ALL,)),
+    Command("demos", "good runs of a benchmark as examples"),
+    Command("demos clear", "ask without examples"),
+    Command("demos from", "take some", (Argument(ONE_PLACE, 0),), DEMOS_OPTIONS, default="runs"),
+    Command("context", "what the model is given, and what it costs"),
+    Command("context summary", "what stands for older turns", takes_body=True),
+    Command("context summary clear", "take your words out of it"),
+    Command("context summary", "put your words into it", (Argument(TEXT),)),
+    Command("pin", "keep a turn in the context, however long it gets", (Argument(TURN, 0),),
+            default="last"),
+    Command("pin list", "what is pinned"),
+    Command("unpin", "let a pinned turn go", (Argument(TURN, 0),), default="last"),
+    Command("unpin all", "let all of them go"),
+    Command("compact", "make a long conversation shorter now"),
+    Command("attach", "what the next question takes along"),
+    Command("attach clear", "let it take nothing along"),
+    Command("attach output", "let it take along what a cell showed", (Argument(OUTPUT),)),
+    Command("attach", "let it take files along", (Argument(FILE, 1, MANY),)),
+    Command("later", "a note that the next question takes along", (Argument(TEXT),),
+            takes_body=True),
+    Command("system", "an instruction for the rest of the conversation", (Argument(TEXT),),
+            takes_body=True),
+    Command("prompt", "the conversation's own instructions"),
+    Command("prompt clear", "take them out"),
+    Command("prompt", "give it some, in place of an assistant's or beside them",
+            (Argument(TEXT),), (APPEND,), takes_body=True),
+    Command("filters", "what is done to your words before they are sent"),
+    Command("filters off", "nothing"),
+    Command("filters reset", "what is usual"),
+    Command("filters", "switch one", (Argument(FILTER), Argument(SWITCH))),
+    Command("filters", "these alone, in this order", (Argument(FILTER, 1, MANY),)),
+    Command("reset", "forget the conversation; variables stay"),
+    Command("help", "this text"),
+)  # fmt: skip
+"""All there are. Of two that a line fits, the one with more words before its arguments counts,
+then the first."""
 
 
 def commands_help() -> str:
-    """The sub-commands as text."""
-    width = max(len(command.usage) for command in COMMANDS.values())
-    lines = [f"  {command.usage:<{width}}  {command.help}" for command in COMMANDS.values()]
+    """The commands as text."""
+    width = max(len(command.usage) for command in COMMANDS if len(command.usage) < 60)
+    lines = [f"  /{command.usage:<{width}}  {command.help}" for command in COMMANDS]
     rule = (
-        "ID is a run's id, its start or end, or 'last' (the default). A line that goes on with\n"
-        "other words is a prompt: '%agent show me the columns' asks the model."
+        "ID is a run's id, a part of it, or 'last' (the default). A line that begins with a slash\n"
+        "is a command. Without the slash it is one only as a whole, and never where TEXT follows:\n"
+        "'%agent show last' shows a run, '%agent show me the columns' asks the model. What comes\n"
+        "after '--' is always a question: '%agent -- show last'."
     )
-    return "Sub-commands of %agent:\n" + "\n".join(lines) + f"\n\n{rule}"
+    return f"Commands of %agent:\n{chr(10).join(lines)}\n\n{rule}"

@@ -1,55 +1,17 @@
-"""Completion of what can follow ``%agent`` and ``%%agent``."""
+"""Completion of what can follow ``%agent`` and ``%%agent``, from the table of commands."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from IPython.core.completer import (
-    CompletionContext,
-    SimpleCompletion,
-    SimpleMatcherResult,
-    context_matcher,
-)
+from cellwright_magics.arguments import OPTION, OPTIONS, Option
+from cellwright_magics.commands import COMMANDS, Command
 
-from cellwright.assistants.fields import SET_KEYS
-from cellwright.context.text_filters import STANDARD_FILTERS
-from cellwright.exports import FORMATS, RECORD
-from cellwright.settings import MODES
-from cellwright.usage import USAGE_GROUPS
-from cellwright_magics.arguments import OPTIONS
-from cellwright_magics.commands import COMMANDS
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["Offers", "install", "uninstall"]
+__all__ = ["Offers"]
 
 LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent[ \t]+(?P<before>.*?)(?P<word>\S*)")
-NAME = "cellwright_agent"
-ACTIONS = {
-    "chat": ("new",),
-    "chats": ("all", "delete", "find", "rename"),
-    "resume": ("last",),
-    "context": ("summary",),
-    "context summary": ("clear",),
-    "pin": ("list",),
-    "unpin": ("all",),
-    "prompt": ("clear",),
-    "filters": (*STANDARD_FILTERS, "off", "reset"),
-    **{f"filters {name}": ("off", "on", *STANDARD_FILTERS) for name in STANDARD_FILTERS},
-    "memory": (*("accept", "add", "edit", "forget", "list", "off", "on", "proposals", "reject"),),
-    "library": ("add", "default", "forget", "list", "remove", "search", "update"),
-    "assistant": ("delete", "list", "new", "rename", "set", "show", "use"),
-    "demos": ("clear", "from"),
-    "scene": ("add", "list", "remove"),
-    "tool": (
-        *("add", "bind", "check", "connect", "discover", "list", "refresh", "remove", "unbind"),
-    ),
-}
-"""What the sub-commands that have some can do."""
 
 
 @dataclass(frozen=True)
@@ -84,60 +46,68 @@ class Offers:
         found = LINE.fullmatch(text_until_cursor)
         if found is None:
             return None
-        offers = self.after(found["before"].split(), line=found["magic"] == "%")
-        word = found["word"]
-        return Completed(word, tuple(offer for offer in offers if offer.startswith(word)))
+        word, words = found["word"], found["before"].split()
+        is_marked = (words or [word])[0].startswith("/")
+        line = found["magic"] == "%"
+        offers = self.after(words, line=line, is_marked=is_marked)
+        fitting = dict.fromkeys(offer for offer in offers if offer.startswith(word))
+        return Completed(word, tuple(fitting))
 
-    def after(self, words: Sequence[str], *, line: bool) -> list[str]:
-        """What can follow these words."""
-        previous = words[-1] if words else ""
-        command = COMMANDS.get(words[0]) if words and line else None
-        if previous == "--mode":
-            return list(MODES)
-        if previous in ("-m", "--model"):
-            return list(self._models())
-        if previous in ("-a", "--assistant"):
-            return list(self._assistants())
-        if previous == "--by":
-            return list(USAGE_GROUPS)
-        if previous == "--to":
-            return [*FORMATS, RECORD] if command is None or command.name == "export" else []
-        if command is not None:
-            named = command.takes is not None and command.default == "last" and len(words) == 1
-            actions = ACTIONS.get(" ".join(words), ())
-            runs = ["last", *self._runs()] if named else []
-            return [*actions, *runs, *self._of_assistant(words), *command.option_names()]
-        names = [name for option in OPTIONS for name in option.names]
-        return [*names, *(COMMANDS if line and not words else ())]
+    def after(self, words: Sequence[str], *, line: bool, is_marked: bool = False) -> Iterator[str]:
+        """What can follow these words.
 
-    def _of_assistant(self, words: Sequence[str]) -> Sequence[str]:
-        """Which assistant, and which of its keys."""
-        if words[0] != "assistant" or len(words) == 1 or words[1] in ("list", "new"):
-            return ()
-        if len(words) == 2:
-            return self._assistants()
-        return SET_KEYS if words[1] == "set" and len(words) == 3 else ()
+        Args:
+            words: Those after ``%agent``.
+            line: It is ``%agent``, so a command needs no slash.
+            is_marked: The first word begins with a slash, or will.
+        """
+        said = tuple(word.removeprefix("/") if not at else word for at, word in enumerate(words))
+        known = [c for c in COMMANDS if is_marked or (line and not c.takes_text)]
+        if words and any(command.words[0] == said[0] for command in known):
+            yield from self._of_commands(said, known)
+            return
+        if words and (option := _option(words[-1], OPTIONS)):
+            yield from self._values(option)
+            return
+        if not is_marked:
+            yield from (name for option in OPTIONS for name in option.names)
+        if not words:
+            yield from (f"{'/' if is_marked else ''}{command.words[0]}" for command in known)
+
+    def _of_commands(self, said: tuple[str, ...], known: Sequence[Command]) -> Iterator[str]:
+        begun = [command for command in known if command.words == said[: len(command.words)]]
+        for command in begun:
+            if option := _option(said[-1], command.options):
+                yield from self._values(option)
+                return
+        for command in begun:
+            yield from self._arguments(command, said[len(command.words) :])
+        for command in known:
+            if command.words[: len(said)] == said and len(command.words) > len(said):
+                yield command.words[len(said)]
+        for command in begun:
+            yield from command.option_names()
+
+    def _arguments(self, command: Command, given: Sequence[str]) -> Iterator[str]:
+        place = sum(not OPTION.fullmatch(word) for word in given)
+        most = sum(argument.most for argument in command.arguments)
+        if place >= most:
+            return
+        argument = command.arguments[min(place, len(command.arguments) - 1)]
+        yield from argument.kind.choices
+        if argument.kind.names == "runs":
+            yield from self._runs()
+        elif argument.kind.names == "assistants":
+            yield from (f"{argument.kind.prefix}{name}" for name in self._assistants())
+
+    def _values(self, option: Option) -> Iterator[str]:
+        if option.names[-1] == "--model":
+            yield from self._models()
+        elif option.names[-1] == "--assistant" or option.keywords.get("metavar") == "ASSISTANT":
+            yield from self._assistants()
+        yield from option.keywords.get("choices", ())
 
 
-def install(shell: InteractiveShell, offers: Offers) -> None:
-    """Have the shell ask these offers; on such lines nothing else is offered."""
-
-    def match(context: CompletionContext) -> SimpleMatcherResult:
-        found = offers.complete(context.text_until_cursor)
-        if found is None or not found.offers:
-            return {"completions": []}
-        completions = [SimpleCompletion(text=offer, type="magic") for offer in found.offers]
-        return {
-            "completions": completions,
-            "matched_fragment": found.word,
-            "suppress": True,
-            "ordered": True,
-        }
-
-    shell.Completer.custom_matchers.append(context_matcher(identifier=NAME)(match))
-
-
-def uninstall(shell: InteractiveShell) -> None:
-    """Take them out again."""
-    matchers = shell.Completer.custom_matchers
-    matchers[:] = [m for m in matchers if getattr(m, "matcher_identifier", "") != NAME]
+def _option(word: str, options: Sequence[Option]) -> Option | None:
+    """The option that a word is, where a value follows it."""
+    return next((o for o in options if word in o.names and o.takes_value), None)

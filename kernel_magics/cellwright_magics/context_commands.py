@@ -15,19 +15,13 @@ from cellwright.events import HistoryCompacted
 from cellwright.recording import RunRecord
 from cellwright.usage import Price, price_for
 from cellwright_magics.chat_words import ChatPrompt, ChatWords
+from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
-from cellwright_magics.text_filters_command import filters_command, is_filters_command
+from cellwright_magics.text_filters_command import filters_command
 
-__all__ = [
-    "ContextTable",
-    "changes_history",
-    "context_command",
-    "is_context_cell",
-    "is_context_command",
-]
+__all__ = ["ContextTable", "changes_history", "context_command"]
 
 NOTES = {"later": "user_later", "system": "system"}
-CELLS = (("context", "summary"), ("later",), ("system",), ("prompt",), ("prompt", "--append"))
 NOTHING_SAID = "Nothing was said in this conversation yet."
 NO_SUMMARY = "Everything that was said is still in the context; there is no summary."
 NOTHING_TO_GAIN = "There is nothing to make shorter in this conversation."
@@ -69,56 +63,43 @@ class ContextTable(Table):
         return f"${full:.4f} a request, ${self.tokens * price / 1_000_000:.4f} when cached"
 
 
-def is_context_command(words: Sequence[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on the context, and no prompt."""
-    if not words:
-        return False
-    if words[0] in NOTES:
-        return True
-    if words[0] == "context":
-        return len(words) == 1 or words[1] == "summary"
-    return words[0] == "prompt" or list(words) == ["compact"] or is_filters_command(words)
-
-
-def is_context_cell(words: Sequence[str]) -> bool:
-    """Whether the words after ``%%agent`` say what the text below them is for."""
-    return tuple(words) in CELLS
-
-
-def changes_history(line: str, body: str | None) -> bool:
+def changes_history(line: CommandLine) -> bool:
     """Whether a command changes what was said, so that it is recorded with the chat."""
-    words = line.split()
-    return words == ["compact"] or (words[0] == "context" and (body is not None or len(words) > 2))
+    is_summary = line.name.startswith("context summary")
+    says_more = line.name.endswith("clear") or bool(line.text) or line.body is not None
+    return line.name == "compact" or (is_summary and says_more)
 
 
-def context_command(
-    line: str, conversation: Conversation, own: ChatWords, body: str | None = None
-) -> object:
+def context_command(line: CommandLine, conversation: Conversation, own: ChatWords) -> object:
     """Do what a line says.
 
     Args:
-        line: What stands after ``%agent``.
+        line: The command; what stands below it in a cell may be the whole summary as it is to be.
         conversation: Whose context.
         own: The notes, instructions and text filters of the conversation.
-        body: What stands below ``%%agent``, such as the whole summary as it is to be.
 
     Raises:
         SetupError: It cannot be done.
     """
-    name, _, rest = line.strip().partition(" ")
-    text = rest.strip()
-    if name in NOTES:
-        own.note(NOTES[name], f"{text}\n{body or ''}")
-        return Advice(NOTED[name])
-    if name == "prompt":
-        return _prompt(f"{text}\n{body or ''}".strip(), own)
-    if name == "filters":
-        return filters_command(text.split(), own)
-    if name == "compact":
-        return _compact(conversation)
-    if not text:
-        return _table(conversation)
-    return _summary(text.removeprefix("summary").strip(), body, conversation)
+    match line.name:
+        case "later" | "system":
+            own.note(NOTES[line.name], _whole_text(line))
+            return Advice(NOTED[line.name])
+        case "prompt" | "prompt clear":
+            return _prompt(line, own)
+        case "compact":
+            return _compact(conversation)
+        case "context":
+            return _table(conversation)
+    if line.command.words[0] == "filters":
+        return filters_command(line.words[1:], own)
+    words = "clear" if line.name.endswith("clear") else line.text
+    return _summary(words, line.body, conversation)
+
+
+def _whole_text(line: CommandLine) -> str:
+    """What stands on the line and below it."""
+    return "\n".join(filter(None, (line.text, line.body)))
 
 
 def _table(conversation: Conversation) -> ContextTable:
@@ -149,17 +130,14 @@ def _last(conversation: Conversation) -> RunRecord:
     return conversation.place.store.record(conversation.last_run_id)
 
 
-def _prompt(text: str, own: ChatWords) -> Advice:
-    if not text:
-        return Advice(own.prompt.text or "This conversation has no words of its own.")
-    adds = text.startswith("--append")
-    words = text.removeprefix("--append").strip()
-    if not words:
-        raise SetupError("Nothing is to be added.", hint="%agent prompt --append TEXT adds it.")
-    if words == "clear":
+def _prompt(line: CommandLine, own: ChatWords) -> Advice:
+    if line.name == "prompt clear":
         own.instruct(ChatPrompt())
         return Advice("This conversation has no words of its own any more.")
-    own.instruct(ChatPrompt(words, adds))
+    text = _whole_text(line).strip()
+    if not text:
+        return Advice(own.prompt.text or "This conversation has no words of its own.")
+    own.instruct(ChatPrompt(text, line.arguments.append))
     return Advice("Noted. It counts from the next question on, for this conversation.")
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from IPython.core.magic_arguments import MagicArgumentParser
-
 from cellwright.few_shot import Demo, DemoSet
 from cellwright.few_shot_selection import Selection, read_rule, samples_under, select
-from cellwright_magics.arguments import OPTION
+from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.commands import DEMOS_OPTIONS
 from cellwright_magics.reports import Advice
 from cellwright_magics.wording import one_line
 
-__all__ = ["Demos", "is_demos_command"]
+__all__ = ["Demos"]
 
 QUESTION_CHARACTERS = 60
+USUAL = argparse.Namespace(**{o.names[0][2:]: o.keywords["default"] for o in DEMOS_OPTIONS})
 NONE = "No examples. %agent demos from FOLDER takes good runs of a benchmark."
 
 
@@ -39,30 +38,30 @@ class Demos:
         if self._chosen is not None:
             return self._chosen
         if self.configured != self._loaded[0]:
-            self._loaded = (self.configured, _selected(_parser().parse_args([self.configured])))
+            self._loaded = (self.configured, _selection(self.configured, USUAL).chosen)
         return self._loaded[1] if self.configured else DemoSet()
 
     def of(self, assistant: str) -> DemoSet:
         """What an assistant is asked with in plain words; empty: nobody was chosen."""
         return self._of_assistant.get(assistant, DemoSet())
 
-    def run(self, words: list[str]) -> Advice:
+    def run(self, line: CommandLine) -> Advice:
         """Do what ``%agent demos …`` says.
 
         Args:
-            words: Those after ``%agent``.
+            line: The command.
 
         Raises:
             SetupError: There are no results of that name, or the rule for scores is none.
         """
-        if words[1:] == ["clear"]:
+        if line.name == "demos clear":
             self._chosen = DemoSet()
             self._of_assistant.clear()
             return Advice("Questions are asked without examples now.")
-        if len(words) < 2:
+        if line.name == "demos":
             return Advice("\n".join(self._all_listed()) or NONE)
-        options = _parser().parse_args(words[2:])
-        selection = _selection(options)
+        options = line.arguments
+        selection = _selection(line.target, options)
         if options.assistant:
             self._of_assistant[options.assistant] = selection.chosen
         else:
@@ -77,24 +76,8 @@ class Demos:
         return lines
 
 
-def is_demos_command(words: list[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on examples, and no prompt."""
-    if words[:1] != ["demos"] or words[1:] in ([], ["clear"]):
-        return words[:1] == ["demos"]
-    names = [
-        word
-        for before, word in zip(words[1:], words[2:], strict=False)
-        if not (OPTION.fullmatch(word) or OPTION.fullmatch(before))
-    ]
-    return words[1] == "from" and len(names) <= 1
-
-
-def _selected(options: argparse.Namespace) -> DemoSet:
-    return _selection(options).chosen
-
-
-def _selection(options: argparse.Namespace) -> Selection:
-    samples = samples_under(Path(options.folder).expanduser())
+def _selection(folder: str, options: argparse.Namespace) -> Selection:
+    samples = samples_under(Path(folder).expanduser())
     return select(samples, read_rule(options.score), options.limit, options.tokens)
 
 
@@ -123,11 +106,3 @@ def _left_out(selection: Selection) -> list[str]:
     if selection.held_out:
         lines.append(f"Held out for measuring, so never an example: {selection.held_out}.")
     return lines
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = MagicArgumentParser("agent demos from")  # type: ignore[no-untyped-call]
-    parser.add_argument("folder", nargs="?", default="runs")
-    for option in DEMOS_OPTIONS:
-        parser.add_argument(*option.names, **option.keywords)
-    return parser

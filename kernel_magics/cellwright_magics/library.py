@@ -7,8 +7,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from IPython.core.magic_arguments import MagicArgumentParser
-
 from cellwright.components.handed_over import progress_display
 from cellwright.errors import SetupError
 from cellwright.library import Document, Hit, Progress
@@ -19,11 +17,11 @@ from cellwright.library.searching import Scope
 from cellwright.library.users import library_users
 from cellwright.settings import Settings, not_for_guests
 from cellwright.store.database import Database
-from cellwright_magics.commands import LIBRARY_OPTIONS
+from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.wording import one_line
 
-__all__ = ["DocumentList", "HitList", "is_library_command", "library_command"]
+__all__ = ["DocumentList", "HitList", "library_command"]
 
 QUIET_SECONDS = 2.0
 """Work that takes longer shows how far it is."""
@@ -90,21 +88,11 @@ class HitList(Table):
         return "\n\n".join(filter(None, [super()._repr_markdown_(), self.problem]))
 
 
-def is_library_command(words: list[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on the library, and no prompt."""
-    if words[:1] != ["library"]:
-        return False
-    action, rest = (words[1:] or ["list"])[0], words[2:]
-    if action in ("list", "update"):
-        return not rest
-    return action in ACTIONS_OF and bool(rest)
-
-
-def library_command(words: list[str], database: Database, settings: Settings) -> Table | Advice:
+def library_command(line: CommandLine, database: Database, settings: Settings) -> Table | Advice:
     """Do what ``%agent library …`` says.
 
     Args:
-        words: Those after ``%agent``.
+        line: The command.
         database: Where the libraries are.
         settings: Which hosts are allowed, and what gives vectors.
 
@@ -112,9 +100,9 @@ def library_command(words: list[str], database: Database, settings: Settings) ->
         SetupError: A place or a document is not there, or a guest asked.
     """
     not_for_guests(settings, "The library")
-    asked = _parser().parse_args(words[1:] or ["list"])
-    asked.own = settings.home
-    return ACTIONS_OF[asked.action](Libraries(database, settings), asked)
+    _, action, *words = (*line.words, "list") if len(line.words) == 1 else line.words
+    asked = argparse.Namespace(words=words, own=settings.home, **vars(line.arguments))
+    return ACTIONS_OF[action](Libraries(database, settings), asked)
 
 
 def _add(libraries: Libraries, asked: argparse.Namespace) -> Advice:
@@ -182,12 +170,3 @@ def _watched(indexing: Indexing, show: ShowProgress) -> Advice:
 def _how_far(progress: Progress) -> tuple[str, float | None]:
     share = progress.done / progress.total if progress.total else None
     return f"{progress.done:,} of {progress.total:,} documents  {progress.name}", share
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = MagicArgumentParser("agent library")  # type: ignore[no-untyped-call]
-    parser.add_argument("action", choices=tuple(ACTIONS_OF))
-    parser.add_argument("words", nargs="*")
-    for option in LIBRARY_OPTIONS:
-        parser.add_argument(*option.names, **option.keywords)
-    return parser

@@ -1,7 +1,7 @@
 """``%agent`` and ``%%agent``: arguments in, events out.
 
 Loading this must be cheap for every kernel that loads it, so what answers a prompt is imported
-when the first one comes.
+when the first one comes, and what completes a line when Tab is first pressed.
 """
 
 from __future__ import annotations
@@ -9,21 +9,29 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, Unicode
 
 from cellwright.settings import MODES
 from cellwright_magics.arguments import agent_arguments
 from cellwright_magics.choices import Configured
-from cellwright_magics.completion import Offers
 from cellwright_magics.easels import Easels
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from cellwright_magics.answering import Answering
+    from cellwright_magics.completion import Offers
 
 __all__ = ["AgentMagics"]
+
+MATCHER = "cellwright_agent"
 
 
 @magics_class
@@ -59,6 +67,7 @@ class AgentMagics(Magics):
         self._shell = shell
         self.easels = Easels()
         self._answering: Answering | None = None
+        self._offers: Offers | None = None
 
     @no_var_expand
     @line_cell_magic
@@ -79,13 +88,40 @@ class AgentMagics(Magics):
             self._answering = module.Answering(self._shell, self.easels)
         return self._answering
 
+    def install_completion(self) -> None:
+        """Have the shell complete lines of ``%agent``; on them it offers nothing else."""
+
+        def match(context: CompletionContext) -> SimpleMatcherResult:
+            text = context.text_until_cursor
+            found = self.offers.complete(text) if "%agent" in text else None
+            if found is None or not found.offers:
+                return {"completions": []}
+            completions = [SimpleCompletion(text=offer, type="magic") for offer in found.offers]
+            return {
+                "completions": completions,
+                "matched_fragment": found.word,
+                "suppress": True,
+                "ordered": True,
+            }
+
+        self._shell.Completer.custom_matchers.append(context_matcher(identifier=MATCHER)(match))
+
+    def uninstall_completion(self) -> None:
+        """Take that out again."""
+        matchers = self._shell.Completer.custom_matchers
+        matchers[:] = [m for m in matchers if getattr(m, "matcher_identifier", "") != MATCHER]
+
+    @property
     def offers(self) -> Offers:
-        """What completion offers."""
-        return Offers(
-            lambda: self.answering.run_ids(),
-            lambda: self.answering.model_names(self.model),
-            lambda: self.answering.assistant_names(),
-        )
+        """What completion offers; what it needs is imported when Tab is pressed first."""
+        if self._offers is None:
+            module = importlib.import_module("cellwright_magics.completion")
+            self._offers = module.Offers(
+                lambda: self.answering.run_ids(),
+                lambda: self.answering.model_names(self.model),
+                lambda: self.answering.assistant_names(),
+            )
+        return self._offers
 
     def close(self) -> None:
         """Stop what prompts have started."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from cellwright.errors import SetupError
 from cellwright.memory import Memory, Proposal, Whose, project_of
 from cellwright.memory.actions import MemoryAction
 from cellwright.memory.keeping import MemoryKeeper
@@ -23,29 +21,14 @@ from cellwright.memory.orders import (
 )
 from cellwright.redaction import Redactor
 from cellwright.settings import Settings, not_for_guests
+from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.session import Session, saved_notebook
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["MemoryTable", "ProposalTable", "is_memory_command", "memory_command"]
-
-ID = re.compile(r"[0-9a-f]{2,8}")
-SHAPES: Mapping[str, tuple[int, int]] = {
-    "list": (0, 1),
-    "proposals": (0, 0),
-    "on": (0, 0),
-    "off": (0, 0),
-    "forget": (1, 1),
-    "accept": (1, 1),
-    "reject": (1, 1),
-    "edit": (1, 1_000),
-    "add": (0, 1_000),
-}
-"""How many words follow each; other lines are prompts."""
-WITH_ID = ("forget", "accept", "reject", "edit")
-TEXT = re.compile(r"memory\s+(?:add|edit\s+\S+)(?P<project>\s+--project)?(?P<text>.*)", re.DOTALL)
+__all__ = ["MemoryTable", "ProposalTable", "memory_command"]
 
 
 class MemoryTable(Table):
@@ -55,7 +38,7 @@ class MemoryTable(Table):
 
     def __init__(self, memories: Sequence[Memory], *, is_on: bool = True) -> None:
         self.memories = tuple(memories)
-        none = "Nothing is kept yet. %agent memory add TEXT keeps something."
+        none = "Nothing is kept yet. %agent /memory add TEXT keeps something."
         self._note = "" if is_on else OFF
         self.empty = self._note or none
 
@@ -94,23 +77,13 @@ class ProposalTable(Table):
         return [proposal_row(proposal, self._memories) for proposal in self.proposals]
 
 
-def is_memory_command(words: list[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on the memory, and no prompt."""
-    if words[:1] != ["memory"] or len(words) == 1:
-        return words[:1] == ["memory"]
-    action, rest = words[1], words[2:]
-    fewest, most = SHAPES.get(action, (1, 0))
-    return fewest <= len(rest) <= most and (action not in WITH_ID or bool(ID.fullmatch(rest[0])))
-
-
 def memory_command(
-    line: str, words: list[str], settings: Settings, session: Session, shell: InteractiveShell
+    line: CommandLine, settings: Settings, session: Session, shell: InteractiveShell
 ) -> object:
     """Do what ``%agent memory …`` says.
 
     Args:
-        line: All of it, as it was typed.
-        words: Its words.
+        line: The command.
         settings: Where the memory is.
         session: The agent of the shell, which must not be at work: its code has no say here.
         shell: Where it was typed.
@@ -124,6 +97,7 @@ def memory_command(
     notebook = saved_notebook(shell.user_ns, os.environ)
     folder = Path(notebook.path).parent if notebook is not None else Path.cwd()
     whose = Whose("", project_of(str(folder)))
+    words = line.words
     action = words[1] if len(words) > 1 else "list"
     if action == "list":
         found = keeper.all(whose.owner, words[2] if len(words) > 2 else "")
@@ -132,19 +106,15 @@ def memory_command(
         return ProposalTable(keeper.proposals(whose.owner), keeper.all(whose.owner))
     redactor = Redactor.from_environment(os.environ, settings.service.api_key)
     with session.at_work():
-        return Advice(carried_out(keeper, whose, _order(redactor.text(line), words)))
+        return Advice(carried_out(keeper, whose, _order(line, redactor)))
 
 
-def _order(line: str, words: list[str]) -> MemoryOrder:
-    action = cast("MemoryAction", words[1])
-    name = words[2] if action in WITH_ID else ""
-    if action not in ("add", "edit"):
-        return MemoryOrder(action, name)
-    found = TEXT.match(line)
-    text = _unquoted(found["text"].strip()) if found is not None else ""
-    if found is None or not text:
-        raise SetupError("There is no text to keep.", hint=f"Write: %agent memory {action} … TEXT")
-    return MemoryOrder(action, name, text, "project" if found["project"] else "user")
+def _order(line: CommandLine, redactor: Redactor) -> MemoryOrder:
+    action = cast("MemoryAction", line.words[1])
+    name = line.words[2] if action not in ("add", "on", "off") else ""
+    text = _unquoted(redactor.text("\n".join(filter(None, (line.text, line.body)))))
+    is_for_project = getattr(line.arguments, "project", False)
+    return MemoryOrder(action, name, text, "project" if is_for_project else "user")
 
 
 def _unquoted(text: str) -> str:

@@ -5,31 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.outside.definition_files import NAME
 from cellwright.outside.orders import order, parse
 from cellwright.outside.source import OutsideTools
 from cellwright_magics.reports import Advice
-from cellwright_magics.tools import is_tool_command, tool_command
+from cellwright_magics.tools import tool_command
 
-__all__ = ["is_outside_command", "outside_command"]
+__all__ = ["outside_command"]
 
 NEEDING_NAMES = ("connect", "discover", "refresh", "remove")
 SHARED = ("list", "check", "remove")
 """Actions that functions of the kernel have too."""
-
-
-def is_outside_command(words: list[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on tools of any kind, and no prompt."""
-    if is_tool_command(words):
-        return True
-    if words[:1] != ["tool"] or len(words) < 2:
-        return False
-    action, rest = words[1], words[2:]
-    if action == "discover":
-        return bool(rest) and "://" in rest[0]
-    if action == "connect":
-        return bool(rest) and _is_name(rest[0]) and (len(rest) == 1 or _is_place(rest[1]))
-    return action in ("refresh", "remove", "check") and bool(rest) and all(map(_is_name, rest))
 
 
 def outside_command(words: list[str], namespace: Mapping[str, Any], tools: OutsideTools) -> Advice:
@@ -62,12 +47,3 @@ def _ordered(words: list[str], tools: OutsideTools) -> list[str]:
 def _are_outside(names: list[str], tools: OutsideTools) -> bool:
     known = {entry.definition.name for entry in tools.book.pages().entries}
     return any(name in known or name.endswith(".json") for name in names)
-
-
-def _is_name(word: str) -> bool:
-    return NAME.fullmatch(word) is not None or word.endswith(".json")
-
-
-def _is_place(word: str) -> bool:
-    """An option, an address, or a program: a prompt would go on with other words."""
-    return word.startswith("-") or "://" in word or "/" in word or word.endswith((".json", ".yaml"))

@@ -8,11 +8,12 @@ from cellwright.compacting import COMPACT_PROMPT, SUMMARY_PROMPT
 from cellwright.context.pins import PinnedTurn
 from cellwright.errors import SetupError
 from cellwright.store.chats import ChatStore
-from cellwright_magics.commands import NUMBER, RUN_NAME
+from cellwright.store.ids import find_id
+from cellwright_magics.commands import is_turn_number
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.wording import one_line
 
-__all__ = ["PinTable", "is_pin_command", "pin_command"]
+__all__ = ["PinTable", "pin_command"]
 
 QUESTION_CHARACTERS = 60
 NO_CHAT = "There is no chat here yet."
@@ -39,16 +40,6 @@ class PinTable(Table):
             )
             for turn in self.turns
         ]
-
-
-def is_pin_command(words: Sequence[str]) -> bool:
-    """Whether a line is about pins, and not a prompt that begins like that."""
-    match list(words):
-        case ["pin"] | ["unpin"] | ["pin", "list"] | ["unpin", "all"]:
-            return True
-        case ["pin" | "unpin", name]:
-            return bool(NUMBER.fullmatch(name) or RUN_NAME.fullmatch(name))
-    return False
 
 
 def pin_command(words: Sequence[str], chats: ChatStore, chat_id: str) -> object:
@@ -95,22 +86,16 @@ def _asked(chats: ChatStore, chat_id: str) -> tuple[str, ...]:
 
 
 def _named(name: str, asked: Sequence[str]) -> str:
-    """The turn that a name means: ``last``, a number, or the start or end of a run's id.
+    """The turn that a name means: ``last``, a number, or a part of a run's id.
 
     Raises:
         SetupError: There is none, or there are several.
     """
     if not asked:
         raise SetupError("Nothing was asked in this chat yet.", hint="Ask something first.")
-    if name == "last":
-        return asked[-1]
-    if NUMBER.fullmatch(name):
+    if is_turn_number(name):
         found = asked[int(name) - 1 : int(name)] if int(name) else ()
-    else:
-        found = [run for run in asked if run.startswith(name) or run.endswith(name)]
-    if len(found) != 1:
-        what = "several turns are" if found else "there is no such turn"
-        raise SetupError(
-            f"{name!r}: {what} in this chat.", hint=f"It has {len(asked)}; see %agent runs."
-        )
-    return found[0]
+        if not found:
+            raise SetupError(f"There is no turn {name} in this chat.", hint=f"It has {len(asked)}.")
+        return found[0]
+    return find_id(name, asked[::-1], "turn")

@@ -1,4 +1,4 @@
-"""Lists and advice that a sub-command hands back: Markdown in a notebook, lines in a terminal."""
+"""Lists and advice that a command hands back: Markdown in a notebook, lines in a terminal."""
 
 from __future__ import annotations
 

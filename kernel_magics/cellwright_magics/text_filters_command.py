@@ -13,7 +13,7 @@ from cellwright.context.text_filters import (
 from cellwright_magics.chat_words import ChatWords
 from cellwright_magics.reports import Table
 
-__all__ = ["FilterTable", "filters_command", "is_filters_command"]
+__all__ = ["FilterTable", "filters_command"]
 
 
 class FilterTable(Table):
@@ -33,18 +33,6 @@ class FilterTable(Table):
         on = [(str(n), item.name, "on", item.does) for n, item in enumerate(self.on, start=1)]
         off = [("–", item.name, "off", item.does) for item in TEXT_FILTERS if item not in self.on]
         return [*on, *off]
-
-
-def is_filters_command(words: Sequence[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on text filters, and no prompt."""
-    match list(words):
-        case ["filters"] | ["filters", "off" | "reset"]:
-            return True
-        case ["filters", name, "on" | "off"]:
-            return name.isidentifier()
-        case ["filters", name, *_]:
-            return name in STANDARD_FILTERS
-    return False
 
 
 def filters_command(words: Sequence[str], own: ChatWords) -> FilterTable:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
-
-from IPython.core.magic_arguments import MagicArgumentParser
 
 from cellwright.components import Component, Risk
 from cellwright.components.checking import check_tool, checks_table
 from cellwright.components.functions import FunctionTool, tool
 from cellwright.components.live_registry import LIVE, LiveOptions, found
 from cellwright.errors import SetupError
-from cellwright_magics.commands import TOOL_USAGE
 from cellwright_magics.reports import Advice
 
-__all__ = ["TOOL_USAGE", "agent_tool", "is_tool_command", "tool_command"]
+__all__ = ["agent_tool", "tool_command"]
 
-ACTIONS = ("add", "check", "list", "remove")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -62,18 +57,6 @@ def agent_tool(
     return offer if function is None else offer(function)
 
 
-def is_tool_command(words: list[str]) -> bool:
-    """Whether the words after ``%agent`` are a command on tools, and no prompt."""
-    if words == ["tool"]:
-        return True
-    if words[:1] != ["tool"] or words[1] not in ACTIONS:
-        return False
-    names = words[2:]
-    if words[1] == "list":
-        return not names
-    return bool(names) and all(_is_name(word) for word in names)
-
-
 def tool_command(words: list[str], namespace: Mapping[str, Any]) -> Advice:
     """Do what ``%agent tool …`` says; the answer as text.
 
@@ -84,9 +67,8 @@ def tool_command(words: list[str], namespace: Mapping[str, Any]) -> Advice:
     Raises:
         SetupError: A name is no tool, or cannot be one.
     """
-    asked = _parser().parse_args(words[1:] or ["list"])
-    lines = ACTIONS_OF[asked.action](asked.names, namespace)
-    return Advice("\n".join(lines))
+    action, *names = words[1:] or ["list"]
+    return Advice("\n".join(ACTIONS_OF[action](names, namespace)))
 
 
 def _add(names: list[str], namespace: Mapping[str, Any]) -> list[str]:
@@ -139,14 +121,3 @@ def _signature(made: Component) -> str:
     names = ", ".join(made.tool_manifests()[0].parameters.get("properties", {}))
     kind = "" if isinstance(made, FunctionTool) else f" ({type(made).__name__})"
     return f"{made.name}({names}){kind}"
-
-
-def _is_name(word: str) -> bool:
-    return all(part.isidentifier() for part in word.split("."))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = MagicArgumentParser("agent tool")  # type: ignore[no-untyped-call]
-    parser.add_argument("action", choices=ACTIONS)
-    parser.add_argument("names", nargs="*")
-    return parser

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellwright.store.database import Database
 from cellwright.store.usage_table import MonthBudget, UsageRow, UsageTable
+from cellwright.usage import UsageGroup
 from cellwright.usage_words import dollars, share, tokens
 from cellwright_magics.reports import Table
 
@@ -122,7 +123,7 @@ class UsageReport(Table):
         return float(row.input_tokens + row.output_tokens)
 
 
-def usage_command(arguments: argparse.Namespace, database: Database) -> Any:
+def usage_command(group: UsageGroup, arguments: argparse.Namespace, database: Database) -> Any:
     """Do what ``%agent usage …`` says: set budgets, then the table, or the plot.
 
     Raises:
@@ -135,6 +136,5 @@ def usage_command(arguments: argparse.Namespace, database: Database) -> Any:
     ):
         if amount is not None:
             table.set_budget(name, amount or None)
-    group = arguments.target or arguments.by
     report = UsageReport(group, table.rows(group), table.budgets())
     return report.plot() if arguments.plot else report

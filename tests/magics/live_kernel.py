@@ -75,6 +75,8 @@ class LiveKernel:
 
     def __init__(self, service: FakeService, folder: Path) -> None:
         self.service = service
+        self.seconds = 60.0
+        """How long a cell may take."""
         self.home = folder / "home"
         self.manager = KernelManager()
         environment = without_forks() | {
@@ -92,7 +94,7 @@ class LiveKernel:
     def run(
         self,
         code: str,
-        script: Sequence[Answer] = (),
+        script: Sequence[Answer] | Answer = (),
         *,
         answers: Sequence[str] | None = None,
         watch: Callable[[Message], None] = lambda message: None,
@@ -102,12 +104,12 @@ class LiveKernel:
 
         Args:
             code: The cell.
-            script: What the model says.
+            script: What the model says; one function says it to all that is asked.
             answers: What the person types; None: nobody can type.
             watch: Sees every output message.
             metadata: The cell's metadata.
         """
-        self.service.script = [*script]
+        self.service.script = script if callable(script) else [*script]
         self.service.requests.clear()
         shown, waiting = Shown(), list(answers or ())
 
@@ -129,7 +131,7 @@ class LiveKernel:
                 allow_stdin=answers is not None,
                 output_hook=see,
                 stdin_hook=type_answer,
-                timeout=60,
+                timeout=self.seconds,
             )
         finally:
             self.client.session.metadata = {}

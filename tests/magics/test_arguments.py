@@ -103,7 +103,7 @@ def test_a_word_that_is_a_file_here_is_one(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_last_semicolon_is_no_part_of_the_prompt() -> None:
-    assert parse("draw it;") == parse("draw it ;")
+    assert parse("draw it;").prompt == parse("draw it ;").prompt
     assert parse("draw it;").silent
     assert parse("draw it;").prompt == "draw it"
     assert not parse("draw; it").silent

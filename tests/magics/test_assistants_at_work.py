@@ -155,7 +155,8 @@ def test_002_01_one_is_set_renamed_and_deleted_by_hand(fresh: LiveKernel, folder
     )
     assert "temperature: 'hot' is not a number" in told("assistant set reviewer temperature hot")
     assert "'scenes' cannot be set. Set one of desc" in told("assistant set reviewer scenes x")
-    assert "'temperatures' cannot be set." in told("assistant set reviewer temperatures 1")
+    meant = "Did you mean %agent assistant set reviewer temperature 1?"
+    assert meant in told("assistant set reviewer temperatures 1")
     assert "It is not said what model is to be." in told("assistant set reviewer model")
     body = "%%agent assistant set reviewer instructions\nBe brief.\n\nThen stop.\n"
     assert "reviewer: instructions is changed." in fresh.run(body, answers=[]).results[0]

@@ -11,30 +11,11 @@ from fake_service import text
 from magics.live_kernel import LiveKernel
 
 from cellwright.errors import SetupError
-from cellwright_magics.attaching import Attached, is_attach_command
+from cellwright_magics.attaching import Attached
 
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-
-
-@pytest.mark.parametrize(
-    ("words", "is_one"),
-    [
-        (["attach"], True),
-        (["attach", "clear"], True),
-        (["attach", "output", "5"], True),
-        (["attach", "output", "[5]"], True),
-        (["attach", "sales.csv", "my data.csv,"], True),
-        (["attach", "the", "table"], False),
-        (["attach", "output", "of", "5"], False),
-        (["attach", "sales.csv", "please"], False),
-        (["attached"], False),
-        ([], False),
-    ],
-)
-def test_002_27_only_whole_lines_attach_something(words: list[str], is_one: bool) -> None:
-    assert is_attach_command(words) is is_one
 
 
 def test_002_27_what_waits_is_told_and_what_cannot_be_read_waits_not(

@@ -11,34 +11,8 @@ from magics.live_kernel import LiveKernel
 
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
-from cellwright_magics.chats import is_chats_command
 
 ASK = "%agent --mode auto"
-
-
-@pytest.mark.parametrize(
-    ("line", "is_one"),
-    [
-        ("chat new", True),
-        ("chats", True),
-        ("chats all", True),
-        ("chats find region north", True),
-        ("chats rename 12ab Sales by region", True),
-        ("chats delete 12ab34cd", True),
-        ("resume", True),
-        ("resume last", True),
-        ("resume 12ab34cd", True),
-        ("chat", False),
-        ("chats are what I study", False),
-        ("chats rename them all", False),
-        ("chats delete", False),
-        ("resume the analysis", False),
-        ("resume analysis", False),
-        ("", False),
-    ],
-)
-def test_only_whole_lines_are_about_chats(line: str, is_one: bool) -> None:
-    assert is_chats_command(line.split()) is is_one
 
 
 @pytest.mark.kernel
@@ -51,8 +25,8 @@ def test_002_04_a_chat_goes_on_in_a_new_kernel(tmp_path: Path) -> None:
             first.run("kept = 1")
             first.run(f"{ASK} and which least?", [text("The south did.")], answers=[])
             first.run(f"{ASK} nobody is there", [text("Alone.")])
-            first.run("%agent prompt --append Rhyme.", answers=[])
-            first.run("%agent later The unit is kg.", answers=[])
+            first.run("%agent /prompt --append Rhyme.", answers=[])
+            first.run("%agent /later The unit is kg.", answers=[])
             listed = first.run("%agent chats")
             (row,) = re.findall(r"(\w{16}) \*", listed.results[0])
         finally:
@@ -90,21 +64,21 @@ def test_002_04_a_chat_goes_on_in_a_new_kernel(tmp_path: Path) -> None:
 
 def _names_and_deletes(kernel: LiveKernel) -> None:
     kernel.run("%agent chat new")
-    kernel.run("%agent prompt Say meow.", answers=[])
-    kernel.run("%agent later It is grey.", answers=[])
+    kernel.run("%agent /prompt Say meow.", answers=[])
+    kernel.run("%agent /later It is grey.", answers=[])
     kernel.run(f"{ASK} draw a cat", [text("Done.")], answers=[])
     said = str(kernel.service.requests[-1].messages)
     assert "which region" not in said
     assert "Rhyme." not in said, "instructions of another chat"
     assert "Say meow." in said
     assert "It is grey." in said
-    assert "is called 'Cats'" in kernel.run("%agent chats rename last Cats").results[0]
-    assert "Cats" in kernel.run("%agent chats find cat").results[0]
-    assert kernel.run("%agent chats find zebra").results == ["There is no chat here yet."]
+    assert "is called 'Cats'" in kernel.run("%agent /chats rename last Cats").results[0]
+    assert "Cats" in kernel.run("%agent /chats find cat").results[0]
+    assert kernel.run("%agent /chats find zebra").results == ["There is no chat here yet."]
     kept = kernel.run("%agent chats delete last", answers=["n"])
     assert kept.results == ["Nothing was deleted."]
     assert kept.questions == ["Delete 'Cats' with the record of its 1 runs? [y/N] "]
     gone = kernel.run("%agent chats delete last", answers=["y"])
     assert gone.results == ["Chat 'Cats' is deleted."]
     nowhere = kernel.run("%agent resume 00000000", answers=[])
-    assert "there is no chat" in nowhere.stderr
+    assert "There is no chat" in nowhere.stderr

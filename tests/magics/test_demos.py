@@ -1,4 +1,4 @@
-"""``%agent demos``: which lines it is, what it takes, and what a typed question is asked with."""
+"""``%agent demos``: what it takes, and what a typed question is asked with."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel
+from magics.typed_lines import command
 
 from cellwright.bench.results import ResultFiles
 from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score
 from cellwright.conversation import Question
 from cellwright.errors import SetupError
 from cellwright.prompts import Parameters
-from cellwright_magics.arguments import split_words
 from cellwright_magics.commands import commands_help
 from cellwright_magics.completion import Offers
-from cellwright_magics.demos import Demos, is_demos_command
+from cellwright_magics.demos import Demos
 from cellwright_magics.typed_prompts import typed_question
 
 
@@ -37,31 +37,8 @@ def write_results(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "demos",
-        "demos clear",
-        "demos from",
-        "demos from runs",
-        'demos from runs --score ">=1" --limit 4',
-        "demos from --limit 4 runs/x",
-        "demos from 'my runs' --tokens 900",
-    ],
-)
-def test_a_line_that_fits_is_the_command(line: str) -> None:
-    assert is_demos_command(split_words(line))
-
-
-@pytest.mark.parametrize(
-    "line", ["demos of the product", "demos from last week", "demos clear all", "demo", ""]
-)
-def test_other_lines_are_prompts(line: str) -> None:
-    assert not is_demos_command(split_words(line))
-
-
 def run(demos: Demos, line: str) -> str:
-    return demos.run(split_words(line)).text
+    return demos.run(command(line)).text
 
 
 def test_good_runs_are_taken_listed_and_cleared(tmp_path: Path) -> None:
@@ -126,7 +103,7 @@ def test_its_words_are_offered_while_they_are_typed() -> None:
 
 
 def test_help_names_it() -> None:
-    assert "demos | from FOLDER [--score RULE]" in commands_help()
+    assert "/demos from [PLACE] [--score RULE]" in commands_help()
 
 
 @pytest.mark.kernel

@@ -74,7 +74,7 @@ def test_typed_results_are_variables_also_of_a_model_without_functions(tmp_path:
 
 def test_002_60_a_long_conversation_is_summed_up_read_and_found_again(tmp_path: Path) -> None:
     shown = Executed("long_session.ipynb", tmp_path)
-    assert "Noted." in shown.after("%agent later")
+    assert "Noted." in shown.after("%agent /later")
     roles = shown.after("for message in first.messages").splitlines()
     assert [line.split()[0] for line in roles] == ["system", "user_later", "system", "user"]
     assert "from: user" in roles[2]

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 from fakes import FakeKernel
+from magics.typed_lines import command
 from scripted_model import ScriptedLM, says
 
 from cellwright.conversation import Conversation, Place, Question
@@ -54,9 +55,9 @@ def test_002_05_a_guest_has_chats_of_their_own_for_a_day(database: Database) -> 
     assert isinstance(listed, ChatTable)
     assert [each.title for each in listed.chats] == ["draw a cat"]
     assert len(ChatStore(database).list(owner="")) == 1
-    with pytest.raises(SetupError, match="there is no chat"):
+    with pytest.raises(SetupError, match="There is no chat"):
         guests.run(["chats", "rename", own.current[:8], "Mine"], database, None, owner_of(GUEST))
-    with pytest.raises(SetupError, match="there is no chat"):
+    with pytest.raises(SetupError, match="There is no chat"):
         guests.resume(own.current[:8], conversation, None)
     guests.resume("last", conversation, None)
     assert guests.current == chat.chat_id
@@ -72,6 +73,6 @@ def test_002_05_an_owner_keeps_what_they_ask(database: Database) -> None:
 def test_x_25_memory_and_library_are_not_for_guests(database: Database) -> None:
     nobody = cast("Any", None)
     with pytest.raises(SetupError, match=r"The memory is not for guests. CELLWRIGHT_GUEST"):
-        memory_command("memory", ["memory"], GUEST, nobody, nobody)
+        memory_command(command("memory"), GUEST, nobody, nobody)
     with pytest.raises(SetupError, match="The library is not for guests"):
-        library_command(["library", "list"], database, GUEST)
+        library_command(command("library list"), database, GUEST)

@@ -1,4 +1,4 @@
-"""``%agent library``: which lines it is, and what it does and says."""
+"""``%agent library``: what it does and says."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from magics.typed_lines import command
 
 from cellwright.errors import SetupError
 from cellwright.library import Document, Progress
@@ -14,14 +15,8 @@ from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
 from cellwright_magics import library as module
-from cellwright_magics.arguments import split_words
 from cellwright_magics.commands import commands_help
-from cellwright_magics.library import (
-    DocumentList,
-    HitList,
-    is_library_command,
-    library_command,
-)
+from cellwright_magics.library import DocumentList, HitList, library_command
 
 
 @pytest.fixture
@@ -38,43 +33,19 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
 
 
 def said(database: Database, line: str) -> str:
-    return repr(library_command(split_words(line), database, Settings()))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "library",
-        "library list",
-        "library add docs/ notes.md --name handbook",
-        "library search exit codes",
-        "library remove 0123456789ab",
-        "library update",
-        "library default handbook",
-        "library forget handbook --all",
-    ],
-)
-def test_a_line_that_fits_is_the_command(line: str) -> None:
-    assert is_library_command(split_words(line))
-
-
-@pytest.mark.parametrize(
-    "line", ["library of congress", "library list of books", "library add", "libraries", ""]
-)
-def test_other_lines_are_prompts(line: str) -> None:
-    assert not is_library_command(split_words(line))
+    return repr(library_command(command(f"/{line}"), database, Settings()))
 
 
 def test_documents_are_added_listed_found_and_removed(database: Database) -> None:
     assert said(database, "library") == DocumentList.empty
     added = said(database, "library add docs/")
     assert added.startswith("1 document read; 2 of 2 looked at. 1 cannot be read")
-    listed = library_command(["library", "list"], database, Settings())
+    listed = library_command(command("library list"), database, Settings())
     assert isinstance(listed, DocumentList)
     assert len(listed) == 2
     assert "docs/returns.md" in repr(listed)
     assert "cannot be read as notebook" in repr(listed)
-    found = library_command(["library", "search", "goods", "back"], database, Settings())
+    found = library_command(command("/library search goods back"), database, Settings())
     assert isinstance(found, HitList)
     assert len(found) == 1
     assert "[1]  docs/returns.md › Returns (line 1)" in repr(found)

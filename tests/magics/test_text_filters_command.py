@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeKernel
+from magics.typed_lines import command
 
 from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.conversation import Conversation, Place
@@ -17,7 +18,7 @@ from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright_magics.chat_words import ChatWords, KeptWords, OwnWords, hand_over
 from cellwright_magics.completion import Offers
-from cellwright_magics.context_commands import context_command, is_context_command
+from cellwright_magics.context_commands import context_command
 from cellwright_magics.text_filters_command import FilterTable
 
 
@@ -45,31 +46,10 @@ def own(
 
 def run(line: str, conversation: Conversation, own: ChatWords) -> str:
     """Names of the filters that are on after a line."""
-    told = context_command(line, conversation, own)
+    told = context_command(command(f"/{line}"), conversation, own)
     assert isinstance(told, FilterTable)
     assert FilterTable(own.text_filters).on == told.on
     return " ".join(item.name for item in told.on)
-
-
-@pytest.mark.parametrize(
-    ("line", "is_one"),
-    [
-        ("filters", True),
-        ("filters reset", True),
-        ("filters off", True),
-        ("filters blank_lines off", True),
-        ("filters blonk_lines on", True),
-        ("filters blank_lines", True),
-        ("filters line_ends blank_lines", True),
-        ("filters line_ends blonk", True),
-        ("filters in pandas", False),
-        ("filters for rows: turn them on", False),
-        ("filters? on", False),
-        ("filter", False),
-    ],
-)
-def test_002_47_only_lines_about_text_filters_are_commands(line: str, is_one: bool) -> None:
-    assert is_context_command(line.split()) is is_one
 
 
 def test_002_47_filters_are_switched_ordered_and_reset(
@@ -93,7 +73,7 @@ def test_002_47_filters_are_switched_ordered_and_reset(
     assert own.text_filters is None
     for wrong in ("blonk_lines off", "line_ends blonk"):
         with pytest.raises(SetupError, match=r"'blonk\w*'\. There are: line_ends, terminal_col"):
-            context_command(f"filters {wrong}", conversation, own)
+            context_command(command(f"/filters {wrong}"), conversation, own)
 
 
 def test_002_47_the_table_shows_order_and_what_each_does() -> None:

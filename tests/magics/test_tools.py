@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from magics.typed_lines import command
 
 from cellwright.components import Component
 from cellwright.components.live_registry import LIVE
 from cellwright.errors import SetupError
-from cellwright_magics.arguments import split_words
-from cellwright_magics.tools import agent_tool, is_tool_command, tool_command
+from cellwright_magics.tools import agent_tool, tool_command
 
 
 def revenue(region: str) -> float:
@@ -66,9 +66,7 @@ def _nothing_offered() -> Iterator[None]:
 
 
 def answer(line: str) -> str:
-    words = split_words(line)
-    assert is_tool_command(words)
-    return tool_command(words, NAMESPACE).text
+    return tool_command([*command(line).words], NAMESPACE).text
 
 
 def test_a_function_is_offered_by_its_name_and_listed() -> None:
@@ -113,20 +111,6 @@ def test_000_56_a_tool_is_checked_without_being_offered() -> None:
 def test_000_54_what_cannot_be_done_is_named(line: str, told: str) -> None:
     with pytest.raises(SetupError, match=told):
         answer(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "tool add",
-        "tool list all of them",
-        "tool time is over, what now",
-        "tool add a column, please",
-        "add a tool",
-    ],
-)
-def test_a_prompt_that_begins_like_a_command_is_a_prompt(line: str) -> None:
-    assert not is_tool_command(split_words(line))
 
 
 def test_the_word_alone_lists_what_is_offered() -> None:

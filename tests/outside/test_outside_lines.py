@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from magics.typed_lines import command
 from outside.http_service import Answered, HttpService
 
 from cellwright.cli import main
@@ -16,10 +17,9 @@ from cellwright.outside.orders import order, parse
 from cellwright.outside.source import OutsideTools
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
-from cellwright_magics.arguments import split_words
 from cellwright_magics.commands import commands_help
 from cellwright_magics.completion import Offers
-from cellwright_magics.outside import is_outside_command, outside_command
+from cellwright_magics.outside import outside_command
 
 
 @pytest.fixture
@@ -43,46 +43,8 @@ def tools(tmp_path: Path) -> Iterator[OutsideTools]:
     database.close()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "tool",
-        "tool list",
-        "tool add revenue",
-        "tool check my-service",
-        "tool check document.json",
-        "tool discover https://weather.example/tools --key WEATHER_KEY",
-        "tool connect files",
-        "tool connect files -- npx -y server /data",
-        "tool connect web https://tools.example/mcp --trusted",
-        "tool connect shop --openapi https://shop.example/openapi.json",
-        "tool connect shop shop.yaml --openapi",
-        "tool refresh web shop",
-        "tool remove my-service",
-    ],
-)
-def test_a_line_that_fits_is_the_command(line: str) -> None:
-    assert is_outside_command(split_words(line))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "tools for the job",
-        "tool discovery is hard",
-        "tool discover the outliers",
-        "tool connect the two tables",
-        "tool refresh it, please",
-        "tool wear",
-    ],
-)
-def test_other_lines_are_prompts(line: str) -> None:
-    assert not is_outside_command(split_words(line))
-
-
 def said(line: str, tools: OutsideTools) -> str:
-    return repr(outside_command(split_words(line), {}, tools))
+    return repr(outside_command([*command(line).words], {}, tools))
 
 
 def test_services_and_functions_of_the_kernel_are_listed_together(
@@ -106,7 +68,7 @@ def test_names_of_the_kernel_go_to_the_kernel(tools: OutsideTools) -> None:
 
 
 def test_the_help_and_the_completion_name_the_actions() -> None:
-    assert "discover URL" in commands_help()
+    assert "/tool discover URL" in commands_help()
     offers = Offers(tuple, tuple)
     assert {"connect", "discover", "refresh"} <= set(offers.after(["tool"], line=True))
 

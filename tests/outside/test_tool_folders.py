@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from magics.typed_lines import command
 from outside.http_service import Answered, HttpService
 
 from cellwright.assistants.files import folders_of
@@ -19,8 +20,6 @@ from cellwright.settings import Settings
 from cellwright.standard_sources import Sources
 from cellwright.store.database import Database, open_database
 from cellwright.turn_sources import Turn, tools_of
-from cellwright_magics.arguments import split_words
-from cellwright_magics.outside import is_outside_command
 
 
 @pytest.fixture
@@ -138,8 +137,7 @@ def test_what_is_said_of_one_further_up_agrees_to_it_from_anywhere(
     assert notice.endswith(f"%agent tool connect weather --in '{person.root}'")
     (row,) = beside.rows()
     assert row.problem == notice
-    words = split_words(notice.partition("%agent ")[2])
-    assert is_outside_command(words)
+    words = command(notice.partition("%agent ")[2]).words
     say(person.at("elsewhere/c.ipynb"), *words[1:])
     assert names(beside) == ["weather__today"]
     with pytest.raises(SetupError, match="--in is for what a file names"):

@@ -286,7 +286,24 @@ class TestResolve:
         assert store.resolve(" bbbb ".strip() + "bb") == known[1]
         assert store.resolve("last") == known[2]
 
-    @pytest.mark.parametrize("name", ["20261121", "2026112"])
+    @pytest.mark.parametrize(
+        ("name", "place"),
+        [
+            ("20261120-", 0),
+            ("20261120-1010", 0),
+            ("101010-aaaaaa", 0),
+            ("111111", 2),
+            ("111111-cc", 2),
+            ("cccccc", 2),
+            ("ccc", 2),
+        ],
+    )
+    def test_a_part_of_an_id_is_enough(
+        self, name: str, place: int, store: RunStore, known: list[str]
+    ) -> None:
+        assert store.resolve(name) == known[place]
+
+    @pytest.mark.parametrize("name", ["20261121", "2026112", "101010"])
     def test_several_candidates_are_named(
         self, name: str, store: RunStore, known: list[str]
     ) -> None:
@@ -294,7 +311,7 @@ class TestResolve:
             store.resolve(name)
         assert repr(name) in caught.value.message
         assert known[1] in caught.value.hint
-        assert known[2] in caught.value.hint
+        assert (known[2] in caught.value.hint) is known[2].startswith(name)
 
     @pytest.mark.parametrize("name", ["nonsense", "", " "])
     def test_the_newest_runs_are_named_where_none_fits(

@@ -39,7 +39,7 @@ class MemoryOrder:
 
 
 def carried_out(
-    keeper: MemoryKeeper, whose: Whose, order: MemoryOrder, command: str = "%agent memory"
+    keeper: MemoryKeeper, whose: Whose, order: MemoryOrder, command: str = "%agent /memory"
 ) -> str:
     """Do what changes something; what was done, and how it is undone.
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from cellwright.errors import SetupError
 from cellwright.memory import Memory, Whose
 from cellwright.memory.words import fingerprint
 from cellwright.store.database import Database, Statement
+from cellwright.store.ids import find_id
 
-__all__ = ["MemoryStore", "named"]
+__all__ = ["MemoryStore"]
 
 COLUMNS = "memory_id, text, project, source_run, created_at, updated_at"
 SELECT = f"SELECT {COLUMNS} FROM memories WHERE owner = ?"
@@ -55,7 +55,7 @@ class MemoryStore:
             SetupError: This person has none, or several.
         """
         ids = [memory.memory_id for memory in self.all(owner)]
-        wanted = named(name, ids, "memory")
+        wanted = find_id(name, ids, "memory")
         return next(memory for memory in self.all(owner) if memory.memory_id == wanted)
 
     def same(self, owner: str, project: str, text: str) -> Memory | None:
@@ -132,19 +132,3 @@ class MemoryStore:
         rows = (Memory(*row) for row in self._database.read(sql, parameters))
         # What waits to be written comes after what is in the file, and is newer.
         return list({memory.memory_id: memory for memory in rows}.values())
-
-
-def named(name: str, ids: list[str], what: str) -> str:
-    """The one id that is ``name`` or begins so.
-
-    Raises:
-        SetupError: There is none, or there are several.
-    """
-    found = [each for each in ids if each == name] or [
-        each for each in ids if name and each.startswith(name)
-    ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise SetupError(f"{name!r} begins the ids of {len(found)}.", hint="Give more of the id.")
-    raise SetupError(f"There is no {what} {name!r}.", hint="See the list for the ids.")

@@ -11,7 +11,7 @@ from typing import Literal
 from cellwright.memory import Proposal
 from cellwright.memory.words import fingerprint
 from cellwright.store.database import Database, Statement
-from cellwright.store.memories import named
+from cellwright.store.ids import find_id
 
 __all__ = ["OPEN_LIMIT", "ProposalStore"]
 
@@ -57,7 +57,7 @@ class ProposalStore:
             SetupError: Nothing of the kind waits for this person.
         """
         waiting = {proposal.proposal_id: proposal for proposal in self.open(owner)}
-        return waiting[named(name, list(waiting), "open proposal")]
+        return waiting[find_id(name, list(waiting), "open proposal")]
 
     def add(self, owner: str, wanted: Proposal) -> Proposal | None:
         """Let a proposal wait; None: the same waits already, or the person did not want it.

@@ -20,6 +20,7 @@ from cellwright.recording import RecordedEvent, RunRecord, fold
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.file_uses import file_use_statements
+from cellwright.store.ids import find_id
 from cellwright.store.owners import this_process
 from cellwright.store.part_table import forgetting, keeping, loaded
 from cellwright.store.parts import has_parts
@@ -319,7 +320,7 @@ class RunStore:
         return dict(Counter(summary.status for summary in self._summaries()).most_common())
 
     def resolve(self, name: str) -> str:
-        """The id of the run that ``name`` means: ``last``, or the start or end of an id.
+        """The id of the run that ``name`` means: ``last``, or a part of its id.
 
         Raises:
             SetupError: There is none, or there are several.
@@ -328,21 +329,9 @@ class RunStore:
         rows = self._database.read("SELECT run_id, started_at FROM runs")
         started = {str(run_id): float(moment) for run_id, moment in rows}
         known = sorted(started, key=lambda run_id: (started[run_id], run_id), reverse=True)
-        wanted = name.strip()
-        if wanted in known:
-            return wanted
         if not known:
             raise SetupError("There is no run yet.", hint="Ask something with %agent first.")
-        if wanted == "last":
-            return known[0]
-        found = [
-            run for run in known if wanted and (run.startswith(wanted) or run.endswith(wanted))
-        ]
-        if len(found) == 1:
-            return found[0]
-        what = f"{name!r} means {len(found)} runs" if found else f"There is no run {name!r}"
-        shown = ", ".join((found or known)[:5])
-        raise SetupError(f"{what}.", hint=f"{'They are' if found else 'The newest are'}: {shown}.")
+        return find_id(name, known, "run")
 
     def delete(self, run_id: str) -> None:
         """Remove a run and what only it used, from the disk too.
