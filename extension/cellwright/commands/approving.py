@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-
+from cellwright.asked_calls import ASKED_ALONE, code_of, deed_of, spelled_out, words_of, written_by
 from cellwright.commands.interrupts import interruptible
 from cellwright.commands.progress import code_lines
 from cellwright.commands.terminal import Console, one_line
 from cellwright.errors import RunCancelled
 from cellwright.events import ToolStarted
 from cellwright.policy import Answer
-from cellwright.safe_markdown import plain_text
 
 __all__ = ["TerminalApprover"]
 
 YES = ("y", "yes")
 NO = ("", "n", "no")
 ALL = ("a", "all")
-CODE_ARGUMENTS = ("code", "source")
 
 
 class TerminalApprover:
@@ -38,7 +35,9 @@ class TerminalApprover:
         """
         for line in self._shown(call):
             self._console.complain(line)
-        question = f"{one_line(reason)} Run it? [y]es, [n]o, [a]ll of these, or why not: "
+        everything = "" if call.risk in ASKED_ALONE else " [a]ll of these,"
+        why = spelled_out(" ".join(reason.split()))  # addresses in it are told in full
+        question = f"{why} {deed_of(call).capitalize()} it? [y]es, [n]o,{everything} or why not: "
         try:
             with interruptible():
                 said = self._console.ask(question)
@@ -49,11 +48,12 @@ class TerminalApprover:
     def _shown(self, call: ToolStarted) -> list[str]:
         """What the progress has not shown: nobody allows code that they have not seen whole."""
         lines = [one_line(call.label or call.name)] if self._console.is_quiet else []
-        code = "\n".join(str(call.arguments[n]) for n in CODE_ARGUMENTS if n in call.arguments)
-        if not code:
-            return [*lines, f"    {one_line(json.dumps(call.arguments, ensure_ascii=False))}"]
-        whole = [f"    {line}" for line in plain_text(code).rstrip().split("\n")]
-        return [*lines, *whole] if lines or whole != code_lines(code) else []
+        code = code_of(call)
+        if call.cells:
+            lines = [words_of(call)]
+        whole = [f"    {line}" for line in code.rstrip().split("\n")] if code else []
+        is_shown = not lines and bool(written_by(call)) and whole == code_lines(code)
+        return [] if is_shown else [*lines, *whole]
 
 
 def _answer(said: str) -> Answer:

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { ToolCard } from '../models/types';
+import { approveWords } from './asked_call';
 import { Button } from './button';
 import { useDelay } from './clock';
 import { useTrans } from './scope';
@@ -59,6 +60,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
       answer({ allowed, reason: '', forSession: false });
     }
   };
+  const verb = approveWords(card, trans);
   const isOff = !isArmed || !actions.canAnswer;
   const choice = (reply: Omit<ApprovalAnswer, 'reason'>) => ({
     'aria-disabled': isOff,
@@ -95,10 +97,10 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
               ref={first}
               kind="primary"
               icon="check"
-              title={trans.__('Approve (Ctrl+Enter or ⌘+Enter)')}
+              title={trans.__('%1 (Ctrl+Enter or ⌘+Enter)', verb)}
               {...choice({ allowed: true, forSession: false })}
             >
-              {trans.__('Approve')}
+              {verb}
             </Button>
             <Button
               icon="close"
