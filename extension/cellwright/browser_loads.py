@@ -92,11 +92,17 @@ def _closed(address: str) -> str:
 def _tags(text: str) -> Iterator[str]:
     starts = [match.start() for match in TAG_START.finditer(text)]
     pieces = (text[at : at + TAG_CHARACTERS] for at in starts)
-    tags = (piece[: piece.index(">")] if ">" in piece else piece for piece in pieces)
-    for tag in islice((tag for tag in tags if _loads(tag)), TAG_LIMIT):
+    for tag in islice(filter(_loads, map(_tag, pieces)), TAG_LIMIT):
         yield from _addresses(tag) or [f"{tag}>"]
     if starts or ACTIVE_MATH.search(text):
         yield from _style_addresses(text)
+
+
+def _tag(piece: str) -> str:
+    """A tag without the sign that ends it; all of the piece where its end is not clear."""
+    tag = piece.partition(">")[0]
+    is_open = tag.count('"') % 2 or tag.count("'") % 2
+    return piece if is_open else tag
 
 
 def _loads(tag: str) -> bool:

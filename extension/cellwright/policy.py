@@ -28,7 +28,7 @@ ALLOWED: Mapping[Mode, frozenset[Risk]] = {
     "edits": frozenset({"read", "edit"}),
     "auto": frozenset({"read", "edit", "execute"}),
 }
-LOADS = "makes your browser load"
+LOADS = "your browser would load"
 WORDS: Mapping[Risk, str] = {
     "read": "only looks",
     "edit": "changes cells",
@@ -104,10 +104,8 @@ def assess(
 
 def _loads(markdown: str) -> tuple[CodeRisk, ...]:
     """What the browser would load to draw it: asked about in every mode, as it cannot be undone."""
-    return tuple(
-        CodeRisk("destroy", f"{LOADS} {address}", always_ask=True)
-        for address in browser_loads(markdown)
-    )
+    addresses = ", ".join(f'"{address}"' for address in browser_loads(markdown))
+    return (CodeRisk("destroy", f"{LOADS} {addresses}", always_ask=True),) if addresses else ()
 
 
 def decide(

@@ -78,7 +78,9 @@ class AddCell(Component):
     def label(self, **arguments: object) -> str:
         """For people."""
         kind = arguments.get("cell_type", "markdown")
-        return f"add a {kind} cell: {_first_line(arguments.get('source'))}"
+        source = str(arguments.get("source") or "")
+        heading = source.lstrip("# \n") if kind == "markdown" else source
+        return f"add a {kind} cell: {_first_line(heading)}"
 
     def markdown_for(self, notebook: Notebook | None, /, **arguments: object) -> str:
         """The text of a Markdown cell."""

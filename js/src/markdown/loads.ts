@@ -64,9 +64,15 @@ function hasLoadingTag(text: string): boolean {
   return (starts.length > 0 || ACTIVE_MATH.test(text)) && hasFarStyle(text);
 }
 
+/** A tag without the sign that ends it; all of the piece where its end is not clear. */
+function wholeTag(piece: string): string {
+  const [tag = ''] = piece.split('>', 1);
+  const isOpen = ['"', "'"].some(quote => tag.split(quote).length % 2 === 0);
+  return isOpen ? piece : tag;
+}
+
 function loads(piece: string): boolean {
-  const end = piece.indexOf('>');
-  const tag = end < 0 ? piece : piece.slice(0, end);
+  const tag = wholeTag(piece);
   const name = (TAG_NAME.exec(tag)?.[1] ?? '').toLowerCase();
   if (ACTIVE_TAGS.test(name)) {
     return true;

@@ -82,6 +82,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
       )}
       {isExplaining ? (
         <Instead
+          isOff={isOff}
           onCancel={() => {
             setExplaining(false);
             first.current?.focus();
@@ -133,11 +134,13 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
 }
 
 interface InsteadProps {
+  /** No answer is taken yet. */
+  readonly isOff: boolean;
   readonly onSend: (reason: string) => void;
   readonly onCancel: () => void;
 }
 
-function Instead({ onSend, onCancel }: InsteadProps) {
+function Instead({ isOff, onSend, onCancel }: InsteadProps) {
   const trans = useTrans();
   const [text, setText] = React.useState('');
   const field = React.useRef<HTMLTextAreaElement>(null);
@@ -176,6 +179,7 @@ function Instead({ onSend, onCancel }: InsteadProps) {
       <div className="cw-row">
         <Button
           kind="primary"
+          aria-disabled={isOff}
           onClick={() => {
             onSend(text.trim());
           }}

@@ -109,6 +109,13 @@ function Change({ card, target, follows }: ChangeProps) {
     case 'run':
       return <Code card={card} />;
     case 'install':
+      return (
+        <CodeBlock
+          text={String(card.given.name)}
+          label={trans.__('Arguments of this call')}
+          isWhole
+        />
+      );
     case 'other':
       return (
         <>
@@ -199,7 +206,7 @@ function CellLink({ cell, isMarked }: CellLinkProps) {
       onBlur={mark(false)}
     >
       <Icon name="target" />
-      <span className="cw-cell-name">{cellName(cell, trans)}</span>
+      <span className="cw-cell-name">{cellName(cell, trans)}</span>{' '}
       <code className="cw-cell-line">{firstLine(cell.source)}</code>
     </button>
   );
