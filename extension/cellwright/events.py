@@ -34,6 +34,7 @@ __all__ = [
     "ModelReplied",
     "ModelRetrying",
     "ModelSilent",
+    "NamedCell",
     "Notice",
     "ReasoningDelta",
     "RunFinished",
@@ -180,6 +181,25 @@ class ModelReplied:
 
 
 @dataclass(frozen=True)
+class NamedCell:
+    """A cell that a call names, as it was when the person was asked about the call."""
+
+    cell_id: str
+    cell_type: CellType
+    source: str
+    position: int
+    """From 1."""
+    execution_count: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As the person finds it: by the number beside it, else by its place."""
+        if self.execution_count is not None:
+            return f"[{self.execution_count}]"
+        return f"no. {self.position}"
+
+
+@dataclass(frozen=True)
 class ToolStarted:
     """A call the model asked for is looked at; it may still be refused."""
 
@@ -189,6 +209,8 @@ class ToolStarted:
     label: str = ""
     """What it does, in words for people."""
     risk: str = ""
+    cells: tuple[NamedCell, ...] = ()
+    """Those it changes, deletes or puts something behind; only where the person is asked."""
     kind: Literal["tool_started"] = field(default="tool_started", init=False)
 
 

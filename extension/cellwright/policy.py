@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from cellwright.browser_loads import browser_loads
 from cellwright.code_risks import CodeRisk, code_risks
 from cellwright.components import Component, Risk
 from cellwright.events import ToolStarted
+from cellwright.notebooks import Notebook
 from cellwright.settings import Mode
 
 __all__ = ["RISKS", "Answer", "Approver", "Assessment", "Decision", "Policy", "assess", "decide"]
@@ -26,6 +28,7 @@ ALLOWED: Mapping[Mode, frozenset[Risk]] = {
     "edits": frozenset({"read", "edit"}),
     "auto": frozenset({"read", "edit", "execute"}),
 }
+LOADS = "your browser would load"
 WORDS: Mapping[Risk, str] = {
     "read": "only looks",
     "edit": "changes cells",
@@ -83,8 +86,13 @@ class Decision:
     reason: str = ""
 
 
-def assess(component: Component, arguments: Mapping[str, Any]) -> Assessment:
-    """The risk of a call: the tool's own, raised by what its code shows."""
+def assess(
+    component: Component, arguments: Mapping[str, Any], notebook: Notebook | None = None
+) -> Assessment:
+    """The risk of a call: the tool's own, raised by what its code and its Markdown show."""
+    loads = _loads(component.markdown_for(notebook, **arguments))
+    if loads:
+        return Assessment("destroy", loads, component.asks or WORDS["edit"])
     risk = component.risk_for(**arguments)
     signs = code_risks(component.code_for(**arguments))
     if risk in ("read", "edit"):
@@ -92,6 +100,12 @@ def assess(component: Component, arguments: Mapping[str, Any]) -> Assessment:
         signs = tuple(sign for sign in signs if sign.always_ask)
     greatest = max([risk, *(sign.risk for sign in signs)], key=RISKS.index)
     return Assessment(greatest, signs, component.asks)
+
+
+def _loads(markdown: str) -> tuple[CodeRisk, ...]:
+    """What the browser would load to draw it: asked about in every mode, as it cannot be undone."""
+    addresses = ", ".join(f'"{address}"' for address in browser_loads(markdown))
+    return (CodeRisk("destroy", f"{LOADS} {addresses}", always_ask=True),) if addresses else ()
 
 
 def decide(
@@ -142,15 +156,25 @@ class Policy:
     trusted: set[str] = field(default_factory=set)
     """Names of tools the person allowed for the session; hand on the same set to the next run."""
 
-    def risk_of(self, component: Component, arguments: Mapping[str, Any]) -> Risk:
+    def risk_of(
+        self,
+        component: Component,
+        arguments: Mapping[str, Any],
+        notebook: Notebook | None = None,
+    ) -> Risk:
         """How risky the call is."""
-        return assess(component, arguments).risk
+        return assess(component, arguments, notebook).risk
 
-    def decide(self, component: Component, arguments: Mapping[str, Any]) -> Decision:
+    def decide(
+        self,
+        component: Component,
+        arguments: Mapping[str, Any],
+        notebook: Notebook | None = None,
+    ) -> Decision:
         """Whether the call runs, is asked about or is refused."""
         return decide(
             self.mode,
-            assess(component, arguments),
+            assess(component, arguments, notebook),
             trusted=component.name in self.trusted,
             someone=self.approver is not None,
         )

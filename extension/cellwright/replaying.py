@@ -33,7 +33,7 @@ from cellwright.messages import (
 )
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.outputs import Output
-from cellwright.policy import Answer, Approver
+from cellwright.policy import LOADS, Answer, Approver
 from cellwright.prompts import Manifest, Parameters, Reply
 from cellwright.recording import RecordedCall, RecordedExecution, RunRecord
 from cellwright.settings import MODES, Limits, checked_mode
@@ -169,11 +169,16 @@ class RecordedApprover(Approver):
 
     def __init__(self, record: RunRecord) -> None:
         self._refused = {call.call_id for call in record.calls if call.status == "refused"}
+        self._allowed = {
+            call.call_id for call in record.calls if call.decision.startswith("allowed by person")
+        }
 
     def ask(self, call: ToolStarted, reason: str) -> Answer:
         """Whether the call ran."""
         if call.call_id in self._refused:
             return Answer(False, "record", "It was refused in the recorded run.")
+        if LOADS in reason and call.call_id not in self._allowed:
+            return Answer(False, "record", "Nobody was asked about it in the recorded run.")
         return Answer(True, "record")
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from cellwright.adapters import ParsedCall
+from cellwright.browser_loads import browser_loads
 from cellwright.budget import STOP_AT, WARN_AT, Budget, RepeatDetector
 from cellwright.call_progress import CallProgress
 from cellwright.components import Component, ToolContext
@@ -21,8 +22,11 @@ from cellwright.errors import ActionRefusedError, KernelDiedError, ToolError
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
+    CellAdded,
+    CellEdited,
     CellOutput,
     Event,
+    NamedCell,
     Notice,
     RunStatus,
     ToolFinished,
@@ -31,6 +35,7 @@ from cellwright.events import (
 )
 from cellwright.merging import merge
 from cellwright.messages import Message, Origin, Part, TextPart, ToolCall, ToolMessage
+from cellwright.notebooks import Notebook
 from cellwright.policy import Policy
 from cellwright.prompts import Manifest
 from cellwright.publishing import Publisher
@@ -169,36 +174,44 @@ class ToolCaller:
         budget = self._parts.budget
         started = budget.elapsed_seconds()
         component = self._registry.find(parsed.call.name)
-        yield from self._publisher.publish(self._started(parsed, component))
-        if component is None:
-            text = self._registry.unknown(parsed.call.name)
-            result = _refused(text, "error", "agent invalid action")
-        elif parsed.error:
-            result = _refused(parsed.error, "error", "agent validation failed")
+        if component is None or parsed.error:
+            yield from self._publisher.publish(_started_wrong(parsed))
+            result = (
+                _refused(self._registry.unknown(parsed.call.name), "error", "agent invalid action")
+                if component is None
+                else _refused(parsed.error, "error", "agent validation failed")
+            )
         else:
             result = yield from self._permitted(parsed, component)
         result = self._with_notice(parsed, result)
         yield from self._finish(parsed, result, budget.elapsed_seconds() - started)
         return result
 
-    def _started(self, parsed: ParsedCall, component: Component | None) -> ToolStarted:
-        call = parsed.call
-        if component is None or parsed.error:
-            arguments = parsed.arguments or {"raw": call.arguments[:2_000]}
-            return ToolStarted(call.id, call.name, arguments, call.name)
-        risk = self._policy.risk_of(component, parsed.arguments)
-        label = component.label(**parsed.arguments)
-        return ToolStarted(call.id, call.name, parsed.arguments, label, risk)
+    def _started(self, parsed: ParsedCall, component: Component, *, asks: bool) -> ToolStarted:
+        call, arguments, notebook = parsed.call, parsed.arguments, self._context.notebook
+        risk = self._policy.risk_of(component, arguments, notebook)
+        cells = named_cells(notebook, arguments)
+        # The person finds a cell by the number beside it, not by its id.
+        names = {cell.cell_id: cell.name for cell in cells}
+        shown = str(arguments.get("cell_id"))
+        told = {**arguments, "cell_id": names[shown]} if shown in names else arguments
+        label = component.label(**told)
+        return ToolStarted(call.id, call.name, arguments, label, risk, cells if asks else ())
 
     def _permitted(
         self, parsed: ParsedCall, component: Component
     ) -> Generator[Event, None, _Result]:
         call = parsed.call
-        decision = self._policy.decide(component, parsed.arguments)
-        if decision.kind == "ask":
+        decision = self._policy.decide(component, parsed.arguments, self._context.notebook)
+        asks = decision.kind == "ask"
+        published = tuple(self._publisher.publish(self._started(parsed, component, asks=asks)))
+        yield from published
+        if asks:
             yield from self._publisher.publish(ApprovalAsked(call.id, decision.reason))
+            # Whoever asks shows what the record shows: secrets are taken out.
+            started = next(event for event in published if isinstance(event, ToolStarted))
             with self._parts.budget.waiting():
-                answer = self._policy.ask(self._started(parsed, component), decision.reason)
+                answer = self._policy.ask(started, decision.reason)
             yield from self._publisher.publish(
                 ApprovalAnswered(call.id, answer.allowed, answer.by, answer.reason)
             )
@@ -267,6 +280,9 @@ class ToolCaller:
             elif isinstance(item, CellOutput):
                 yield item  # published when it was captured
             else:
+                if isinstance(item, CellAdded | CellEdited):
+                    decided = component.markdown_for(self._context.notebook, **arguments)
+                    _check_loads(item, self._context.notebook, decided)
                 yield from self._publisher.publish(item)
 
     def _tell_spoofed(self, call: ToolCall) -> Generator[Event, None, None]:
@@ -320,6 +336,53 @@ class ToolCaller:
         if self._circles < STOP_AT:
             return ""
         return f"The model called {parsed.call.name!r} {self._circles} times with the same result."
+
+
+def _check_loads(event: CellAdded | CellEdited, notebook: Notebook | None, decided: str) -> None:
+    """No Markdown reaches a notebook that would load what the policy has not decided about.
+
+    Raises:
+        ActionRefusedError: It would.
+    """
+    if isinstance(event, CellAdded):
+        kind = event.cell_type
+    else:
+        cells = notebook.cells() if notebook is not None else ()
+        kind = next((cell.cell_type for cell in cells if cell.id == event.cell_id), "code")
+    if kind == "markdown" and event.source != decided and browser_loads(event.source):
+        raise ActionRefusedError(
+            "Nothing was changed: the person's browser would load what the text names.",
+            hint="Use add_cell, which asks them, or leave out what is loaded.",
+        )
+
+
+def named_cells(notebook: Notebook | None, arguments: Mapping[str, Any]) -> tuple[NamedCell, ...]:
+    """The cells of a notebook that a call's arguments name; of one it only follows, a line."""
+    wanted = {name: arguments[name] for name in ("cell_id", "after") if arguments.get(name)}
+    cells = notebook.cells() if notebook is not None and wanted else ()
+    return tuple(
+        NamedCell(
+            cell.id,
+            cell.cell_type,
+            cell.source if cell.id == wanted.get("cell_id") else first_line(cell.source),
+            position,
+            cell.execution_count,
+        )
+        for position, cell in enumerate(cells, 1)
+        if cell.id in wanted.values()
+    )
+
+
+def first_line(source: str) -> str:
+    """The first line that is not empty."""
+    return next((line.strip() for line in source.splitlines() if line.strip()), "")
+
+
+def _started_wrong(parsed: ParsedCall) -> ToolStarted:
+    """A call that cannot be made as it is."""
+    call = parsed.call
+    arguments = parsed.arguments or {"raw": call.arguments[:2_000]}
+    return ToolStarted(call.id, call.name, arguments, call.name)
 
 
 def _text(parts: tuple[Part, ...]) -> str:

@@ -21,6 +21,7 @@ from cellwright.components.registry import Registry
 from cellwright.errors import SetupError
 from cellwright.few_shot import DemoSet
 from cellwright.messages import Message, TextPart
+from cellwright.notebooks import Notebook
 from cellwright.policy import Decision, Policy
 from cellwright.signatures import Field, Signature
 
@@ -124,7 +125,12 @@ class OutputPolicy(Policy):
 
     names: tuple[str, ...] = ()
 
-    def decide(self, component: Component, arguments: Mapping[str, Any]) -> Decision:
+    def decide(
+        self,
+        component: Component,
+        arguments: Mapping[str, Any],
+        notebook: Notebook | None = None,
+    ) -> Decision:
         """Whether the call runs, is asked about or is refused."""
         if component.name != "hand_in":
             code = component.code_for(**arguments)
@@ -135,7 +141,7 @@ class OutputPolicy(Policy):
                     f"The code assigns {', '.join(map(repr, taken))}, which hand_in does once the "
                     "value is known to fit. Use another name.",
                 )
-        return super().decide(component, arguments)
+        return super().decide(component, arguments, notebook)
 
 
 @dataclass(frozen=True)

@@ -215,6 +215,16 @@ export interface ModelReplied {
   readonly truncated: boolean;
 }
 
+/** A cell that a call names, as it was when the person was asked about the call. */
+export interface NamedCell {
+  readonly cell_id: string;
+  readonly cell_type: 'code' | 'markdown' | 'raw';
+  readonly source: string;
+  /** From 1. */
+  readonly position: number;
+  readonly execution_count: number | null;
+}
+
 export interface ToolStarted {
   readonly kind: 'tool_started';
   readonly call_id: string;
@@ -222,6 +232,8 @@ export interface ToolStarted {
   readonly arguments: JsonObject;
   readonly label: string;
   readonly risk: string;
+  /** Those it changes, deletes or puts something behind; only where the person is asked. */
+  readonly cells?: readonly NamedCell[];
 }
 
 export interface ApprovalAsked {

@@ -49,6 +49,7 @@ interface Nested {
   readonly VariableSummary: Names<wire.VariableSummary>;
   readonly FileChange: Names<wire.FileChange>;
   readonly Execution: Names<wire.Execution>;
+  readonly NamedCell: Names<wire.NamedCell>;
 }
 
 /** The fields of what events are made of; the compiler holds it to `events.ts`. */
@@ -110,6 +111,13 @@ const NESTED: Nested = {
     figures: true,
     cpu_seconds: true,
     rss_bytes: true
+  },
+  NamedCell: {
+    cell_id: true,
+    cell_type: true,
+    source: true,
+    position: true,
+    execution_count: true
   }
 };
 

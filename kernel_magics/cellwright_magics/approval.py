@@ -6,16 +6,23 @@ from collections.abc import Callable
 
 from IPython.core.error import StdinNotImplementedError
 
+from cellwright.asked_calls import ASKED_ALONE, deed_of
 from cellwright.events import ToolStarted
 from cellwright.policy import Answer
 
-__all__ = ["QUESTION", "StdinApprover"]
+__all__ = ["StdinApprover", "question_for"]
 
-QUESTION = "Run it? [y]es / [n]o / [a]ll / or what to do instead: "
 YES = ("y", "yes", "ok")
 NO = ("", "n", "no")
 ALL = ("a", "all")
 NOBODY = "Nobody can be asked here, so mode 'ask' cannot run code. Use --mode auto."
+
+
+def question_for(call: ToolStarted) -> str:
+    """What a yes does, and what else can be said."""
+    deed = deed_of(call).capitalize()
+    everything = "" if call.risk in ASKED_ALONE else " / [a]ll"
+    return f"{deed} it? [y]es / [n]o{everything} / or what to do instead: "
 
 
 class StdinApprover:
@@ -38,11 +45,11 @@ class StdinApprover:
         if self._all and call.risk in ("edit", "execute"):
             return Answer(True, reason="all in this run")
         try:
-            said = self._read(QUESTION).strip()
+            said = self._read(question_for(call)).strip()
         except (EOFError, StdinNotImplementedError):
             return Answer(False, "batch", NOBODY)
         word = said.lower().rstrip(".!")
         if word in YES or word in ALL:
-            self._all = word in ALL
+            self._all = self._all or (word in ALL and call.risk not in ASKED_ALONE)
             return Answer(True)
         return Answer(False, reason="" if word in NO else said)

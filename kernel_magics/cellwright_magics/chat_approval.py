@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 
+from cellwright.asked_calls import ASKED_ALONE, deed_of
 from cellwright.events import ToolStarted
 from cellwright.policy import Answer
 from cellwright.stopping import Stop
@@ -37,16 +38,17 @@ class ButtonApprover:
         """
         if self._all and call.risk in ("edit", "execute"):
             return Answer(True, reason="all in this run")
-        pressed = self._wait()
-        self._all = pressed.word == "all"
+        pressed = self._wait(call)
+        self._all = self._all or pressed.word == "all"
         if pressed.word == "no":
             return Answer(False, reason=pressed.reason)
         return Answer(True)
 
-    def _wait(self) -> Pressed:
+    def _wait(self, call: ToolStarted) -> Pressed:
         # One for each question: a press that comes late cannot answer the next one.
         answers: queue.SimpleQueue[Pressed] = queue.SimpleQueue()
-        self._view.ask(answers.put)
+        offers_all = call.risk not in ASKED_ALONE
+        self._view.ask(answers.put, f"{deed_of(call).capitalize()} it", offers_all=offers_all)
         try:
             self._stop.wait(SETTLE_SECONDS)
             self._view.take_answers()

@@ -105,19 +105,28 @@ class ChatView:
         """Say what is going on now."""
         self._status.value = text
 
-    def ask(self, act: Callable[[Pressed], None]) -> None:
-        """Show the answers to a question; call this with the one that is chosen."""
+    def ask(self, act: Callable[[Pressed], None], yes: str, *, offers_all: bool) -> None:
+        """Show the answers to a question; call ``act`` with the one that is chosen.
+
+        Args:
+            act: Takes the answer.
+            yes: What the button says that allows it.
+            offers_all: Whether an answer for all that comes is offered.
+        """
         reason = self._control(
             self._widgets.Text,
-            placeholder="What to do instead (with Do not run)",
+            placeholder="What to do instead (with Refuse)",
             layout={"flex": "1"},
         )
-        allow = self._button("Run it", "success", "Allow this call", disabled=True)
+        allow = self._button(yes, "success", "Allow this call", disabled=True)
         allow_all = self._button("Run all", "", "Allow all calls of this answer", disabled=True)
-        refuse = self._button("Do not run", "warning", "Refuse this call", disabled=True)
-        for button, word in ((allow, "yes"), (allow_all, "all"), (refuse, "no")):
+        refuse = self._button("Refuse", "warning", "Refuse this call", disabled=True)
+        buttons = [allow, allow_all, refuse] if offers_all else [allow, refuse]
+        words = {allow: "yes", allow_all: "all", refuse: "no"}
+        for button in buttons:
+            word = words[button]
             button.on_click(lambda _, word=word: act(Pressed(word, reason.value.strip())))
-        self._question = self._widgets.HBox([allow, allow_all, refuse, reason])
+        self._question = self._widgets.HBox([*buttons, reason])
         self._append(self._question)
 
     def take_answers(self) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
+from cellwright.asked_calls import code_of, language_of, written_by
 from cellwright.content_drawing import drawn_contents, source_links
 from cellwright.events import (
     ApprovalAnswered,
@@ -197,15 +198,14 @@ class NotebookTranscript(Narrator):
     def _approval_asked(self, event: ApprovalAsked) -> None:
         call = self._calls[event.call_id]
         question = wording.question(call, event)
-        self._question_name = self._put(self._code_bundle(call, wording.code_of(call), question))
-        self._shown_code[event.call_id] = wording.code_of(call)
+        self._question_name = self._put(self._asked_bundle(call, question))
+        self._shown_code[event.call_id] = plain_text(written_by(call))
 
     def _approval_answered(self, event: ApprovalAnswered) -> None:
         call = self._calls[event.call_id]
         if not self._question_name:
             return  # the mode refused; the result says why
-        bundle = self._code_bundle(call, wording.code_of(call), wording.answered(event))
-        self._screen.update(self._question_name, bundle)
+        self._screen.update(self._question_name, self._asked_bundle(call, wording.answered(event)))
         self._question_name = ""
 
     def _cell_added(self, event: CellAdded) -> None:
@@ -230,11 +230,17 @@ class NotebookTranscript(Narrator):
         if self._show_code:
             self._put(self._code_bundle(call, code, ""))
 
-    def _code_bundle(self, call: ToolStarted | None, code: str, note: str) -> Bundle:
+    def _asked_bundle(self, call: ToolStarted, note: str) -> Bundle:
+        """All of what a call would do, whole."""
+        return self._code_bundle(call, code_of(call), note, language_of(call))
+
+    def _code_bundle(
+        self, call: ToolStarted | None, code: str, note: str, language: str = "python"
+    ) -> Bundle:
         title = wording.title_of(call) if call is not None else ""
         head = [f"**{as_text(title)}**"] if title else []
         tail = [STYLES["note"](note)] if note else []
-        markdown = "\n\n".join([*head, fenced(code, "python"), *tail])
+        markdown = "\n\n".join([*head, fenced(code, language), *tail])
         return Bundle(markdown, "\n".join(filter(None, (title, code, note))))
 
     def _put(self, bundle: Bundle) -> str:

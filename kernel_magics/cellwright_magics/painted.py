@@ -111,6 +111,7 @@ class PaintedNotebook:
             call=event.call_id,
             cell_id=event.cell_id,
             hash=source_hash(event.source),
+            asks=True,  # Markdown that loads from elsewhere comes only where it was allowed
             **content,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cellwright.asked_calls import code_of, written_by
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -86,11 +87,12 @@ class TerminalTranscript(Narrator):
 
     def _approval_asked(self, event: ApprovalAsked) -> None:
         call = self._calls[event.call_id]
-        code = wording.code_of(call)
-        self._shown_code[event.call_id] = code
+        self._shown_code[event.call_id] = plain_text(written_by(call))
         words = (wording.title_of(call), wording.question(call, event))
         self._write(f"▸ {' — '.join(part for part in words if part)}")
-        self._write(_indented(code))
+        code = code_of(call)
+        if code:
+            self._write(_indented(code))
 
     def _approval_answered(self, event: ApprovalAnswered) -> None:
         if not event.allowed:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from cellwright.asked_calls import words_of
 from cellwright.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -22,7 +21,6 @@ from cellwright.safe_markdown import plain_text
 __all__ = [
     "answered",
     "cell_note",
-    "code_of",
     "ending",
     "label_of",
     "notice",
@@ -37,7 +35,8 @@ __all__ = [
 
 LINE_CHARACTERS = 160
 LEVELS = {"info": "ℹ", "warning": "⚠", "error": "✗"}
-CODE_ARGUMENTS = ("code", "source")
+REASON_CHARACTERS = 20_000
+"""Addresses are told in full."""
 STOPPED = ("stopped by the user", "interrupted by the person")
 
 
@@ -50,14 +49,6 @@ def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
 def title_of(call: ToolStarted) -> str:
     """What the model says a piece of code does; empty when it says nothing."""
     return one_line(str(call.arguments.get("title") or ""))
-
-
-def code_of(call: ToolStarted) -> str:
-    """What a call would put into the notebook or do."""
-    for name in CODE_ARGUMENTS:
-        if isinstance(call.arguments.get(name), str):
-            return plain_text(str(call.arguments[name]))
-    return plain_text(json.dumps(dict(call.arguments), ensure_ascii=False, indent=2, default=repr))
 
 
 def notice(event: Notice) -> str:
@@ -95,11 +86,11 @@ def progress_line(call: ToolStarted, event: ToolProgress) -> str:
 
 
 def question(call: ToolStarted, event: ApprovalAsked) -> str:
-    """Why a call is asked about; what it does, too, where no code says so."""
-    reason = one_line(event.reason)
-    if any(name in call.arguments for name in CODE_ARGUMENTS):
+    """Why a call is asked about; what it does, too, where no code says so, and to which cell."""
+    reason = one_line(event.reason, REASON_CHARACTERS)
+    if call.name == "run_cell":
         return reason
-    return f"{one_line(call.label or call.name)} — {reason}"
+    return f"{one_line(words_of(call), REASON_CHARACTERS)} — {reason}"
 
 
 def answered(event: ApprovalAnswered) -> str:

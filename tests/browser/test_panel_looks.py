@@ -5,12 +5,16 @@ The pictures lie in ``test-output/screenshots``; they are looked at, not compare
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_service import error, text, tool_calls
+from fake_service import error, text, tool_call, tool_calls
 from lab import SCREENSHOTS, LabPage
 from notebook_page import NotebookPage
 from panel_page import PANEL, PanelPage, call, slowly
@@ -140,6 +144,61 @@ def test_it_is_tidy_while_it_asks(panel: NotebookPage) -> None:
     expect(panel.button("Accept all 2 edits")).to_have_attribute("aria-disabled", "false")
     look(panel, "edits")
     panel.lab.screenshot("look-edits-page")
+
+
+HIDES = "total = price * 1.19" + " " * 150 + "; import os; os.remove('penguins.csv')\n# \u202etrap"
+NOTE = "## Chart\n\n![Sales by month](http://127.0.0.1:9/chart.png?of=" + "0123456789" * 12 + ")"
+NOT_WHOLE = """panel => [...document.querySelectorAll(`${panel} .cw-mod-asking .cw-code pre,
+        ${panel} .cw-mod-asking .cw-diff, ${panel} .cw-mod-asking .cw-diff *,
+        ${panel} .cw-approve-all .cw-code pre, .cw-cell-diff *`)]
+    .filter(element => getComputedStyle(element).display !== 'inline')
+    .filter(element => element.scrollWidth > element.clientWidth + 1
+        || element.scrollHeight > element.clientHeight + 1)
+    .map(element => element.outerHTML.slice(0, 120))"""
+
+
+def test_13_4_every_approval_shows_all_that_it_allows(panel: NotebookPage, tmp_path: Path) -> None:
+    """The cell, the change, the whole code and the verb, down to the narrowest panel."""
+    sample = Path(__file__).parents[1] / "outside" / "mcp_sample_server.py"
+    connect = ("tools", "connect", "sample", "--", sys.executable, str(sample), "stdio")
+    home = {**os.environ, "CELLWRIGHT_HOME": str(panel.lab.server.home)}
+    command = Path(sys.executable).with_name("cellwright")
+    subprocess.run([command, *connect], env=home, check=True, capture_output=True)
+    changed = "price = 12\ntotal = price * 1.19\nprint(f'{total:.2f}')"
+    asked = {
+        "run": call("run_cell", code=HIDES, title="Compute the total"),
+        "edit": call("edit_cell", cell_id="cell-0", source=changed),
+        "edit-and-run": call("edit_cell", cell_id="cell-0", source=changed, run=True),
+        "insert": call("add_cell", source="## Totals\n\nAll **prices** are net.", after="cell-1"),
+        "insert-image": call("add_cell", source=NOTE),
+        "move": call("arrange_cell", cell_id="cell-2", action="move", after="cell-0"),
+        "delete": call("arrange_cell", cell_id="cell-1", action="delete"),
+        "install": tool_call("install_package", {"name": "polars"}, id="call_install"),
+        "mcp": call("sample__fail", words="All of my prices, please: " + "12.50, " * 30),
+    }
+    verbs = {
+        **{"run": "Approve", "edit": "Accept", "edit-and-run": "Accept and run"},
+        **{"insert": "Insert cell", "insert-image": "Insert cell", "move": "Move cell"},
+        **{"delete": "Delete cell", "install": "Install", "mcp": "Approve"},
+    }
+    panel.write(call("read_notebook"), *asked.values(), text("Done."))
+    cells = ("price = 10\ntotal = price\nprint(total)", "rows = [1, 2, 3]", "# the rest\nz = 3")
+    panel.start(*cells, mode="Ask")
+    panel.lab.run_cell(0)
+    panel.ask("Compute the total.")
+    for kind, verb in verbs.items():
+        approve = panel.button(verb, within=panel.root.locator(".cw-approval"))
+        expect(approve).to_have_attribute("aria-disabled", "false")
+        look(panel, f"asked-{kind}")
+        panel.widen(320)
+        narrow = panel.lab.page.add_style_tag(content=".cw-scroller { max-inline-size: 260px }")
+        for findings in (NOT_WHOLE, SPILLED):
+            assert panel.lab.page.evaluate(findings, PANEL) == [], kind
+        panel.root.screenshot(path=SCREENSHOTS / f"look-asked-{kind}-260.png")
+        narrow.evaluate("style => style.remove()")
+        panel.lab.screenshot(f"look-asked-{kind}-page")
+        panel.button("Reject", within=panel.root.locator(".cw-approval")).click()
+    panel.wait_for_answer()
 
 
 def test_it_is_tidy_when_something_is_wrong_or_missing(panel: NotebookPage) -> None:

@@ -212,7 +212,7 @@ def test_a_note_is_added_after_a_cell() -> None:
     outcome = call(AddCell(SeenCells()), context, source="# Title", after="a")
     assert outcome.events == [CellAdded("c1", "# Title", "markdown", "a", "call_1")]
     assert outcome.text == "Added markdown cell c1."
-    assert AddCell(SeenCells()).label(source="# Title") == "add a markdown cell: # Title"
+    assert AddCell(SeenCells()).label(source="# Title") == "add a markdown cell: Title"
 
 
 def test_a_cell_cannot_be_added_after_one_that_is_gone() -> None:

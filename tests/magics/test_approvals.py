@@ -6,8 +6,7 @@ import pytest
 from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel
 
-from cellwright_magics.approval import QUESTION
-
+QUESTION = "Run it? [y]es / [n]o / [a]ll / or what to do instead: "
 pytestmark = pytest.mark.kernel
 FIRST = tool_call("run_cell", {"code": "asked_1 = 1", "title": "Set a name"}, id="call_1")
 SECOND = tool_call("run_cell", {"code": "asked_2 = 2"}, id="call_2")

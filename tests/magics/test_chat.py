@@ -74,7 +74,7 @@ def test_a_refusal_goes_to_the_model_with_its_reason(page: WidgetPage) -> None:
     ask(page, "Add", WORKS, text("Then not."))
     page.wait(lambda: "Run it" in page.descriptions)
     page.enter("use pandas", box="What to do")
-    page.press("Do not run")
+    page.press("Refuse")
     page.wait(lambda: finished(page))
     assert "✗ not run: use pandas" in page.text
     assert "use pandas" in page.kernel.service.requests[-1].body["messages"][-1]["content"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from dataclasses import dataclass
 
+from cellwright.asked_calls import ASKED_ALONE, code_of, deed_of, spelled_out, words_of, written_by
 from cellwright.commands.interrupts import interruptible
 from cellwright.commands.progress import code_lines
 from cellwright.commands.terminal import Console, one_line
@@ -20,7 +20,6 @@ YES = ("y", "yes")
 NO = ("", "n", "no")
 ALL = ("a", "all")
 END_OF_INPUT = "\x04"
-CODE_ARGUMENTS = ("code", "source")
 
 
 class TerminalApprover:
@@ -41,7 +40,9 @@ class TerminalApprover:
         """
         for line in self._shown(call):
             self._console.complain(line)
-        question = f"{one_line(reason)} Run it? [y]es, [n]o, [a]ll of these, or why not: "
+        everything = "" if call.risk in ASKED_ALONE else " [a]ll of these,"
+        why = spelled_out(" ".join(reason.split()))  # addresses in it are told in full
+        question = f"{why} {deed_of(call).capitalize()} it? [y]es, [n]o,{everything} or why not: "
         try:
             with interruptible():
                 said = self._console.ask(question)
@@ -52,11 +53,12 @@ class TerminalApprover:
     def _shown(self, call: ToolStarted) -> list[str]:
         """What the progress has not shown: nobody allows code that they have not seen whole."""
         lines = [one_line(call.label or call.name)] if self._console.is_quiet else []
-        code = "\n".join(str(call.arguments[n]) for n in CODE_ARGUMENTS if n in call.arguments)
-        if not code:
-            return [*lines, f"    {one_line(json.dumps(call.arguments, ensure_ascii=False))}"]
-        whole = [f"    {line}" for line in plain_text(code).rstrip().split("\n")]
-        return [*lines, *whole] if lines or whole != code_lines(code) else []
+        code = code_of(call)
+        if call.cells:
+            lines = [words_of(call)]
+        whole = [f"    {line}" for line in code.rstrip().split("\n")] if code else []
+        is_shown = not lines and bool(written_by(call)) and whole == code_lines(code)
+        return [] if is_shown else [*lines, *whole]
 
 
 class TerminalKeyboard:

@@ -174,6 +174,10 @@ class Component:
         """Code that a call with these arguments runs or writes; the policy reads it."""
         return ""
 
+    def markdown_for(self, notebook: Notebook | None, /, **arguments: object) -> str:
+        """Markdown that a call puts before the person; the policy reads what it would load."""
+        return ""
+
     tool_eval: Callable[..., Any]
 
     def tool_manifests(self) -> tuple[Manifest, ...]:

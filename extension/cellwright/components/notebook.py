@@ -78,7 +78,14 @@ class AddCell(Component):
     def label(self, **arguments: object) -> str:
         """For people."""
         kind = arguments.get("cell_type", "markdown")
-        return f"add a {kind} cell: {_first_line(arguments.get('source'))}"
+        source = str(arguments.get("source") or "")
+        heading = source.lstrip("# \n") if kind == "markdown" else source
+        return f"add a {kind} cell: {_first_line(heading)}"
+
+    def markdown_for(self, notebook: Notebook | None, /, **arguments: object) -> str:
+        """The text of a Markdown cell."""
+        is_code = arguments.get("cell_type") == "code"
+        return "" if is_code else str(arguments.get("source", ""))
 
     def tool_eval(
         self,
@@ -123,6 +130,12 @@ class EditCell(Component):
     def code_for(self, **arguments: object) -> str:
         """The code it writes."""
         return str(arguments.get("source", ""))
+
+    def markdown_for(self, notebook: Notebook | None, /, **arguments: object) -> str:
+        """The new text, where the cell is a Markdown cell."""
+        cells = notebook.cells() if notebook is not None else ()
+        kinds = {cell.cell_type for cell in cells if cell.id == arguments.get("cell_id")}
+        return str(arguments.get("source", "")) if "markdown" in kinds else ""
 
     def tool_eval(
         self, context: ToolContext, cell_id: str, source: str, run: bool = False

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cellwright.asked_calls import code_of, words_of
 from cellwright.events import ToolStarted
 from cellwright.policy import Answer
 
 __all__ = ["ASK_METHOD", "ElicitingApprover"]
 
 ASK_METHOD = "elicitation/create"
-CODE_ARGUMENTS = ("code", "source")
 SHOWN_CHARACTERS = 4_000
 YES, ALL, NO = "yes", "all like this", "no"
 SCHEMA = {
@@ -58,10 +57,9 @@ class ElicitingApprover:
 
 
 def _shown(call: ToolStarted, reason: str) -> str:
-    code = "\n".join(str(call.arguments[n]) for n in CODE_ARGUMENTS if n in call.arguments)
-    what = code or json.dumps(dict(call.arguments), ensure_ascii=False)
+    what = code_of(call)
     if len(what) > SHOWN_CHARACTERS:
         # Nobody allows what they have not seen whole without being told so.
         left_out = len(what) - SHOWN_CHARACTERS
         what = f"{what[:SHOWN_CHARACTERS]}\n… and {left_out} more characters that are not shown"
-    return f"cellwright: {call.label or call.name}\n{reason}\n\n{what}"
+    return f"cellwright: {words_of(call)}\n{reason}\n\n{what}".rstrip()

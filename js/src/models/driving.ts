@@ -254,13 +254,14 @@ export class Driving implements IDisposable {
     }
   }
 
-  private _propose({ port, proposals }: Driven, { callId, cellId, source }: Proposal): void {
+  private _propose({ port, proposals }: Driven, proposal: Proposal): void {
+    const { callId, cellId, source, runs } = proposal;
     if (source !== null) {
       proposals.set(cellId, callId);
     } else if (!proposals.delete(cellId)) {
       return;
     }
-    port.propose(cellId, source);
+    port.propose(cellId, source, runs);
   }
 
   private _onAnswered(port: NotebookPort, { cellId, isAccepted }: ProposalAnswer): void {

@@ -69,8 +69,10 @@ export interface NotebookPort {
   undo(run: string, callId?: string): UndoResult;
   redo(run: string, callId?: string): UndoResult;
   outline(): readonly OutlineEntry[];
+  /** Mark a cell that the person is asked about, or no longer. */
+  highlight(cellId: string, isOn: boolean): void;
   /** Show a proposed edit as a diff on its cell; null takes it away. */
-  propose(cellId: string, source: string | null): void;
+  propose(cellId: string, source: string | null, runs?: boolean): void;
 }
 
 /** The notebooks open in this tab. */

@@ -6,6 +6,8 @@ export interface Proposal {
   readonly callId: string;
   readonly cellId: string;
   readonly source: string | null;
+  /** Accepting it runs the cell as well. */
+  readonly runs: boolean;
 }
 
 type CallEvent = Extract<
@@ -22,11 +24,12 @@ export function proposalIn(history: readonly ReceivedEvent[], event: RunEvent): 
   if (call?.name !== 'edit_cell') {
     return null;
   }
-  const { cell_id: cellId, source } = call.arguments;
+  const { cell_id: cellId, run, source } = call.arguments;
   if (typeof cellId !== 'string' || typeof source !== 'string') {
     return null;
   }
-  return { callId: event.call_id, cellId, source: event.kind === 'approval_asked' ? source : null };
+  const shown = event.kind === 'approval_asked' ? source : null;
+  return { callId: event.call_id, cellId, source: shown, runs: run === true };
 }
 
 function isAboutApproval(event: RunEvent): event is CallEvent {

@@ -95,6 +95,7 @@ export class ToolCards {
       ...described(event.name, event.arguments),
       label: event.label || event.name,
       risk: event.risk,
+      cells: event.cells ?? [],
       status: 'running',
       startedAt: time
     });
@@ -200,6 +201,8 @@ const EMPTY_CARD: ToolCard = {
   code: '',
   language: '',
   argumentsText: '',
+  given: {},
+  cells: [],
   reason: '',
   cellIds: [],
   execution: null,
@@ -223,10 +226,11 @@ function described(name: string, given: JsonObject): Partial<ToolCard> {
   const written = isCode ? code : source;
   const argumentsText = Object.keys(others).length === 0 ? '' : JSON.stringify(others, null, 2);
   if (typeof written !== 'string') {
-    return { name, label: name, argumentsText };
+    return { name, label: name, argumentsText, given };
   }
   const cellType = isCode || name === 'edit_cell' ? 'code' : given.cell_type;
-  return { name, label: name, argumentsText, code: written, language: languageOf(cellType) };
+  const language = languageOf(cellType);
+  return { name, label: name, argumentsText, given, code: written, language };
 }
 
 function languageOf(cellType: unknown): string {

@@ -1,5 +1,5 @@
 /** What the views draw: plain frozen state, made by folding events. */
-import type { Content, Execution, RunStatus, Usage } from '../events';
+import type { Content, Execution, JsonObject, NamedCell, RunStatus, Usage } from '../events';
 import type { ContextItem, Mode } from '../server/frames';
 
 /** One tool call as a card. */
@@ -15,6 +15,9 @@ export interface ToolCard {
   readonly code: string;
   readonly language: string;
   readonly argumentsText: string;
+  readonly given: JsonObject;
+  /** The cells that its arguments name, as they were when it was asked about; else none. */
+  readonly cells: readonly NamedCell[];
   /** Why it is asked about, or refused. */
   readonly reason: string;
   /** Cells it added, edited or ran. */

@@ -5,9 +5,14 @@ import { Widget } from '@lumino/widgets';
 import { button, element, keepKeys } from './elements';
 import { type DiffLine, diffLines, type Gap, withContext } from './line_diff';
 
+/** As long as an approval in the panel waits before it takes an answer. */
+const ARMED_AFTER_MILLISECONDS = 400;
+
 export interface DiffViewOptions {
   readonly before: string;
   readonly after: string;
+  /** Accepting it runs the cell as well. */
+  readonly runs: boolean;
   readonly trans: TranslationBundle;
   readonly answer: (isAccepted: boolean) => void;
 }
@@ -23,7 +28,7 @@ export class DiffView extends Widget {
   }
 
   private _draw(): void {
-    const { before, after, trans } = this._options;
+    const { before, after, runs, trans } = this._options;
     const all = diffLines(before, after);
     const heading = this._heading(all);
     this.node.setAttribute('role', 'group');
@@ -31,15 +36,17 @@ export class DiffView extends Widget {
     const head = element('div', 'cw-cell-diff-head');
     head.append(heading, ...this._buttons());
     const body = element('div', 'cw-cell-diff-body');
-    body.append(...withContext(all).map(line => drawLine(line, trans)));
+    // What runs is shown whole.
+    body.append(...(runs ? all : withContext(all)).map(line => drawLine(line, trans)));
     this.node.replaceChildren(head, body);
   }
 
   private _heading(all: readonly DiffLine[]): HTMLElement {
-    const { trans } = this._options;
+    const { runs, trans } = this._options;
     const added = all.filter(line => line.kind === 'added').length;
     const removed = all.filter(line => line.kind === 'removed').length;
-    const heading = element('span', 'cw-cell-diff-heading', trans.__('Proposed edit'));
+    const words = runs ? trans.__('Proposed edit, which then runs') : trans.__('Proposed edit');
+    const heading = element('span', 'cw-cell-diff-heading', words);
     heading.id = `cw-cell-diff-${UUID.uuid4()}`;
     const counts = element('span', 'cw-cell-diff-counts', ` +${String(added)} −${String(removed)}`);
     counts.title = trans.__('%1 lines added, %2 removed', added, removed);
@@ -48,16 +55,40 @@ export class DiffView extends Widget {
   }
 
   private _buttons(): HTMLElement[] {
-    const { trans, answer } = this._options;
-    return [
-      button('cw-mod-accept', trans.__('Accept'), () => {
-        answer(true);
+    const { runs, trans } = this._options;
+    const accept = runs ? trans.__('Accept and run') : trans.__('Accept');
+    const buttons = [
+      button('cw-mod-accept', accept, () => {
+        this._answer(true);
       }),
       button('cw-mod-reject', trans.__('Reject'), () => {
-        answer(false);
+        this._answer(false);
       })
     ];
+    this._arm(buttons);
+    return buttons;
   }
+
+  /** What appears under a hand that types or clicks must not take that for an answer. */
+  private _arm(buttons: readonly HTMLElement[]): void {
+    for (const made of buttons) {
+      made.ariaDisabled = 'true';
+    }
+    setTimeout(() => {
+      this._isArmed = true;
+      for (const made of buttons) {
+        made.ariaDisabled = 'false';
+      }
+    }, ARMED_AFTER_MILLISECONDS);
+  }
+
+  private _answer(isAccepted: boolean): void {
+    if (this._isArmed) {
+      this._options.answer(isAccepted);
+    }
+  }
+
+  private _isArmed = false;
 
   private readonly _options: DiffViewOptions;
 }

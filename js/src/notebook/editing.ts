@@ -1,4 +1,5 @@
 import type { CellAdded, CellEdited, CellMoved, CellRemoved, Json, JsonObject } from '../events';
+import { loadsFromElsewhere } from '../markdown/loads';
 import { CellBatch, type NewCell } from './cell_batch';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
 import type { OwnChanges } from './own_changes';
@@ -19,11 +20,18 @@ export interface EditingParts {
 /**
  * Does to the document's cells what events say.
  *
- * The person's text wins: a cell that is not as the event expects stays as it is.
+ * The person's text wins: a cell that is not as the event expects stays as it is. JupyterLab draws
+ * Markdown as soon as it is there: what would load from elsewhere is drawn only where the person
+ * allowed the call. Otherwise it comes as a raw cell, and no cell is changed into it.
  */
 export class CellEditing {
   constructor(parts: EditingParts) {
     this._parts = parts;
+  }
+
+  /** The person allowed a call. */
+  allow(run: string, call: string): void {
+    this._allowed.add(`${run} ${call}`);
   }
 
   apply(run: string, event: StructuralEvent): void {
@@ -48,7 +56,8 @@ export class CellEditing {
     const { cell_id: id, call_id: call, source } = event;
     const batch = new CellBatch(shared);
     const mark = provenanceMetadata(run, call, source);
-    const cell = newCell(event.cell_type, source, mark);
+    const type = this._isAllowed(run, call) ? event.cell_type : undrawn(event.cell_type, source);
+    const cell = newCell(type, source, mark);
     if (batch.get(id) === null) {
       const after = this._place(run, event.after, batch);
       this._change(run, call, () => {
@@ -80,6 +89,10 @@ export class CellEditing {
     const before = versionOf(cell);
     const mark = provenanceMetadata(run, call, source);
     const isThere = before.source === source;
+    const isDrawn = undrawn(cell.cell_type, source) === cell.cell_type;
+    if (!isThere && !isDrawn && !this._isAllowed(run, call)) {
+      return;
+    }
     if (!isThere && isAsExpected(cell, event.previous_hash, 'editable')) {
       const write = (): void => {
         cell.setSource(source);
@@ -122,13 +135,23 @@ export class CellEditing {
     });
   }
 
+  private _isAllowed(run: string, call: string): boolean {
+    return this._allowed.has(`${run} ${call}`);
+  }
+
   private _change(run: string, call: string, change: () => void, cells: SharedCell[] = []): void {
     this._parts.own.run(() => {
       this._parts.steps.run(`${run} ${call}`, change, cells);
     });
   }
 
+  private readonly _allowed = new Set<string>();
   private readonly _parts: EditingParts;
+}
+
+/** The type of a cell that nobody has allowed to load anything: raw where drawing it would. */
+export function undrawn<Type extends string>(type: Type, source: string): Type | 'raw' {
+  return type === 'markdown' && loadsFromElsewhere(source) ? 'raw' : type;
 }
 
 /** A cell's text as it is now, with what goes with it. */

@@ -1,7 +1,7 @@
 import type { NotebookEdit } from '../models/notebooks';
 import type { WireCell } from '../server/frames';
 import { CellBatch, type NewCell } from './cell_batch';
-import type { EditingParts } from './editing';
+import { type EditingParts, undrawn } from './editing';
 import { METADATA_KEY, provenanceMetadata } from './provenance';
 
 /** Put cells of an earlier run where they belong, as one undo; those there are left. */
@@ -34,6 +34,8 @@ function restored(run: string, cell: WireCell): NewCell {
   const trust = cell.cell_type === 'code' ? { trusted: true } : {};
   const mark = provenanceMetadata(run, '', cell.source);
   const metadata = { [METADATA_KEY]: mark, ...cell.metadata, ...trust };
+  // Where it was asked about is not known here: the person turns it into Markdown.
+  const cell_type = undrawn(cell.cell_type, cell.source);
   // The file format's outputs are plain JSON; JupyterLab's type for them is narrower.
-  return { ...cell, metadata } as unknown as NewCell;
+  return { ...cell, cell_type, metadata } as unknown as NewCell;
 }

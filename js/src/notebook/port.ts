@@ -165,8 +165,12 @@ export class OpenNotebook implements NotebookPort, IDisposable {
     return outline(this._model);
   }
 
-  propose(cellId: string, source: string | null): void {
-    this._proposals.propose(cellId, source);
+  highlight(cellId: string, isOn: boolean): void {
+    this._revealing.highlight(cellId, isOn);
+  }
+
+  propose(cellId: string, source: string | null, runs = false): void {
+    this._proposals.propose(cellId, source, runs);
   }
 
   /** Accept or reject all proposed edits. */

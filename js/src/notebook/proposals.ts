@@ -27,7 +27,7 @@ export class Proposals implements IDisposable {
   }
 
   /** Show an edit on its cell; null takes it away. */
-  propose(cellId: string, source: string | null): void {
+  propose(cellId: string, source: string | null, runs = false): void {
     this._views.get(cellId)?.dispose();
     this._views.delete(cellId);
     if (source === null) {
@@ -35,6 +35,7 @@ export class Proposals implements IDisposable {
       return;
     }
     this._sources.set(cellId, source);
+    this._running[runs ? 'add' : 'delete'](cellId);
     const cell = this._notebook.widgets.find(widget => widget.model.id === cellId);
     if (cell !== undefined) {
       this._show(cell);
@@ -69,7 +70,8 @@ export class Proposals implements IDisposable {
     const answer = (isAccepted: boolean): void => {
       this._answer(cellId, isAccepted);
     };
-    const view = new DiffView({ before, after, trans: this._trans, answer });
+    const runs = this._running.has(cellId);
+    const view = new DiffView({ before, after, runs, trans: this._trans, answer });
     this._views.get(cellId)?.dispose();
     this._views.set(cellId, view);
     placeInCell(cell, view, 'input');
@@ -82,6 +84,8 @@ export class Proposals implements IDisposable {
 
   private _isDisposed = false;
   private readonly _sources = new Map<string, string>();
+  /** Cells that accepting runs as well. */
+  private readonly _running = new Set<string>();
   private readonly _views = new Map<string, DiffView>();
   private readonly _walk: CellWalk;
   private readonly _notebook: Notebook;

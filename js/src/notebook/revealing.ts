@@ -31,6 +31,11 @@ export class CellRevealing {
     }
   }
 
+  /** Mark a cell until it is taken back. */
+  highlight(cellId: string, isOn: boolean): void {
+    this._notebook.widgets[this._lookup.index(cellId)]?.toggleClass('cw-mod-asked', isOn);
+  }
+
   private _flash(cellId: string): void {
     const cell = this._notebook.widgets[this._lookup.index(cellId)];
     cell?.addClass('cw-mod-flash');

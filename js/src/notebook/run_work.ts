@@ -67,7 +67,9 @@ export class RunWork implements IDisposable {
     if (!this._isNew(run, sequence)) {
       return;
     }
-    if (isStructural(event)) {
+    if (event.kind === 'approval_answered' && event.allowed) {
+      this._editing.allow(run, event.call_id);
+    } else if (isStructural(event)) {
       this._drawing.flush();
       this._editing.apply(run, event);
     } else if (isDrawn(event)) {

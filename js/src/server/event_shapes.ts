@@ -52,7 +52,14 @@ export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind
     cost_dollars: nullable(number),
     truncated: truth
   },
-  tool_started: { call_id: text, name: text, arguments: opaque(), label: text, risk: text },
+  tool_started: {
+    call_id: text,
+    name: text,
+    arguments: opaque(),
+    label: text,
+    risk: text,
+    cells: optional(list(opaque()))
+  },
   approval_asked: { call_id: text, reason: text },
   approval_answered: { call_id: text, allowed: truth, by: text, reason: text },
   cell_added: {

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { ToolCard } from '../models/types';
+import { approveWords } from './asked_call';
 import { Button } from './button';
 import { useDelay } from './clock';
 import { useTrans } from './scope';
@@ -59,6 +60,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
       answer({ allowed, reason: '', forSession: false });
     }
   };
+  const verb = approveWords(card, trans);
   const isOff = !isArmed || !actions.canAnswer;
   const choice = (reply: Omit<ApprovalAnswer, 'reason'>) => ({
     'aria-disabled': isOff,
@@ -80,6 +82,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
       )}
       {isExplaining ? (
         <Instead
+          isOff={isOff}
           onCancel={() => {
             setExplaining(false);
             first.current?.focus();
@@ -95,10 +98,10 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
               ref={first}
               kind="primary"
               icon="check"
-              title={trans.__('Approve (Ctrl+Enter or ⌘+Enter)')}
+              title={trans.__('%1 (Ctrl+Enter or ⌘+Enter)', verb)}
               {...choice({ allowed: true, forSession: false })}
             >
-              {trans.__('Approve')}
+              {verb}
             </Button>
             <Button
               icon="close"
@@ -131,11 +134,13 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
 }
 
 interface InsteadProps {
+  /** No answer is taken yet. */
+  readonly isOff: boolean;
   readonly onSend: (reason: string) => void;
   readonly onCancel: () => void;
 }
 
-function Instead({ onSend, onCancel }: InsteadProps) {
+function Instead({ isOff, onSend, onCancel }: InsteadProps) {
   const trans = useTrans();
   const [text, setText] = React.useState('');
   const field = React.useRef<HTMLTextAreaElement>(null);
@@ -174,6 +179,7 @@ function Instead({ onSend, onCancel }: InsteadProps) {
       <div className="cw-row">
         <Button
           kind="primary"
+          aria-disabled={isOff}
           onClick={() => {
             onSend(text.trim());
           }}

@@ -1,27 +1,33 @@
 import * as React from 'react';
 
+import { loadsFromElsewhere } from '../markdown/loads';
 import type { Block, ToolCard } from '../models/types';
+import { AskedCall } from './asked_call';
 import { Button } from './button';
 import { useDelay } from './clock';
 import { useTrans } from './scope';
 import { useTurnActions } from './turn_actions';
+import { cardTitle } from './words';
 
 const ARMED_AFTER_MILLISECONDS = 400;
 
 /** Tools that change cells; how risky a call is comes only when its turn comes. */
 const EDITING = new Set(['add_cell', 'edit_cell', 'arrange_cell']);
+/** What is asked about by itself, in every case. */
+const ALONE = ({ code, given, language }: ToolCard): boolean =>
+  given.run === true ||
+  given.action === 'delete' ||
+  (language !== 'python' && loadsFromElsewhere(code));
 
 /** Edits that wait for an answer, now or soon. */
 export function waitingEdits(blocks: readonly Block[]): readonly ToolCard[] {
   return blocks.filter((block): block is ToolCard => block.kind === 'tool' && isWaitingEdit(block));
 }
 
-function isWaitingEdit({ argumentsText, name, risk, status }: ToolCard): boolean {
-  if (status === 'asking') {
-    return risk === 'edit';
-  }
-  const willRun = argumentsText.includes('"run": true');
-  return status === 'waiting' && EDITING.has(name) && !willRun;
+function isWaitingEdit(card: ToolCard): boolean {
+  return card.status === 'asking'
+    ? card.risk === 'edit'
+    : card.status === 'waiting' && EDITING.has(card.name) && !ALONE(card);
 }
 
 /** Where several edits wait, one button for all of them. */
@@ -34,8 +40,15 @@ export function ApproveAll({ blocks }: { blocks: readonly Block[] }) {
   if (edits.length < 2 || !isAsked || !actions.canAnswer) {
     return null;
   }
+  const others = edits.filter(card => card.status === 'waiting');
   return (
-    <div className="cw-approve-all">
+    <div className="cw-approve-all" role="group" aria-label={trans.__('All edits that wait')}>
+      {others.map(card => (
+        <div key={card.callId} className="cw-approve-also">
+          <p className="cw-muted">{cardTitle(card, trans)}</p>
+          <AskedCall card={card} />
+        </div>
+      ))}
       <Button
         kind="primary"
         icon="check"

@@ -1,6 +1,8 @@
 import * as React from 'react';
 
+import type { NamedCell } from '../events';
 import type { AskOptions } from '../models/types';
+import type { WireCell } from '../server/frames';
 import { useAcceptAll } from './accept_all';
 import type { Chat, Notebooks, OpenNotebook, Panel } from './ports';
 import { useTrans } from './scope';
@@ -36,6 +38,10 @@ export function useChatActions(
       reveal: cellId => {
         port?.reveal(cellId);
       },
+      highlight: (cellId, isOn) => {
+        port?.highlight(cellId, isOn);
+      },
+      findCell: cellId => findCell(port?.cells() ?? [], cellId),
       undo: (runId, callId) => port?.undo(runId, callId) ?? null,
       redo: (runId, callId) => port?.redo(runId, callId) ?? null,
       retry: turn => {
@@ -54,6 +60,16 @@ export function useChatActions(
       setUp
     };
   }, [acceptAll, canAnswer, chat, isRunning, panel, port, setUp, trans]);
+}
+
+function findCell(cells: readonly WireCell[], cellId: string): NamedCell | null {
+  const index = cells.findIndex(({ id }) => id === cellId);
+  const cell = cells[index];
+  if (cell === undefined) {
+    return null;
+  }
+  const { cell_type, execution_count = null, source } = cell;
+  return { cell_id: cellId, cell_type, execution_count, source, position: index + 1 };
 }
 
 /** The open document of a path; null: it is not open in this tab. */

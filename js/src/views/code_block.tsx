@@ -10,15 +10,18 @@ interface CodeBlockProps {
   readonly language?: string;
   /** What it is, for people who cannot see it. */
   readonly label: string;
+  /** All of it is seen without scrolling: lines are wrapped, and hidden signs spelled out. */
+  readonly isWhole?: boolean;
 }
 
 /** Code or output as it is, with a button that copies it. */
 export const CodeBlock = React.memo(function CodeBlock(props: CodeBlockProps) {
-  const { text, language = '', label } = props;
+  const { text: given, language = '', label, isWhole = false } = props;
   const trans = useTrans();
+  const text = isWhole ? spelledOut(given) : given;
   const pieces = usePieces(text, language);
   return (
-    <div className="cw-code">
+    <div className={isWhole ? 'cw-code cw-mod-whole' : 'cw-code'}>
       <pre tabIndex={0} aria-label={label} role="group">
         {pieces === null
           ? text
@@ -28,10 +31,21 @@ export const CodeBlock = React.memo(function CodeBlock(props: CodeBlockProps) {
               </span>
             ))}
       </pre>
-      <CopyButton text={() => text} label={trans.__('Copy')} />
+      <CopyButton text={() => given} label={trans.__('Copy')} />
     </div>
   );
 });
+
+/** What a page would not draw, or would draw in another order than it runs. */
+const HIDDEN =
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** A text in which nothing hides. */
+export function spelledOut(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(HIDDEN, sign => {
+    return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
 
 /** The text in coloured pieces; null while there are none. */
 function usePieces(text: string, language: string): readonly CodePiece[] | null {

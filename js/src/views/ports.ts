@@ -43,7 +43,10 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
 }
 
 /** An open notebook, as far as the views act on it. */
-export type OpenNotebook = Pick<NotebookPort, 'editable' | 'reveal' | 'undo' | 'redo'>;
+export type OpenNotebook = Pick<
+  NotebookPort,
+  'cells' | 'editable' | 'highlight' | 'reveal' | 'undo' | 'redo'
+>;
 
 /** The notebooks open in this tab. */
 export interface Notebooks {

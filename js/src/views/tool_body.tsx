@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Execution } from '../events';
 import type { UndoResult } from '../models/notebooks';
 import type { ToolCard } from '../models/types';
+import { AskedCall } from './asked_call';
 import { Button } from './button';
 import { CodeBlock } from './code_block';
 import { formatSize } from './figures';
@@ -21,6 +22,9 @@ export function ToolBody({ card, runId }: ToolBodyProps) {
   // What is drawn above is not said twice; then only what the model read is left.
   const isDrawn = card.contents.length > 0;
   const result = card.shown === '' || isDrawn ? card.result : card.shown;
+  if (card.status === 'asking') {
+    return <AskedCall card={card} />;
+  }
   return (
     <>
       {card.code !== '' && (
@@ -33,7 +37,7 @@ export function ToolBody({ card, runId }: ToolBodyProps) {
       {card.code === '' && card.argumentsText !== '' && (
         <CodeBlock text={card.argumentsText} label={trans.__('Arguments of this call')} />
       )}
-      {card.reason !== '' && card.status !== 'asking' && <p className="cw-muted">{card.reason}</p>}
+      {card.reason !== '' && <p className="cw-muted">{card.reason}</p>}
       {result !== '' && (
         <>
           <h4 className="cw-card-heading">
@@ -93,7 +97,7 @@ function CellActions({ card, runId }: ToolBodyProps) {
   if (cell === undefined) {
     return null;
   }
-  const isSettled = card.status !== 'running' && card.status !== 'asking';
+  const isSettled = card.status !== 'running';
   return (
     <>
       <div className="cw-row">

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import type { NamedCell } from '../events';
 import type { UndoResult } from '../models/notebooks';
 import type { Turn } from '../models/types';
 
@@ -15,6 +16,10 @@ export interface TurnActions {
   /** Allow these calls; those that do not ask yet, as soon as they do. */
   acceptAll(callIds: readonly string[]): void;
   reveal(cellId: string): void;
+  /** Mark a cell in the notebook, or no longer. */
+  highlight(cellId: string, isOn: boolean): void;
+  /** A cell as the notebook has it now; null: it is not open here, or the cell is not there. */
+  findCell(cellId: string): NamedCell | null;
   /** Take back a run, or one call of it; null: the notebook is not open. */
   undo(runId: string, callId?: string): UndoResult | null;
   redo(runId: string, callId?: string): UndoResult | null;
@@ -43,6 +48,8 @@ const NOTHING: TurnActions = {
   answer: () => undefined,
   acceptAll: () => undefined,
   reveal: () => undefined,
+  highlight: () => undefined,
+  findCell: () => null,
   undo: () => null,
   redo: () => null,
   retry: () => undefined,

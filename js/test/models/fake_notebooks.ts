@@ -74,6 +74,10 @@ export class FakeNotebook implements NotebookPort {
     return;
   }
 
+  highlight(): void {
+    return;
+  }
+
   undo(): UndoResult {
     return { changed: [], kept: [] };
   }

@@ -126,6 +126,9 @@ describe('a proposed edit', () => {
       );
     await expect.poll(find).toBeDefined();
     find()?.click();
+    expect(answers, 'it has only just appeared').toEqual([]);
+    await expect.poll(() => find()?.ariaDisabled).toBe('false');
+    find()?.click();
     expect(answers).toEqual([{ cellId: 'a', isAccepted }]);
     expect(texts(document, '.cw-cell-diff')()).toEqual([undefined]);
   });

@@ -2,6 +2,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import * as React from 'react';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
+import type { NamedCell } from '../../src/events';
 import type { ToolCard } from '../../src/models/types';
 import { pressOnApproval } from '../../src/views/focus';
 import { ToolCardView } from '../../src/views/tool_card';
@@ -199,4 +200,82 @@ it('is rejected by a command while it has the focus', () => {
     expect(pressOnApproval('Escape')).toBe(true);
   });
   expect(answers).toEqual([['call-1', REJECTED]]);
+});
+
+const CELL: NamedCell = {
+  cell_id: 'id-0',
+  cell_type: 'code',
+  source: 'price = 10\nprint(price)',
+  position: 1,
+  execution_count: 3
+};
+
+const EDIT: Partial<ToolCard> = {
+  name: 'edit_cell',
+  risk: 'edit',
+  code: 'price = 12\nprint(price)',
+  given: { cell_id: 'id-0' },
+  cells: [CELL]
+};
+
+it('shows an edit on its cell, by number and first line, and all of the change', () => {
+  ask(EDIT);
+  expect(button('Cell [3] price = 10')).toBeDefined();
+  const change = screen.getByRole('group', { name: 'Change of this cell' });
+  const lines = [...change.children].map(line => [line.localName, line.textContent]);
+  expect(lines).toEqual([
+    ['del', '−price = 10'],
+    ['ins', '+price = 12'],
+    ['div', ' print(price)']
+  ]);
+  expect(screen.queryByText(/id-0/)).toBeNull();
+});
+
+it.each<[string, Partial<ToolCard>]>([
+  ['Accept', EDIT],
+  ['Accept and run', { ...EDIT, given: { cell_id: 'id-0', run: true } }],
+  ['Insert cell', { name: 'add_cell', code: '# Note' }],
+  ['Delete cell', { name: 'arrange_cell', given: { cell_id: 'id-0', action: 'delete' } }],
+  ['Move cell', { name: 'arrange_cell', given: { cell_id: 'id-0', action: 'move' } }],
+  ['Install', { name: 'install_package', given: { name: 'polars' } }],
+  ['Approve', { name: 'shop__buy', given: { what: 'all' } }]
+])('says %j where that is what it does', (verb, change) => {
+  ask(change);
+  expect(button(verb)).toBeDefined();
+});
+
+it('shows what is deleted, and not how the call names it', () => {
+  const given = { cell_id: 'id-0', action: 'delete' };
+  const argumentsText = JSON.stringify(given);
+  ask({ name: 'arrange_cell', code: '', given, argumentsText, cells: [CELL], risk: 'destroy' });
+  expect(screen.getByRole('group', { name: 'Change of this cell' }).textContent).toBe(
+    '−price = 10−print(price)'
+  );
+  expect(screen.queryByText(/id-0/)).toBeNull();
+});
+
+it('shows every argument of a tool that is not its own', () => {
+  const argumentsText = '{"where": "production"}';
+  ask({ name: 'deploy', code: 'x = 1', given: { where: 'production' }, argumentsText });
+  expect(screen.getByRole('group', { name: 'Arguments of this call' }).textContent).toContain(
+    'production'
+  );
+});
+
+it('spells out what would hide in code or reorder it', () => {
+  ask({ code: 'x = 1 # \u202eelif\u200b' });
+  expect(screen.getByRole('group', { name: 'Code of this call' }).textContent).toBe(
+    'x = 1 # \\u202eelif\\u200b'
+  );
+});
+
+it('marks the cell while it asks and leads to it', () => {
+  const calls: unknown[] = [];
+  const { unmount } = showPart(<ToolCardView card={card({ ...ASKING, ...EDIT })} runId="run-1" />, {
+    highlight: (...call) => calls.push(call),
+    reveal: id => calls.push(id)
+  });
+  fireEvent.click(button('Cell [3] price = 10'));
+  unmount();
+  expect(calls).toEqual([['id-0', true], 'id-0', ['id-0', false]]);
 });

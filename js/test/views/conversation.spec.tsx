@@ -28,7 +28,7 @@ it('goes to what waits for approval', async () => {
     stage.requests.ask('approval');
   });
   await settle();
-  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Approve' }));
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Accept' }));
 });
 
 it('asks for the input of a running cell, hidden where it is a password', async () => {

@@ -49,6 +49,8 @@ export function card(change: Partial<ToolCard> = {}): ToolCard {
     code: 'import pandas as pd\npenguins = pd.read_csv("penguins.csv")',
     language: 'python',
     argumentsText: '',
+    given: {},
+    cells: [],
     reason: '',
     cellIds: ['cell-1'],
     execution: null,

@@ -24,7 +24,7 @@ import type {
   UploadedFile,
   WaitingNote
 } from '../../src/server/answers';
-import type { ChatState, Mode } from '../../src/server/frames';
+import type { ChatState, Mode, WireCell } from '../../src/server/frames';
 import type { Chat, Notebooks, OpenNotebook, Panel } from '../../src/views/ports';
 import { chatState } from '../fake_socket';
 
@@ -344,8 +344,15 @@ export class FakePanel implements Panel {
 export class FakeNotebook implements OpenNotebook {
   readonly calls: Call[] = [];
   editable = true;
+  document: WireCell[] = [];
   undone: UndoResult = { changed: ['a', 'b'], kept: [] };
 
+  cells(): readonly WireCell[] {
+    return this.document;
+  }
+  highlight(cellId: string, isOn: boolean): void {
+    this.calls.push(['highlight', cellId, isOn]);
+  }
   reveal(cellId: string): void {
     this.calls.push(['reveal', cellId]);
   }

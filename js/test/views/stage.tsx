@@ -96,6 +96,8 @@ export const ACTIONS: TurnActions = {
   answer: NOTHING,
   acceptAll: NOTHING,
   reveal: NOTHING,
+  highlight: NOTHING,
+  findCell: () => null,
   undo: () => null,
   redo: () => null,
   retry: NOTHING,

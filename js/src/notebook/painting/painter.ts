@@ -37,9 +37,11 @@ export class Painter {
         this._start(operation.run);
         break;
       case 'add':
+        this._allow(operation);
         this._add(operation);
         break;
       case 'edit':
+        this._allow(operation);
         this._edit(operation);
         break;
       case 'remove':
@@ -92,6 +94,14 @@ export class Painter {
         const previous_hash = sourceHash(cell.getSource());
         this._apply({ kind: 'cell_removed', cell_id: cell.getId(), previous_hash, call_id: '' });
       }
+    }
+  }
+
+  /** The kernel has asked the person about a call where it had to. */
+  private _allow({ asks, call }: Add | Edit): void {
+    if (asks === true) {
+      const answer = { call_id: call, allowed: true, by: '', reason: '' };
+      this._apply({ kind: 'approval_answered', ...answer });
     }
   }
 

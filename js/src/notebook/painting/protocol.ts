@@ -22,6 +22,8 @@ export interface Start {
 
 export interface Add extends Change {
   readonly op: 'add';
+  /** The kernel asks before it sends text that loads from elsewhere; older ones did not. */
+  readonly asks?: unknown;
   readonly cell_type: CellAdded['cell_type'];
   readonly source: string;
   readonly after: string;
@@ -29,6 +31,7 @@ export interface Add extends Change {
 
 export interface Edit extends Change {
   readonly op: 'edit';
+  readonly asks?: unknown;
   readonly source: string;
   readonly previous_hash: string;
 }

@@ -244,3 +244,15 @@ describe('a cell that is moved or removed', () => {
     expect(ids(document)).toEqual(['calling', 'b']);
   });
 });
+
+describe('Markdown that loads from elsewhere', () => {
+  const note = { cell_type: 'markdown', source: '![x](http://evil.test/x.png)' } as const;
+
+  it('is drawn where the kernel asks before it sends such, and raw where it does not', () => {
+    const { document, does } = stage();
+    does(start, add('asked', { ...note, asks: true }), add('old', note), done);
+    const types = document.port.cells().map(({ id, cell_type }) => [id, cell_type]);
+    expect(types).toContainEqual(['asked', 'markdown']);
+    expect(types).toContainEqual(['old', 'raw']);
+  });
+});

@@ -1,0 +1,257 @@
+/** What a call would do, shown whole before the person allows it. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { NamedCell } from '../events';
+import type { ToolCard } from '../models/types';
+import { diffLines } from '../notebook/line_diff';
+import { CodeBlock, spelledOut } from './code_block';
+import { Icon } from './icon';
+import { useTrans } from './scope';
+import { type TurnActions, useTurnActions } from './turn_actions';
+
+/** What a call does to the notebook. */
+type Deed = 'run' | 'edit' | 'edit_and_run' | 'add' | 'delete' | 'move' | 'install' | 'other';
+
+function deedOf({ given, name }: Pick<ToolCard, 'given' | 'name'>): Deed {
+  switch (name) {
+    case 'run_cell':
+      return 'run';
+    case 'edit_cell':
+      return given.run === true ? 'edit_and_run' : 'edit';
+    case 'add_cell':
+      return 'add';
+    case 'arrange_cell':
+      return given.action === 'delete' ? 'delete' : 'move';
+    case 'install_package':
+      return 'install';
+    default:
+      return 'other';
+  }
+}
+
+/** What the button says that allows it. */
+export function approveWords(card: ToolCard, trans: TranslationBundle): string {
+  const words: Record<Deed, string> = {
+    run: trans.__('Approve'),
+    edit: trans.__('Accept'),
+    edit_and_run: trans.__('Accept and run'),
+    add: trans.__('Insert cell'),
+    delete: trans.__('Delete cell'),
+    move: trans.__('Move cell'),
+    install: trans.__('Install'),
+    other: trans.__('Approve')
+  };
+  return words[deedOf(card)];
+}
+
+/** The cell, the change and the code that a call asks for. */
+export function AskedCall({ card }: { card: ToolCard }) {
+  const actions = useTurnActions();
+  const target = namedBy(card, 'cell_id', actions);
+  const isAsking = card.status === 'asking';
+  const marked = isAsking ? (target?.cell_id ?? '') : '';
+  React.useEffect(() => {
+    if (marked === '') {
+      return;
+    }
+    actions.highlight(marked, true);
+    return () => {
+      actions.highlight(marked, false);
+    };
+  }, [actions, marked]);
+  return (
+    <>
+      {target !== null && <CellLink cell={target} isMarked={isAsking} />}
+      <Change card={card} target={target} follows={namedBy(card, 'after', actions)} />
+    </>
+  );
+}
+
+interface ChangeProps {
+  readonly card: ToolCard;
+  /** The cell that is changed; null: none that is known. */
+  readonly target: NamedCell | null;
+  readonly follows: NamedCell | null;
+}
+
+function Change({ card, target, follows }: ChangeProps) {
+  const trans = useTrans();
+  const deed = deedOf(card);
+  const isCode = card.language === 'python';
+  switch (deed) {
+    case 'edit':
+    case 'edit_and_run':
+      return <CodeDiff before={target?.source ?? ''} after={card.code} />;
+    case 'add':
+      return (
+        <>
+          <Place
+            follows={follows}
+            otherwise={isCode ? trans.__('New code cell') : trans.__('New Markdown cell')}
+          />
+          <Code card={card} />
+        </>
+      );
+    case 'move':
+      return (
+        <>
+          {target === null && <Arguments card={card} />}
+          <Place follows={follows} otherwise={trans.__('Goes to the top of the notebook')} />
+        </>
+      );
+    case 'delete':
+      return target === null ? (
+        <Arguments card={card} />
+      ) : (
+        <CodeDiff before={target.source} after="" />
+      );
+    case 'run':
+      return <Code card={card} />;
+    case 'install':
+      return (
+        <CodeBlock
+          text={String(card.given.name)}
+          label={trans.__('Arguments of this call')}
+          isWhole
+        />
+      );
+    case 'other':
+      return (
+        <>
+          {card.code !== '' && <Code card={card} />}
+          <Arguments card={card} />
+        </>
+      );
+    default:
+      return deed satisfies never;
+  }
+}
+
+function namedBy(card: ToolCard, argument: string, actions: TurnActions): NamedCell | null {
+  const id = card.given[argument];
+  if (typeof id !== 'string' || id === '') {
+    return null;
+  }
+  return card.cells.find(({ cell_id }) => cell_id === id) ?? actions.findCell(id);
+}
+
+function Code({ card }: { card: ToolCard }) {
+  const trans = useTrans();
+  return (
+    <CodeBlock
+      text={card.code}
+      language={card.language}
+      label={trans.__('Code of this call')}
+      isWhole
+    />
+  );
+}
+
+function Arguments({ card }: { card: ToolCard }) {
+  const trans = useTrans();
+  return card.argumentsText === '' ? null : (
+    <CodeBlock
+      text={card.argumentsText}
+      language="json"
+      label={trans.__('Arguments of this call')}
+      isWhole
+    />
+  );
+}
+
+interface PlaceProps {
+  readonly follows: NamedCell | null;
+  /** What is said where it follows no cell that is named. */
+  readonly otherwise: string;
+}
+
+function Place({ follows, otherwise }: PlaceProps) {
+  const trans = useTrans();
+  return (
+    <>
+      <p className="cw-muted">{follows === null ? otherwise : trans.__('Goes below')}</p>
+      {follows !== null && <CellLink cell={follows} isMarked={false} />}
+    </>
+  );
+}
+
+interface CellLinkProps {
+  readonly cell: NamedCell;
+  /** It is marked in the notebook anyway. */
+  readonly isMarked: boolean;
+}
+
+/** A cell by its number and first line: marked in the notebook while pointed at, shown on a click. */
+function CellLink({ cell, isMarked }: CellLinkProps) {
+  const trans = useTrans();
+  const actions = useTurnActions();
+  const mark = (isOn: boolean) => () => {
+    if (!isMarked) {
+      actions.highlight(cell.cell_id, isOn);
+    }
+  };
+  return (
+    <button
+      type="button"
+      className="cw-cell-link"
+      title={trans.__('Show this cell in the notebook')}
+      disabled={!actions.canReveal}
+      onClick={() => {
+        actions.reveal(cell.cell_id);
+      }}
+      onPointerEnter={mark(true)}
+      onPointerLeave={mark(false)}
+      onFocus={mark(true)}
+      onBlur={mark(false)}
+    >
+      <Icon name="target" />
+      <span className="cw-cell-name">{cellName(cell, trans)}</span>{' '}
+      <code className="cw-cell-line">{firstLine(cell.source)}</code>
+    </button>
+  );
+}
+
+/** As the person finds it: by the number beside it, else by its place. */
+function cellName(cell: NamedCell, trans: TranslationBundle): string {
+  if (cell.execution_count !== null) {
+    return trans.__('Cell [%1]', cell.execution_count);
+  }
+  return cell.cell_type === 'markdown'
+    ? trans.__('Markdown cell, no. %1', cell.position)
+    : trans.__('Cell no. %1', cell.position);
+}
+
+function firstLine(source: string): string {
+  const lines = source.split('\n').map(line => line.trim());
+  return spelledOut(lines.find(line => line !== '') ?? '');
+}
+
+const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
+const TAGS = { same: 'div', added: 'ins', removed: 'del' } as const;
+
+/** All of a text, with what goes and what comes. */
+function CodeDiff({ before, after }: { before: string; after: string }) {
+  const trans = useTrans();
+  const lines = React.useMemo(() => diffLines(before, after), [before, after]);
+  return (
+    <div
+      className="cw-code cw-mod-whole cw-diff"
+      role="group"
+      aria-label={trans.__('Change of this cell')}
+    >
+      {lines.map((line, index) => {
+        // The elements say to a screen reader what the sign and the colour say to the eye.
+        const Tag = TAGS[line.kind];
+        return (
+          <Tag key={index} className="cw-diff-line">
+            <span className="cw-diff-sign" aria-hidden="true">
+              {SIGNS[line.kind]}
+            </span>
+            <code>{spelledOut(line.text)}</code>
+          </Tag>
+        );
+      })}
+    </div>
+  );
+}
