@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, quote_plus
 
 from cellwright.messages import ImagePart
-from cellwright.secret_names import is_environment_secret
+from cellwright.secret_names import find_passwords, is_environment_secret
 from cellwright.secret_shapes import (
     CONTEXT_CHARACTERS,
     FoundShape,
@@ -91,6 +91,10 @@ class Redactor:
             for name, value in environ.items()
             if is_environment_secret(name, value.strip())
         }
+        for name, value in environ.items():
+            for number, password in enumerate(find_passwords(value.strip())):
+                if len(password) >= SHORTEST_SECRET:
+                    secrets[f"{name}_password_{number}"] = password
         if len(key.strip()) >= SHORTEST_SECRET and key.strip() not in secrets.values():
             secrets["api_key"] = key.strip()
         return cls(secrets)

@@ -12,8 +12,17 @@ import itertools
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
+from urllib.parse import unquote
 
-__all__ = ["Strength", "is_environment_secret", "is_secret_value", "strength_of"]
+__all__ = [
+    "Strength",
+    "find_passwords",
+    "is_environment_secret",
+    "is_placeholder",
+    "is_secret_value",
+    "strength_of",
+]
 
 
 class Strength(enum.Enum):
@@ -81,7 +90,9 @@ TEMPLATE_ENDS = ("-here", "_here", " here", "-me", "_me")
 LABEL = re.compile(r"(?i:pass ?word|passwort|passphrase|token|secret|api.?key|credential)")
 CODE = re.compile(r"^[A-Za-z_]\w*(?:\.\w+)*$")
 WORDED = re.compile(r"^(?:[A-Za-z]+[0-9]{0,4}|[0-9]{1,4})(?:[-_. :/+][A-Za-z]*[0-9]{0,4})*$")
-DIGIT = re.compile("[0-9]")
+DIGIT, DIGITS = re.compile("[0-9]"), re.compile("[0-9]+")
+ADDRESS_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/:@?#]*:(.+)@[^@/]*(?:/|\Z)")
+FIELD = re.compile(r"\{\w*\}")
 ADDRESS = re.compile(r"^(?:[a-z][a-z0-9+.-]*:/|/|\./|~/|[A-Za-z]:\\|#)|^[\w.+-]+@[\w.-]+\.\w+$")
 SHORTEST_PASSWORD, SHORTEST_KEY, SHORTEST_IN_ENVIRONMENT = 4, 8, 8
 SHORTEST_JUMBLE = 12
@@ -122,9 +133,9 @@ def is_secret_value(value: str, strength: Strength, name: str, *, is_quoted: boo
     """
     if strength is Strength.KEY and not _looks_random(value):
         return False
-    if strength is Strength.NONE or _is_placeholder(value, name) or ADDRESS.match(value):
+    if strength is Strength.NONE or is_placeholder(value, name) or ADDRESS.match(value):
         return False
-    if not is_quoted and not _is_no_code(value, name):
+    if not is_quoted and not _is_no_code(value, name, strength):
         return False
     return strength is Strength.KEY or (len(value) >= SHORTEST_PASSWORD and not _is_sentence(value))
 
@@ -143,33 +154,40 @@ def is_environment_secret(name: str, value: str) -> bool:
     return is_named and not is_path and not (is_address and "@" not in value)
 
 
-def _is_placeholder(value: str, name: str) -> bool:
+def find_passwords(value: str) -> Iterator[str]:
+    """The passwords in an address, as written and as meant: ``scheme://user:password@host``."""
+    found = ADDRESS_PASSWORD.match(value)
+    if found and not is_placeholder(found.group(1)):
+        yield found.group(1)
+        yield unquote(found.group(1))
+
+
+def is_placeholder(value: str, name: str = "") -> bool:
+    """Whether a value only says that a secret belongs there: ``changeme``, ``<password>``."""
     lowered = value.lower().strip()
     if lowered in PLACEHOLDERS or len(set(value)) < 3 or lowered == name.lower():
         return True
-    if any(word in lowered for word in TEMPLATE_WORDS) or TEMPLATE.match(value):
+    if (
+        any(word in lowered for word in TEMPLATE_WORDS)
+        or TEMPLATE.match(value)
+        or FIELD.search(value)
+    ):
         return True
     if lowered.endswith(TEMPLATE_ENDS):
         return True
     return LABEL.search(value) is not None and not DIGIT.search(value)
 
 
-def _is_no_code(value: str, name: str) -> bool:
+def _is_no_code(value: str, name: str, strength: Strength) -> bool:
     """Whether a bare word is a value, not the name of one."""
     if value.endswith((":", ".")) or value.startswith(("=", "&", "|", "+", "@", "!", ">")):
         return False
+    digits = len(DIGITS.findall(value))
     if not CODE.match(value):
-        return (
-            any(letter.isalnum() for letter in value)
-            and any(map(str.isdigit, value))
-            or (_is_setting(name) and "." not in value and not value.isalpha())
-        )
-    # ``token = token2`` is code; ``PASSWORD=hunter2`` a line of settings
-    return "." not in value and any(map(str.isdigit, value)) and not value.isupper()
-
-
-def _is_setting(name: str) -> bool:
-    return name.isupper()
+        return digits > 0 or (name.isupper() and "." not in value)
+    # ``token = config.token`` and ``key: Ed25519Key`` are code, ``PASSWORD=hunter2`` is none.
+    enough = 1 if strength is Strength.PASSWORD or name.isupper() else 2
+    return "." not in value and digits >= enough and not value.isupper()
 
 
 def _is_sentence(value: str) -> bool:

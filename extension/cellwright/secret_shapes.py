@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from cellwright.secret_names import Strength, is_secret_value, strength_of
+from cellwright.secret_names import Strength, is_placeholder, is_secret_value, strength_of
 
 __all__ = ["CONTEXT_CHARACTERS", "FoundShape", "find_open_shape", "find_shapes"]
 
@@ -378,22 +378,27 @@ NAME_MARKS = tuple(
     for form in (word, word.capitalize(), word.upper())
 )
 NAME_BEFORE = re.compile(r"[A-Za-z0-9_-]{0,48}")
-QUOTE = r"\\{0,3}(?:\"\"\"|'''|[\"'`])"
+QUOTE, ESCAPED_QUOTE = r"(?:\"\"\"|'''|[\"'`])", r"\\{1,3}[\"'`]"
+IN_QUOTES = r"(?:\\.|[^\n\\])"
+IN_ESCAPED_QUOTES = r"(?:\\++[^\n]|[^\n\\])"
+"""In a text within a text (JSON in JSON) an inner quote has more backslashes than the outer one."""
 NAME_REST = r"([A-Za-z0-9_-]{0,40}+)(?:\\{0,3}[\"'`]\]?)?[ \t]{0,8}+"
 SET = (
     r"(?:(?:=>|:=|[=!]=|[=:])[ \t]{0,8}+"
     # ``name: type = "…"``, and variables as they are listed: ``name: str '…'``
-    r"|:[ \t]{0,4}[A-Za-z_][\w.\[\]|, ]{0,40}?[ \t]{0,4}[=:]?[ \t]{0,4}"
+    r"|:[ \t]{0,4}[A-Za-z_][\w.| ]{0,40}?(?:\[[\w., |\[\]]{0,40}\])?[ \t]{0,4}[=:]?[ \t]{0,4}"
     r"(?=[rbfuRBFU]{0,2}\\{0,3}[\"'`]))"
 )
 BARE = r"[^\s\"'`,;()\[\]{}<>$«»\\]"
 NAMED_VALUE = (
-    rf"(?:[rbfuRBFU]{{0,2}}({QUOTE})((?:(?!\2)(?:\\.|[^\n])){{1,256}}?)\2"
+    rf"(?:[rbfuRBFU]{{0,2}}(?:({QUOTE})((?:(?!\2){IN_QUOTES}){{1,256}}?)\2"
+    rf"|({ESCAPED_QUOTE})((?:(?!\4){IN_ESCAPED_QUOTES}){{1,256}}?)\4)"
     rf"|({BARE}{{4,256}}+)(?:(?=[\s\"'`;\\<]|\Z)|(?={BARE})()))"
 )
 NAMED = {mark: re.compile(mark + NAME_REST + SET + NAMED_VALUE) for mark in NAME_MARKS}
 OPEN_VALUE = (
-    rf"((?:[rbfuRBFU]{{0,2}}({QUOTE})(?:(?!\3)(?:\\.|[^\n])){{0,257}}\\?"
+    rf"((?:[rbfuRBFU]{{0,2}}(?:({QUOTE})(?:(?!\3){IN_QUOTES}){{0,257}}"
+    rf"|({ESCAPED_QUOTE})(?:(?!\4){IN_ESCAPED_QUOTES}){{0,257}})\\*"
     rf"|[rbfuRBFU]{{0,2}}\\{{1,3}}|{BARE}{{0,257}}))\Z"
 )
 NAMED_OPEN = {mark: re.compile(mark + NAME_REST + SET + OPEN_VALUE) for mark in NAME_MARKS}
@@ -449,6 +454,8 @@ def _kind(kind: str, secret: str) -> str:
     """Whose secret it is; empty for words that only look like one, such as a CSS class."""
     if kind == "api_key":
         kind = next((whose for mark, whose in SERVICES.items() if secret.startswith(mark)), kind)
+    if kind == "url_password" and is_placeholder(secret):
+        return ""
     return kind if kind not in WITH_DIGITS or DIGIT.search(secret) else ""
 
 
@@ -471,11 +478,11 @@ def _named_value(text: str, mark: str, match: re.Match[str]) -> FoundShape | Non
         return None  # a parameter of an address, which ends at the next one
     name = before + mark + match.group(1)
     strength = strength_of(name)
-    if strength is Strength.NONE or match.group(5) is not None:
+    if strength is Strength.NONE or match.group(7) is not None:
         return None  # no name of a secret, or longer than any
-    group = 3 if match.group(2) is not None else 4
+    group = next(group for group in (3, 5, 6) if match.group(group) is not None)
     value = match.group(group)
-    if not is_secret_value(value, strength, name, is_quoted=group == 3):
+    if not is_secret_value(value, strength, name, is_quoted=group != 6):
         return None
     return FoundShape(match.start(group), match.end(group), _kind_of_name(name))
 
@@ -493,7 +500,8 @@ def _database_passwords(text: str) -> Iterator[FoundShape]:
     if "@" not in text or "://" not in text:
         return
     for match in DATABASE_PASSWORD.finditer(text):
-        if DATABASE_BEFORE.search(text[max(0, match.start() - SCHEME_CHARACTERS) : match.start()]):
+        before = text[max(0, match.start() - SCHEME_CHARACTERS) : match.start()]
+        if DATABASE_BEFORE.search(before) and not is_placeholder(match.group(1)):
             yield FoundShape(match.start(1), match.end(1), "url_password")
 
 
