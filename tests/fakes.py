@@ -60,7 +60,9 @@ class FakeKernel:
         for message in played.messages:
             yield on_output(CellOutput(request.cell_id, message))
         for name in {item.name: 0 for item in played.messages if isinstance(item, StreamOutput)}:
-            yield on_output(CellOutput(request.cell_id, StreamOutput(name, "")))
+            rest = on_output(CellOutput(request.cell_id, StreamOutput(name, "")))
+            if isinstance(rest.message, StreamOutput) and rest.message.text:
+                yield rest
         if played.raises is not None:
             raise played.raises
         return played.execution

@@ -32,12 +32,14 @@ from cellwright.secret_shapes import (
     find_shapes,
 )
 
-__all__ = ["Cut", "Redactor", "StreamRedactor"]
+__all__ = ["PLACEHOLDER", "Cut", "Redactor", "StreamRedactor"]
 
 T = TypeVar("T")
 SHORTEST_SECRET = 8
 PASSES = 3
 REMEMBERED, REMEMBERED_CHARACTERS = 2_000, 2_000
+PLACEHOLDER = re.compile(r"«redacted:[a-z0-9_]+:[0-9a-f]{4}»")
+"""What stands in the place of a secret."""
 BINARY_MIMES = ("image/", "audio/", "video/")
 STEM_CHARACTERS = 3
 LOOKS_AT_ONCE, LOOKS_A_SECOND, CHARACTERS_A_LOOK = 1_000, 200.0, 512
