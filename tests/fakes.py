@@ -13,7 +13,7 @@ from cellwright.errors import ToolError
 from cellwright.events import CellAdded, CellEdited, CellEvent, CellOutput, CellRemoved
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.notebooks.confirming import check_source
-from cellwright.outputs import OutputMessage
+from cellwright.outputs import OutputMessage, StreamOutput
 from cellwright.stopping import Stop
 
 __all__ = ["FakeKernel", "FakeNotebook", "MemoryShelf", "Played", "make_context"]
@@ -59,6 +59,10 @@ class FakeKernel:
         played = self._cells.get(request.code, Played())
         for message in played.messages:
             yield on_output(CellOutput(request.cell_id, message))
+        for name in {item.name: 0 for item in played.messages if isinstance(item, StreamOutput)}:
+            rest = on_output(CellOutput(request.cell_id, StreamOutput(name, "")))
+            if isinstance(rest.message, StreamOutput) and rest.message.text:
+                yield rest
         if played.raises is not None:
             raise played.raises
         return played.execution

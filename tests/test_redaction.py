@@ -10,14 +10,14 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from recorded_runs import PIXEL, analysis_run
 
 from cellwright.events import CellOutput, Event, ToolStarted
 from cellwright.messages import ImagePart, TextPart, ToolMessage, UserMessage
 from cellwright.outputs import DisplayData, StreamOutput
-from cellwright.redaction import Redactor, StreamRedactor
+from cellwright.redaction import Cut, Redactor, StreamRedactor
 from cellwright.secret_shapes import find_shapes
 
 SECRET = "pa$$ & w0rd/with+odd=chars"
@@ -284,13 +284,20 @@ def test_redacting_twice_changes_nothing_more(pieces: list[str]) -> None:
     assert SECRET not in once
 
 
+AWS_KEY = joined("AK", "IA", "ABCDEFGH12345678")
+
+
 class TestStreams:
     @settings(max_examples=200, deadline=None)
     @given(
         pieces=st.lists(PIECES | st.text(max_size=6), max_size=6),
         cuts=st.lists(st.integers(0, 300), max_size=6),
     )
-    def test_a_cut_hides_no_known_secret_and_loses_no_text(
+    # What follows decides whether this is a key: in one text it is none, before a cut it was.
+    @example(pieces=[AWS_KEY, "Bearer "], cuts=[20])
+    @example(pieces=[AWS_KEY, "Bearer "], cuts=[len(AWS_KEY) + 3])
+    @example(pieces=[SECRET, joined("sk-", BODY, BODY)], cuts=[len(SECRET) + 2])
+    def test_the_pieces_together_are_the_whole_text_redacted(
         self, pieces: list[str], cuts: list[int]
     ) -> None:
         text = "".join(pieces)
@@ -300,9 +307,7 @@ class TestStreams:
             shown += stream.feed(text[position:cut])
             position = cut
         shown += stream.feed(text[position:]) + stream.flush()
-        assert SECRET not in shown
-        if "«" not in KNOWN.text(text):
-            assert shown == text
+        assert shown == KNOWN.text(text)
 
     @pytest.mark.parametrize(("kind", "secret"), SHAPES)
     def test_a_key_that_comes_letter_by_letter_is_found(self, kind: str, secret: str) -> None:
@@ -320,20 +325,70 @@ class TestStreams:
         shown += stream.feed("0000000") + stream.flush()
         assert "hunter2" not in shown
 
-    def test_ordinary_text_comes_through_word_by_word(self) -> None:
+    def test_ordinary_text_comes_through_at_once(self) -> None:
         stream = StreamRedactor(BLIND)
-        assert stream.feed("The answer") == "The "
-        assert stream.feed(" is 42. ") == "answer is 42. "
-        assert stream.feed("完成了") == "完成了"
+        for piece in (
+            "The answer",
+            " is 42. ",
+            "完成了",
+            "Downloading",
+            "...",
+            "....",
+            "y" * 9_999,
+        ):
+            assert stream.feed(piece) == piece
         assert stream.flush() == ""
 
-    def test_what_is_held_back_is_bounded(self) -> None:
+    @pytest.mark.parametrize(
+        ("said", "held"),
+        [
+            ("use gh", "gh"),
+            ('password = "hun', '"hun'),
+            ("PASSWORD=hunter2", "hunter2"),
+            ("Bearer abc", "abc"),
+            ("postgres://ann:p@ss", "p@ss"),
+            ("https://x?token=ab", "ab"),
+        ],
+    )
+    def test_only_what_may_be_a_secret_waits(self, said: str, held: str) -> None:
         stream = StreamRedactor(BLIND)
-        assert len(stream.feed("x" * 10_000)) == 10_000 - 512
+        shown = stream.feed(said)
+        assert shown == said.removesuffix(held)
+        assert shown + stream.flush() == BLIND.text(said)
+
+    def test_what_cannot_become_a_key_any_more_is_shown(self) -> None:
+        header = StreamRedactor(BLIND)
+        assert header.feed("ey" + "JhbGci") == ""
+        assert len(header.feed("x" * 10_000)) > 8_000
         endless = StreamRedactor(BLIND)
         begin = joined("-----BEGIN ", "PRIVATE KEY-----")
         assert endless.feed(f"a {begin}") == "a "
         assert "private_key" in endless.feed("\nMIIabc" * 4_000)
+
+    def test_a_flood_of_letters_is_looked_at_some_at_a_time(self) -> None:
+        redactor = CountingRedactor()
+        stream = StreamRedactor(redactor, clock=float)
+        text = "lorem ipsum " * 5_000
+        shown = "".join(map(stream.feed, text)) + stream.flush()
+        assert shown == text
+        assert redactor.looks < 2_500
+
+
+class CountingRedactor(Redactor):
+    """Counts the characters it is given: its own work is linear in them."""
+
+    def __init__(self) -> None:
+        super().__init__({"ONE": "hunter2-hunter2", "TWO": SECRET})
+        self.characters = self.looks = 0
+
+    def find_cut(self, text: str) -> Cut:
+        self.looks += 1
+        self.characters += len(text)
+        return super().find_cut(text)
+
+    def redact(self, text: str) -> str:
+        self.characters += len(text)
+        return super().redact(text)
 
 
 def best_of(times: int, text: str) -> float:
@@ -341,49 +396,69 @@ def best_of(times: int, text: str) -> float:
     found = []
     for _ in range(times):
         began = time.process_time()
-        redactor.text(text)
+        redactor.redact(text)
         found.append(time.process_time() - began)
     return min(found)
 
 
-MEGABYTE = 1_000_000
 SLOW = {
     "prose": "lorem ipsum dolor ",
     "base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo",
     "key beginnings": "sk-",
+    "keys of many words": "/sk-",
+    "AWS beginnings": "-AKIA",
     "token beginnings": "eyJ",
     "token halves": "eyJaaaaaaaaa.",
     "private key beginnings": joined("-----BEGIN RSA ", "PRIVATE KEY-----"),
     "private key ends": joined("-----END RSA ", "PRIVATE KEY-----"),
     "addresses": "://a:",
     "long addresses": "://aaaaaaaa:bbbbbbb",
+    "whole addresses": "http://a:b",
+    "database addresses": "mysql://a:b@",
     "bearers": "bearer ",
+    "authorizations": "authorization: basic ",
     "parameters": "?token=",
+    "quoted names": 'password="',
+    "names with escapes": 'password: "a\\',
+    "bare names": "PASSWORD=",
+    "short values": "token = ab",
+    "options": "--password ",
+    "beginnings of a known secret": "hunter2-hunter",
+    "dashes": "-",
+    "quotes": "'",
     "colons": ":",
     "blanks": " ",
+    "one letter": "a",
     "Chinese": "销售",
 }
+slow_texts = pytest.mark.parametrize("unit", SLOW.values(), ids=SLOW.keys())
 
 
-@pytest.mark.serial
-@pytest.mark.parametrize("unit", SLOW.values(), ids=SLOW.keys())
-def test_a_megabyte_of_anything_takes_less_than_fifty_milliseconds(unit: str) -> None:
-    """A23."""
-    text = unit * (MEGABYTE // len(unit))
-    assert best_of(5, text) < 0.05
+@slow_texts
+def test_time_grows_no_faster_than_the_text(unit: str) -> None:
+    """A23. A generous ratio, because the machine may be busy; quadratic work would be 16 times."""
+    small = best_of(4, unit * (50_000 // len(unit)))
+    large = best_of(3, unit * (200_000 // len(unit)))
+    assert large < max(small, 0.002) * 10
 
 
-@pytest.mark.serial
-def test_a_line_costs_next_to_nothing() -> None:
-    line = "The mean of revenue by month is 123.4, see the table below for all. " * 3
-    assert best_of(200, line[:200]) < 0.00005
-
-
-def test_time_grows_no_faster_than_the_text() -> None:
-    for unit in SLOW.values():
-        small = best_of(5, unit * (100_000 // len(unit)))
-        large = best_of(3, unit * (400_000 // len(unit)))
-        assert large < max(small, 0.002) * 12, unit
+@slow_texts
+@pytest.mark.parametrize("size", [1, 7, 500, 5_000])
+def test_a_stream_is_looked_at_a_few_times_whatever_the_pieces(unit: str, size: int) -> None:
+    work = {}
+    for length in (20_000, 40_000):
+        redactor, text = CountingRedactor(), unit * (length // len(unit))
+        # Time stands still, so that nothing is earned by waiting; what was free at first is spent.
+        stream = StreamRedactor(redactor, clock=float)
+        for _ in range(1_100):
+            stream.feed("好")
+        redactor.characters = 0
+        shown = "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size))
+        shown += stream.flush()
+        assert shown.removeprefix("好" * 100).lstrip("好") == redactor.text(text)
+        work[length] = redactor.characters
+    assert work[40_000] <= 2.5 * work[20_000] + 5_000
+    assert work[40_000] <= 40 * 40_000
 
 
 def event_is_clean(event: Event) -> bool:

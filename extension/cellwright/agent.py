@@ -335,12 +335,11 @@ class _Loop:
         history.counted_per_estimated = counted_per_estimated(prompt, reply)
         reply = said_by(parts.author, parts.adapter.read(reply, tools))
         cost = parts.budget.add(reply)
-        replied, *notices = parts.publisher.publish(replied_event(reply, cost))
-        assert isinstance(replied, ModelReplied)
+        published = parts.publisher.publish(replied_event(reply, cost))
+        replied = next(event for event in published if isinstance(event, ModelReplied))
         # What goes back to the model is what was recorded, secrets taken out.
         history.messages.append(replied.message)
-        yield replied
-        yield from notices
+        yield from published
         return replace(reply, message=replied.message)
 
     def _stream(self, prompt: Prompt, tools: tuple[Manifest, ...]) -> Generator[Event, None, Reply]:

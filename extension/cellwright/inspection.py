@@ -29,7 +29,10 @@ SHALLOW_LIMIT = 20
 def safe_repr(value: Any, limit: int = REPR_LIMIT) -> str:
     """The ``repr``, cut to ``limit`` characters; of what raises, the reason."""
     try:
-        if isinstance(value, (str, bytes)) and len(value) > limit:
+        if _is_environment(value):
+            # Its values are the person's keys and passwords.
+            text = f"environ of {len(value)} names: {', '.join(map(str, sorted(value)))}"
+        elif isinstance(value, (str, bytes)) and len(value) > limit:
             text = repr(value[:limit]) + "…"
         else:
             text = _container_repr(value, limit) or repr(value)
@@ -74,6 +77,11 @@ def kind(value: Any) -> str:
     if origin == "torch" and hasattr(value, "shape"):
         return "tensor"
     return ""
+
+
+def _is_environment(value: Any) -> bool:
+    cls = type(value)
+    return (cls.__module__, cls.__name__) == ("os", "_Environ")
 
 
 def _is_frame(cls: type) -> bool:

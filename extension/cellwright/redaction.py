@@ -17,42 +17,42 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, quote_plus
 
 from cellwright.messages import ImagePart
-from cellwright.secret_shapes import FoundShape, find_shapes
+from cellwright.secret_names import find_passwords, is_environment_secret
+from cellwright.secret_shapes import (
+    CONTEXT_CHARACTERS,
+    FoundShape,
+    find_open_shape,
+    find_shapes,
+)
 
-__all__ = ["Redactor", "StreamRedactor"]
+__all__ = ["PLACEHOLDER", "Cut", "Redactor", "StreamRedactor"]
 
 T = TypeVar("T")
-SECRET_NAME = re.compile(
-    r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH_?KEY",
-    re.IGNORECASE,
-)
-NOT_SECRET_NAME = re.compile(r"(_FILE|_PATH|_DIR|_URL|_URI|_HOST|_NAME|_TOKENS)$", re.IGNORECASE)
-NOT_SECRET_VALUES = frozenset(
-    {
-        "anonymous",
-        "changeme",
-        "disabled",
-        "localhost",
-        "password",
-        "redacted",
-        "required",
-        "undefined",
-    }
-)
 SHORTEST_SECRET = 8
 PASSES = 3
 REMEMBERED, REMEMBERED_CHARACTERS = 2_000, 2_000
-HELD_BACK_CHARACTERS = 512
-PRIVATE_KEY_CHARACTERS = 16_384
+PLACEHOLDER = re.compile(r"«redacted:[a-z0-9_]+:[0-9a-f]{4}»")
+"""What stands in the place of a secret."""
 BINARY_MIMES = ("image/", "audio/", "video/")
-OPEN_WORD = re.compile(r"[!#-&(-;=?-~]+\Z")
-"""The unfinished word at the end of a chunk: ASCII without blanks, quotes and angle brackets."""
+STEM_CHARACTERS = 3
+LOOKS_AT_ONCE, LOOKS_A_SECOND, CHARACTERS_A_LOOK = 1_000, 200.0, 512
+"""How often a stream is looked at: each piece as it comes, but a flood of single letters only some
+letters at a time."""
+
+
+class Cut(NamedTuple):
+    """How much of a text that goes on can be shown."""
+
+    position: int
+    is_clean: bool
+    """Whether there is no secret in it."""
 
 
 class Redactor:
@@ -75,6 +75,13 @@ class Redactor:
         placeholders = " ".join(placeholder for _, placeholder in known)
         usable = [item for item in known if item[0] not in placeholders]
         self._known = sorted(usable, key=lambda item: len(item[0]), reverse=True)
+        self._longest = max((len(form) for form, _ in known), default=0)
+        self._by_stem: dict[str, list[str]] = {}
+        for form, _ in self._known:
+            self._by_stem.setdefault(form[:STEM_CHARACTERS], []).append(form)
+        self._stem_beginnings = frozenset(stem[:size] for stem in self._by_stem for size in (1, 2))
+        stems = "|".join(map(re.escape, self._by_stem))
+        self._stems = re.compile(stems) if stems else None
         self._clean: set[str] = set()
         # Texts without secrets: what the tools are for is said again in every run.
 
@@ -84,8 +91,12 @@ class Redactor:
         secrets = {
             name: value.strip()
             for name, value in environ.items()
-            if _is_secret(name, value.strip())
+            if is_environment_secret(name, value.strip())
         }
+        for name, value in environ.items():
+            for number, password in enumerate(find_passwords(value.strip())):
+                if len(password) >= SHORTEST_SECRET:
+                    secrets[f"{name}_password_{number}"] = password
         if len(key.strip()) >= SHORTEST_SECRET and key.strip() not in secrets.values():
             secrets["api_key"] = key.strip()
         return cls(secrets)
@@ -95,14 +106,15 @@ class Redactor:
         is_short = len(text) <= REMEMBERED_CHARACTERS
         if is_short and text in self._clean:
             return text
-        redacted = self._redacted(text)
+        redacted = self.redact(text)
         if is_short and redacted is text:
             if len(self._clean) >= REMEMBERED:
                 self._clean.clear()
             self._clean.add(text)
         return redacted
 
-    def _redacted(self, text: str) -> str:
+    def redact(self, text: str) -> str:
+        """``text`` without its secrets; not remembered."""
         for form, placeholder in self._known:
             if form in text:
                 text = text.replace(form, placeholder)
@@ -122,28 +134,50 @@ class Redactor:
         """An event, message or record without secrets; the same object when it has none."""
         return self._walked(event)  # type: ignore[no-any-return]
 
-    def safe_cut(self, text: str, cut: int) -> int:
-        """The last place up to ``cut`` where ``text`` can be parted without parting a secret."""
+    def find_cut(self, text: str) -> Cut:
+        """Find how much of a text that goes on can be shown, whatever comes next.
+
+        Behind that place something stands, or may begin, that is a secret once more text comes.
+        """
+        position = min(find_open_shape(text), self._find_open_known(text))
+        redacted = self.redact(text)
+        if redacted is text:
+            return Cut(position, is_clean=True)
+        # A secret that is taken out may bring the beginning of the next one to light.
+        end = redacted[find_open_shape(redacted) :]
+        if text.endswith(end):
+            position = min(position, len(text) - len(end))
+        return Cut(self._before_secret(text, position), is_clean=False)
+
+    def _before_secret(self, text: str, cut: int) -> int:
+        """The cut, or where the secret begins that it would part."""
         spans = [(shape.start, shape.end) for shape in find_shapes(text)]
         for form, _ in self._known:
             start = text.find(form)
             while start >= 0:
                 spans.append((start, start + len(form)))
-                start = text.find(form, start + 1)
+                start = text.find(form, start + len(form))
         for start, end in sorted(spans, reverse=True):
             if start < cut < end:
                 cut = start
         return cut
 
-    def could_begin(self, text: str) -> int:
-        """How many characters at the end of ``text`` a known secret may begin with."""
-        longest = 0
-        for form, _ in self._known:
-            for size in range(min(len(form) - 1, len(text)), longest, -1):
-                if text.endswith(form[:size]):
-                    longest = size
-                    break
-        return longest
+    def _find_open_known(self, text: str) -> int:
+        """Where at the end of ``text`` a known secret may begin."""
+        position = max(0, len(text) - self._longest)
+        while self._stems is not None:
+            found = self._stems.search(text, position)
+            if found is None:
+                break
+            begin = found.start()
+            rest = text[begin:]
+            if any(form.startswith(rest) for form in self._by_stem[found.group()]):
+                return begin
+            position = begin + 1
+        for size in range(STEM_CHARACTERS - 1, 0, -1):
+            if text[-size:] in self._stem_beginnings:
+                return len(text) - size
+        return len(text)
 
     def _walked(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -183,42 +217,74 @@ class Redactor:
 class StreamRedactor:
     """Redacts text that comes in pieces, so that a secret cut in two is still found.
 
-    The unfinished word at the end of a piece (512 characters at most), a private key that has not
-    ended and anything a known secret may begin with are held back until more text comes, or
-    ``flush`` is called.
+    What more text could make a secret is held back until that is decided, or ``flush`` is called;
+    all else is shown at once. The pieces together are what ``Redactor.text`` makes of the whole.
 
-    Not covered: a secret longer than what is held back.
+    Not covered: a word and what it says of the next one with more than 150 characters between.
+
+    Args:
+        redactor: Knows the secrets.
+        clock: Seconds, for the pace: what comes letter by letter is looked at some letters at a
+            time.
     """
 
-    def __init__(self, redactor: Redactor) -> None:
+    def __init__(self, redactor: Redactor, clock: Callable[[], float] = time.monotonic) -> None:
         self._redactor = redactor
+        self._clock = clock
+        self._shown = ""
+        """The end of what was shown: it may say of the next word that it is a secret."""
         self._held = ""
+        self._pieces: list[str] = []
+        self._waiting = 0
+        self._looks = float(LOOKS_AT_ONCE)
+        self._fed_at = clock()
 
     def feed(self, text: str) -> str:
         """The text that is safe to show now."""
-        self._held += text
-        cut = self._redactor.safe_cut(self._held, len(self._held) - self._open_characters())
-        ready, self._held = self._held[:cut], self._held[cut:]
-        return self._redactor.text(ready)
+        self._pieces.append(text)
+        self._waiting += len(text)
+        # Looking again costs as much as is held: the more that is, the more has to come first.
+        if self._waiting < len(self._held) // 4:
+            return ""
+        now = self._clock()
+        earned = (now - self._fed_at) * LOOKS_A_SECOND + len(text) / CHARACTERS_A_LOOK
+        self._fed_at = now
+        self._looks = min(LOOKS_AT_ONCE, self._looks + earned)
+        if self._looks < 1:
+            return ""
+        self._looks -= 1
+        return self.settle()
+
+    def settle(self) -> str:
+        """What of the text that came is safe to show, however little it is."""
+        if not self._waiting:
+            return ""
+        self._take_pieces()
+        cut = self._redactor.find_cut(self._shown + self._held)
+        return self._show(max(0, cut.position - len(self._shown)), is_clean=cut.is_clean)
 
     def flush(self) -> str:
         """What was held back; the text ends here."""
-        ready, self._held = self._held, ""
-        return self._redactor.text(ready)
+        self._take_pieces()
+        ready = self._show(len(self._held), is_clean=False)
+        self._shown = ""
+        return ready
 
-    def _open_characters(self) -> int:
-        held = self._held
-        begin = held.rfind("-----BEGIN")
-        if begin >= 0 and held.find("-----END", begin) < 0:
-            size = len(held) - begin
-            return size if size <= PRIVATE_KEY_CHARACTERS else 0
-        word = OPEN_WORD.search(held[-HELD_BACK_CHARACTERS:])
-        size = len(word.group()) if word else 0
-        # "Bearer " and the like: the word before an open one belongs to it.
-        before = held[: len(held) - size].rstrip(" ")
-        if before.lower().endswith("bearer"):
-            size = len(held) - len(before) + len("bearer")
-        return max(size, self._redactor.could_begin(held))
+    def _take_pieces(self) -> None:
+        self._held += "".join(self._pieces)
+        self._pieces.clear()
+        self._waiting = 0
+
+    def _show(self, size: int, *, is_clean: bool) -> str:
+        ready, self._held = self._held[:size], self._held[size:]
+        if ready and not is_clean:
+            redacted = self._redactor.redact(self._shown + ready)
+            if redacted.startswith(self._shown):
+                ready = redacted[len(self._shown) :]
+            else:
+                ready = self._redactor.redact(ready)
+        self._shown = (self._shown + ready)[-CONTEXT_CHARACTERS:]
+        return ready
 
 
 def _without_shapes(text: str, found: list[FoundShape]) -> str:
@@ -228,15 +294,6 @@ def _without_shapes(text: str, found: list[FoundShape]) -> str:
         pieces += [text[end : shape.start], _placeholder(shape.kind, secret)]
         end = shape.end
     return "".join([*pieces, text[end:]])
-
-
-def _is_secret(name: str, value: str) -> bool:
-    return (
-        len(value) >= SHORTEST_SECRET
-        and SECRET_NAME.search(name) is not None
-        and NOT_SECRET_NAME.search(name) is None
-        and value.casefold() not in NOT_SECRET_VALUES
-    )
 
 
 def _forms(value: str) -> Iterable[str]:

@@ -36,6 +36,7 @@ from cellwright.outputs import Output
 from cellwright.policy import LOADS, Answer, Approver
 from cellwright.prompts import Manifest, Parameters, Reply
 from cellwright.recording import RecordedCall, RecordedExecution, RunRecord
+from cellwright.redaction import PLACEHOLDER
 from cellwright.settings import MODES, Limits, checked_mode
 from cellwright.stopping import Stop
 from cellwright.turn_sources import tools_of
@@ -63,6 +64,9 @@ __import__("cellwright.components.live_registry", fromlist=["LIVE"]).offer_again
     globals(), {tools!r}
 )"""
 RECORDED = "Not called again, their recorded results are used: {names}."
+WITHOUT_SECRETS = (
+    "Cells that ran before hold secrets, which no record has: what needs them fails or differs."
+)
 NOT_OFFERED = "Tools of that run that are not here, so the model is not offered them: {names}."
 
 
@@ -217,6 +221,9 @@ def _again(
         gone = _offer_again(record, place, stop, added)
         missing = {manifest.name for manifest in gone} - added
         question = replace(question, notice=_notice(NOT_OFFERED, missing))
+    if any(PLACEHOLDER.search(source) for source in record.start_executed):
+        notice = f"{question.notice} {WITHOUT_SECRETS}".strip()
+        question = replace(question, notice=notice)
     conversation = Conversation(place)
     conversation.resume(_earlier(record), record.start_executed)
     yield from conversation.ask(question, lm, stop)

@@ -93,8 +93,12 @@ def test_running_code_adds_a_cell_starts_it_shows_its_output_and_finishes_it() -
 
 def test_the_model_reads_what_the_sink_let_through() -> None:
     context = make_context(FakeKernel({"x": Played((StreamOutput("stdout", "secret"),))}))
-    hidden = StreamOutput("stdout", "[hidden]")
-    context = replace(context, on_output=lambda output: CellOutput(output.cell_id, hidden))
+
+    def hide(output: CellOutput) -> CellOutput:
+        is_end = output.message == StreamOutput("stdout", "")
+        return output if is_end else CellOutput(output.cell_id, StreamOutput("stdout", "[hidden]"))
+
+    context = replace(context, on_output=hide)
     assert call(RunCell(SeenCells()), context, code="x").text == "[hidden]"
 
 

@@ -12,6 +12,7 @@ from cellwright.errors import CellwrightError, RunCancelled
 from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
 from cellwright.kernels.shell import ShellKernel, ShellOptions
+from cellwright.outputs import StreamOutput
 from cellwright.stopping import Stop
 from cellwright.values import from_dict, to_dict
 
@@ -32,7 +33,9 @@ def execute(text: str, stop_after: float | None = None) -> None:
     stop, captured = Stop(), list[CellOutput]()
 
     def keep(output: CellOutput) -> CellOutput:
-        captured.append(output)
+        # a stream's empty text says that it has ended
+        if not isinstance(output.message, StreamOutput) or output.message.text:
+            captured.append(output)
         return output
 
     if stop_after is not None:

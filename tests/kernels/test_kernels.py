@@ -12,6 +12,7 @@ from kernels.lanes import in_time, run, stopped_after
 
 from cellwright.cells import FileChange, VariableSummary
 from cellwright.errors import ToolError
+from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, Kernel
 from cellwright.outputs import (
     ClearOutput,
@@ -456,15 +457,17 @@ def test_the_kernel_describes_itself(kernel: Kernel, tmp_path: Path) -> None:
 
 
 def test_what_the_sink_returns_is_what_is_yielded(kernel: Kernel) -> None:
-    seen = []
+    seen: list[CellOutput] = []
+    clean = CellOutput("c", StreamOutput("stdout", "redacted"))
 
-    def redacting(output: object) -> object:
+    def redacting(output: CellOutput) -> CellOutput:
         seen.append(output)
-        return "redacted"
+        is_end = output.message == StreamOutput("stdout", "")
+        return output if is_end else clean
 
-    running = kernel.execute(CellRequest("c", "print('secret')"), Stop(), redacting)  # type: ignore[arg-type]
-    assert list(running) == ["redacted"]
-    assert len(seen) == 1
+    running = kernel.execute(CellRequest("c", "print('secret')"), Stop(), redacting)
+    assert list(running) == [clean]
+    assert seen[0] == CellOutput("c", StreamOutput("stdout", "secret\n"))
 
 
 # Limits

@@ -193,7 +193,9 @@ def test_a_terminal_answers_what_the_code_asks(service: FakeService, tmp_path: P
     lines = (LOAD, "%agent --mode auto greet", "print('hello', who)")
     shown = at_a_terminal(tmp_path, *lines, typed={"Who? ": "Ada"})
     assert "\nhello Ada\n" in shown
-    assert last_run().executions[0].execution.status == "ok"
+    ran = last_run().executions[0].execution
+    assert ran is not None
+    assert ran.status == "ok"
 
 
 def test_without_a_terminal_no_model_is_asked(service: FakeService, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from cellwright.events import CellEvent, CellFinished, CellOutput, CellStarted
 from cellwright.kernels import CellRequest
 from cellwright.messages import ImagePart, Part
 from cellwright.outputs import ErrorOutput, Output, OutputMessage, fold
+from cellwright.redaction import PLACEHOLDER
 from cellwright.summaries import summarise
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "broken_off",
     "cell_request",
     "cell_result",
+    "check_secrets",
     "checked_code",
     "get_ready",
     "run_cell",
@@ -81,7 +83,24 @@ def checked_code(code: str) -> str:
             f"The code has {len(code):,} characters; at most {CODE_LIMIT_CHARACTERS:,} can run.",
             hint="Split it, or write data to a file in several steps.",
         )
+    check_secrets(code)
     return code
+
+
+def check_secrets(source: str) -> None:
+    """Refuse code in which something stands for a secret: it would do what nobody wrote.
+
+    Raises:
+        ToolError: A secret was taken out of it, or its writer read it that way.
+    """
+    found = PLACEHOLDER.search(source)
+    if found:
+        raise ToolError(
+            f"Nothing was changed or run: {found.group()} stands for a secret, which is kept from "
+            "models and records.",
+            hint="Use the variable that holds it, os.environ or getpass; leave a cell that holds "
+            "one as it is, and ask the person where a new one is needed.",
+        )
 
 
 def run_cell(

@@ -17,12 +17,14 @@ from cellwright.content import text
 from cellwright.errors import ToolError
 from cellwright.events import CellAdded, CellEvent
 from cellwright.outputs import ErrorOutput, StreamOutput
+from cellwright.secret_names import Strength, strength_of
 from cellwright.text_cleaning import ESCAPES, clean
 from cellwright.truncation import shorten
 
 __all__ = ["InspectVariable", "InstallPackage", "ListVariables"]
 
 VARIABLE_LIMIT = 60
+WORD = re.compile(r"\w+")
 INSTALL_TIMEOUT_SECONDS = 600.0
 PIP_CODE = """\
 %pip install --no-input --disable-pip-version-check {requirement}
@@ -82,6 +84,9 @@ class InspectVariable(Component):
             name: The variable, or a part such as `df.price` or `d["a"]`.
         """
         said = clean(str(context.kernel.probe("inspect_variable", {"name": name})))
+        if any(strength_of(word) is not Strength.NONE for word in WORD.findall(name)):
+            # Beside its name a password is known for one.
+            said = f"{name}: {said}"
         short = shorten(said, context.limits.output_tokens, name)
         if short.was_cut:
             context.shelf.keep(name, said)

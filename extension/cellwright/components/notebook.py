@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from cellwright.cells import Cell, source_hash
 from cellwright.components import Component, Risk, ToolContext, ToolLimits, ToolYield
-from cellwright.components.cell_running import SeenCells, checked_code
+from cellwright.components.cell_running import SeenCells, check_secrets, checked_code
 from cellwright.components.going_on import run_softly
 from cellwright.content import text
 from cellwright.errors import ToolError
@@ -103,6 +103,8 @@ class AddCell(Component):
         """
         if after and context.notebook is not None:
             _cell(context.notebook, after)
+        if cell_type == "code":
+            check_secrets(source)
         cell_id = context.new_cell_id()
         self._seen.note(cell_id, source)
         yield CellAdded(cell_id, source, cell_type, after, context.call_id)
@@ -151,6 +153,7 @@ class EditCell(Component):
         _check_seen(self._seen, cell, "if your edit still fits, keeping what they wrote")
         if run and cell.cell_type != "code":
             raise ToolError(f"Cell {cell_id!r} is {cell.cell_type}; only code can run.")
+        check_secrets(source)
         if run:
             checked_code(source)
         yield CellEdited(cell_id, source, source_hash(cell.source), context.call_id)

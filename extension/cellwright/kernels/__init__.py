@@ -26,7 +26,11 @@ __all__ = [
 ]
 
 OutputSink = Callable[[CellOutput], CellOutput]
-"""Sees each output when it is captured, before it is shown; returns it redacted and recorded."""
+"""Sees each output when it is captured, before it is shown; returns it redacted and recorded.
+
+It may hold back the end of a stream's text, which could be half of a secret; a stream's empty text
+says that the stream has ended. What it returns is empty where all of it is held back.
+"""
 
 
 class PendingInput(Protocol):

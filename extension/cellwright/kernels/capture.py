@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, OutputSink
 from cellwright.outputs import (
+    ClearOutput,
     DisplayUpdate,
     ErrorOutput,
     OutputMessage,
@@ -62,6 +63,7 @@ class Capture:
         self._tail_size = 0
         self._dropped = 0
         self._seen = 0
+        self._open_streams: set[str] = set()
 
     @property
     def overflowed(self) -> bool:
@@ -101,6 +103,7 @@ class Capture:
             while self._tail:
                 self._emit(self._tail.popleft().message)
             self._tail_size = self._dropped = 0
+            self._end_streams()
 
     def take(self) -> list[CellOutput]:
         """What was handed on since the last call."""
@@ -154,10 +157,25 @@ class Capture:
             self._dropped += gone.size
 
     def _emit(self, message: OutputMessage) -> None:
+        if isinstance(message, StreamOutput):
+            self._open_streams.add(message.name)
+        elif isinstance(message, ErrorOutput | ClearOutput):
+            self._end_streams()
+        self._hand_to_sink(message)
+
+    def _end_streams(self) -> None:
+        """Let the sink give out what it holds back of each stream: no more text follows it."""
+        names, self._open_streams = sorted(self._open_streams, reverse=True), set()
+        for name in names:
+            self._hand_to_sink(StreamOutput(name, ""))
+
+    def _hand_to_sink(self, message: OutputMessage) -> None:
         if self.failure is not None:
             return
         try:
-            self._ready.append(self._sink(CellOutput(self._request.cell_id, message)))
+            kept = self._sink(CellOutput(self._request.cell_id, message))
+            if not isinstance(kept.message, StreamOutput) or kept.message.text:
+                self._ready.append(kept)
         except Exception as error:
             # It must not come up inside print(); whoever runs the cell raises it.
             self.failure = error
