@@ -173,6 +173,17 @@ def test_allowing_for_the_session_is_remembered_across_runs() -> None:
     assert later.decide(tool, {"code": "!rm x"}).kind == "ask"
 
 
+def test_allowing_edits_for_the_session_allows_no_runs() -> None:
+    trusted: set[str] = set()
+    tool = EditCell(SeenCells())
+    edit = {"cell_id": "a", "source": "x = 1"}
+    call = ToolStarted("1", "edit_cell", edit, "edit cell", "edit")
+    Policy("ask", Person(Answer(True, for_session=True)), trusted).ask(call, "")
+    later = Policy("ask", Person(Answer(False)), trusted)
+    assert later.decide(tool, edit).kind == "allow"
+    assert later.decide(tool, {**edit, "run": True}).kind == "ask"
+
+
 def test_a_refusal_is_never_remembered_as_trust() -> None:
     policy = Policy("ask", Person(Answer(False, for_session=True)))
     assert not policy.ask(CALL, "").allowed

@@ -146,6 +146,11 @@ def _planned(assessment: Assessment, always: bool) -> Decision:
     )
 
 
+def _trusted_as(name: str, risk: str) -> str:
+    """What is noted of a tool: who allowed its edits has not allowed it to run anything."""
+    return f"{name} (edit)" if risk == "edit" else name
+
+
 @dataclass
 class Policy:
     """Decides about the calls of one run and asks where it has to."""
@@ -172,10 +177,13 @@ class Policy:
         notebook: Notebook | None = None,
     ) -> Decision:
         """Whether the call runs, is asked about or is refused."""
+        assessment = assess(component, arguments, notebook)
         return decide(
             self.mode,
-            assess(component, arguments, notebook),
-            trusted=component.name in self.trusted,
+            assessment,
+            trusted=not self.trusted.isdisjoint(
+                (component.name, _trusted_as(component.name, assessment.risk))
+            ),
             someone=self.approver is not None,
         )
 
@@ -189,5 +197,5 @@ class Policy:
             return Answer(False, "batch", "Nobody can be asked here.")
         answer = self.approver.ask(call, reason)
         if answer.allowed and answer.for_session:
-            self.trusted.add(call.name)
+            self.trusted.add(_trusted_as(call.name, call.risk))
         return answer

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from browser.conftest import Contexts
+from browser.test_painting import open_with
 from fake_service import FakeService, text, tool_call, tool_calls
 from lab import LabServer
 from notebook_page import NotebookPage, count_until, loaded_page
 from panel_page import Script, call
 from playwright.sync_api import expect
-from test_painting import open_with
-from test_sink import PAYLOADS, Sink
+from sink import PAYLOADS, Sink
 
 from cellwright.browser_loads import browser_loads
 

@@ -75,7 +75,7 @@ def test_cells_are_moved_and_deleted_by_id_and_each_is_one_undo(page: NotebookPa
     )
     page.start("0", "1", "2")
     page.ask()
-    page.button("Approve").click()  # even in Auto: it may be the person's own work
+    page.button("Delete cell").click()  # even in Auto: it may be the person's own work
     page.wait_for_answer()
     assert page.ids() == ["cell-2", "cell-0"]
     page.lab.execute("notebook:undo-cell-action")

@@ -10,7 +10,7 @@ from fake_service import text, tool_calls
 from notebook_page import NotebookPage, shown
 from panel_page import call
 from playwright.sync_api import expect
-from test_sink import Sink
+from sink import Sink
 
 pytestmark = pytest.mark.browser
 

@@ -31,6 +31,7 @@ def test_code_becomes_a_cell_and_its_outputs_come_between_begin_and_end(
     record = front_end.kernel.last_run
     assert cell.told == {
         "op": "add",
+        "asks": True,
         "run": record.run_id,
         "call": record.calls[0].call_id,
         "cell_id": record.cells[0].cell.id,

@@ -108,14 +108,11 @@ function Change({ card, target, follows }: ChangeProps) {
       );
     case 'run':
       return <Code card={card} />;
-    case 'install':
-      return (
-        <CodeBlock
-          text={String(card.given.name)}
-          label={trans.__('Arguments of this call')}
-          isWhole
-        />
-      );
+    case 'install': {
+      const { name } = card.given;
+      const text = typeof name === 'string' ? name : card.argumentsText;
+      return <CodeBlock text={text} label={trans.__('Arguments of this call')} isWhole />;
+    }
     case 'other':
       return (
         <>
