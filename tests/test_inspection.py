@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
+import types
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib as mpl
@@ -99,12 +102,21 @@ def test_columns_of_odd_values_are_told_without_fuss() -> None:
     assert "name str all different: name 0, …" in describe(long)
 
 
-def test_a_column_that_raises_is_told_by_its_type() -> None:
+def test_a_subclass_of_a_table_is_told_by_what_its_parent_knows() -> None:
     class Odd(pd.Series):
         def isna(self) -> Any:
             raise RuntimeError("no")
 
-    assert describe(Odd([1, 2])) == "Odd: 0    1\n1    2\ndtype: int64"
+    class Own(pd.DataFrame):
+        @property
+        def shape(self) -> Any:
+            raise RuntimeError("no")
+
+    assert describe(Odd([1, 2])).splitlines() == ["Series 2 values, int64", "int 1/1.5/2"]
+    assert headline(Own({"a": [1, 2]})) == "2 rows x 1 columns"
+
+
+def test_a_named_column_tells_its_name() -> None:
     series = pd.Series([1, 2], name="n")
     assert describe(series).splitlines() == ["Series 2 values, int64, name 'n'", "int 1/1.5/2"]
 
@@ -214,17 +226,33 @@ class Raises:
 
 def test_a_raising_repr_is_told_and_breaks_nothing() -> None:
     """K23."""
-    assert describe(Raises()) == "Raises: <Raises object; its repr raises ValueError>"
-    assert headline(Raises()) == "<Raises object; its repr raises ValueError>"
-    assert safe_repr([Raises()]).startswith("list of 1: <Raises object")
+    assert describe(Raises()) == "Raises: <Raises object>"
+    assert headline(Raises()) == "<Raises object>"
+    assert safe_repr([Raises()]) == "list of 1: <Raises object>"
 
 
-def named(name: str, module: str, **members: Any) -> Any:
-    """An object of a library that is not installed here."""
-    return type(name, (), {"__module__": module, **members})()
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Makes an object of a library that is not installed here."""
+
+    def make(name: str, module: str, **members: Any) -> Any:
+        cls = type(name, (), {"__module__": module, **members})
+        stands_for = types.ModuleType(module)
+        setattr(stands_for, name, cls)
+        monkeypatch.setitem(sys.modules, module, stands_for)
+        return cls()
+
+    return make
 
 
-def test_objects_of_libraries_that_are_not_here_are_known_by_name() -> None:
+def test_an_object_that_only_claims_to_be_of_a_library_is_none_of_its() -> None:
+    liar = type("DataFrame", (), {"__module__": "pandas", "shape": (1, 2)})()
+    assert headline(liar) == "<DataFrame object>"
+
+
+def test_objects_of_libraries_that_are_not_here_are_known_by_name(
+    named: Callable[..., Any],
+) -> None:
     tensor = named("Tensor", "torch", shape=(2, 3), dtype="float32")
     assert headline(tensor) == "shape (2, 3), float32"
     broken = named("Tensor", "torch", shape=None, dtype="float32")
@@ -262,7 +290,7 @@ class Column:
         return self.values
 
 
-def polars_table(shape: tuple[int, int], columns: dict[str, Any]) -> Any:
+def polars_table(named: Callable[..., Any], shape: Any, columns: dict[str, Any]) -> Any:
     return named(
         "DataFrame",
         "polars.dataframe.frame",
@@ -272,9 +300,9 @@ def polars_table(shape: tuple[int, int], columns: dict[str, Any]) -> Any:
     )
 
 
-def test_polars_tables_are_told_too() -> None:
+def test_polars_tables_are_told_too(named: Callable[..., Any]) -> None:
     columns = {"n": Column("Int64", [1, 2, None]), "s": Column("String", ["a", "a", "b"])}
-    frame = polars_table((3, 2), columns)
+    frame = polars_table(named, (3, 2), columns)
     assert headline(frame) == "3 rows x 2 columns"
     assert describe(frame).splitlines() == [
         "polars DataFrame 3 rows x 2 columns",
@@ -297,7 +325,7 @@ class SlowColumn(Column):
         return super().min()
 
 
-def test_looking_stops_when_the_time_is_up() -> None:
+def test_looking_stops_when_the_time_is_up(named: Callable[..., Any]) -> None:
     columns = {"slow": SlowColumn("Int64", [1]), "next": Column("Int64", [2])}
-    frame = polars_table((1, 2), columns)
+    frame = polars_table(named, (1, 2), columns)
     assert describe(frame).splitlines()[1:] == ["slow Int64 1/1/1", "next Int64"]

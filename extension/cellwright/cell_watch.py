@@ -12,12 +12,11 @@ import json
 import os
 import sys
 import time
-import types
 from typing import Any
 
 from .drain import Drain
 from .figures import FigureWatch
-from .inspection import describe, headline, kind
+from .inspection import describe, headline, is_module, kind, length_of, type_name
 from .interrupt_watch import InterruptWatch
 
 __all__ = [
@@ -316,17 +315,13 @@ def request_marks(shell: Any) -> Any:
 
 def summarise_result(value: Any) -> str:
     """A compact text where it says more than ``text/plain``; else the empty string."""
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return ""
-    if kind(value):
-        return describe(value)
-    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > 50:
+    if kind(value) or (length_of(value) or 0) > 50:
         return describe(value)
     return ""
 
 
 def row(name: str, value: Any) -> dict[str, str]:
-    return {"name": name, "type": type(value).__name__, "text": headline(value)}
+    return {"name": name, "type": type_name(value), "text": headline(value)}
 
 
 def own_names(shell: Any) -> list[str]:
@@ -335,7 +330,7 @@ def own_names(shell: Any) -> list[str]:
         name
         for name, value in list(shell.user_ns.items())
         if not name.startswith("_")
-        and not isinstance(value, types.ModuleType)
+        and not is_module(value)
         and not (name in hidden and hidden[name] is value)
     ]
 
@@ -347,17 +342,17 @@ def _marks(shell: Any) -> dict[str, Any]:
 
 
 def _mark(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float)):
-        return (type(value), repr(value) if isinstance(value, float) else value)
-    size: Any = None
-    if isinstance(value, (list, dict, set, bytearray)):
-        size = len(value)
-    elif kind(value):
+    cls = type(value)
+    if value is None or cls is bool or cls is int or cls is float:
+        return (id(cls), repr(value) if cls is float else value)
+    size: Any = length_of(value)
+    if kind(value):
         try:
             size = tuple(value.shape)
         except Exception:
             size = None
-    return (id(value), type(value), size)
+    # The class itself would be compared by its metaclass.
+    return (id(value), id(cls), size)
 
 
 class _Files:

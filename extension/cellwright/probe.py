@@ -21,7 +21,16 @@ from collections.abc import Callable
 from typing import Any
 
 from .cell_watch import STATE, own_names, row
-from .inspection import describe, safe_repr
+from .inspection import (
+    RunsCodeError,
+    describe,
+    is_plain,
+    read_attribute,
+    read_item,
+    safe_repr,
+    says_itself,
+    type_name,
+)
 
 __all__ = ["FUNCTIONS", "ProbeError", "answer", "answer_text"]
 
@@ -85,14 +94,17 @@ def _part(namespace: dict[str, Any], node: ast.AST, whole: str) -> Any:
         if isinstance(node, ast.Name):
             return namespace[node.id]
         if isinstance(node, ast.Attribute):
-            return getattr(_part(namespace, node.value, whole), node.attr)
+            return read_attribute(_part(namespace, node.value, whole), node.attr)
         if isinstance(node, ast.Subscript):
             wrapped = type(node.slice).__name__ == "Index"  # Python 3.8
             index: Any = node.slice
             key = ast.literal_eval(index.value if wrapped else index)
-            return _part(namespace, node.value, whole)[key]
+            return read_item(_part(namespace, node.value, whole), key)
     except ProbeError:
         raise
+    except RunsCodeError as error:
+        text = f"{ast.unparse(node)!r} cannot be read without running code: {error}. Run a cell."
+        raise ProbeError(text) from None
     except KeyError:
         raise ProbeError(f"there is no {ast.unparse(node)!r}{_close(namespace, node)}") from None
     except Exception as error:
@@ -155,19 +167,20 @@ def last_error(_shell: Any) -> dict[str, str] | None:
     frames = traceback.extract_tb(value.__traceback__)
     own = [frame for frame in frames if _is_cell(frame.filename)]
     lines = [f"{_place(frame)}: {frame.line}" for frame in (own or frames[-3:])[-6:]]
-    name, told = type(value).__name__, safe_text(value)
-    file = own[-1].filename if own else str(getattr(value, "filename", ""))
+    name, told = type_name(value), safe_text(value)
+    at = value.filename if isinstance(value, SyntaxError) and says_itself(type(value)) else ""
+    file = own[-1].filename if own else str(at)
     source = "".join(linecache.getlines(file))[:SOURCE_LIMIT]
     text = "\n".join([*lines, f"{name}: {told}"])
     return {"ename": name, "evalue": told, "text": text, "source": source}
 
 
 def safe_text(error: BaseException) -> str:
-    """What the exception says; some cannot even say that."""
-    try:
+    """What the exception says; where a class of the person's would say it, what it was given."""
+    given = BaseException.__dict__["args"].__get__(error)
+    if all(map(is_plain, given)) and says_itself(type(error)):
         return str(error)
-    except Exception:
-        return safe_repr(error)
+    return ", ".join(map(safe_repr, given))
 
 
 def _is_cell(filename: str) -> bool:

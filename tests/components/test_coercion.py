@@ -104,7 +104,7 @@ def test_a_list_may_hold_rich_values_among_others() -> None:
     mixed = [made(text="a"), Figureless(), Content("text", {"info": "b"})]
     assert read(as_output(mixed)) == "a|<nothing rich>|b"
     assert read(as_output({1, 2})) == "{1, 2}"
-    assert read(as_output({"f": Figureless()})) == "dict of 1: 'f': <nothing rich>"
+    assert read(as_output({"f": Figureless()})) == "dict of 1: 'f': <Figureless object>"
     assert read(as_output(Png)) == repr(Png)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Union
 
 from cellwright.adapters.fences import fences
-from cellwright.inspection import describe
+from cellwright.inspection import describe, kind, own_repr
 from cellwright.signatures import LiveObject, type_name
 
 __all__ = [
@@ -113,7 +113,9 @@ def plain_value(value: Any) -> Any:
         return said  # such as dspy.Code
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
-    return list(value) if isinstance(value, (set, frozenset)) else describe(value)
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    return describe(value) if kind(value) else own_repr(value)
 
 
 def read_value(text: str, name: str, annotation: Any) -> Any:

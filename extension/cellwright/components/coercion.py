@@ -15,7 +15,7 @@ from typing import Any
 from cellwright.content import ComponentOutput, Content
 from cellwright.content import content as checked_content
 from cellwright.figures import describe_figure
-from cellwright.inspection import describe, kind, safe_repr
+from cellwright.inspection import describe, kind, own_repr
 from cellwright.mime_text import bundle_text
 from cellwright.outputs import safe_json, safe_text
 from cellwright.pictures import picture_in
@@ -83,7 +83,7 @@ def _contents(value: Any, audience: Audience) -> tuple[Content, ...]:
     if isinstance(value, SCALARS) or _is_json(value):
         return (_plain(value),)
     drawn = _drawn(value, audience)
-    return drawn or (Content("text", {"info": safe_repr(value)}),)
+    return drawn or (Content("text", {"info": own_repr(value)}),)
 
 
 def _plain(value: Any) -> Content:
@@ -135,7 +135,7 @@ def _words(value: Any, data: Mapping[str, Any]) -> str:
         return f"Figure{size}: {describe_figure(value)}".rstrip(": ")
     if kind(value):
         return describe(value)
-    return bundle_text({"text/plain": safe_repr(value), **data})
+    return bundle_text({"text/plain": own_repr(value), **data})
 
 
 def _called(value: Any, method: str, **options: Any) -> Any:
