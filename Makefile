@@ -116,7 +116,8 @@ test-js: node_modules/setup.stamp
 
 test-unit: .venv/setup.stamp
 	rm -f .coverage .coverage.*
-	$(UNIT) $(SHARED) -n $(UNIT_WORKERS) -m 'not serial' --cov --cov-report=
+	$(UNIT) $(SHARED) -n $(UNIT_WORKERS) -m 'not serial and not browser and not server' \
+		tests tests/journeys --cov --cov-report=
 
 # Exit status 5 says that no test is marked serial.
 test-serial: .venv/setup.stamp
@@ -124,12 +125,13 @@ test-serial: .venv/setup.stamp
 
 test-server: .venv/setup.stamp
 	$(BIN)/pytest $(UNUSED) $(SHARED) -n $(WORKERS) tests/server --cov --cov-append --cov-report=
+	$(BIN)/pytest $(UNUSED) -m server tests/journeys || [ $$? -eq 5 ]
 
 coverage: .venv/setup.stamp
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
 
 test-browser: js
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m 'not serial' tests/browser
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m 'browser and not serial' tests/browser tests/journeys
 	$(BIN)/pytest -m serial tests/browser
 
 test-packaging: .venv/setup.stamp node_modules/setup.stamp

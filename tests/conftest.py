@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from measured_children import leave_out_children
 from quick_kernels import kernels_forked
 
-OWN_RUNS = ("browser", "packaging", "server")
+OWN_RUNS = ("browser", "journeys", "packaging", "server")
 """Folders that a plain ``pytest`` leaves out: each is a run of its own in the Makefile.
 
 Sync Playwright, pytest-jupyter and ordinary tests cannot share one process's event loop.

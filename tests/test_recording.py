@@ -328,11 +328,11 @@ class TestEnding:
         assert record.duration_seconds == len(analysis_run()) - 2 - waited
 
     def test_a_run_without_an_end_does_not_count_the_wait_for_an_approval(self) -> None:
-        events = (
+        events: list[Event] = [
             started("sum"),
             ApprovalAsked("a", "runs code"),
             ApprovalAnswered("a", True, "person"),
-        )
+        ]
         moments = (100.0, 101.0, 161.0)
         history = [
             RecordedEvent("r", number, moment, event)

@@ -39,7 +39,7 @@ export function LibraryView({ list }: { readonly list: LibraryList }) {
       <LibraryProgress list={list} />
       {documents.length > 0 && <LibrarySearch list={list} />}
       {documents.length > 0 && (
-        <table className="cw-table" aria-label={trans.__('Documents')}>
+        <table className="cw-table cw-documents" aria-label={trans.__('Documents')}>
           <Head
             columns={[
               { key: 'name', label: trans.__('Document') },

@@ -39,7 +39,7 @@ export function MemoryView({ list }: { readonly list: MemoryList }) {
         />
       </div>
       {memories.length > 0 && (
-        <table className="cw-table">
+        <table className="cw-table cw-memories">
           <Head
             columns={[
               { key: 'text', label: trans.__('Fact') },

@@ -108,7 +108,7 @@ function Row({ row, by }: { readonly row: UsageRow; readonly by: Grouping }) {
   const name = rowName(row, by, trans);
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" {...(by === 'month' && { className: 'cw-when' })}>
         {by === 'run' && open !== null ? (
           <button
             type="button"
