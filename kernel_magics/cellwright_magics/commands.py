@@ -101,6 +101,10 @@ RUNS_OPTIONS = (
     Option(("--find",), {"default": ""}),
     Option(("--widget",), {"action": "store_true"}),
 )
+DOCTOR_OPTIONS = (
+    Option(("--send",), {"action": "store_true"}),
+    Option(("--repair",), {"action": "store_true"}),
+)
 DEMOS_OPTIONS = (
     Option(("--score",), {"default": ">=1", "metavar": "RULE", "help": "Scores that are good."}),
     Option(("--limit",), {"type": int, "default": 4, "metavar": "N"}),
@@ -160,8 +164,9 @@ COMMANDS: dict[str, Command] = {
         Command("save-sample", "save-sample [ID] --check CODE --to FOLDER [--name ID]", "Make a "
                 "run a sample of a benchmark.", RUN_NAME, "last", SAVE_OPTIONS),
         Command("cells", "cells [ID]", "Put a run's code into the next cell.", RUN_NAME, "last"),
-        Command("doctor", "doctor [--send]", "Check key, endpoint, model, kernel and record.", None,
-                "", (Option(("--send",), {"action": "store_true"}),)),
+        Command("doctor", "doctor [--send] [--repair]", "Check key, endpoint, model, kernel and "
+                "record; --repair reads back what a damaged record holds.", None, "",
+                DOCTOR_OPTIONS),
         Command("usage", f"usage [{'|'.join(USAGE_GROUPS)}] [--plot] [--budget USD] "
                 "[--budget-tokens N]", "What models have cost; a month's budget, 'off' for none.",
                 USAGE_GROUP, "", USAGE_OPTIONS),
