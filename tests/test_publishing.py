@@ -90,3 +90,20 @@ def test_what_the_record_has_to_say_is_told_too(tmp_path: Path) -> None:
     assert isinstance(listener.events[-1], Notice)
     assert [item.sequence for item in listener.heard] == [1, 2]
     database.close()
+
+
+@pytest.mark.parametrize("listener", [None, Listener()], ids=["alone", "with a listener"])
+def test_what_the_record_has_to_say_is_in_the_record_itself(
+    listener: Listener | None, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    database = open_database(tmp_path / "file" / "runs.sqlite")
+    store = RunStore(database)
+    journal = store.start()
+    publisher = Publisher(journal, REDACTOR, None, listener)
+    publisher.publish(TextDelta("a"))
+    publisher.publish(TextDelta("b"))
+    kinds = [item.event.kind for item in store.events(journal.run_id)]
+    assert kinds == ["text_delta", "notice", "text_delta"], "said once, where it came up"
+    assert "runs.sqlite" in " ".join(store.record(journal.run_id).notices)
+    database.close()
