@@ -518,6 +518,13 @@ def test_missing_results_are_asked_for_once_and_then_the_run_ends() -> None:
     assert [text_of(message) for message in told] == ["question", "Hand in the table."]
 
 
+def test_calls_are_run_though_results_are_owed() -> None:
+    harness = Harness([calls(("echo", {"word": "a"})), calls(("submit", {"answer": "42"}))])
+    harness.parts = replace(harness.parts, owed=OwedTable())
+    assert harness.run().status == "completed"
+    assert [event.status for event in harness.of(ToolFinished)] == ["ok", "ok"]
+
+
 @pytest.mark.parametrize("when", ["between two steps", "in a tool"])
 def test_the_record_says_why_a_run_was_stopped(when: str) -> None:
     harness = Harness([calls(("broken", {"how": "stop"}), ("echo", {"word": "a"})), says("Done.")])

@@ -200,17 +200,17 @@ def test_002_60_the_words_of_a_pinned_turn_that_is_still_there_are_cut_last() ->
 
 @pytest.mark.parametrize("turns", [0, 20], ids=["still there", "left out and put back"])
 def test_002_60_the_question_is_cut_before_the_words_of_what_is_pinned(turns: int) -> None:
-    question, answer = user("p" * 900), AssistantMessage("a" * 900)
+    question, answer = user("p" * 5_000), AssistantMessage("a" * 5_000)
     pinned = PinnedTurn("r", text_of(question), answer, opening_of(question))
-    asked_now = user("start " + "q" * 12_000 + " end")
+    asked_now = user("start " + "q" * 90_000 + " end")
     messages = [SYSTEM, question, answer, *talk(range(turns))[1:], asked_now]
-    fitted = Window(3_000, (pinned,)).in_a_run(messages)
+    fitted = Window(20_000, (pinned,)).in_a_run(messages)
     assert fitted is not None
-    assert total_tokens(fitted) <= 3_000
+    assert total_tokens(fitted) <= 20_000
     words = [text_of(message) for message in fitted]
     assert "characters left out …]" in words[-1]
-    assert any("p" * 900 in text for text in words)
-    assert "a" * 900 in words
+    assert any("p" * 5_000 in text for text in words)
+    assert "a" * 5_000 in words
 
 
 def test_002_60_only_a_window_too_small_for_all_else_has_pinned_words_cut() -> None:

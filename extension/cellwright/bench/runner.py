@@ -20,8 +20,6 @@ __all__ = ["Attempt", "Options", "Progress", "Runner", "pending"]
 Attempt = Callable[[Job, Stop], SampleRecord]
 LOOK_SECONDS = 0.2
 END_SECONDS = 30.0
-WRITING_SECONDS = 10.0
-"""How long it is tried to write a sample down that has ended: it was paid for."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,8 @@ class Options:
     """No sample is begun once all of them together cost so much."""
     beat_seconds: float = 30.0
     """Where no sample ends for so long, it is told all the same how far it is."""
+    writing_seconds: float = 10.0
+    """How long it is tried to write a sample down that has ended: it was paid for."""
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,9 @@ class Runner:
             self._wait_for(threads)
             raise
         if isinstance(state.broken, OSError) and state.unwritten:
-            count = f"{state.unwritten} {'sample' if state.unwritten == 1 else 'samples'}"
+            noun = "sample" if state.unwritten == 1 else "samples"
             raise StoreError(
-                f"{count} ended and cannot be written: {state.broken}. "
+                f"{state.unwritten} {noun} ended and cannot be written: {state.broken}. "
                 f"{state.progress.done} are on disk.",
                 hint=f"Make room, then: cellwright bench resume {self._root}",
             ) from state.broken
@@ -237,9 +237,8 @@ class Runner:
             state.progress = self._advanced(state, ended)
             self._tell(state)
 
-    @staticmethod
-    def _write(files: ResultFiles, ended: SampleRecord | Failure) -> None:
-        until = time.monotonic() + WRITING_SECONDS
+    def _write(self, files: ResultFiles, ended: SampleRecord | Failure) -> None:
+        until = time.monotonic() + self._options.writing_seconds
         while True:
             try:
                 if isinstance(ended, Failure):
