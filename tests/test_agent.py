@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -324,8 +325,6 @@ def test_a_tool_call_written_as_text_is_not_run() -> None:
 def test_a_truncated_answer_says_so() -> None:
     """Fault M13."""
     reply = says("half an ans", finish="length")
-    from dataclasses import replace
-
     finished = Harness([replace(reply, truncated=True)]).run()
     assert (finished.status, finished.cause) == ("completed", "truncated")
     assert finished.reason
@@ -498,3 +497,46 @@ def test_002_75_a_run_with_a_call_is_told_in_this_order() -> None:
     failing = Harness([calls(("broken", {"how": "tool"})), says("Oh.")])
     failing.run()
     assert [event.status for event in failing.of(ToolFinished)] == ["error"]
+
+
+class OwedTable:
+    """A result that is never handed in."""
+
+    failure = ""
+
+    def reminder(self) -> str:
+        return "Hand in the table."
+
+
+def test_missing_results_are_asked_for_once_and_then_the_run_ends() -> None:
+    harness = Harness([says("First."), says("Second."), says("Third.")])
+    harness.parts = replace(harness.parts, owed=OwedTable())
+    finished = harness.run()
+    assert (finished.status, finished.cause) == ("agent validation failed", "results_missing")
+    assert finished.answer == "Second."
+    assert len(harness.of(ModelAsked)) == 2
+    told = [message for message in harness.history.messages if isinstance(message, UserMessage)]
+    assert [text_of(message) for message in told] == ["question", "Hand in the table."]
+
+
+def test_calls_are_run_though_results_are_owed() -> None:
+    harness = Harness([calls(("echo", {"word": "a"})), calls(("submit", {"answer": "42"}))])
+    harness.parts = replace(harness.parts, owed=OwedTable())
+    assert harness.run().status == "completed"
+    assert [event.status for event in harness.of(ToolFinished)] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("when", ["between two steps", "in a tool"])
+def test_the_record_says_why_a_run_was_stopped(when: str) -> None:
+    harness = Harness([calls(("broken", {"how": "stop"}), ("echo", {"word": "a"})), says("Done.")])
+    if when == "between two steps":
+        harness = Harness([calls(("echo", {"word": "a"})), says("Done.")])
+    why = "stopped by the test" if when == "in a tool" else "stopped because the lab was closed"
+
+    def look(event: Event) -> None:
+        if isinstance(event, ToolFinished):
+            harness.stop.set(why)
+
+    finished = harness.run(look)
+    assert finished.status == "cancelled"
+    assert why in finished.reason

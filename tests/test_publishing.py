@@ -266,3 +266,20 @@ def test_what_is_held_back_is_all_that_a_sudden_end_costs(store: RunStore) -> No
         publisher.publish(TextDelta(piece))
     assert all(kept.endswith(told) for kept, told in seen)
     assert seen[-1][0] == REDACTOR.text(f"The key is {KNOWN} and so on")
+
+
+@pytest.mark.parametrize("listener", [None, Listener()], ids=["alone", "with a listener"])
+def test_what_the_record_has_to_say_is_in_the_record_itself(
+    listener: Listener | None, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    database = open_database(tmp_path / "file" / "runs.sqlite")
+    store = RunStore(database)
+    journal = store.start()
+    publisher = Publisher(journal, REDACTOR, None, listener)
+    publisher.publish(TextDelta("a"))
+    publisher.publish(TextDelta("b"))
+    kinds = [item.event.kind for item in store.events(journal.run_id)]
+    assert kinds == ["text_delta", "notice", "text_delta"], "said once, where it came up"
+    assert "runs.sqlite" in " ".join(store.record(journal.run_id).notices)
+    database.close()

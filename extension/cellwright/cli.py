@@ -234,6 +234,13 @@ def _add_doctor(commands: Any) -> None:
     parser.add_argument(
         "--send", action="store_true", help="send one small request, which may cost a little"
     )
+    parser.add_argument(
+        "--repair",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="read back what can be read of a damaged record, or of FILE",
+    )
 
 
 def _add_check(commands: Any) -> None:

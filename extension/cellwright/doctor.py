@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from cellwright.errors import LMError, SetupError
+from cellwright.errors import LMError, SetupError, StoreError
 from cellwright.lm import LM, LMEvent
 from cellwright.lm.catalogue import list_models
 from cellwright.messages import SystemMessage, TextPart, UserMessage
@@ -18,9 +20,10 @@ from cellwright.services import Service, open_service
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
+from cellwright.store.salvage import Salvage, list_set_aside, repair
 from cellwright.store.vector_extension import extension_problem
 
-__all__ = ["Check", "checks"]
+__all__ = ["Check", "checks", "repair_record"]
 
 CheckStatus = Literal["ok", "warning", "failed", "skipped"]
 CONNECT_SECONDS = 3.0
@@ -66,6 +69,33 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[Check, ...]:
     finally:
         service.close()
     return (*found, _python(), _store(settings), *_vectors(settings))
+
+
+def repair_record(settings: Settings, source: Path | None = None) -> tuple[Check, ...]:
+    """Read back into the record what damaged ones hold.
+
+    Args:
+        settings: Where the record is.
+        source: A file to read; None: the record itself, and what was set aside before.
+    """
+    path = settings.home / "runs.sqlite"
+    if source is not None and not source.is_file():
+        text = f"There is no file {str(source)!r}."
+        return (Check("repair", "failed", text, "Name a record, or none for the usual one."),)
+    try:
+        found = repair(path, source)
+    except (OSError, StoreError, sqlite3.Error) as error:
+        action = "Close what uses it, see that the disk has room, and try again."
+        return (Check("repair", "failed", f"{str(path)!r}: {error}.", action),)
+    if not found:
+        return (Check("repair", "ok", f"{path} is sound, and nothing was set aside."),)
+    return tuple(_repaired(done, is_kept=source is None) for done in found)
+
+
+def _repaired(done: Salvage, *, is_kept: bool) -> Check:
+    kept = f"The damaged file is kept: {done.source}." if is_kept else ""
+    status: CheckStatus = "ok" if done.whole == done.runs else "warning"
+    return Check("repair", status, str(done), kept)
 
 
 def _key(settings: Settings, service: Service) -> Check:
@@ -158,6 +188,10 @@ def _store(settings: Settings) -> Check:
     if notices:
         action = notices[0].action or "Set CELLWRIGHT_HOME to another folder."
         return Check("record", "warning", notices[0].text, action)
+    aside = list_set_aside(path)
+    if aside:
+        text = f"{path} can be written. {len(aside)} damaged ones were set aside and not read back."
+        return Check("record", "warning", text, "Run: cellwright doctor --repair")
     return Check("record", "ok", f"{path} can be written.")
 
 

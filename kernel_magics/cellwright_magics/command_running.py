@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellwright.bench.saving import save_sample
-from cellwright.doctor import checks
+from cellwright.doctor import checks, repair_record
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
@@ -211,4 +211,7 @@ class Commands:
         return usage_command(group, order.line.arguments, order.store.database)
 
     def _doctor(self, order: _Order) -> object:
-        return CheckList(checks(order.settings, send=order.line.arguments.send))
+        arguments = order.line.arguments
+        if arguments.repair:
+            return CheckList(repair_record(order.settings))
+        return CheckList(checks(order.settings, send=arguments.send))

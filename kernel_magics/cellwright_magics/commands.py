@@ -188,6 +188,10 @@ RUNS_OPTIONS = (
     Option(("--find",), {"default": "", "metavar": "WORDS"}),
     Option(("--widget",), {"action": "store_true"}),
 )
+DOCTOR_OPTIONS = (
+    Option(("--send",), {"action": "store_true"}),
+    Option(("--repair",), {"action": "store_true"}),
+)
 DEMOS_OPTIONS = (
     Option(("--score",), {"default": ">=1", "metavar": "RULE"}),
     Option(("--limit",), {"type": int, "default": 4, "metavar": "N"}),
@@ -204,7 +208,6 @@ PROJECT = Option(("--project",), {"action": "store_true"})
 APPEND = Option(("--append",), {"action": "store_true"})
 LIBRARY = Option(("--name",), {"default": "", "metavar": "NAME"})
 ALL = Option(("--all",), {"action": "store_true"})
-SEND = Option(("--send",), {"action": "store_true"})
 
 ONE_RUN = (Argument(RUN, 0),)
 MANY = 1_000
@@ -232,7 +235,8 @@ COMMANDS = (
     _of_run("export", f"write a run to a file: {', '.join((*FORMATS, RECORD))}", *EXPORT_OPTIONS),
     _of_run("save-sample", "make a run a sample of a benchmark", *SAVE_OPTIONS),
     _of_run("cells", "put a run's code into the next cell"),
-    Command("doctor", "check key, endpoint, model, kernel and record", options=(SEND,)),
+    Command("doctor", "check key, endpoint, model, kernel and record; --repair reads back what a "
+            "damaged record holds", options=DOCTOR_OPTIONS),
     Command("usage", "what models have cost; a month's budget, 'off' for none",
             (Argument(GROUP, 0),), USAGE_OPTIONS),
     Command("usage by", "the same, by a group", (Argument(GROUP),), USAGE_OPTIONS[1:]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -207,3 +208,11 @@ def test_two_processes_append_whole_lines(tmp_path: Path) -> None:
     ]
     assert [worker.wait(60) for worker in workers] == [0, 0]
     assert len(list(ResultFiles(tmp_path, "a", "t").samples())) == 50
+
+
+def test_what_samples_share_is_said_again_where_its_file_was_deleted(tmp_path: Path) -> None:
+    values, long = SharedValues(tmp_path / "results"), {"text": "word " * 100}
+    name = values.keep(long)
+    shutil.rmtree(tmp_path / "results")
+    assert values.keep(long) == name
+    assert SharedValues(tmp_path / "results").take(name) == long

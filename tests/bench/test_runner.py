@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import gc
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from cellwright.bench.rooms import Rooms
 from cellwright.bench.runner import Options, Progress, Runner, pending
 from cellwright.bench.sample import SampleRecord, SampleTask, Score
 from cellwright.bench.suites import Item, Suite
-from cellwright.errors import RunCancelled
+from cellwright.errors import RunCancelled, StoreError
 from cellwright.prompts import Parameters
 from cellwright.stopping import Stop
 
@@ -254,3 +255,32 @@ def test_a_sample_that_takes_long_is_told_of_before_it_ends(tmp_path: Path) -> N
 
 def test_no_jobs_are_no_work(tmp_path: Path) -> None:
     assert Runner(tmp_path, Counting()).run([]).total == 0
+
+
+def test_a_sample_that_has_ended_is_written_as_soon_as_that_can_be_done(tmp_path: Path) -> None:
+    root = tmp_path / "out"
+    root.write_text("a file where the folder is to be")
+    timer = threading.Timer(1.0, root.unlink)
+    timer.start()
+    progress = Runner(root, Counting(), QUICK).run(jobs(3))
+    timer.join()
+    assert progress.done == 3
+    assert not pending(root, jobs(3))
+
+
+def test_samples_that_cannot_be_written_are_counted_apart_from_those_on_disk(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "out"
+
+    def spoil(progress: Progress) -> None:
+        if progress.done == 1:
+            shutil.rmtree(root)
+            root.write_text("a file where the folder is to be")
+
+    runner = Runner(root, Counting(), replace(QUICK, workers=1, writing_seconds=0.5), spoil)
+    with pytest.raises(StoreError) as failed:
+        runner.run(jobs(5))
+    assert failed.value.message.startswith("1 sample ended and cannot be written")
+    assert "1 are on disk" in failed.value.message
+    assert f"bench resume {root}" in failed.value.hint

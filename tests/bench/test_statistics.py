@@ -77,6 +77,16 @@ def test_samples_of_one_family_widen_the_interval() -> None:
     assert bootstrap(seen(*values)) == alone
 
 
+def test_the_bootstrap_leaves_out_one_in_forty_on_each_side() -> None:
+    values = [float(n) for n in range(101)]
+    found = bootstrap(seen(*values))
+    # The mean of 101 values is all but normal: 1.96 standard errors on each side.
+    half = 1.96 * (sum((v - 50) ** 2 for v in values) / 101) ** 0.5 / 101**0.5
+    assert found.value == 50
+    assert found.low == pytest.approx(50 - half, rel=0.01)
+    assert found.high == pytest.approx(50 + half, rel=0.01)
+
+
 def test_the_interval_is_the_one_that_fits() -> None:
     assert estimate(seen(1, 0, 1)).method == "wilson"
     assert estimate(seen(1, 0, 1, 0, families=2)).method == "clustered bootstrap"

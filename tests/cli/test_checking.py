@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
-from command_line import Shell
+from command_line import Shell, keep
 from fake_service import FakeService, text, tool_call
+from recorded_runs import analysis_run
 
 
 def test_with_nothing_set_the_demo_model_is_found_well(shell: Shell) -> None:
@@ -50,3 +53,45 @@ def test_the_command_is_named_and_not_the_magic(shell: Shell) -> None:
     with FakeService([]) as service:
         done = shell.asking(service).run("doctor")
     assert "Try it with: cellwright doctor --send" in done.out
+
+
+def test_a_damaged_record_is_read_back_and_kept(shell: Shell) -> None:
+    ids = [keep(shell, analysis_run()) for _ in range(20)]
+    home = Path(shell.environ["CELLWRIGHT_HOME"])
+    data = bytearray((home / "runs.sqlite").read_bytes())
+    data[:4096] = bytes(4096)  # nothing opens this as a database
+    (home / "runs.sqlite").write_bytes(data)
+    told = shell.run("runs")
+    assert "doctor --repair" in told.err
+    assert "No runs yet" in told.out
+    assert "doctor --repair" in shell.run("doctor").out
+
+    done = shell.run("doctor", "--repair", "--json")
+    assert done.code == 0, done.err
+    (check,) = done.document["checks"]
+    assert "20 of 20 runs" in check["text"]
+    (kept,) = home.glob("runs.sqlite.repaired-*")
+    assert str(kept) in check["action"]
+    assert kept.read_bytes() == data
+    listed = shell.run("runs", "--json").document
+    assert {run["run_id"] for run in listed["runs"]} == set(ids)
+    assert listed["counts"] == {"completed": 20}
+    assert "sound" in shell.run("doctor", "--repair").out
+    assert "doctor --repair" not in shell.run("doctor").out
+
+
+def test_a_record_of_one_run_is_put_into_the_usual_one(shell: Shell) -> None:
+    run_id = keep(shell, analysis_run())
+    assert shell.run("export", "last", "--to", "record", "-o", "one.sqlite").code == 0
+    elsewhere = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_HOME": f"{shell.folder}/new"})
+    done = elsewhere.run("doctor", "--repair", "one.sqlite")
+    assert done.code == 0, done.err
+    assert "1 of 1 runs" in done.out
+    assert elsewhere.run("show", run_id, "--json").document["run_id"] == run_id
+    assert (shell.folder / "one.sqlite").exists()
+
+
+def test_a_file_that_is_not_there_cannot_be_read_back(shell: Shell) -> None:
+    done = shell.run("doctor", "--repair", "nowhere.sqlite")
+    assert done.code == 1
+    assert "nowhere.sqlite" in done.out

@@ -198,6 +198,21 @@ def test_002_60_the_words_of_a_pinned_turn_that_is_still_there_are_cut_last() ->
     assert total_tokens(fitted.messages) <= 1_600
 
 
+@pytest.mark.parametrize("turns", [0, 20], ids=["still there", "left out and put back"])
+def test_002_60_the_question_is_cut_before_the_words_of_what_is_pinned(turns: int) -> None:
+    question, answer = user("p" * 5_000), AssistantMessage("a" * 5_000)
+    pinned = PinnedTurn("r", text_of(question), answer, opening_of(question))
+    asked_now = user("start " + "q" * 90_000 + " end")
+    messages = [SYSTEM, question, answer, *talk(range(turns))[1:], asked_now]
+    fitted = Window(20_000, (pinned,)).in_a_run(messages)
+    assert fitted is not None
+    assert total_tokens(fitted) <= 20_000
+    words = [text_of(message) for message in fitted]
+    assert "characters left out …]" in words[-1]
+    assert any("p" * 5_000 in text for text in words)
+    assert "a" * 5_000 in words
+
+
 def test_002_60_only_a_window_too_small_for_all_else_has_pinned_words_cut() -> None:
     pinned = PinnedTurn("r", "p" * 8_000, AssistantMessage("a"))
     question = user(pinned.asked)

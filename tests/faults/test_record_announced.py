@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from command_line import Shell
-from fake_service import Answer, FakeService, Request, text, tool_call
+from fake_answers import Request, Wire
+from fake_service import FakeService, text, tool_call
 from locked_records import locked
 from magics.live_kernel import LiveKernel
 from recorded_runs import started
@@ -265,9 +266,9 @@ class TestCommandLine:
     def test_a_lock_that_goes_before_the_end_costs_nothing(self, shell: Shell, path: Path) -> None:
         with locked(path) as free:
 
-            def let_go(request: Request) -> Answer:
+            def let_go(request: Request) -> Wire:
                 free()
-                return text("It is **42**.")
+                return text("It is **42**.")(request)
 
             with FakeService([SCRIPT[0], let_go]) as service:
                 done = shell.asking(service).run_process(*ASK, "--json")
@@ -275,10 +276,10 @@ class TestCommandLine:
         assert on_disk(path, done.document["id"]) == done.document["events_on_disk"] > 5
 
     def test_a_full_disk_is_no_success(self, shell: Shell, path: Path) -> None:
-        def fill(request: Request) -> Answer:
+        def fill(request: Request) -> Wire:
             # From now on no file of the command grows, as on a disk that is full.
             resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (20_000, 20_000))
-            return text("It is **42**.")
+            return text("It is **42**.")(request)
 
         with FakeService([SCRIPT[0], fill]) as service:
             process = shell.asking(service).start(*ASK)
@@ -296,9 +297,9 @@ class TestCommandLine:
     def test_a_home_deleted_in_the_run_is_said_and_the_run_is_whole(
         self, shell: Shell, path: Path
     ) -> None:
-        def delete(request: Request) -> Answer:
+        def delete(request: Request) -> Wire:
             shutil.rmtree(path.parent)
-            return text("It is **42**.")
+            return text("It is **42**.")(request)
 
         with FakeService([SCRIPT[0], delete]) as service:
             done = shell.asking(service).run_process(*ASK, "--json")

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import shutil
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_answers import Request, Wire
 from fake_service import FakeService, after, error, held, text, tool_call
+from locked_records import locked
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS
 
 from cellwright.components import cell_running
 from cellwright.server import chat_session
+from cellwright.server.service_report import service_state
 
 DOT = base64.b64encode(
     bytes.fromhex(
@@ -345,3 +350,51 @@ async def test_a_run_whose_thread_does_not_react_to_stop_is_let_go(
     runs = (await live.load()).runs
     first = runs.record(tab.events[0][0])
     assert (first.status, first.cause) == ("cancelled", "stopped")
+
+
+def home_of(live: Live) -> Path:
+    path = live.application.database.path
+    assert path is not None
+    return path.parent
+
+
+async def test_a_home_that_is_deleted_in_a_run_is_said_and_the_chat_goes_on(
+    live: Live, scripted: FakeService
+) -> None:
+    def delete(request: Request) -> Wire:
+        shutil.rmtree(home_of(live))
+        return text("It is 42.")(request)
+
+    scripted.script = [run_cell("x = 6 * 7\nprint(x)"), delete, text("I said 42.")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "what is six times seven?")
+    assert (await tab.finished())["status"] == "completed"
+    assert "store_lost" in [event["code"] for event in tab.of_kind("notice")]
+    await tab.phase(chat, "idle")
+    store, run = live.application.runs, tab.events[0][0]
+    assert store.storage(run).problem == ""
+    record = store.record(run)
+    assert (record.status, record.prompt) == ("completed", "what is six times seven?")
+    assert [summary.status for summary in store.list()] == ["completed"]
+    assert live.application.chats.run_ids(chat) == (run,)
+    await tab.ask(chat, "what did you say?")
+    assert (await tab.finished(2))["answer"] == "I said 42."
+
+
+async def test_the_service_says_that_a_locked_record_is_not_written_and_when_it_is_again(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [text("Hello.")]
+    tab, chat, _ = await live.ready()
+    with locked(home_of(live) / "runs.sqlite"):
+        await tab.ask(chat, "hello")
+        await tab.finished()
+        assert "store_locked" in [event["code"] for event in tab.of_kind("notice")]
+        assert service_state(live.application)["recording"] is False
+        run = tab.events[0][0]
+        assert "not on disk" in live.application.runs.storage(run, 0).problem
+    until = time.monotonic() + 20
+    while not service_state(live.application)["recording"] and time.monotonic() < until:
+        time.sleep(0.1)
+    assert service_state(live.application)["recording"] is True
+    assert live.application.runs.storage(run).problem == ""

@@ -22,10 +22,16 @@ def append_line(path: Path, text: str) -> None:
         text: The line with its line break.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with LOCK, path.open("ab+") as file, _only_writer(file):
+    with LOCK, path.open("ab+", buffering=0) as file, _only_writer(file):
         if _is_torn(file):
             text = "\n" + text
-        file.write(text.encode("utf-8", "replace"))
+        size, left = file.seek(0, 2), memoryview(text.encode("utf-8", "replace"))
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except OSError:
+            file.truncate(size)  # a full disk may have taken a part of it
+            raise
 
 
 def _is_torn(file: Any) -> bool:
@@ -48,5 +54,4 @@ def _only_writer(file: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        file.flush()
         fcntl.flock(file, fcntl.LOCK_UN)

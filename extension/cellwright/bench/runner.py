@@ -12,7 +12,7 @@ from pathlib import Path
 from cellwright.bench.attempt import InfrastructureError, Job
 from cellwright.bench.results import Failure, ResultFiles
 from cellwright.bench.sample import SampleRecord
-from cellwright.errors import RunCancelled
+from cellwright.errors import RunCancelled, StoreError
 from cellwright.stopping import Stop
 
 __all__ = ["Attempt", "Options", "Progress", "Runner", "pending"]
@@ -35,6 +35,8 @@ class Options:
     """No sample is begun once all of them together cost so much."""
     beat_seconds: float = 30.0
     """Where no sample ends for so long, it is told all the same how far it is."""
+    writing_seconds: float = 10.0
+    """How long it is tried to write a sample down that has ended: it was paid for."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class _State:
     waiting: _Queue
     progress: Progress
     broken: BaseException | None = None
+    unwritten: int = 0
+    """Samples that ended and could not be written down."""
 
 
 class Runner:
@@ -138,6 +142,7 @@ class Runner:
         Raises:
             RunCancelled: ``stop`` was set; what had ended by then is in the files.
             KeyboardInterrupt: The same, by Ctrl-C.
+            StoreError: Results cannot be written; what was written before is in the files.
         """
         stop = stop or Stop()
         self._started = self._told_at = time.monotonic()
@@ -160,6 +165,13 @@ class Runner:
             stop.set()
             self._wait_for(threads)
             raise
+        if isinstance(state.broken, OSError) and state.unwritten:
+            noun = "sample" if state.unwritten == 1 else "samples"
+            raise StoreError(
+                f"{state.unwritten} {noun} ended and cannot be written: {state.broken}. "
+                f"{state.progress.done} are on disk.",
+                hint=f"Make room, then: cellwright bench resume {self._root}",
+            ) from state.broken
         if state.broken is not None:
             raise state.broken
         stop.check()
@@ -215,13 +227,30 @@ class Runner:
     def _finish(self, state: _State, job: Job, ended: SampleRecord | Failure) -> None:
         with self._changed:
             files = self._results(job)
-        if isinstance(ended, Failure):
-            files.add_failure(ended)
-        else:
-            files.add(ended)
+        try:
+            self._write(files, ended)
+        except OSError:
+            with self._changed:
+                state.unwritten += 1
+            raise
         with self._changed:
             state.progress = self._advanced(state, ended)
             self._tell(state)
+
+    def _write(self, files: ResultFiles, ended: SampleRecord | Failure) -> None:
+        until = time.monotonic() + self._options.writing_seconds
+        while True:
+            try:
+                if isinstance(ended, Failure):
+                    files.add_failure(ended)
+                else:
+                    files.add(ended)
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(LOOK_SECONDS)
+            else:
+                return
 
     def _beat(self, state: _State) -> None:
         with self._changed:

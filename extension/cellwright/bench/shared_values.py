@@ -58,7 +58,7 @@ class SharedValues:
             return self._read()[name]
 
     def _read(self) -> dict[str, Any]:
-        if self._values is None:
+        if self._values is None or (self._values and not self._path.exists()):
             self._values = {}
             if self._path.exists():
                 with self._path.open("rb") as file:

@@ -20,7 +20,7 @@ from cellwright.bench.runner import Attempt, Options, Progress, Runner, pending
 from cellwright.bench.session_memory import SessionMemory
 from cellwright.bench.suites import Suite
 from cellwright.bench.summary import outcomes
-from cellwright.commands import Invocation
+from cellwright.commands import NOT_COMPLETED, Invocation
 from cellwright.commands.bench_plan import (
     CONFIG,
     Plan,
@@ -170,7 +170,16 @@ def _carry_out(invocation: Invocation, plan: Plan, root: Path, suite: Suite) -> 
                 f"${options.total_budget:.4f}, so no more were begun. Go on with more: "
                 f"cellwright bench resume {root} --total-budget USD"
             )
-    return report(invocation, root, suite.name, [agent.name for agent in agents])
+    lost = ended.done - (len(left) - len(pending(root, left)))
+    if lost > 0:
+        # Whoever deleted the folder deleted what says how to go on, too.
+        write_plan(root, plan)
+        invocation.console.complain(
+            f"cellwright: {lost} of {ended.done} samples that ended are not in {str(root)!r} any "
+            f"more: it was deleted meanwhile. Run them again: cellwright bench resume {root}"
+        )
+    code = report(invocation, root, suite.name, [agent.name for agent in agents])
+    return NOT_COMPLETED if lost > 0 else code
 
 
 def _spent(root: Path, suite: Suite, agents: list[Agent]) -> float:

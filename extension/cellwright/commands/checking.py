@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 from cellwright import doctor as doctor_checks
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
@@ -14,8 +15,13 @@ MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "skipped": "-"}
 
 
 def doctor(invocation: Invocation) -> int:
-    """Show every check with what to do next."""
-    found = doctor_checks.checks(invocation.settings, send=invocation.options.send)
+    """Show every check with what to do next; with ``--repair``, what was read back."""
+    options = invocation.options
+    if options.repair is None:
+        found = doctor_checks.checks(invocation.settings, send=options.send)
+    else:
+        source = Path(options.repair).expanduser() if options.repair else None
+        found = doctor_checks.repair_record(invocation.settings, source)
     lines = []
     for check in found:
         lines.append(f"{MARKS[check.status]} {check.name}: {_words(check.text)}")

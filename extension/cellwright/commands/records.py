@@ -76,7 +76,7 @@ def end_run(invocation: Invocation, store: RunStore) -> EndedRun:
 def _write_apart(invocation: Invocation, store: RunStore, storage: RunStorage) -> str:
     """Write the run to a file that the user names; the file, or nothing."""
     console = invocation.console
-    name = invocation.options.record
+    name: str = invocation.options.record
     if storage.problem and not name and console.is_interactive:
         console.complain(f"cellwright: {storage.problem}")
         name = console.ask("Write it to a file of its own? Its name, or Enter to let it go: ")

@@ -23,9 +23,11 @@ __all__ = [
     "StoreNotice",
     "damaged",
     "inode_of",
+    "is_sound",
     "open_file",
     "open_memory",
     "primary_code",
+    "set_aside",
 ]
 
 EMPTY_FILE_GRACE_SECONDS = 10.0
@@ -92,7 +94,7 @@ def open_file(path: Path, options: OpenOptions) -> Opened:
         if not damaged(error):
             raise
         if inode_of(path) == inode:  # else another process was faster
-            notices.append(_set_aside(path, f"is damaged ({error})"))
+            notices.append(set_aside(path, f"is damaged ({error})"))
     notices += _make(path)
     return _open(path, options, notices)
 
@@ -107,6 +109,19 @@ def primary_code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
 
 
+def is_sound(path: Path) -> bool:
+    """Whether all of a file can be read; a large one takes a while."""
+    connection = _connect(path.absolute().as_uri() + "?mode=ro", OpenOptions().busy_seconds)
+    try:
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+    except sqlite3.Error as error:
+        if not damaged(error):
+            raise
+        return False
+    finally:
+        connection.close()
+
+
 def _make(path: Path) -> list[StoreNotice]:
     os.makedirs(path.parent, mode=0o700, exist_ok=True)
     notices = []
@@ -114,7 +129,7 @@ def _make(path: Path) -> list[StoreNotice]:
         status = path.stat()
         age = time.time() - status.st_mtime
         if status.st_size == 0 and age > EMPTY_FILE_GRACE_SECONDS:
-            notices.append(_set_aside(path, "was empty"))
+            notices.append(set_aside(path, "was empty"))
         elif status.st_mode & 0o077:
             with contextlib.suppress(OSError):
                 path.chmod(0o600)
@@ -257,7 +272,8 @@ def _newer(path: Path) -> StoreNotice:
     )
 
 
-def _set_aside(path: Path, what: str) -> StoreNotice:
+def set_aside(path: Path, what: str) -> StoreNotice:
+    """Give a file that cannot be used another name; what is to be said of it."""
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     aside = Path(f"{path}.corrupt-{stamp}-{os.getpid()}")
     for ending in ("", "-wal", "-shm"):
@@ -266,7 +282,8 @@ def _set_aside(path: Path, what: str) -> StoreNotice:
     return StoreNotice(
         "warning",
         f"The record {str(path)!r} {what}; a new one was begun.",
-        f"The old one is kept as {aside.name!r}.",
+        f"The old one is kept as {aside.name!r}; what can be read in it is put back by: "
+        "cellwright doctor --repair",
         "store_damaged",
     )
 

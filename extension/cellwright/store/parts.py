@@ -10,12 +10,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Part", "divided", "has_parts", "is_intact", "joined", "named_in", "spliced"]
+__all__ = [
+    "Part",
+    "divided",
+    "has_parts",
+    "is_intact",
+    "joined",
+    "named_in",
+    "names_in",
+    "names_in_part",
+    "spliced",
+]
 
 KEY = "cellwright:parts"
 DIVIDED: Mapping[str, tuple[str, ...]] = {
@@ -103,6 +114,19 @@ def joined(event: Any, parts: Mapping[str, Any]) -> Any:
 def has_parts(data: str) -> bool:
     """Whether an event's text may name parts; where it does not, none is needed."""
     return KEY in data
+
+
+def names_in(event: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the parts that an event's plain data has in its fields' places."""
+    for _, entries in _divided_fields(event):
+        yield from (entry for entry in entries if isinstance(entry, str))
+    yield from (name for _, name in _listed_field(event))
+
+
+def names_in_part(name: str, data: str) -> Iterator[str]:
+    """The names of the parts that a part is made of."""
+    entries = json.loads(data) if name.startswith(GROUP) else ()
+    yield from (entry for entry in entries if isinstance(entry, str))
 
 
 def named_in(kind: str, data: str) -> str:

@@ -19,6 +19,7 @@ __all__ = ["EventRow", "event_of", "row_of", "sha_of"]
 BLOB_LIMIT_CHARACTERS = 65_536
 """A longer string goes to a file of its own."""
 BLOB_KEY = "cellwright:blob"
+UNREADABLE_CODE = "event_unreadable"
 _WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -76,7 +77,7 @@ def sha_of(data: str) -> str:
 
 def _unreadable(why: str) -> Notice:
     text = f"An event of the record cannot be read: {why}."
-    return Notice("warning", text, "It may be from a newer cellwright.", "event_unreadable")
+    return Notice("warning", text, "It may be from a newer cellwright.", UNREADABLE_CODE)
 
 
 def _plain(event: Event) -> Any:

@@ -1,0 +1,381 @@
+"""Put into a record what can be read in a damaged one, and count what cannot.
+
+Events and their parts carry hashes of what is in them, so a row of theirs is known wherever it
+lies, and is either what was written or left out. What follows from them (the line of a run in the
+list, which parts and files it uses) is made anew. Other rows are taken where the page that holds
+them still belongs to its table.
+
+Not put back: vectors, which are made anew when they are needed; the indexes of words, which the
+record makes itself; libraries, where the record has some already.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from cellwright.errors import StoreError
+from cellwright.events import Notice
+from cellwright.store.blobs import BlobFolder
+from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.opening import OpenOptions, is_sound, open_memory, set_aside
+from cellwright.store.pages import Cell, PageFile
+from cellwright.store.part_table import loaded
+from cellwright.store.parts import is_intact, names_in, names_in_part
+from cellwright.store.rows import BLOB_KEY, UNREADABLE_CODE, event_of, sha_of
+from cellwright.store.run_summaries import (
+    RunSummary,
+    incomplete,
+    run_row,
+    summary_of_row,
+    summed,
+)
+from cellwright.store.runs import INSERT_BLOB_USE, INSERT_EVENT, INSERT_RUN
+
+__all__ = ["Salvage", "list_set_aside", "repair", "salvage"]
+
+RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+BLOB_NAME = re.compile(rf'"{BLOB_KEY}":"([0-9a-f]{{64}})"')
+BATCH_ROWS = 500
+LEFT_OUT = frozenset(
+    {"migrations", "chat_claims", "block_vectors", "library_vectors", "part_uses", "run_parts"}
+)
+"""Of a moment that is over, or made anew."""
+OWN_NUMBERS = ("parts", "blocks")
+"""Their rows get the numbers of the record that they are put into."""
+REPAIRED = ".repaired-"
+CLOSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Salvage:
+    """What was read back from a file."""
+
+    source: Path
+    """The file, as it is called now."""
+    runs: int = 0
+    """Runs of which there is a trace."""
+    whole: int = 0
+    """Those of which every event is in the record."""
+    events: int = 0
+    """Events of which there is a trace."""
+    lost_events: int = 0
+    """Those that are not in the record."""
+    lacking: int = 0
+    """Runs of which every event is there, but not some text that they shared with others."""
+    missing_texts: int = 0
+    """Large texts of those events whose files are gone."""
+
+    def __str__(self) -> str:
+        said = f"{self.whole} of {self.runs} runs in {self.source.name!r} are whole in the record."
+        if self.lacking:
+            said += f" {self.lacking} more lack a text that runs shared."
+        if self.lost_events:
+            said += f" {self.lost_events} of {self.events} events are lost."
+        return said + (f" {self.missing_texts} large texts are lost." if self.missing_texts else "")
+
+
+def repair(path: Path, source: Path | None = None) -> tuple[Salvage, ...]:
+    """Read back into a record what damaged ones hold; each of them is kept.
+
+    Args:
+        path: The record. Where it is damaged itself, it is set aside first.
+        source: A file to read, which stays as it is; None: what was set aside here.
+
+    Raises:
+        OSError: A file cannot be read.
+        StoreError: The record does not take what was read.
+    """
+    if source is not None and not (path.exists() and source.samefile(path)):
+        return (_salvage_into(path, source),)
+    if path.exists() and not is_sound(path):
+        set_aside(path, "is damaged")
+    found = []
+    for aside in list_set_aside(path):
+        done = _salvage_into(path, aside)
+        found.append(replace(done, source=_rename(aside)))
+    return tuple(found)
+
+
+def list_set_aside(path: Path) -> tuple[Path, ...]:
+    """The damaged files that once were this record, and were not read back yet."""
+    found = sorted(path.parent.glob(f"{path.name}.corrupt-*"))
+    return tuple(file for file in found if not file.name.endswith(("-wal", "-shm")))
+
+
+def _salvage_into(path: Path, source: Path) -> Salvage:
+    with closing(open_database(path)) as database:
+        done = salvage(source, database)
+        database.flush(OpenOptions().busy_seconds)
+        if not database.is_durable:
+            raise OSError(f"{str(path)!r} cannot be written: {database.problem}")
+    return done
+
+
+def _rename(aside: Path) -> Path:
+    """Keep the file under a name that says that it need not be read again."""
+    name = aside.name.replace(".corrupt-", REPAIRED, 1)
+    for ending in ("-wal", "-shm", ""):
+        with suppress(FileNotFoundError):
+            Path(f"{aside}{ending}").rename(aside.with_name(name + ending))
+    return aside.with_name(name)
+
+
+def salvage(source: Path, database: Database) -> Salvage:
+    """Put every row of a file that can be read into a database.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with PageFile(source) as file:
+        found = _read(file)
+    has_libraries = bool(database.read("SELECT 1 FROM libraries LIMIT 1"))
+    statements = _statements(found, with_libraries=not has_libraries)
+    while batch := tuple(islice(statements, BATCH_ROWS)):
+        try:
+            database.write(*batch)
+        except StoreError:  # one row that cannot be a row costs no other
+            for statement in batch:
+                with suppress(StoreError):
+                    database.write(statement)
+    return _settle(found, source, database)
+
+
+@dataclass
+class _Found:
+    """The rows of a file."""
+
+    events: dict[tuple[str, int], Cell] = field(default_factory=dict)
+    parts: dict[str, str] = field(default_factory=dict)
+    others: list[tuple[str, _Table, Cell]] = field(default_factory=list)
+    known: dict[str, set[int]] = field(default_factory=dict)
+    """By run, the numbers of events of which there is a trace."""
+
+
+def _read(file: PageFile) -> _Found:
+    tables = _tables(file)
+    owners = file.owners({name: table.root for name, table in tables.items() if table.root})
+    found = _Found()
+    for cell in file.rows():
+        table = _table_of(cell, owners, tables)
+        if table == "events":
+            run_id, sequence = str(cell.values[0]), int(cell.values[1] or 0)
+            found.events[run_id, sequence] = cell
+            found.known.setdefault(run_id, set()).add(sequence)
+        elif table == "parts":
+            found.parts[str(cell.values[1])] = str(cell.values[2])
+        elif table and table not in LEFT_OUT:
+            found.others.append((table, tables[table], cell))
+            if table == "runs":
+                found.known.setdefault(str(cell.values[0]), set())
+    for cell in file.index_entries():
+        match cell.values:  # the index of events tells of those, too, that cannot be read
+            case (str() as run_id, int() as sequence, int()) if RUN_ID.fullmatch(run_id):
+                found.known.setdefault(run_id, set()).add(sequence)
+    listed = {str(cell.values[0]) for name, _, cell in found.others if name == "runs"}
+    for run_id in [
+        run for run, known in found.known.items() if len(known) < 2 and run not in listed
+    ]:
+        # A run leaves more than one trace; this is the id of another one with a changed sign.
+        del found.known[run_id]
+    found.events = {key: cell for key, cell in found.events.items() if key[0] in found.known}
+    return found
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table as the file's own schema has it, or as it is today."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    number: str = ""
+    """The column that is the row's number; empty: none."""
+    root: int = 0
+    """Its first page; 0: not known."""
+
+    def fits(self, values: tuple[Any, ...]) -> bool:
+        """Whether these can be the values of a row; a column that was added later may lack."""
+        fitting = {"INTEGER": (int,), "REAL": (int, float), "TEXT": (str,), "BLOB": (bytes,)}
+        pairs = zip(values, self.types, strict=False)
+        return 0 < len(values) <= len(self.columns) and all(
+            value is None or isinstance(value, fitting.get(kind, (object,)))
+            for value, kind in pairs
+        )
+
+
+def _tables(file: PageFile) -> dict[str, _Table]:
+    """The tables that are known here, as the file's schema has them where that can be read."""
+    known: dict[str, _Table] = {}
+    with closing(open_memory(OpenOptions())) as today:
+        sql = (
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
+        )
+        for name, statement in today.execute(sql).fetchall():
+            is_plain = "_words" not in name and "_trigram" not in name and "sqlite_" not in name
+            if is_plain and "WITHOUT ROWID" not in statement:
+                known[name] = _described(today, name, 0)
+    for page in sorted(file.owners({"sqlite_master": 1})):
+        for cell in file.rows_of(page):
+            with suppress(sqlite3.Error, TypeError, ValueError):
+                kind, name, _, root, statement = cell.values
+                if kind == "table" and name in known:
+                    with closing(sqlite3.connect(":memory:")) as then:
+                        then.execute(str(statement))
+                        known[str(name)] = _described(then, str(name), int(root or 0))
+    return known
+
+
+def _described(connection: sqlite3.Connection, name: str, root: int) -> _Table:
+    rows = connection.execute(f"SELECT name, type, pk FROM pragma_table_info('{name}')").fetchall()
+    keys = [(column, kind) for column, kind, pk in rows if pk]
+    number = keys[0][0] if len(keys) == 1 and keys[0][1] == "INTEGER" else ""
+    return _Table(tuple(row[0] for row in rows), tuple(row[1] for row in rows), number, root)
+
+
+def _table_of(cell: Cell, owners: Mapping[int, str], tables: Mapping[str, _Table]) -> str:
+    """The table of a row; empty: it cannot be told, or the row is not what was written."""
+    values = cell.values
+    if len(values) == 6 and isinstance(values[4], str) and sha_of(values[4]) == values[5]:
+        is_event = _is_run(values[0]) and isinstance(values[1], int)
+        return "events" if is_event and isinstance(values[3], str) else ""
+    match values:
+        case (_, str() as named, str() as data) if is_intact(named, data):
+            return "parts"
+    name = owners.get(cell.page, "")
+    if name in ("", "events", "parts") or name not in tables or not tables[name].fits(values):
+        return ""
+    return name if _can_be_read(name, values) else ""
+
+
+def _can_be_read(table: str, values: tuple[Any, ...]) -> bool:
+    """Whether a row that is in no index of hashes would at least break no list."""
+    try:
+        if table == "runs":
+            summary_of_row(values, 0.0)
+            return _is_run(values[0])
+        return table != "chats" or isinstance(json.loads(values[7]), dict)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        return False
+
+
+def _is_run(value: object) -> bool:
+    return isinstance(value, str) and bool(RUN_ID.fullmatch(value))
+
+
+def _statements(found: _Found, *, with_libraries: bool) -> Iterator[Statement]:
+    for name, data in found.parts.items():
+        yield Statement("INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)", (name, data))
+    for name, data in found.parts.items():
+        for inner in names_in_part(name, data):
+            yield Statement(USE, (inner, name))
+    for (run_id, _), cell in found.events.items():
+        yield Statement(INSERT_EVENT, cell.values)
+        data = str(cell.values[4])
+        for name in names_in(json.loads(data)):
+            yield Statement(USE_IN_RUN, (run_id, name))
+        for sha in BLOB_NAME.findall(data):
+            yield Statement(INSERT_BLOB_USE, (sha, run_id))
+    for name, table, cell in found.others:
+        if with_libraries or "librar" not in name:
+            yield _inserted(name, table, cell)
+
+
+USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
+    FROM parts AS inner, parts AS outer WHERE inner.name = ? AND outer.name = ?"""
+USE_IN_RUN = "INSERT OR IGNORE INTO run_parts SELECT ?, id FROM parts WHERE name = ?"
+
+
+def _inserted(name: str, table: _Table, cell: Cell) -> Statement:
+    row: dict[str, Any] = dict(zip(table.columns, cell.values, strict=False))
+    if table.number:
+        row[table.number] = cell.rowid
+    if name in OWN_NUMBERS:
+        del row[table.number]
+    marks = ", ".join("?" * len(row))
+    sql = f"INSERT OR IGNORE INTO {name} ({', '.join(row)}) VALUES ({marks})"
+    return Statement(sql, tuple(row.values()))
+
+
+def _settle(found: _Found, source: Path, database: Database) -> Salvage:
+    """Make lines of the list for runs that lost theirs, and say of each what is missing."""
+    listed = {str(row[0]): row[1] for row in database.read("SELECT run_id, status FROM runs")}
+    done = Salvage(source, runs=len(found.known))
+    for run_id, known in sorted(found.known.items()):
+        rows = database.read(
+            "SELECT sequence, time, data, sha, kind FROM events WHERE run_id = ? ORDER BY sequence",
+            (run_id,),
+        )
+        there = {int(row[0]): row for row in rows}
+        last = max([*known, *there], default=0)
+        missing = last - len(there) if last else 0
+        has_end = any(row[4] == "run_finished" for row in there.values())
+        if not has_end and listed.get(run_id, "running") not in ("running", "unknown"):
+            missing = max(missing, 1)  # its line was written with an end that is not there
+        unreadable = 0
+        if listed.get(run_id, "") != "running":  # its own process writes that line
+            unreadable = _list_anew(run_id, there, max(missing, int(not there)), database)
+        done = replace(
+            done,
+            whole=done.whole + (bool(there) and not missing + unreadable),
+            lacking=done.lacking + (unreadable > 0 and not missing),
+            events=done.events + max(last, len(there)),
+            lost_events=done.lost_events + missing,
+        )
+    return replace(done, missing_texts=_missing_texts(found, database))
+
+
+def _list_anew(
+    run_id: str, there: Mapping[int, tuple[Any, ...]], missing: int, database: Database
+) -> int:
+    """Write a run's line of the list from its events; how many of these cannot be read."""
+    began = min((float(row[1]) for row in there.values()), default=_moment_of(run_id))
+    old = database.read(
+        "SELECT status, prompt, model, started_at FROM runs WHERE run_id = ?", (run_id,)
+    )
+    for *_, started_at in old:
+        # The line was begun a moment before the first event; the event vouches for it.
+        began = started_at if not there or 0 < began - started_at < CLOSE_SECONDS else began
+    summary = RunSummary(run_id, "running", "", "", "", began, 0.0)
+    parts = loaded(database, run_id)
+    unreadable = 0
+    for _, at, data, sha, _ in there.values():
+        event = event_of(data, sha, {}, parts)
+        unreadable += isinstance(event, Notice) and event.code == UNREADABLE_CODE
+        summary = summed(summary, event, float(at))
+    if missing:
+        for status, prompt, model, _ in old:
+            ended = summary.status if summary.status != "running" else status
+            summary = replace(
+                summary,
+                status=ended if ended != "unknown" else "running",
+                prompt=summary.prompt or prompt,
+                model=summary.model or model,
+            )
+        summary = incomplete(summary, missing, len(there) + missing)
+    owner = json.dumps({"host": socket.gethostname()})  # of no process that is still there
+    ended_at = began + summary.duration_seconds
+    database.write(Statement(INSERT_RUN, run_row(summary, owner, ended_at)))
+    return unreadable
+
+
+def _moment_of(run_id: str) -> float:
+    with suppress(ValueError):
+        return time.mktime(time.strptime(run_id[:15], "%Y%m%d-%H%M%S")) - time.timezone
+    return 0.0
+
+
+def _missing_texts(found: _Found, database: Database) -> int:
+    if database.path is None:
+        return 0
+    blobs = BlobFolder(database.path.parent / "blobs")
+    names = {n for cell in found.events.values() for n in BLOB_NAME.findall(str(cell.values[4]))}
+    return sum(blobs.get(name) is None for name in names)
