@@ -288,20 +288,25 @@ def _mistyped(line: _Line) -> str:
         top = known[0 if ids else -1] if known else ""
         return _nearly(top, [top, *ids], line) if top else ""
     if first in _first_words():
-        return _nearly(first, words, line) if _looks_like(first, words[1:]) else ""
+        is_asked = line.text.endswith("?")
+        is_slip = _looks_like(first, words[1:], is_asked=is_asked)
+        return _nearly(first, words, line) if is_slip else ""
     for top in _first_words():
         if _is_near(first, top) and _looks_like(top, words[1:], is_sure=False):
             return _nearly(top, words, line)
     return ""
 
 
-def _looks_like(top: str, rest: Sequence[str], *, is_sure: bool = True) -> bool:
+def _looks_like(
+    top: str, rest: Sequence[str], *, is_sure: bool = True, is_asked: bool = False
+) -> bool:
     """Whether a line is rather a mistyped command than a question.
 
     Args:
         top: The first word of the commands.
         rest: The words of the line after its first.
         is_sure: The first word was written so, without a mistake.
+        is_asked: The line ends with a question mark.
     """
     if is_sure and any(_is_option_of(top, word) for word in rest):
         return True
@@ -317,6 +322,8 @@ def _looks_like(top: str, rest: Sequence[str], *, is_sure: bool = True) -> bool:
         return False
     if head and top not in VERBS:
         return len(rest) < HEAD_WORDS_AT_MOST
+    if is_asked:
+        return False
     if top in VERBS:
         return is_exact and len(after) == 1
     return is_sure and len(rest) < OTHER_WORDS_AT_MOST

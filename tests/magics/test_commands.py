@@ -190,6 +190,9 @@ def test_a_cell_of_several_lines_is_a_question(line: str, body: str) -> None:
         "runs -> n: int",
         "runs 中的缺失值",
         "memory and speed of both loops",
+        "doctor visits increased?",
+        "help me",
+        "system load",
         "",
     ],
 )
