@@ -27,7 +27,7 @@ from cellwright_magics.commands import COMMANDS, FUNCTION_WORDS, Argument, Comma
 
 __all__ = ["CommandLine", "read_command"]
 
-SLASH = re.compile(r"/(?=[A-Za-z?]|$)[A-Za-z-]*(?=\s|$)")
+SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
 ID_LIKE = re.compile(r"last|@\S+|(?=\D*\d)[0-9a-f][0-9a-f_-]*")
 ENDS = ".,:;!?"
@@ -147,7 +147,7 @@ def _read_marked(text: str, body: str | None) -> CommandLine:
     if body is not None and (found := next(_without_body(text, begun), None)):
         raise UsageError(f"/{found.name} takes no text below it.")
     if not begun:
-        near = _nearest(line.texts[0], _first_words()) if line.words else ""
+        near = _nearest(line.texts[0].lower(), _first_words()) if line.words else ""
         meant = f" Did you mean /{near}?" if near else ""
         raise UsageError(
             f"There is no command {text.split()[0]!r}.{meant} See %agent --help; a question that "

@@ -118,7 +118,7 @@ def _leading(prompt: str, listed: AssistantList) -> Chosen | None:
     text = prompt.lstrip()
     if not text.startswith("@"):
         return None
-    names = [each.name for each in (*listed.assistants, *listed.unusable)]
+    names = [each.name for each in listed.assistants] + [each.name for each in listed.unusable]
     for name in sorted([*names, BUILT_IN], key=len, reverse=True):
         end = 1 + len(name)
         if text[1:end].casefold() == name.casefold() and ENDS.match(text, end):
