@@ -57,6 +57,14 @@ def test_004_40_inputs_that_are_variables_are_bound() -> None:
     assert "- best: DataFrame (the name of the variable that holds it)" in prompt
 
 
+@pytest.mark.parametrize("said", ["question", "task", "topic: str"])
+def test_004_40_the_words_below_are_the_value_of_one_text_input(said: str) -> None:
+    name = said.partition(":")[0]
+    question = typed(f"df, {said} -> n: int", "Count them.")
+    assert question.variables(KNOWN) == ("df",)
+    assert f"Inputs: @df, {name} (the words above)" in question.prompt(KNOWN)
+
+
 def test_004_40_without_a_body_the_instructions_are_the_prompt() -> None:
     assert typed("df -> summary").prompt(KNOWN).startswith("Given the fields `df`")
     assert "Inputs: none" in typed("-> summary: str").prompt(KNOWN)
@@ -66,7 +74,10 @@ def test_004_40_without_a_body_the_instructions_are_the_prompt() -> None:
     ("signature", "body", "culprit"),
     [
         ("dff -> x", "", "There is no variable 'dff'. Did you mean 'df'?"),
-        ("a, b -> x", "words", "There is no variable 'a'. There is no variable 'b'."),
+        ("a, b: str, c: str -> x", "words", "There is no variable 'a'."),
+        ("df_typo -> n: int", "How many rows?", "no variable 'df_typo'. Did you mean 'df'?"),
+        ("geod, question -> n: int", "How many?", "no variable 'geod'. Did you mean 'geo'?"),
+        ("sales -> n: int", "How many?", "write 'sales: str'"),
         ("table: DataFrame -> x", "words", "There is no variable 'table'."),
         ("n: DataFrame -> x", "", "'n' is a int, not a DataFrame."),
     ],

@@ -15,6 +15,7 @@ import re
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from cellwright.errors import SetupError
@@ -86,6 +87,8 @@ class Field:
     annotation: Any = str
     description: str = ""
     default: Any = MISSING
+    is_typed: bool = dataclass_field(default=True, compare=False)
+    """A type was written; a name alone is a text."""
 
     @property
     def prefix(self) -> str:
@@ -330,7 +333,15 @@ def _fields(text: str, side: Side) -> list[Field]:
         raise SetupError(
             f"{text.strip()!r} has more than names and types.", hint="Leave out *, / and defaults."
         )
-    return [Field(argument.arg, side, _annotation(argument.annotation)) for argument in given.args]
+    return [
+        Field(
+            argument.arg,
+            side,
+            _annotation(argument.annotation),
+            is_typed=argument.annotation is not None,
+        )
+        for argument in given.args
+    ]
 
 
 def _annotation(node: ast.expr | None) -> Any:

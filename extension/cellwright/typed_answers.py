@@ -46,6 +46,7 @@ Results to hand in with the tool hand_in, and in no other way:
 {outputs}
 Compute under other names: these are assigned when you hand them in."""
 INPUTS = "\n\nInputs: "
+QUESTION_NAMES = ("question", "q", "query", "prompt", "request", "task", "text")
 HELD = " (the name of the variable that holds it)"
 WANTED = re.compile(
     re.escape("\nResults to hand in with the tool hand_in, and in no other way:\n")
@@ -114,8 +115,13 @@ class TypedAnswers:
         return f"{names} will be replaced when the results fit." if taken else ""
 
     def _said_by_body(self, known: Mapping[str, VariableSummary]) -> str:
-        """The one text input that is no variable: the body is its value."""
-        free = [f for f in self.signature.inputs if f.name not in known and f.annotation is str]
+        """The one text input that is no variable: the body is its value.
+
+        A name alone may be a variable that was misspelt, so only the usual names of a question
+        are taken for one.
+        """
+        missing = [f for f in self.signature.inputs if f.name not in known and f.annotation is str]
+        free = [f for f in missing if f.is_typed or f.name in QUESTION_NAMES]
         return free[0].name if len(free) == 1 and self.body.strip() else ""
 
 
@@ -253,8 +259,11 @@ def _wrong_type(field: Field, variable: VariableSummary) -> list[str]:
 
 
 def _undefined(field: Field, known: Mapping[str, VariableSummary]) -> str:
-    near = difflib.get_close_matches(field.name, known, n=1)
+    longer = [name for name in known if len(name) > 1 and field.name.startswith(name)]
+    near = difflib.get_close_matches(field.name, known, n=1) or sorted(longer, key=len)[-1:]
     meant = f" Did you mean {near[0]!r}?" if near else ""
+    if field.annotation is str and not field.is_typed:
+        meant += f" If it stands for the words below, write '{field.name}: str'."
     return f"There is no variable {field.name!r}.{meant}"
 
 

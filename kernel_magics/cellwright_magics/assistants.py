@@ -189,6 +189,9 @@ class Assistants:
 
 def _found(name: str, listed: AssistantList) -> Assistant:
     assistant = listed.find(name.removeprefix("@"))
+    unusable = listed.find_unusable(name.removeprefix("@"))
+    if assistant is None and unusable is not None:
+        raise SetupError(unusable.problem)
     if assistant is None:
         known = ", ".join(each.name for each in listed.assistants) or "none"
         raise SetupError(f"There is no assistant {name!r}.", hint=f"There are: {known}.")

@@ -27,7 +27,7 @@ from cellwright_magics.commands import COMMANDS, FUNCTION_WORDS, Argument, Comma
 
 __all__ = ["CommandLine", "read_command"]
 
-SLASH = re.compile(r"/(?=[A-Za-z?]|$)[A-Za-z-]*(?=\s|$)")
+SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
 ID_LIKE = re.compile(r"last|@\S+|(?=\D*\d)[0-9a-f][0-9a-f_-]*")
 ENDS = ".,:;!?"
@@ -147,7 +147,7 @@ def _read_marked(text: str, body: str | None) -> CommandLine:
     if body is not None and (found := next(_without_body(text, begun), None)):
         raise UsageError(f"/{found.name} takes no text below it.")
     if not begun:
-        near = _nearest(line.texts[0], _first_words()) if line.words else ""
+        near = _nearest(line.texts[0].lower(), _first_words()) if line.words else ""
         meant = f" Did you mean /{near}?" if near else ""
         raise UsageError(
             f"There is no command {text.split()[0]!r}.{meant} See %agent --help; a question that "
@@ -288,20 +288,25 @@ def _mistyped(line: _Line) -> str:
         top = known[0 if ids else -1] if known else ""
         return _nearly(top, [top, *ids], line) if top else ""
     if first in _first_words():
-        return _nearly(first, words, line) if _looks_like(first, words[1:]) else ""
+        is_asked = line.text.endswith("?")
+        is_slip = _looks_like(first, words[1:], is_asked=is_asked)
+        return _nearly(first, words, line) if is_slip else ""
     for top in _first_words():
         if _is_near(first, top) and _looks_like(top, words[1:], is_sure=False):
             return _nearly(top, words, line)
     return ""
 
 
-def _looks_like(top: str, rest: Sequence[str], *, is_sure: bool = True) -> bool:
+def _looks_like(
+    top: str, rest: Sequence[str], *, is_sure: bool = True, is_asked: bool = False
+) -> bool:
     """Whether a line is rather a mistyped command than a question.
 
     Args:
         top: The first word of the commands.
         rest: The words of the line after its first.
         is_sure: The first word was written so, without a mistake.
+        is_asked: The line ends with a question mark.
     """
     if is_sure and any(_is_option_of(top, word) for word in rest):
         return True
@@ -317,6 +322,8 @@ def _looks_like(top: str, rest: Sequence[str], *, is_sure: bool = True) -> bool:
         return False
     if head and top not in VERBS:
         return len(rest) < HEAD_WORDS_AT_MOST
+    if is_asked:
+        return False
     if top in VERBS:
         return is_exact and len(after) == 1
     return is_sure and len(rest) < OTHER_WORDS_AT_MOST

@@ -76,7 +76,8 @@ class AgentMagics(Magics):
         """Ask a model that works in this kernel.
 
         %agent OPTIONS PROMPT, or %%agent OPTIONS with the prompt below it. Options come first;
-        everything after them is the prompt. @name in a prompt names a variable.
+        everything after them is the prompt. @name in a prompt names a variable. A line that
+        begins with a slash is a command: %agent /help lists them.
         """
         return self.answering.answer(line, cell, self._configured())
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
 from cellwright.assistants.choice import Chosen, Wish, choose_assistant, with_assistant
-from cellwright.assistants.files import list_assistants
+from cellwright.assistants.files import assistant_named, list_assistants
 from cellwright.conversation import Question
 from cellwright.errors import SetupError
 from cellwright.prompt_variables import with_variables
@@ -149,3 +149,61 @@ def test_002_42_text_without_known_names_stays_as_it_is(text: str, values: dict[
 def test_the_choice_reads_what_files_say(tmp_path: Path) -> None:
     write_assistant(tmp_path, "a", "default = true")
     assert chosen("go", list_assistants([tmp_path])).assistant.name == "a"
+
+
+MISSPELT = "tols = ['read_*']\ntemprature = 0.2\n"
+
+
+def test_a_misspelt_key_stops_the_assistant_and_whoever_would_answer_in_its_place(
+    tmp_path: Path,
+) -> None:
+    write_assistant(tmp_path, "reviewer", MISSPELT)
+    write_assistant(tmp_path, "usual", "default = true")
+    listed = list_assistants([tmp_path])
+    wanted = r"reviewer\.toml: tols: is not known, did you mean 'tools'; temprature"
+    for said in ({"named": "reviewer"}, {"of_chat": "Reviewer"}):
+        with pytest.raises(SetupError, match=wanted):
+            chosen("go", listed, **said)
+    for variables in (None, (), ("reviewer",)):
+        with pytest.raises(SetupError, match=wanted):
+            chosen("@reviewer go", listed, variables=variables)
+    assert chosen("go", listed).assistant.name == "usual"
+    assert chosen("@cellwright go", listed).assistant is NO_ASSISTANT
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("default", MISSPELT), ("a", f"{MISSPELT}default = true"), ("default", "x")]
+)
+def test_a_default_with_a_mistake_lets_nobody_answer_without_its_limits(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    near = tmp_path / "near"
+    write_assistant(near, name, text)
+    write_assistant(tmp_path, "usual", "default = true")
+    listed = list_assistants([near, tmp_path])
+    assert listed.default is NO_ASSISTANT
+    with pytest.raises(SetupError, match=rf"{name}\.toml.* @cellwright at the start"):
+        chosen("go", listed)
+    assert chosen("@usual go", listed).assistant.name == "usual"
+    assert chosen("@cellwright go", listed).assistant is NO_ASSISTANT
+
+
+def test_a_mistake_in_the_nearest_file_of_a_name_hides_the_others(tmp_path: Path) -> None:
+    near = tmp_path / "near"
+    write_assistant(near, "reviewer", MISSPELT)
+    write_assistant(tmp_path, "reviewer", "")
+    with pytest.raises(SetupError, match="tols"):
+        chosen("@reviewer go", list_assistants([near, tmp_path]))
+    with pytest.raises(SetupError, match="tols"):
+        assistant_named("reviewer", [near, tmp_path])
+    found = chosen("@reviewer go", list_assistants([tmp_path, near]))
+    assert found.assistant.name == "reviewer"
+
+
+def test_a_guest_is_not_told_what_is_written_in_a_file(tmp_path: Path) -> None:
+    write_assistant(tmp_path, "shared", f"{MISSPELT}public = true")
+    write_assistant(tmp_path, "private", MISSPELT)
+    listed = list_assistants([tmp_path])
+    with pytest.raises(SetupError, match="The file of the assistant 'shared' has a mistake"):
+        chosen("@shared go", listed, is_guest=True)
+    assert chosen("@private go", listed, is_guest=True).prompt == "@private go"

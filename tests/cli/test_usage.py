@@ -72,3 +72,18 @@ def test_002_32_an_assistant_answers_the_command_line(shell: Shell) -> None:
     shown = shell.run("show", second.document["id"])
     assert "assistant reviewer" in shown.out
     assert shell.run("run", "x", "--var", "2=3").code == 2
+
+
+@pytest.mark.kernel
+def test_an_assistant_with_a_misspelt_key_answers_nothing_on_the_command_line(shell: Shell) -> None:
+    write_assistant(Path(shell.folder), "reviewer", "tols = ['read_*']")
+    with FakeService([text("never")]) as service:
+        there = shell.asking(service)
+        runs = [
+            there.run("run", "@reviewer check it", "--mode", "auto"),
+            there.run("run", "check", "-a", "reviewer", "--mode", "auto"),
+        ]
+        assert service.requests == []
+    for run in runs:
+        assert run.code == 2
+        assert "reviewer.toml: tols: is not known, did you mean 'tools'" in run.err

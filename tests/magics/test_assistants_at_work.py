@@ -240,3 +240,20 @@ def test_002_81_usage_is_told_drawn_and_held_to_a_budget(fresh: LiveKernel, fold
     assert fresh.last_run.status == "completed"
     wrong = fresh.run("%agent usage --budget -3", answers=[])
     assert "--budget" in wrong.stderr
+
+
+def test_one_whose_file_has_a_misspelt_key_answers_nothing(fresh: LiveKernel, folder: Path) -> None:
+    write_assistant(folder, "strict", 'tols = ["read_*"]')
+    told = "strict.toml: tols: is not known, did you mean 'tools'"
+    for line in ("@strict look", "-a strict look", "assistant use strict", "assistant show strict"):
+        shown = fresh.run(f"%agent {line}", [text("never")], answers=[])
+        assert told in shown.stderr, line
+        assert fresh.service.requests == []
+    fresh.run("%agent assistant use reviewer", answers=[])
+    write_assistant(folder, "reviewer", f"disable_memry = true\n{REVIEWER}")
+    shown = fresh.run("%agent look", [text("never")], answers=[])
+    assert "disable_memry" in shown.stderr
+    assert fresh.service.requests == []
+    fresh.run("%agent @cellwright look", [text("Yes.")], answers=[])
+    assert len(fresh.service.requests) == 1
+    fresh.run("%agent assistant use cellwright", answers=[])

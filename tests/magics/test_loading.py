@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 HEAVY = {
     *("comm", "httpx", "httpx2", "ipywidgets", "jsonschema", "matplotlib", "nbclient", "nbformat"),
     *("numpy", "openai", "pandas", "pydantic", "sqlite3", "tomlkit"),
@@ -53,6 +56,7 @@ def test_loading_is_cheap_and_can_be_undone_and_repeated(name: str) -> None:
     assert megabytes < 15
     ours = [n for n in new if n.partition(".")[0] in ("cellwright", "cellwright_magics")]
     assert len(ours) <= 25, ours
+    assert len(ours) <= int(re.findall(r"imports (\d+) modules of ours", README)[0]), ours
     assert not HEAVY & {n.partition(".")[0] for n in new}
     assert there
     assert gone

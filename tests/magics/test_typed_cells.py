@@ -34,6 +34,14 @@ def test_004_40_a_wrong_type_twice_leaves_no_variable(fresh: LiveKernel) -> None
     assert fresh.value("'best' in globals() or 'answer' in globals()") == "False"
 
 
+def test_a_misspelt_variable_is_an_error_before_any_request(fresh: LiveKernel) -> None:
+    fresh.run(SETUP, answers=[])
+    for cell in ("df_typo -> n: int", "df_typo, question -> n: int"):
+        shown = fresh.run(f"%%agent {cell}\nHow many rows?", [text("never")], answers=[])
+        assert "There is no variable 'df_typo'. Did you mean 'df'?" in shown.stderr
+        assert fresh.service.requests == []
+
+
 def test_004_40_an_undefined_input_is_one_line_and_no_request(fresh: LiveKernel) -> None:
     fresh.run(SETUP, answers=[])
     shown = fresh.run("%agent dff -> x: int", [text("never")], answers=[])

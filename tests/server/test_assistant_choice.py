@@ -91,6 +91,28 @@ async def test_one_that_is_not_there_is_refused_before_anything_is_recorded(
     assert scripted.requests == []
 
 
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [
+        ("careful", {"prompt": "look", "assistant": "careful"}),
+        ("careful", {"prompt": "@careful look", "assistant": ""}),
+        ("default", {"prompt": "look", "assistant": ""}),
+    ],
+)
+async def test_one_whose_file_has_a_misspelt_key_answers_nothing(
+    live: Live, scripted: FakeService, jp_root_dir: Path, name: str, ask: dict[str, str]
+) -> None:
+    write(jp_root_dir, name, "tols = ['read_*']")
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, ask["prompt"], assistant=ask["assistant"])
+    await tab.until(tab.errors)
+    refusal = tab.last("error")
+    assert refusal is not None
+    assert f"{name}.toml: tols: is not known, did you mean 'tools'" in refusal["message"]
+    assert tab.events == []
+    assert scripted.requests == []
+
+
 async def test_002_32_a_name_at_the_start_chooses_for_one_prompt(
     live: Live, scripted: FakeService, jp_root_dir: Path
 ) -> None:

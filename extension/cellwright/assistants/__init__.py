@@ -29,7 +29,7 @@ from cellwright.components import Component
 from cellwright.components.registry import Registry
 from cellwright.scenes import Scene
 
-__all__ = ["NO_ASSISTANT", "Assistant", "AssistantList"]
+__all__ = ["NO_ASSISTANT", "Assistant", "AssistantList", "Unusable"]
 
 WEB_TOOLS = ("web_*", "browse*")
 """Tools that look something up in the web, whoever made them."""
@@ -107,6 +107,19 @@ NO_ASSISTANT = Assistant("")
 
 
 @dataclass(frozen=True)
+class Unusable:
+    """An assistant whose file has a mistake: nobody answers in its place.
+
+    What was misspelt may be the very key that was to keep it from something.
+    """
+
+    name: str
+    problem: str
+    is_public: bool = False
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
 class AssistantList:
     """The assistants of some folders, and what is wrong with the files of others."""
 
@@ -116,6 +129,18 @@ class AssistantList:
     """What was done otherwise than a file says."""
     default: Assistant = NO_ASSISTANT
     """The one that answers where no other is chosen."""
+    unusable: tuple[Unusable, ...] = ()
+    """Those that would be here if it were not for a mistake in their file."""
+
+    @property
+    def unusable_default(self) -> Unusable | None:
+        """The one that would answer where no other is chosen; None: its file is right."""
+        return next((each for each in self.unusable if each.is_default), None)
+
+    def find_unusable(self, name: str) -> Unusable | None:
+        """The one of that name, in whatever case, whose file has a mistake."""
+        folded = name.casefold()
+        return next((u for u in self.unusable if u.name.casefold() == folded), None)
 
     def find(self, name: str) -> Assistant | None:
         """The one of that name, else the only one that has it in another case."""

@@ -22,6 +22,7 @@ BUILT_IN = "cellwright"
 """Names the agent without any assistant, where a chat or a project has one."""
 LEADING = re.compile(r"@([^\W\d][\w-]*)")
 ENDS = re.compile(r"(?=[\s,:;，：；、]|$)")
+WITHOUT = "@cellwright at the start of a prompt asks without it."
 SEPARATORS = " \t\r\n,:;，：；、"
 
 
@@ -55,7 +56,8 @@ def choose_assistant(wish: Wish, listed: AssistantList) -> Chosen:
     """Who answers a prompt.
 
     Raises:
-        SetupError: The one that was named is not there, or is asked nothing.
+        SetupError: The one that was named is not there, has a mistake in its file, or is asked
+            nothing.
     """
     if wish.is_guest:
         listed = _public(listed)
@@ -66,10 +68,13 @@ def choose_assistant(wish: Wish, listed: AssistantList) -> Chosen:
     if wish.named:
         return Chosen(_named(wish.named, listed), wish.prompt, notice)
     if wish.of_chat:
+        _check_usable(wish.of_chat, listed)
         try:
             return Chosen(_named(wish.of_chat, listed), wish.prompt, notice)
         except SetupError as error:
             notice = f"{notice} {error.message}".strip()
+    if listed.unusable_default is not None:
+        raise SetupError(listed.unusable_default.problem, hint=WITHOUT)
     return Chosen(listed.default, wish.prompt, notice)
 
 
@@ -99,7 +104,13 @@ def with_assistant(question: Question, chosen: Chosen) -> Question:
 def _public(listed: AssistantList) -> AssistantList:
     default = listed.default if listed.default.is_public else NO_ASSISTANT
     public = tuple(assistant for assistant in listed.assistants if assistant.is_public)
-    return AssistantList(public, default=default)
+    # a guest learns that it does not work, not what is written in the file
+    unusable = tuple(
+        replace(each, problem=f"The file of the assistant {each.name!r} has a mistake.")
+        for each in listed.unusable
+        if each.is_public
+    )
+    return AssistantList(public, default=default, unusable=unusable)
 
 
 def _leading(prompt: str, listed: AssistantList) -> Chosen | None:
@@ -107,7 +118,7 @@ def _leading(prompt: str, listed: AssistantList) -> Chosen | None:
     text = prompt.lstrip()
     if not text.startswith("@"):
         return None
-    names = [assistant.name for assistant in listed.assistants]
+    names = [each.name for each in listed.assistants] + [each.name for each in listed.unusable]
     for name in sorted([*names, BUILT_IN], key=len, reverse=True):
         end = 1 + len(name)
         if text[1:end].casefold() == name.casefold() and ENDS.match(text, end):
@@ -118,10 +129,22 @@ def _leading(prompt: str, listed: AssistantList) -> Chosen | None:
     return None
 
 
+def _check_usable(name: str, listed: AssistantList) -> None:
+    """Raise what is wrong with the file of an assistant.
+
+    Raises:
+        SetupError: Something is.
+    """
+    unusable = listed.find_unusable(name)
+    if unusable is not None and listed.find(name) is None:
+        raise SetupError(unusable.problem)
+
+
 def _named(name: str, listed: AssistantList) -> Assistant:
     assistant = listed.find(name)
     if assistant is not None:
         return assistant
+    _check_usable(name, listed)
     if name == BUILT_IN:
         return NO_ASSISTANT
     raise SetupError(f"There is no assistant {name!r}.", hint=_hint(name, listed))

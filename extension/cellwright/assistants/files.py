@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
+from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList, Unusable
 from cellwright.assistants.fields import KINDS, clamped_temperature, complaints
 from cellwright.errors import SetupError
 from cellwright.scenes import read_scenes
@@ -37,24 +38,31 @@ def list_assistants(folders: Iterable[Path], own: Path | None = None) -> Assista
         own: The person's folder; what the project has counts more.
     """
     found: dict[str, Assistant] = {}
+    unusable: dict[str, Unusable] = {}
     problems: list[str] = []
     notes: list[str] = []
-    default = NO_ASSISTANT
+    default: Assistant | Unusable = NO_ASSISTANT
     for path in _files(folders, own):
         try:
             assistant = read_assistant(path)
         except SetupError as error:
             problems.append(str(error))
+            bad = _unusable(path, str(error), is_first=default is NO_ASSISTANT)
+            if bad.name not in found:
+                unusable.setdefault(bad.name, bad)
+                default = bad if bad.is_default else default
             continue
-        first = found.setdefault(assistant.name, assistant)
+        first = unusable.get(assistant.name) or found.setdefault(assistant.name, assistant)
         if first is not assistant:
-            notes.append(f"{assistant.name}: {first.path} counts, not {assistant.path}.")
+            counts = first.path if isinstance(first, Assistant) else "the file with the mistake"
+            notes.append(f"{assistant.name}: {counts} counts, not {assistant.path}.")
             continue
         notes += assistant.notes
         is_default = assistant.is_default or assistant.name == DEFAULT_NAME
         default = assistant if is_default and default is NO_ASSISTANT else default
     ordered = tuple(found[name] for name in sorted(found))
-    return AssistantList(ordered, tuple(problems), tuple(notes), default)
+    answers = default if isinstance(default, Assistant) else NO_ASSISTANT
+    return AssistantList(ordered, tuple(problems), tuple(notes), answers, tuple(unusable.values()))
 
 
 def assistant_named(name: str, folders: Iterable[Path], own: Path | None = None) -> Assistant:
@@ -69,9 +77,29 @@ def assistant_named(name: str, folders: Iterable[Path], own: Path | None = None)
     assistant = listed.find(name)
     if assistant is not None:
         return assistant
+    unusable = listed.find_unusable(name)
+    if unusable is not None:
+        raise SetupError(unusable.problem)
     known = ", ".join(assistant.name for assistant in listed.assistants)
     hint = f"There are: {known}." if known else f"Write {FOLDER.as_posix()}/{name}.toml."
     raise SetupError(f"There is no assistant {name!r}.", hint=" ".join([*listed.problems, hint]))
+
+
+def _unusable(path: Path, problem: str, *, is_first: bool) -> Unusable:
+    """The assistant that a file with a mistake was to be, as far as it can be read.
+
+    Args:
+        path: The file.
+        problem: What is wrong with it.
+        is_first: No nearer file is the default.
+    """
+    data: Mapping[str, Any] = {}
+    with contextlib.suppress(SetupError):
+        data = _data(read_text(path), path)
+    said = data.get("name")
+    name = said if isinstance(said, str) and said else path.stem
+    is_default = data.get("default") is True or name == DEFAULT_NAME
+    return Unusable(name, problem, data.get("public") is True, is_default and is_first)
 
 
 def assistant_of(data: Mapping[str, Any], path: Path = Path()) -> Assistant:
