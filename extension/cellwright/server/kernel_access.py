@@ -212,7 +212,8 @@ class ServerKernels:
     def interrupt(self, kernel_id: str) -> None:
         """Interrupt what runs in a kernel; whoever asks looks for itself whether it helped."""
         if self.has(kernel_id):
-            self._schedule(lambda: self._manager.interrupt_kernel(kernel_id))
+            with suppress(TimeoutError):  # where the server has ended, the kernel soon does
+                self._schedule(lambda: self._manager.interrupt_kernel(kernel_id))
 
     def exit_code(self, kernel_id: str) -> int | None:
         """How a kernel's local process ended; None where that is not known."""
@@ -227,10 +228,11 @@ class ServerKernels:
 
         Raises:
             KernelNotReadyError: A cell runs in it.
+            KernelError: It is gone.
         """
         # What we asked of it a moment ago may still make it look busy.
         deadline = time.monotonic() + FREE_SECONDS
-        while getattr(self._manager.get_kernel(kernel_id), "execution_state", "") == "busy":
+        while getattr(self._kernel(kernel_id), "execution_state", "") == "busy":
             if time.monotonic() > deadline:
                 raise KernelNotReadyError("The kernel is busy.", hint="Ask when its cell ended.")
             time.sleep(LOOK_SECONDS / 100)
@@ -289,8 +291,19 @@ class ServerKernels:
                 f"The notebook's kernel cannot be reached: {error}.", hint=START_HINT
             ) from error
 
+    def _kernel(self, kernel_id: str) -> Any:
+        """The server's manager of one kernel.
+
+        Raises:
+            KernelError: The kernel is gone, just now perhaps.
+        """
+        try:
+            return self._manager.get_kernel(kernel_id)
+        except (KeyError, web.HTTPError) as error:
+            raise KernelError("The notebook's kernel is gone.", hint=START_HINT) from error
+
     def _client(self, kernel_id: str) -> Any:
-        manager = self._manager.get_kernel(kernel_id)
+        manager = self._kernel(kernel_id)
         if getattr(manager, "kernel_url", ""):
             return open_gateway_client(kernel_id, self._loop)
         return connected_client(manager)

@@ -161,7 +161,6 @@ export class PanelModel implements IDisposable {
     socket.stateChanged.disconnect(this._onLink, this);
     socket.qualityChanged.disconnect(this._refreshNotices, this);
     notebooks?.currentChanged.disconnect(this._onNotebook, this);
-    Signal.disconnectReceiver(this);
     Signal.clearData(this._service);
     Signal.clearData(this._list);
     Signal.clearData(this._board);
@@ -283,26 +282,10 @@ export class PanelModel implements IDisposable {
     socket.stateChanged.connect(this._onLink, this);
     this._onLink(socket, socket.state);
     notebooks?.currentChanged.connect(this._onNotebook, this);
-    notebooks?.added.connect(this._onOpened, this);
+    this._link?.openChanged.connect(this._refreshNotices, this);
     if (notebooks !== null) {
-      notebooks.all.forEach(port => {
-        this._onOpened(notebooks, port);
-      });
       this._onNotebook(notebooks);
     }
-  }
-
-  private _onOpened(_: NotebookRegistry, port: NotebookPort): void {
-    port.closed.connect(this._refreshNotices, this);
-    port.changed.connect(this._refreshNotices, this);
-    this._refreshNotices();
-  }
-
-  /** The chat's notebook, where it is not open here: nobody would see what runs in it. */
-  private get _closedNotebook(): string {
-    const { notebooks } = this._options;
-    const path = this._chat.state.notebook_path;
-    return path === '' || notebooks === null || notebooks.find(path) !== null ? '' : path;
   }
 
   private async _showNewest(path: string): Promise<void> {
@@ -376,7 +359,7 @@ export class PanelModel implements IDisposable {
     const { isBlocked, isBuffered, serverVersion, state: link } = this._options.socket;
     const { isDrivenElsewhere } = this._chat;
     const line = { link, isBlocked, isBuffered, ownVersion: VERSION, serverVersion };
-    const closedNotebook = this._closedNotebook;
+    const closedNotebook = this._link?.closedNotebook(this._chat.state.notebook_path) ?? '';
     this._board.update({ ...line, service: this.service, isDrivenElsewhere, closedNotebook });
   }
 
