@@ -136,6 +136,8 @@ class TurnWatch:
         self._log.extend(execution.source for execution in record.executions)
         if place.notebook is not None:
             self._cells = marks_of(place.notebook.cells())
+        # A kernel that was started during the run had no name when the turn began.
+        self._kernel_session = self._kernel_session or place.kernel.session
         if record.status == "cancelled" or record.cause in KERNEL_ENDS:
             return  # whoever pressed Stop does not wait for a kernel that may still be busy
         self._known = variables_of(place.kernel)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,69 @@ def test_chats_are_listed_searched_renamed_exported_resumed_and_deleted(page: No
     expect(here.get_by_role("listitem")).to_have_count(1)
     page.lab.page.keyboard.press("Escape")
     expect(page.root.get_by_role("heading", name="Birds of the south")).to_be_visible()
+
+
+def running(page: NotebookPage, what: str) -> list[str]:
+    """Ids of what the server has running: ``kernels``, or those of ``sessions``."""
+    server = page.lab.server
+    address = f"{server.url}/api/{what}?token={server.token}"
+    with urllib.request.urlopen(address, timeout=20) as answer:
+        return sorted((item.get("kernel") or item)["id"] for item in json.load(answer))
+
+
+def test_a_chat_of_a_closed_notebook_opens_it_before_anything_runs(page: NotebookPage) -> None:
+    """Fault 13.2: one works in a notebook, closes it, and goes on with its chat in the list."""
+    page.write(
+        call("run_cell", code="total = 40"), text("Counted."), call("run_cell", code="total + 2"),
+        text("It is 42."),
+    )  # fmt: skip
+    first = page.start("x = 1")
+    page.answer("Count.")
+    page.lab.save()
+    page.close_all()
+    page.start("y = 2")
+    page.lab.execute("cellwright:sessions")
+    row = page.root.get_by_role("listitem").filter(has_text="Count.")
+    row.get_by_role("button", name=re.compile("^Count")).first.click()
+    expect(page.last).to_contain_text("Counted.")
+    banner = page.root.get_by_role("status").filter(has_text=f"{first}, is not open")
+    expect(banner).to_be_visible()
+    before = running(page, "kernels")
+
+    page.ask("Add two.")
+    expect(page.prompt).to_have_value("Add two.")  # refused, and nothing of it is lost
+    expect(banner).to_have_count(1)
+    assert page.turns.count() == 1
+    assert running(page, "kernels") == before
+
+    page.button("Open notebook").click()
+    page.lab.wait_idle()
+    expect(banner).to_have_count(0)
+    expect(page.prompt).to_have_value("Add two.")
+    page.prompt.press("Enter")
+    page.wait_for_answer(2)
+    expect(page.last).to_contain_text("It is 42.")
+    assert "total + 2" in page.sources()[-1]
+    assert running(page, "kernels") == running(page, "sessions")
+
+
+def test_chats_without_a_notebook_start_no_kernel_that_nobody_sees(page: NotebookPage) -> None:
+    """Fault 13.2: talk needs no kernel, and one that runs code is listed as running."""
+    page.close_all()
+    before = running(page, "kernels")
+    page.write(*(text(f"Answer {number}.") for number in range(4)))
+    for number in range(4):
+        page.button("New chat").click()
+        page.answer(f"Question {number}?")
+    assert running(page, "kernels") == before
+    page.write(call("run_cell", code="6 * 7"), text("It is 42."))
+    page.show("Auto")
+    page.answer("Work it out.")
+    (kernel,) = set(running(page, "kernels")) - set(before)
+    assert kernel in running(page, "sessions")
+    page.lab.execute("running:show-panel")
+    panel = page.lab.page.locator("#jp-running-sessions")
+    expect(panel.get_by_text("cellwright chat").first).to_be_visible()
 
 
 def test_a_tab_that_is_loaded_again_or_closed_finds_everything_once(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_service import FakeService, text, tool_call
-from server.live_process import ServerProcess
+from fake_service import FakeService, held, json_body, text, tool_call
+from server.live_process import TOKEN, ServerProcess
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
@@ -82,3 +86,64 @@ async def test_a_server_that_is_stopped_ends_its_runs_in_order(
     assert end["status"] == "cancelled"
     assert "server is stopping" in end["reason"]
     await again.close()
+
+
+BUSY = "import time; print('on', flush=True); time.sleep(60)"
+QUESTIONS = ("chats", "usage", "memories", "runs", "library", "tools", "results", "assistants")
+
+
+async def status_of(process: ServerProcess, path: str, **options: object) -> int:
+    """What a request is answered with; 0: the server closed the line instead."""
+    headers = {"Authorization": f"token {TOKEN}"}
+    url = f"http://{process.address}/{path}"
+    request = HTTPRequest(url, headers=headers, request_timeout=40, **options)  # type: ignore[arg-type]
+    try:
+        return (await AsyncHTTPClient(force_instance=True).fetch(request)).code
+    except HTTPClientError as error:
+        return int(error.code)
+    except OSError:
+        return 0
+
+
+@pytest.mark.parametrize("hangs", [False, True], ids=["busy", "a service that hangs"])
+async def test_13_6_what_is_asked_while_the_server_stops_is_told_so_without_a_traceback(
+    tmp_path: Path, no_ollama: None, monkeypatch: pytest.MonkeyPatch, hangs: bool
+) -> None:
+    gate, models = threading.Event(), json_body({"data": []})
+    process = ServerProcess(tmp_path)
+    slow = held(models, gate, seconds=40)
+    with FakeService(models=slow if hangs else models) as service:
+        service.script = lambda request: tool_call("run_cell", {"code": BUSY})
+        for name, value in (("BASE_URL", service.base_url), ("API_KEY", "k"), ("MODEL", "m")):
+            monkeypatch.setenv(f"CELLWRIGHT_{name}", value)
+        try:
+            process.start()
+            await process.up()
+            chat = (await process.fetch("chats", method="POST", body="{}"))["id"]
+            tab = await process.tab()
+            await tab.follow(chat)
+            await tab.ask(chat, "work")
+            await tab.event("cell_output")
+            started = (await tab.event("cell_started"))["cell_id"]
+            assert started
+            # More than there are threads, so that some wait for one when the server stops.
+            paths = ["models" if hangs else "service/test"] * 8
+            bodies = {"service/test": {"method": "POST", "body": json.dumps({})}}
+            asked = [
+                asyncio.ensure_future(status_of(process, path, **bodies.get(path, {})))
+                for path in (*paths, *QUESTIONS, f"chats/{chat}/messages")
+            ]
+            await asyncio.sleep(0.5)
+            assert await asyncio.to_thread(process.stop) == 0
+            gate.set()
+            answers = await asyncio.gather(*asked)
+        finally:
+            gate.set()
+            process.kill()
+    log = (tmp_path / "server.log").read_text("utf-8")
+    await tab.closed()
+    assert "Traceback" not in log, log
+    assert "never retrieved" not in log, log
+    # 409: the service did not answer either.
+    assert set(answers) <= {0, 200, 409, 503, 599}
+    assert 503 in answers

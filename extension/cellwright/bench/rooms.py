@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cellwright.bench.late_kernel import LateKernel
+from cellwright.bench.late_kernel import SampleKernel
 from cellwright.bench.sample import SampleCell
 from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply
 from cellwright.bench.suites import Item
@@ -76,7 +76,7 @@ class Rooms:
             for name, path in item.files.items():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place / name)
-            kernel = LateKernel(lambda: self._begun(place, item), str(place))
+            kernel = SampleKernel(lambda: self._begun(place, item), str(place))
             try:
                 room = Room(kernel, place, stop)
                 for number, code in enumerate(item.setup, start=1):
@@ -114,7 +114,7 @@ def _folder(given: Path | None) -> Iterator[Path]:
 class Room:
     """A kernel in a folder."""
 
-    def __init__(self, kernel: LateKernel, folder: Path, stop: Stop) -> None:
+    def __init__(self, kernel: SampleKernel, folder: Path, stop: Stop) -> None:
         self.kernel = kernel
         self._folder = folder
         self.stop = stop

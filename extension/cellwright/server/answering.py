@@ -14,8 +14,8 @@ from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.compacting import compaction_of
 from cellwright.context.assemble import Quoted, time_sent
 from cellwright.conversation import Conversation, Place, Question
-from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
+from cellwright.kernels.late import LateKernel
 from cellwright.model_choice import ModelChoice, Window, choose_model
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
@@ -28,7 +28,7 @@ from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem
 from cellwright.server.kernel_access import ServerKernels
-from cellwright.server.live_run import LiveRun
+from cellwright.server.live_run import LiveRun, RunKernel
 from cellwright.server.refusals import RefusedError
 from cellwright.server.service_cache import ServiceCache
 from cellwright.server.tab_frames import Ask
@@ -106,6 +106,7 @@ class Answering:
         self._own_cells = MemoryNotebook()
         self._noticed: set[str] = set()
         self._closing = threading.Lock()
+        self._is_closed = False
 
     def answer(self, run: LiveRun, driver: Driver | None) -> None:
         """Answer a prompt.
@@ -188,6 +189,7 @@ class Answering:
         """End the kernel that was started for the chat, if one was."""
         with self._closing:
             kernel_id, self._own_kernel = self._own_kernel, ""
+            self._is_closed = True
         with suppress(TimeoutError):
             self._workplace.kernels.shut_down(kernel_id)
 
@@ -212,24 +214,38 @@ class Answering:
             configuration.check_endpoint(service.base_url)
         return service
 
-    def _connect(self, run: LiveRun, driver: Driver | None) -> ClientKernel:
+    def _connect(self, run: LiveRun, driver: Driver | None) -> RunKernel:
         kernels = self._workplace.kernels
         attendance = Attendance(run.keyboard.ask, run.waits)
-        kernel_id = driver.attach.kernel_id if driver is not None else self._kernel_of_the_chat()
         run.stop.check()
-        run.kernel = kernel = kernels.connect(kernel_id, attendance)
+        kernel: RunKernel
+        if driver is not None:
+            kernel = kernels.connect(driver.attach.kernel_id, attendance)
+        elif kernels.has(self._own_kernel):
+            kernel = kernels.connect(self._own_kernel, attendance)
+        else:
+            # Most questions of a chat without a notebook need no kernel, and each is a process.
+            kernel = LateKernel(
+                lambda: kernels.connect(self._start_kernel(), attendance),
+                str(self._workplace.root or ""),
+                kernels.language,
+            )
+        run.kernel = kernel
         return kernel
 
-    def _kernel_of_the_chat(self) -> str:
+    def _start_kernel(self) -> str:
+        """Start a kernel for the chat; its id."""
         kernels = self._workplace.kernels
-        if not kernels.has(self._own_kernel):
-            started = kernels.start("")
-            with self._closing:
-                self._own_kernel = started
-        return self._own_kernel
+        started = kernels.start("", f"cellwright chat {self._chat_id[:6]}")
+        with self._closing:
+            is_closed, self._own_kernel = self._is_closed, started
+        if is_closed:
+            # The chat was deleted meanwhile, and nobody else would end it.
+            self.close()
+        return started
 
     def _place(
-        self, run: LiveRun, driver: Driver | None, kernel: ClientKernel, settings: Settings
+        self, run: LiveRun, driver: Driver | None, kernel: RunKernel, settings: Settings
     ) -> Place:
         notebook: AttachedNotebook | None = None
         shared = self._workplace

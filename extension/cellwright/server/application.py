@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from jupyter_server.services.contents.filemanager import FileContentsManager
+from tornado import web
 
 from cellwright.cells import VariableSummary
 from cellwright.errors import StoreError
@@ -28,12 +29,13 @@ from cellwright.store.runs import RunStore
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-__all__ = ["SETTING", "Application", "HandRuns", "KernelAccess", "LiveChats"]
+__all__ = ["SETTING", "STOPPING_STATUS", "Application", "HandRuns", "KernelAccess", "LiveChats"]
 
 T = TypeVar("T")
 SETTING = "cellwright"
 """Where the routes find this, among the settings of the web application."""
 THREADS = 4
+STOPPING_STATUS = 503
 
 
 class KernelAccess(Protocol):
@@ -126,6 +128,8 @@ class Application:
         """What is read into libraries; None: nothing was yet."""
         self.outside: HandRuns | None = None
         """Agents of others that work here; None: none can."""
+        self.is_stopping = False
+        """Nothing that is asked from now on is begun."""
         self._opening = threading.Lock()
         self._closed = False
         self._stores: _Stores | None = None
@@ -174,11 +178,22 @@ class Application:
         return Redactor.from_environment(self.chooser.environ, self.chooser.choice().api_key)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """What ``work`` returns, done where it does not hold up the server."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        """What ``work`` returns, done where it does not hold up the server.
+
+        Raises:
+            HTTPError: The server is stopping, so that it was not begun.
+        """
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        except (RuntimeError, asyncio.CancelledError) as error:
+            # The executor takes nothing more, or has cancelled what waited for a thread.
+            if self.is_stopping:
+                raise web.HTTPError(STOPPING_STATUS) from error
+            raise
 
     def close(self) -> None:
         """Stop runs, wait for threads and let go of the file; waits, so not on the event loop."""
+        self.is_stopping = True
         if self.outside is not None:
             self.outside.close()
         if self.live is not None:

@@ -58,6 +58,12 @@ class Cellwright(Configurable):
     home = Unicode(
         help="Folder of the record, the files and the key; empty: CELLWRIGHT_HOME or ~/.cellwright."
     ).tag(config=True)
+    kernel_idle_seconds = Float(
+        1_800.0,
+        min=0.0,
+        help="So long the kernel of a chat without a notebook may do nothing before it is ended;"
+        " 0: it stays until the server stops.",
+    ).tag(config=True)
     step_limit = Int(None, allow_none=True, min=1, help="Most steps of a run.").tag(config=True)
     wall_seconds = Float(
         None, allow_none=True, min=1.0, help="Longest time a run takes, in seconds."

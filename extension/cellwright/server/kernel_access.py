@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import closing, suppress
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from jupyter_core.utils import ensure_async
+from tornado import web
 
 from cellwright.cells import VariableSummary
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError, ToolError
@@ -33,7 +36,13 @@ START_HINT = "Start the kernel, then ask again."
 
 
 class ConnectedKernel(ClientKernel):
-    """A kernel of the server; ``close`` ends the connection, never the kernel."""
+    """A kernel of the server; ``close`` ends the connection, never the kernel.
+
+    Args:
+        client: Speaks with it.
+        process: As the server's manager owns it.
+        attendance: Who attends to it.
+    """
 
     # A page that does not read must not fill the person's kernel without end.
     _install_too = MappingProxyType({"flood": flood_limit(100_000)})
@@ -42,11 +51,12 @@ class ConnectedKernel(ClientKernel):
         super().__init__(
             client, process, on_input=attendance.on_input, on_waiting=attendance.on_waiting
         )
-        self._own_client = client
+        self._own_client, self._process = client, process
 
     def close(self) -> None:
         """Let go of the kernel."""
         disconnect(self._own_client)
+        self._process.leave()
 
 
 class ServerKernelProcess:
@@ -60,6 +70,10 @@ class ServerKernelProcess:
         self._kernels, self._kernel_id = kernels, kernel_id
         self._was_alive = True
         self._looking: concurrent.futures.Future[bool] | None = None
+
+    def leave(self) -> None:
+        """One connection of ours less."""
+        self._kernels.connected[self._kernel_id] -= 1
 
     def is_alive(self) -> bool:
         """Whether the process is there."""
@@ -92,23 +106,49 @@ class ServerKernels:
     Args:
         manager: The server's ``MappingKernelManager``.
         loop: The loop on which the server runs.
+        sessions: The server's ``SessionManager``; None: nobody lists what is started here.
+        idle_seconds: So long a kernel that was started here may do nothing; 0: for ever.
     """
 
-    def __init__(self, manager: Any, loop: asyncio.AbstractEventLoop) -> None:
-        self._manager, self._loop = manager, loop
+    def __init__(
+        self,
+        manager: Any,
+        loop: asyncio.AbstractEventLoop,
+        sessions: Any = None,
+        idle_seconds: float = 0.0,
+    ) -> None:
+        self._manager, self._loop, self._sessions = manager, loop, sessions
+        self._idle_seconds = idle_seconds
+        self.connected: Counter[str] = Counter()
+        """Our own connections to each kernel, which the server does not count."""
 
     def has(self, kernel_id: str) -> bool:
         """Whether the server knows a kernel of that id."""
         return bool(kernel_id) and kernel_id in self._manager
 
-    def start(self, path: str) -> str:
-        """Start a kernel in a folder of the server's root; its id.
+    @property
+    def language(self) -> str:
+        """In which the cells of a kernel are written that is started here."""
+        specs = getattr(self._manager, "kernel_spec_manager", None)
+        # A name that is not installed is told when the kernel is to start.
+        with suppress(Exception):
+            return str(specs.get_kernel_spec(self._manager.default_kernel_name).language)
+        return "python"
+
+    def start(self, folder: str, name: str) -> str:
+        """Start a kernel that is listed among the server's sessions; its id.
+
+        It is ended when it has done nothing for a while.
+
+        Args:
+            folder: Of the server's root, in which it starts.
+            name: What it is listed as.
 
         Raises:
             SetupError: It did not start.
         """
         try:
-            return str(self._wait(lambda: self._manager.start_kernel(path=path), START_SECONDS))
+            return self._wait(lambda: self._start(folder, name), START_SECONDS)
         # Whatever a provisioner, a spawner or a gateway may raise.
         except Exception as error:
             raise SetupError(f"No kernel could be started: {error}.", hint=START_HINT) from error
@@ -116,7 +156,7 @@ class ServerKernels:
     def shut_down(self, kernel_id: str) -> None:
         """End a kernel that was started here, without waiting for it."""
         if self.has(kernel_id):
-            self._schedule(lambda: self._manager.shutdown_kernel(kernel_id))
+            self._schedule(lambda: self._shut_down(kernel_id))
 
     def connect(self, kernel_id: str, attendance: Attendance | None = None) -> ConnectedKernel:
         """A connection to a kernel, to be closed by the caller.
@@ -129,11 +169,13 @@ class ServerKernels:
         if not self._is_alive_or_unknown(kernel_id):
             raise SetupError("The notebook's kernel is dead.", hint=START_HINT)
         client = self._client(kernel_id)
+        self.connected[kernel_id] += 1
+        process = ServerKernelProcess(self, kernel_id)
         try:
-            process = ServerKernelProcess(self, kernel_id)
             return ConnectedKernel(client, process, attendance or Attendance())
         except BaseException:
             disconnect(client)
+            process.leave()
             raise
 
     def variables(self, kernel_id: str) -> tuple[VariableSummary, ...]:
@@ -170,7 +212,8 @@ class ServerKernels:
     def interrupt(self, kernel_id: str) -> None:
         """Interrupt what runs in a kernel; whoever asks looks for itself whether it helped."""
         if self.has(kernel_id):
-            self._schedule(lambda: self._manager.interrupt_kernel(kernel_id))
+            with suppress(TimeoutError):  # where the server has ended, the kernel soon does
+                self._schedule(lambda: self._manager.interrupt_kernel(kernel_id))
 
     def exit_code(self, kernel_id: str) -> int | None:
         """How a kernel's local process ended; None where that is not known."""
@@ -185,13 +228,56 @@ class ServerKernels:
 
         Raises:
             KernelNotReadyError: A cell runs in it.
+            KernelError: It is gone.
         """
         # What we asked of it a moment ago may still make it look busy.
         deadline = time.monotonic() + FREE_SECONDS
-        while getattr(self._manager.get_kernel(kernel_id), "execution_state", "") == "busy":
+        while getattr(self._kernel(kernel_id), "execution_state", "") == "busy":
             if time.monotonic() > deadline:
                 raise KernelNotReadyError("The kernel is busy.", hint="Ask when its cell ended.")
             time.sleep(LOOK_SECONDS / 100)
+
+    async def _start(self, folder: str, name: str) -> str:
+        kernel_id = str(await ensure_async(self._manager.start_kernel(path=folder)))
+        if self._sessions is not None:
+            # Like a console: JupyterLab lists it as running and opens one on it.
+            path = f"{folder}/{name}".lstrip("/")
+            saving = self._sessions.create_session(
+                path=path, name=name, type="console", kernel_id=kernel_id
+            )
+            await ensure_async(saving)
+        if self._idle_seconds > 0:
+            self._look_later(kernel_id, self._idle_seconds)
+        return kernel_id
+
+    async def _shut_down(self, kernel_id: str) -> None:
+        if self._sessions is not None:
+            with suppress(web.HTTPError):
+                session = await ensure_async(self._sessions.get_session(kernel_id=kernel_id))
+                await ensure_async(self._sessions.delete_session(session["id"]))
+                return
+        await ensure_async(self._manager.shutdown_kernel(kernel_id))
+
+    def _look_later(self, kernel_id: str, seconds: float) -> None:
+        def look() -> None:
+            self._loop.create_task(self._end_if_idle(kernel_id))
+
+        # A handle, and no task that sleeps: the server's end leaves nothing pending.
+        self._loop.call_later(seconds, look)
+
+    async def _end_if_idle(self, kernel_id: str) -> None:
+        """End a kernel that nobody has used for long enough, or look again when that may be."""
+        if not self.has(kernel_id):
+            return
+        model = await ensure_async(self._manager.kernel_model(kernel_id))
+        idle_seconds = time.time() - datetime.fromisoformat(model["last_activity"]).timestamp()
+        is_used = model["connections"] or self.connected[kernel_id] > 0
+        if is_used or model["execution_state"] == "busy":
+            idle_seconds = 0.0
+        if idle_seconds >= self._idle_seconds:
+            await self._shut_down(kernel_id)
+        else:
+            self._look_later(kernel_id, self._idle_seconds - idle_seconds)
 
     def _is_alive_or_unknown(self, kernel_id: str) -> bool:
         try:
@@ -205,8 +291,19 @@ class ServerKernels:
                 f"The notebook's kernel cannot be reached: {error}.", hint=START_HINT
             ) from error
 
+    def _kernel(self, kernel_id: str) -> Any:
+        """The server's manager of one kernel.
+
+        Raises:
+            KernelError: The kernel is gone, just now perhaps.
+        """
+        try:
+            return self._manager.get_kernel(kernel_id)
+        except (KeyError, web.HTTPError) as error:
+            raise KernelError("The notebook's kernel is gone.", hint=START_HINT) from error
+
     def _client(self, kernel_id: str) -> Any:
-        manager = self._manager.get_kernel(kernel_id)
+        manager = self._kernel(kernel_id)
         if getattr(manager, "kernel_url", ""):
             return open_gateway_client(kernel_id, self._loop)
         return connected_client(manager)

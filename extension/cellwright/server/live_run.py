@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from cellwright.events import ApprovalAsked, Event, ToolStarted
 from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.late import LateKernel
 from cellwright.server.approvals import PanelApprover
 from cellwright.server.attached import AttachedNotebook
 from cellwright.server.frames import InputAsked, Phase
@@ -14,8 +16,9 @@ from cellwright.server.prompt_queue import Prompt
 from cellwright.server.run_progress import RunProgress
 from cellwright.stopping import Stop
 
-__all__ = ["LiveRun"]
+__all__ = ["LiveRun", "RunKernel"]
 
+RunKernel = ClientKernel | LateKernel[Any]
 NOTEBOOK_CLOSED = "ended: its notebook was closed"
 
 
@@ -34,7 +37,7 @@ class LiveRun:
         self.approver = PanelApprover(self.stop)
         self.keyboard = PanelKeyboard(tell)
         self.notebook: AttachedNotebook | None = None
-        self.kernel: ClientKernel | None = None
+        self.kernel: RunKernel | None = None
         self.is_replaced = False
         """It was stopped so that another prompt can go before it."""
         self.supersedes = ""

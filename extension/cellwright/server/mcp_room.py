@@ -3,6 +3,7 @@ open in a page; never the file under it."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -175,7 +176,9 @@ class ServerRoom:
             return found
         kernels = self._hub.kernels
         if not kernels.has(self._own_kernel):
-            self._own_kernel = kernels.start(Path(self._wish.path).parent.as_posix())
+            folder = Path(self._wish.path).parent.as_posix()
+            name = f"cellwright agent {secrets.token_hex(3)}"
+            self._own_kernel = kernels.start("" if folder == "." else folder, name)
         return self._own_kernel
 
 

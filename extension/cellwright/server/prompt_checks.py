@@ -38,7 +38,24 @@ def checked_prompt(workplace: Workplace, tab: Tab, ask: Ask) -> Prompt:
         raise RefusedError(
             "no_notebook", "That notebook is not open in this tab.", hint="Open it, ask again."
         )
+    if attach is None:
+        _check_has_no_notebook(workplace, ask)
     return Prompt(ask, Asker(tab.nonce, tab.name), attach, secrets.token_hex(6))
+
+
+def _check_has_no_notebook(workplace: Workplace, ask: Ask) -> None:
+    """Return if the chat works without a notebook: in a closed one nobody would see what runs.
+
+    Raises:
+        RefusedError: Its notebook is not open in the page that asks.
+    """
+    path = workplace.chats.get(ask.chat).notebook_path
+    if path:
+        raise RefusedError(
+            "notebook_closed",
+            f"The notebook of this chat, {path!r}, is not open.",
+            hint="Open it and ask again, or begin a new chat.",
+        )
 
 
 def format_context(context: tuple[ContextItem, ...]) -> str:

@@ -15,7 +15,7 @@ from tornado import web
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
 from cellwright.json_input import read_json
 from cellwright.server.access import check_run, open_chat
-from cellwright.server.application import SETTING, Application
+from cellwright.server.application import SETTING, STOPPING_STATUS, Application
 from cellwright.server.refusals import RefusedError
 from cellwright.store.chat_owners import guest_owner, is_guest
 from cellwright.store.chats import Chat
@@ -201,6 +201,8 @@ class Route(APIHandler):
             reply: dict[str, Any] = {"message": error.message, "hint": error.hint}
             reply |= {"code": error.code} if error.code else {}
             reply |= error.details
+        elif status_code == STOPPING_STATUS:
+            reply = {"message": "The server is stopping.", "hint": "Ask when it is back."}
         elif status_code >= 500:
             hint = "The log of the server says more."
             reply = {"message": "Something went wrong in cellwright.", "hint": hint}
@@ -246,6 +248,8 @@ def _is_a(value: Any, wanted: Any) -> bool:
 
 def _refusal(error: CellwrightError, shared: Application) -> Refusal:
     message = shared.redactor().text(error.message)
+    if shared.is_stopping and isinstance(error, (KernelError, StoreError)):
+        return Refusal(STOPPING_STATUS, message, error.hint)
     return Refusal(_status(error), message, error.hint)
 
 

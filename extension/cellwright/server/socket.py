@@ -40,7 +40,8 @@ def open_hub(application: Application) -> Hub:
     """The live side of a server, known to its routes from now on."""
     server = application.server
     loop: asyncio.AbstractEventLoop = cast("Any", server.io_loop).asyncio_loop
-    kernels = ServerKernels(server.kernel_manager, loop)
+    idle_seconds = application.configuration.kernel_idle_seconds
+    kernels = ServerKernels(server.kernel_manager, loop, server.session_manager, idle_seconds)
     hub = Hub(application, kernels)
     application.live, application.kernels = hub, kernels
     return hub

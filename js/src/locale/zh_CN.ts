@@ -71,6 +71,9 @@ export const CHINESE: Readonly<Record<string, string>> = {
     '请让代理服务器转发“Upgrade”和“Connection”标头。',
   'Log in again, or ask whoever runs this server.': '请重新登录，或联系此服务器的管理者。',
   'Restart the server, then reload this page.': '请重启服务器，然后重新加载此页面。',
+  'The notebook of this chat, %1, is not open.': '此聊天的笔记本 %1 未打开。',
+  'Open it to ask, or begin a new chat.': '请打开它后再提问，或开始新的聊天。',
+  'Open notebook': '打开笔记本',
   'Running in another tab, which inserts the cells.': '正在另一个标签页中运行，由它插入单元格。',
   'Runs are not kept: they are gone when the server stops.':
     '运行记录不会保存：服务器停止后即消失。',

@@ -54,6 +54,16 @@ export class NotebookLink implements IDisposable {
     return this._missingChanged;
   }
 
+  /** A notebook was opened, closed or renamed here. */
+  get openChanged(): ISignal<this, void> {
+    return this._openChanged;
+  }
+
+  /** The path, where no notebook is open here at it: nobody would see what runs; else empty. */
+  closedNotebook(path: string): string {
+    return path === '' || this._options.notebooks.find(path) !== null ? '' : path;
+  }
+
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -89,6 +99,7 @@ export class NotebookLink implements IDisposable {
 
   private _onOpened(_: NotebookAttachments, port: NotebookPort): void {
     void this._loadRunning(port);
+    this._openChanged.emit();
   }
 
   /** Load the chats of a notebook in which a run goes on, or is not drawn to its end here. */
@@ -105,11 +116,13 @@ export class NotebookLink implements IDisposable {
 
   private _onClosed(_: NotebookAttachments, port: NotebookPort): void {
     this._driving.leave(port);
+    this._openChanged.emit();
   }
 
   /** The server moves the chats it has, once it is told of the path with `attach`. */
   private _onRenamed(_: NotebookAttachments, { from, to }: Renaming): void {
     this._options.pool.begun(from)?.moveTo(to);
+    this._openChanged.emit();
   }
 
   private _onMissing(): void {
@@ -122,6 +135,7 @@ export class NotebookLink implements IDisposable {
   private readonly _fates: CellFates;
   private readonly _missing: MissingList;
   private readonly _missingChanged = new Signal<this, void>(this);
+  private readonly _openChanged = new Signal<this, void>(this);
   private _isDisposed = false;
 }
 

@@ -16,6 +16,8 @@ export interface Circumstances {
   readonly isBlocked: boolean;
   readonly service: ServiceState | null;
   readonly isDrivenElsewhere: boolean;
+  /** Path of the chat's notebook, where that is not open; empty: it is, or there is none. */
+  readonly closedNotebook: string;
 }
 
 /** The notices there are now; tells of a change only when one is another. */
@@ -50,7 +52,8 @@ export function noticesOf(now: Circumstances, trans: TranslationBundle): readonl
   return [
     ...linkNotices(now, trans),
     ...serviceNotices(now.service, trans),
-    ...(now.isDrivenElsewhere ? [drivenElsewhere(trans)] : [])
+    ...(now.isDrivenElsewhere ? [drivenElsewhere(trans)] : []),
+    ...(now.closedNotebook === '' ? [] : [notebookClosed(now.closedNotebook, trans)])
   ];
 }
 
@@ -124,6 +127,11 @@ function drivenElsewhere(trans: TranslationBundle): NoticeBlock {
     text: trans.__('Running in another tab, which inserts the cells.'),
     action: trans.__('You can read along and stop it here.')
   };
+}
+
+function notebookClosed(path: string, trans: TranslationBundle): NoticeBlock {
+  const text = trans.__('The notebook of this chat, %1, is not open.', path);
+  return warning('notebook_closed', text, trans.__('Open it to ask, or begin a new chat.'));
 }
 
 function warning(code: string, text: string, action: string): NoticeBlock {

@@ -282,6 +282,7 @@ export class PanelModel implements IDisposable {
     socket.stateChanged.connect(this._onLink, this);
     this._onLink(socket, socket.state);
     notebooks?.currentChanged.connect(this._onNotebook, this);
+    this._link?.openChanged.connect(this._refreshNotices, this);
     if (notebooks !== null) {
       this._onNotebook(notebooks);
     }
@@ -360,7 +361,8 @@ export class PanelModel implements IDisposable {
     const { isBlocked, isBuffered, serverVersion, state: link } = this._options.socket;
     const { isDrivenElsewhere } = this._chat;
     const line = { link, isBlocked, isBuffered, ownVersion: VERSION, serverVersion };
-    this._board.update({ ...line, service: this.service, isDrivenElsewhere });
+    const closedNotebook = this._link?.closedNotebook(this._chat.state.notebook_path) ?? '';
+    this._board.update({ ...line, service: this.service, isDrivenElsewhere, closedNotebook });
   }
 
   private _setProblem(problem: Problem | null): void {

@@ -5,6 +5,7 @@ import type { LinkState, NoticeBlock } from '../models/types';
 import { Button, IconButton } from './button';
 import { useDelay } from './clock';
 import { Icon } from './icon';
+import type { Opener } from './opening';
 import type { Chat, Panel } from './ports';
 import { useTrans } from './scope';
 import { useSignal } from './signal';
@@ -12,14 +13,18 @@ import { useSignal } from './signal';
 /** A line that is back sooner is nothing to speak of. */
 const LOST_AFTER_MILLISECONDS = 1200;
 
+/** The notice that the chat's notebook is closed, and the server's refusal of a prompt for it. */
+const CLOSED = 'notebook_closed';
+
 interface BannersProps {
   readonly panel: Panel;
   readonly chat: Chat;
   readonly settings: ChatSettings;
+  readonly opener: Opener;
 }
 
 /** What holds for the panel as a whole: the line, versions, records, other tabs. */
-export function Banners({ panel, chat, settings }: BannersProps) {
+export function Banners({ panel, chat, settings, opener }: BannersProps) {
   const trans = useTrans();
   const notices = useSignal(panel.noticesChanged, () => panel.notices);
   const isDemo = useSignal(panel.serviceChanged, () => panel.service?.is_demo ?? false);
@@ -37,6 +42,7 @@ export function Banners({ panel, chat, settings }: BannersProps) {
       {shown.map(notice => (
         <Banner key={`${notice.code}:${notice.text}`} notice={notice}>
           {notice.code === 'driven_elsewhere' && <TakeOver chat={chat} />}
+          {notice.code === CLOSED && <OpenNotebook open={opener.place(chat.state.notebook_path)} />}
         </Banner>
       ))}
       {[
@@ -46,7 +52,8 @@ export function Banners({ panel, chat, settings }: BannersProps) {
       ].map(
         ({ problem, source }, index) =>
           problem !== null &&
-          problem.code !== 'disabled' && (
+          problem.code !== 'disabled' &&
+          !(problem.code === CLOSED && notices.some(({ code }) => code === CLOSED)) && (
             <Banner
               key={index}
               notice={{
@@ -118,6 +125,17 @@ function LinkBanner({ link, panel }: { link: LinkState; panel: Panel }) {
         {trans.__('Reconnect')}
       </Button>
     </Banner>
+  );
+}
+
+function OpenNotebook({ open }: { open: (() => void) | null }) {
+  const trans = useTrans();
+  return (
+    open !== null && (
+      <Button kind="primary" onClick={open}>
+        {trans.__('Open notebook')}
+      </Button>
+    )
   );
 }
 

@@ -121,7 +121,7 @@ function Body({ panel, notebooks, settings, requests, pages, opener }: PanelView
               }}
             />
           )}
-          <Banners panel={panel} chat={chat} settings={chatSettings} />
+          <Banners panel={panel} chat={chat} settings={chatSettings} opener={opener} />
           <MissingBar panel={panel} />
           <OpenMadeProvider value={openMade}>
             <OpenerProvider value={opener}>

@@ -28,7 +28,8 @@ const FINE: Circumstances = {
   isBuffered: false,
   isBlocked: false,
   service: SERVICE,
-  isDrivenElsewhere: false
+  isDrivenElsewhere: false,
+  closedNotebook: ''
 };
 
 function codes(change: Partial<Circumstances>): string[] {
@@ -48,6 +49,7 @@ describe('notices', () => {
     ['blocked_sockets', { isBlocked: true }],
     ['buffering_proxy', { isBuffered: true }],
     ['driven_elsewhere', { isDrivenElsewhere: true }],
+    ['notebook_closed', { closedNotebook: 'work.ipynb' }],
     ['not_recording', { service: { ...SERVICE, recording: false } }],
     ['service', { service: { ...SERVICE, warnings: ['A key was ignored.'] } }],
     ['service', { service: { ...SERVICE, notice: 'The demo model answers.' } }]
