@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -84,6 +85,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     keep_compiled()
+    let_interrupts_in()
     # jsonschema would compile its grammar in each test process, for two seconds; nothing asks it
     modules: dict[str, Any] = sys.modules
     modules.setdefault("rfc3987_syntax", None)
@@ -98,6 +100,15 @@ def keep_compiled() -> None:
     """Let compiled files be written: each of a thousand processes would compile what it imports."""
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def let_interrupts_in() -> None:
+    """Let Ctrl-C interrupt, also where whoever started the suite ignores it (``make test &``).
+
+    A child process inherits what is ignored, and Python then installs no handler of its own.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def isolate_environment(home: Path, fonts: Path) -> None:

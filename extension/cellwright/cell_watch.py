@@ -18,6 +18,7 @@ from .drain import Drain
 from .figures import FigureWatch
 from .inspection import describe, headline, is_module, kind, length_of, type_name
 from .interrupt_watch import InterruptWatch
+from .sent_outputs import SentOutputs
 
 __all__ = [
     "STATE",
@@ -146,6 +147,9 @@ class State:
     hears_audit = False
     files: _Files | None = None
     """The files as the last cell of ours left them, while nobody else's cell ran."""
+
+    sent: SentOutputs | None = None
+    """What the last cell of a request of ours has sent."""
 
     def known_files(self, folder: str) -> _Files:
         """The files before a cell runs."""
@@ -287,6 +291,7 @@ class _Watch:
         self._depth += 1
         if self._depth == 1:
             self._drain = Drain()
+            self._count_outputs(request)
             before_cell(self._shell, has_keyboard=bool(request_marks(self._shell).get("input")))
 
     def after(self, result: Any) -> None:
@@ -294,10 +299,22 @@ class _Watch:
             return
         self._depth -= 1
         if self._depth == 0:
-            self._drain.settle()
+            # What the streams still hold would be sent behind the count.
+            self._drain.finish()
             STATE.own_counts.add(getattr(result, "execution_count", None) or 0)
-            text = json.dumps(after_cell(self._shell, result))
+            report = after_cell(self._shell, result)
+            if STATE.sent is not None:
+                STATE.sent.stop()
+                report["sent"] = STATE.sent.count
+            text = json.dumps(report)
             self._shell.payload_manager.write_payload({"source": "cellwright", "text": text})
+
+    def _count_outputs(self, request: str) -> None:
+        STATE.sent = None
+        session = getattr(getattr(self._shell, "kernel", None), "session", None)
+        if session is not None:
+            STATE.sent = SentOutputs(session, request)
+            STATE.sent.start()
 
 
 def marked_request(shell: Any) -> str:

@@ -237,12 +237,18 @@ def describe_kernel(_shell: Any) -> dict[str, Any]:
     }
 
 
+def last_displays(_shell: Any) -> dict[str, Any]:
+    """The displays of the last cell of ours as they were sent last, by display id."""
+    return dict(STATE.sent.displays) if STATE.sent is not None else {}
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "describe_kernel": describe_kernel,
     "executed_cells": executed_cells,
     "file_digest": file_digest,
     "hand_over": hand_over,
     "inspect_variable": inspect_variable,
+    "last_displays": last_displays,
     "last_error": last_error,
     "list_variables": list_variables,
     "live_tools": live_tools,

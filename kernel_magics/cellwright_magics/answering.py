@@ -32,7 +32,7 @@ from cellwright_magics.outside import outside_command
 from cellwright_magics.painted_display import PaintedTranscript
 from cellwright_magics.pins import pin_command
 from cellwright_magics.reports import Advice, unsaved_notice
-from cellwright_magics.screen import NotebookScreen
+from cellwright_magics.screen import NotebookScreen, SettledScreen
 from cellwright_magics.session import Session
 from cellwright_magics.shown_run import ShownRun
 from cellwright_magics.terminal import TerminalTranscript
@@ -195,7 +195,8 @@ class Answering:
             return TerminalTranscript(
                 show_code=configured.show_code, short_errors=configured.short_errors
             )
-        screen, notebook = NotebookScreen(self._shell), self._session.notebook_path
+        screen = (NotebookScreen if calling.draws_updates else SettledScreen)(self._shell)
+        notebook = self._session.notebook_path
         folder = notebook.parent if notebook is not None else Path.cwd()
         if calling.easel is not None:
             return PaintedTranscript(screen, folder)

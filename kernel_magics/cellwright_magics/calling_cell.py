@@ -23,6 +23,8 @@ class CallingCell:
     """Somebody can be asked."""
     token: str
     """Differs from that of every other execution."""
+    draws_updates: bool
+    """Its front end draws changes of what was displayed."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     easel: Easel | None = None
     """Where the cells of a run are painted; None: they are shown in the calling cell."""
@@ -36,13 +38,17 @@ def calling_cell(shell: Any) -> CallingCell:
     """Look at the request that is being answered."""
     if not hasattr(shell, "kernel"):
         interactive = sys.stdin is not None and sys.stdin.isatty()
-        return CallingCell(shell, False, interactive, f"cell {shell.execution_count}")
+        return CallingCell(shell, False, interactive, f"cell {shell.execution_count}", False)
     request: Mapping[str, Any] = shell.get_parent()
+    metadata: Mapping[str, Any] = request.get("metadata", {})
     return CallingCell(
         shell,
         rich=True,
         # nbclient and papermill say here that nobody can type.
         interactive=bool(request.get("content", {}).get("allow_stdin", False)),
         token=str(request.get("header", {}).get("msg_id", "")),
-        metadata=request.get("metadata", {}),
+        # Notebooks name their cell. What does not (jupyter console, qtconsole, nbclient, papermill)
+        # may draw no change, or has nobody who watches one.
+        draws_updates="cellId" in metadata or "google.colab" in sys.modules,
+        metadata=metadata,
     )

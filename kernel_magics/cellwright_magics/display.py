@@ -43,6 +43,11 @@ ANSWERING = "submit"
 SHOWN_CHARACTERS = 4_000
 LOOKING = ("read", "install", "")
 """Risks of calls that show no cell; ``""`` is a call that could not be understood."""
+GROWING = (
+    *("text_delta", "reasoning_delta", "model_silent", "model_retrying"),
+    *("tool_started", "tool_progress"),
+)
+"""Events after which what is shown is likely to change at once."""
 STYLES: dict[Style, Callable[[str], str]] = {
     "block": lambda text: fenced(text, "text"),
     "note": lambda text: f"<small>{as_text(text)}</small>",
@@ -102,9 +107,16 @@ class NotebookTranscript(Narrator):
             "cell_started": self._cell_started,
         }
 
+    def show(self, event: Event) -> None:
+        """Show what is to be seen of an event."""
+        super().show(event)
+        if event.kind not in GROWING:
+            self._screen.settle()
+
     def finish(self, run: Run) -> None:
         """Show how the run ended."""
         self._draw(wording.status_line(run), "note")
+        self._screen.settle()
 
     def _text_delta(self, event: TextDelta) -> None:
         self._retrying = None

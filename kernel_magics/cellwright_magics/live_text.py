@@ -53,10 +53,13 @@ class LiveText:
         self._text += text
         self._note = ""
         large = len(self._text) > LARGE_CHARACTERS
-        if large:
-            self._seal()
         interval = SLOW_INTERVAL_SECONDS if large else INTERVAL_SECONDS
-        if self._text.strip() and self._clock() - self._updated_at >= interval:
+        if self._clock() - self._updated_at < interval:
+            return
+        if large:
+            # Here and not with each piece: it looks through the whole text.
+            self._seal()
+        if self._text.strip():
             self._draw()
 
     def wait(self, note: str) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from fake_service import FakeService, text, tool_call
+from magics.live_kernel import LiveKernel
 
 from cellwright.exports.notebook import export
+from cellwright.outputs import StreamOutput
 from cellwright.recording import RunRecord
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -86,3 +90,52 @@ def test_the_run_that_is_killed_has_more_events_than_the_kill_test_looks_at(
     killed = killed_after(EVENTS, tmp_path)
     assert "run_finished" not in killed.shown
     assert {"cell_added", "cell_finished", "tool_finished"} <= set(killed.shown)
+
+
+LINES = """
+import sys, time
+for number in range(400):
+    print("line", number, flush=number % 3 > 0)
+    if number % 5 == 0: time.sleep(0.02)
+"""
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("moment", range(12))
+def test_a_kernel_killed_at_any_moment_has_recorded_what_it_showed(
+    moment: int, tmp_path: Path
+) -> None:
+    """13.17: text of the agent's cells in the magics, which a front end has seen."""
+    with FakeService([tool_call("run_cell", {"code": LINES}), text("Done.")]) as service:
+        live = LiveKernel(service, tmp_path)
+        try:
+            live.run("%load_ext cellwright")
+            service.script = [tool_call("run_cell", {"code": LINES}), text("Done.")]
+            live.client.execute("%%agent --mode auto\nprint lines", allow_stdin=False)
+            shown: list[str] = []
+            until = float("inf")
+            while time.monotonic() < until:
+                shown += seen_text(live)
+                if "".join(shown) and until == float("inf"):
+                    until = time.monotonic() + 0.05 + moment * 0.037
+            live.manager.signal_kernel(signal.SIGKILL)
+            while left := seen_text(live):
+                shown += left
+            record = live.last_run
+        finally:
+            live.close()
+    assert record.cause == "interrupted"
+    (cell,) = record.cells
+    recorded = "".join(o.text for o in cell.cell.outputs if isinstance(o, StreamOutput))
+    assert recorded.startswith("".join(shown))
+    assert "".join(shown)
+
+
+def seen_text(live: LiveKernel) -> list[str]:
+    """What the front end is shown next of a cell's text; nothing for a while: none came."""
+    if not live.client.iopub_channel.socket.poll(300):
+        return []
+    message = live.client.session.recv(live.client.iopub_channel.socket)[1]
+    if message["msg_type"] != "stream":
+        return [""]
+    return [message["content"]["text"]]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from kernels.lanes import Ran, run
+from kernels.lanes import Ran, kernel_environment, run
 
 from cellwright.kernels import CellRequest, Kernel
+from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.stopping import Stop
 from cellwright.text_cleaning import clean
@@ -60,3 +62,64 @@ def test_four_megabytes_of_hostile_text_end_like_any_output(kernel: Kernel, unit
     shown = clean(ran.text)
     assert set(shown.replace("\n", "")) <= set(HOSTILE[unit] + "b")
     assert run(kernel, "print('next')").text == "next\n"
+
+
+UPDATES = 20_000
+MANY_UPDATES = f"""
+from IPython.display import display, update_display
+display("start", display_id="d")
+for n in range({UPDATES}): update_display(f"value {{n}}", display_id="d")
+print("last line")
+"""
+
+
+@pytest.mark.parametrize("lane", ["client", "shell", "forked"])
+def test_twenty_thousand_display_updates_leave_the_last_one_and_the_next_print(
+    lane: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """13.16."""
+    with ExitStack() as around:
+        if lane == "forked":
+            forks = Forks()
+            kernel: Kernel = around.enter_context(forks.start(tmp_path, kernel_environment()))
+        else:
+            kernel = request.getfixturevalue(f"shared_{lane}")
+        ran = run(kernel, MANY_UPDATES)
+        assert ran.execution.note == ""
+        assert (ran.plain, ran.text) == ([f"'value {UPDATES - 1}'"], "last line\n")
+        assert run(kernel, "print('next')").text == "next\n"
+
+
+DROPS = """
+session = get_ipython().kernel.session
+before = session.send
+def send(stream, message, *more, **named):
+    kind = message["msg_type"] if isinstance(message, dict) else message
+    content = message["content"] if isinstance(message, dict) else more[0]
+    if kind == DROPPED and (kind != "status" or content["execution_state"] == "idle"):
+        return None
+    return before(stream, message, *more, **named)
+session.send = send
+"""
+
+
+@pytest.mark.parametrize(
+    ("dropped", "note"),
+    [("update_display_data", "5 output messages were lost"), ("display_data", "1 output messages")],
+)
+def test_what_the_channel_drops_is_said_and_the_last_state_is_asked_for(
+    fresh: FreshKernel, dropped: str, note: str
+) -> None:
+    """13.16: for whatever reason, as a gateway that limits the rate."""
+    run(fresh, f"DROPPED = {dropped!r}\n{DROPS}")
+    ran = run(fresh, MANY_UPDATES.replace(f"range({UPDATES})", "range(5)"))
+    assert note in ran.execution.note
+    assert (ran.plain, ran.text) == (["'value 4'"], "last line\n")
+    assert run(fresh, "print('next')").text == "next\n"
+
+
+def test_a_cell_whose_idle_was_dropped_ends_with_its_reply(fresh: FreshKernel) -> None:
+    """13.16."""
+    run(fresh, f"DROPPED = 'status'\n{DROPS}")
+    ran = run(fresh, MANY_UPDATES.replace(f"range({UPDATES})", "range(5)"))
+    assert (ran.plain, ran.text) == (["'value 4'"], "last line\n")

@@ -107,7 +107,7 @@ class LiveKernel:
             script: What the model says; one function says it to all that is asked.
             answers: What the person types; None: nobody can type.
             watch: Sees every output message.
-            metadata: The cell's metadata.
+            metadata: Of the request; None: as a notebook sends it.
         """
         self.service.script = script if callable(script) else [*script]
         self.service.requests.clear()
@@ -124,7 +124,7 @@ class LiveKernel:
             else:
                 self.manager.interrupt_kernel()
 
-        self.client.session.metadata = metadata or {}
+        self.client.session.metadata = {"cellId": "cell-1"} if metadata is None else metadata
         try:
             shown.reply = self.client.execute_interactive(
                 code,

@@ -28,6 +28,9 @@ class PaperScreen:
         self.shown[name] = bundle
         self.sent.append(bundle)
 
+    def settle(self) -> None:
+        """A paper shows each change."""
+
     @property
     def plain(self) -> list[str]:
         """The plain text of each display, as it is now."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from fake_service import error, text, tool_call, tool_calls
 from magics.live_kernel import LiveKernel
@@ -269,3 +272,28 @@ def test_a_variable_named_with_an_at_sign_is_described(fresh: LiveKernel) -> Non
     fresh.run("%agent what is @frame_1?", [text("A dict.")], answers=[])
     content = fresh.service.requests[0].messages[1]["content"]
     assert "<variables>\n@frame_1: dict" in content
+
+
+def test_a_front_end_that_reads_slowly_misses_no_output(fresh: LiveKernel, tmp_path: Path) -> None:
+    """13.16: nobody reads until all is sent."""
+    os.mkfifo(tmp_path / "sent")
+    code = (
+        "from IPython.display import display, update_display\n"
+        "display('start', display_id='d')\n"
+        "for n in range(6_000): update_display(f'value {n} {\"x\" * 500}', display_id='d')\n"
+        f"print('last line', flush=True); open({str(tmp_path / 'sent')!r}, 'w').close()"
+    )
+    fresh.service.script = [tool_call("run_cell", {"code": code}), text("Done.")]
+    message_id = fresh.client.execute("%%agent --mode auto\nflood", allow_stdin=False)
+    (tmp_path / "sent").read_bytes()
+    shown = [fresh.client.get_iopub_msg(timeout=30)]
+    while not (
+        shown[-1]["parent_header"].get("msg_id") == message_id
+        and shown[-1]["content"].get("execution_state") == "idle"
+    ):
+        shown.append(fresh.client.get_iopub_msg(timeout=30))
+    updates = [m["content"]["data"] for m in shown if m["msg_type"] == "update_display_data"]
+    values = [data["text/plain"] for data in updates if "value" in data["text/plain"]]
+    assert (len(values), values[-1].split()[1]) == (6_000, "5999")
+    assert any(m["content"].get("text") == "last line\n" for m in shown)
+    assert fresh.value("1 + 1") == "2"

@@ -114,7 +114,8 @@ def test_nbclient_records_the_same_events_and_shows_no_error(service: FakeServic
         str(output.get("data", {}).get("text/markdown")) for output in made.cells[1].outputs
     )
     assert "✗ ValueError" in shown
-    assert "It is **three**." in shown
+    assert shown.count("It is **three**.") == shown.count("I look.") == 1
+    assert shown.count("ariables") == 1  # the line of the call that looks
     assert made.cells[2].outputs[0].text == "3\n"
     nbformat.validate(made)
 

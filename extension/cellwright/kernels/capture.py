@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cellwright.events import CellOutput
@@ -56,7 +57,8 @@ class Capture:
         self._sink = sink
         self._lock = threading.RLock()
         self._waiting: list[OutputMessage | _Text] = []
-        self._waiting_since = 0.0
+        self._waiting_since = self._handed_on_at = 0.0
+        self._then: list[Callable[[], object]] = []
         self._ready: deque[CellOutput] = deque()
         self._room = request.output_limit_bytes // 2
         self._tail: deque[_Held] = deque()
@@ -77,15 +79,25 @@ class Capture:
             return None
         return max(0.0, self._waiting_since + INTERVAL_SECONDS - time.monotonic())
 
-    def add(self, message: OutputMessage) -> None:
-        """Take a message; text and updates wait a moment for more of their kind."""
+    def add(self, message: OutputMessage, then: Callable[[], object] | None = None) -> None:
+        """Take a message; text and updates wait a moment for more of their kind.
+
+        Args:
+            message: What was sent.
+            then: Shows it; called once it is recorded, for a process that is killed must not have
+                shown what its record does not have. After a pause it waits for nothing.
+        """
         if isinstance(message, StreamOutput) and not message.text:
             return
         with self._lock:
             if isinstance(message, ErrorOutput):
                 message = self.error = _shortened(message)
             self._wait(message)
-            if not isinstance(message, StreamOutput | DisplayUpdate) or self.due_in_seconds == 0:
+            if then is not None:
+                self._then.append(then)
+            rested = time.monotonic() - self._handed_on_at >= INTERVAL_SECONDS
+            is_due = self.due_in_seconds == 0 or (then is not None and rested)
+            if not isinstance(message, StreamOutput | DisplayUpdate) or is_due:
                 self._hand_on()
 
     def flush(self) -> None:
@@ -128,8 +140,12 @@ class Capture:
 
     def _hand_on(self) -> None:
         waiting, self._waiting = self._waiting, []
+        then, self._then = self._then, []
         for item in waiting:
             self._bound(item.joined() if isinstance(item, _Text) else item)
+        for show in then:
+            show()
+        self._handed_on_at = time.monotonic()
 
     def _bound(self, message: OutputMessage) -> None:
         size = size_of(message)

@@ -13,7 +13,13 @@ from cellwright.kernels import CellRequest, OutputSink
 from cellwright.kernels.capture import Capture
 from cellwright.kernels.channels import Received
 from cellwright.kernels.outcome import INTERRUPTED, STUCK, execution, reason_text
-from cellwright.outputs import ErrorOutput, from_kernel_message, safe_text
+from cellwright.outputs import (
+    DisplayData,
+    ErrorOutput,
+    ExecuteResult,
+    from_kernel_message,
+    safe_text,
+)
 from cellwright.stopping import Stop
 
 __all__ = ["CellRun"]
@@ -25,6 +31,10 @@ INTERRUPTS = 3
 """The third one is more than a ``KeyboardInterrupt`` (``interrupt_watch``)."""
 REPLY_SECONDS = 10.0
 """After it said it is idle, a sound kernel replies at once."""
+LOST = (
+    "{count:,} output messages were lost on their way here: they came faster than they were read. "
+    "Displays are shown in their last state; of text some may be missing."
+)
 IDLE_SECONDS = 4.0
 """After the reply, outputs that are still on their way come within this time."""
 
@@ -60,6 +70,9 @@ class CellRun:
         self._reason = ""
         self._interrupts = 0
         self._interrupted_at = 0.0
+        self.display_ids: set[str] = set()
+        """Of displays that came."""
+        self._received = 0
         self._taking: set[str] = set()
         """Widgets that show outputs of this run in the cell's place."""
 
@@ -98,6 +111,11 @@ class CellRun:
                 return found
         return None
 
+    @property
+    def lost(self) -> int:
+        """How many of its output messages the channel dropped, as far as that is known."""
+        return max(0, (self.report or {}).get("sent", 0) - self._received)
+
     def extend(self, seconds: float) -> None:
         """Let it run for longer."""
         if self._limit_seconds is not None:
@@ -116,6 +134,10 @@ class CellRun:
             self.started_at = time.monotonic()
         self._look_for_widgets(message)
         output = from_kernel_message(message.type, message.content)
+        if output is not None:
+            self._received += 1
+            if isinstance(output, DisplayData | ExecuteResult):
+                self.display_ids.add(output.display_id)
         if output is not None and not self._taking:
             self.capture.add(output)
 
@@ -189,6 +211,8 @@ class CellRun:
         if self._status(None) == "aborted":
             return "The kernel skipped this cell because one before it failed; run it again."
         text = reason_text(self._reason, self._limit_seconds)
+        if self.lost:
+            text = f"{text} {LOST.format(count=self.lost)}".strip()
         return f"{text} {self.stuck_text}" if self.is_stuck else text
 
     def _found(self) -> str:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from cellwright.errors import (
     KernelError,
     KernelNotReadyError,
     KernelRestartedError,
+    RunCancelled,
 )
 from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, InputAsker, KernelDescription, OutputSink
@@ -134,6 +136,7 @@ class ClientKernel:
                 raise
             finally:
                 self._leave()
+                self._make_up(run)
                 if not run.is_over and run.started_at is not None and self._liveness.is_alive():
                     self._interrupt()
                 run.capture.finish()
@@ -229,6 +232,21 @@ class ClientKernel:
 
     def _give_up(self, run: CellRun) -> None:
         """A cell does not react: the kernel is the person's, who alone may restart it."""
+
+    def _make_up(self, run: CellRun) -> None:
+        """Ask for the displays of a cell of which messages were lost, as they are in the end."""
+        if not run.lost:
+            return
+        with suppress(KernelError, RunCancelled):
+            answer = self._silently(Stop(), answer_expression("last_displays", {}))
+            text = ast.literal_eval(answer["user_expressions"]["answer"]["data"]["text/plain"])
+            found = answered("last_displays", json.loads(text))
+            for name, shown in found.items():
+                kind = "update_display_data" if name in run.display_ids else "display_data"
+                content = {**shown, "transient": {"display_id": name}}
+                message = from_kernel_message(kind, content)
+                if message is not None:
+                    run.capture.add(message)
 
     def _leave(self) -> None:
         self._run = None

@@ -12,7 +12,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright import cell_watch, drain, figures, inspection, interrupt_watch, probe
+from cellwright import (
+    cell_watch,
+    drain,
+    figures,
+    inspection,
+    interrupt_watch,
+    probe,
+    sent_outputs,
+)
 
 __all__ = ["answer_expression", "flood_limit", "install_code", "prepare_code"]
 
@@ -49,7 +57,7 @@ def prepare_code() -> str:
 
 
 def _given() -> dict[str, Any]:
-    modules = (inspection, interrupt_watch, figures, drain, cell_watch, probe)
+    modules = (inspection, interrupt_watch, figures, drain, sent_outputs, cell_watch, probe)
     sources = {m.__name__.rpartition(".")[2]: inspect.getsource(m) for m in modules}
     version = hashlib.sha256("".join(sources.values()).encode()).hexdigest()
     return {"name": PACKAGE, "version": version, "sources": sources}

@@ -30,6 +30,9 @@ from cellwright.stopping import Stop
 
 __all__ = ["ShellKernel", "ShellOptions"]
 
+OUTPUTS_WAITING = 100_000
+"""A front end that does not read at all must not fill the kernel without end."""
+
 
 class ShellKernel:
     """Runs code in a live ``InteractiveShell``, from inside a cell of it.
@@ -46,6 +49,7 @@ class ShellKernel:
         self._running: threading.Thread | None = None
         self._prompt = -1
         self._late: LateTap | None = None
+        _let_outputs_wait(shell)
 
     session = ""
     """A restart ends us too."""
@@ -168,6 +172,25 @@ class ShellKernel:
     def _parent_id(self) -> str:
         parent = self._shell.get_parent() or {}
         return str(parent.get("header", {}).get("msg_id", ""))
+
+
+def _let_outputs_wait(shell: Any) -> None:
+    """Keep a flood of outputs for a front end that reads slowly.
+
+    ipykernel drops what comes after a thousand messages that wait, those of the next cell too.
+    """
+    thread = getattr(
+        getattr(getattr(shell, "kernel", None), "iopub_socket", None), "io_thread", None
+    )
+    socket = getattr(thread, "socket", None)
+    if thread is None or socket is None:
+        return
+
+    def widen() -> None:
+        if 0 < socket.sndhwm < OUTPUTS_WAITING:
+            socket.sndhwm = OUTPUTS_WAITING
+
+    thread.schedule(widen)
 
 
 def _raise_if_ended_early(stop: Stop, capture: Capture, reason: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -15,6 +16,7 @@ from cellwright.events import CellOutput
 from cellwright.kernels.capture import Capture
 from cellwright.outputs import (
     ClearOutput,
+    DisplayUpdate,
     ErrorOutput,
     OutputMessage,
     StreamOutput,
@@ -78,8 +80,14 @@ class SessionTap:
         message = from_kernel_message(read.kind, read.content)
         if message is None:
             return self._send(*sent, **options)
+        is_shown = self._is_shown(message)
+        if isinstance(message, StreamOutput | DisplayUpdate):
+            # Shown once it is recorded, which a flood of them is twenty times a second.
+            show = partial(self._send, *sent, **options) if is_shown else None
+            self._capture.add(message, show)
+            return None
         self._capture.add(message)
-        if not self._is_shown(message):
+        if not is_shown:
             return None
         if isinstance(message, ErrorOutput) and self._options.errors_as_display:
             shown = {"data": {"text/plain": "\n".join(message.traceback)}, "metadata": {}}
@@ -123,8 +131,11 @@ class LateTap(SessionTap):
         if read.parent_id == self._parent_id:
             message = from_kernel_message(read.kind, read.content)
             if isinstance(message, StreamOutput):
-                self._capture.add(message)
-            elif read.kind == "status":
+                sent = (stream, msg_or_type, content, parent, *arguments)
+                self._capture.add(message, partial(self._send, *sent, **options))
+                self._capture.finish()
+                return None
+            if read.kind == "status":
                 self.leave()
         return self._send(stream, msg_or_type, content, parent, *arguments, **options)
 

@@ -31,8 +31,8 @@ TAKE_OVER = "Close that tab, then take over here."
 LET_GO_SECONDS = 15.0
 """Everything that waits looks at Stop; what takes longer than this does not react at all."""
 LET_GO = (
-    f"It did not react within {LET_GO_SECONDS:.0f} s and was let go: you can ask the next "
-    "question, and what it was doing may go on for a while."
+    f"It did not react within {LET_GO_SECONDS:.0f} s and was let go: the chat goes on, and what it "
+    "was doing may go on for a while."
 )
 NO_TURN = "That prompt does not wait any more."
 
