@@ -190,7 +190,7 @@ def _without_subclass(value: Any) -> Any:
     if parent is None or parent is cls or _module_of(parent).partition(".")[0] != "pandas":
         return value
     kept = _own_dict(value)
-    manager = kept.get("_mgr")
+    manager: Any = kept.get("_mgr")
     if not is_known(type(manager)) or not hasattr(parent, "_from_mgr"):
         return value  # a version of pandas that makes its tables in another way
     made = parent._from_mgr(manager, manager.axes)

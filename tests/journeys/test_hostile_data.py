@@ -10,7 +10,7 @@ import pytest
 from fake_service import FakeService, text, tool_call
 
 from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import ToolFinished
+from cellwright.events import Event, ToolFinished
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.lm.openai import OpenAILM
 from cellwright.policy import Answer
@@ -58,7 +58,7 @@ def test_data_stays_data_in_every_request(kernel: FreshKernel, tmp_path: Path) -
         text("Done."),
         text("Done again."),
     ]
-    events = []
+    events: list[Event] = []
     with FakeService(script) as service:
         lm = OpenAILM(service.settings())
         ask = Question("Look.", Parameters("m"), mode="auto", files=("lies.csv",))

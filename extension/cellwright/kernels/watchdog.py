@@ -125,8 +125,8 @@ class Watchdog:
         if self._is_let_go or self._ended.is_set():
             return
         self._is_let_go = True
-        self._tell(STUCK if cause == "stuck" else f"{ONCE_MORE} {STUCK}")
         self._stop.let_go(reason, cause)
+        self._tell(STUCK if cause == "stuck" else f"{ONCE_MORE} {STUCK}")
 
 
 def _pause(deadline: float | None) -> float:
