@@ -32,7 +32,6 @@ export default defineConfig([
       'cellwright/import-cycles': 'error',
       complexity: ['error', 10],
       eqeqeq: 'error',
-      'max-lines': ['error', 400],
       'max-params': ['error', 5]
     }
   },
@@ -57,7 +56,6 @@ export default defineConfig([
       // what a test makes ends with the test
       'jupyter/require-disposable-ownership': 'off',
       complexity: 'off',
-      'max-lines': ['error', 600],
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       // the text of a test is not shown to a person
       'jupyter/no-untranslated-string': 'off'

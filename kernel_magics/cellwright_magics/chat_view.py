@@ -150,6 +150,9 @@ class ChatView:
         """Show something else in its place."""
         self._blocks[name].outputs = (_displayed(bundle),)
 
+    def settle(self) -> None:
+        """Nothing: widgets draw each change."""
+
     def show_outputs(self, name: str, outputs: Sequence[Output]) -> None:
         """Show the outputs of a cell, in its place or in a new one."""
         shown = tuple(to_nbformat(output) for output in outputs)

@@ -99,7 +99,7 @@ def _file(conversation: Conversation, path: str) -> Source:
 
 
 def _path(conversation: Conversation) -> str:
-    attached = [name for name, *_ in ATTACHED.findall(conversation.files)]
+    attached = [str(name) for name, *_ in ATTACHED.findall(conversation.files)]
     said = file_names(conversation.prompt)
     for name in said:
         for path in attached:

@@ -101,11 +101,7 @@ function Change({ card, target, follows }: ChangeProps) {
         </>
       );
     case 'delete':
-      return target === null ? (
-        <Arguments card={card} />
-      ) : (
-        <CodeDiff before={target.source} after="" />
-      );
+      return <Deletion card={card} target={target} />;
     case 'run':
       return <Code card={card} />;
     case 'install': {
@@ -123,6 +119,14 @@ function Change({ card, target, follows }: ChangeProps) {
     default:
       return deed satisfies never;
   }
+}
+
+function Deletion({ card, target }: Pick<ChangeProps, 'card' | 'target'>) {
+  return target === null ? (
+    <Arguments card={card} />
+  ) : (
+    <CodeDiff before={target.source} after="" />
+  );
 }
 
 function namedBy(card: ToolCard, argument: string, actions: TurnActions): NamedCell | null {
