@@ -102,7 +102,7 @@ def test_output_of_threads_and_child_processes_comes_before_the_end(
         "!echo child"
     )
     script = [tool_call("run_cell", {"code": code}), text("Done.")]
-    painted = front_end.run("%%agent --mode auto\nrun", script)
+    painted = front_end.run("%%agent --mode auto\nrun it", script)
     assert sorted(painted.cells[0].stdout.split()) == ["child", "thread"]
 
 
