@@ -141,6 +141,9 @@ class ChatView:
         """Show something else in its place."""
         self._blocks[name].outputs = (_displayed(bundle),)
 
+    def settle(self) -> None:
+        """Nothing: a widget draws each change."""
+
     def show_outputs(self, name: str, outputs: Sequence[Output]) -> None:
         """Show the outputs of a cell, in its place or in a new one."""
         shown = tuple(to_nbformat(output) for output in outputs)

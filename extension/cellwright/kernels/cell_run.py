@@ -114,7 +114,8 @@ class CellRun:
     @property
     def lost(self) -> int:
         """How many of its output messages the channel dropped, as far as that is known."""
-        return max(0, (self.report or {}).get("sent", 0) - self._received)
+        sent = int((self.report or {}).get("sent", 0))
+        return max(0, sent - self._received)
 
     def extend(self, seconds: float) -> None:
         """Let it run for longer."""
