@@ -322,5 +322,5 @@ def test_a_run_is_interrupted_three_times_and_then_given_up(
         asked.append(run.wants_interrupt())
         clock[0] += 0.5
     assert asked.count(True) == 3
-    with pytest.raises(RunCancelled, match=r"enough\. The code does not react"):
+    with pytest.raises(RunCancelled, match=r"enough\. The code did not react"):
         run.result()
