@@ -540,3 +540,11 @@ def test_the_record_says_why_a_run_was_stopped(when: str) -> None:
     finished = harness.run(look)
     assert finished.status == "cancelled"
     assert why in finished.reason
+
+
+def test_a_run_at_its_limit_answers_with_what_was_said_last() -> None:
+    asked = calls(("echo", {"word": "a"}))
+    with_words = replace(asked, message=replace(asked.message, text="I found 42."))
+    script = [with_words, calls(("echo", {"word": "c"})), says("")]
+    finished = Harness(script, limits=Limits(step_limit=2)).run()
+    assert (finished.cause, finished.answer) == ("step_limit", "I found 42.")

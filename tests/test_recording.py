@@ -387,3 +387,16 @@ def test_a_call_with_a_picture_is_the_same_message_when_it_is_sent() -> None:
         ]
     )
     assert record.messages == (user("go"), call, answer, AssistantMessage("done"))
+
+
+def test_of_two_calls_with_one_id_the_last_is_meant() -> None:
+    first, second = (ToolStarted("c1", "run_cell", {"code": code}) for code in ("1", "2"))
+    ends = ToolFinished("c1", "run_cell", result("c1", "done"), "ok", 0.5)
+    record = record_of([started(), first, ends, second, replace(ends, status="error")])
+    assert [call.status for call in record.calls] == ["ok", "error"]
+
+
+def test_files_that_were_named_stay_where_no_hash_was_taken() -> None:
+    named = replace(started(), files=("a.csv", "b.csv"))
+    record = record_of([named, StateCaptured(files={"a.csv": "abc"})])
+    assert record.files == {"a.csv": "abc", "b.csv": ""}

@@ -173,10 +173,10 @@ class Answering:
         self._session.gate.short_errors = self._configured.short_errors and not calling.easel
         record = self._session.ask(asked, choices, settings, calling, transcript)
         silent = asked.silent or (calling.rich and not quiet)
-        unsaved = self._session.store(settings).storage(record.run_id).problem
-        if unsaved:
-            transcript.show(unsaved_notice(record.run_id, unsaved))
-        run = ShownRun(record, lambda: silent and calling.is_running(), unsaved)
+        storage = self._session.store(settings).storage(record.run_id)
+        if storage.problem:
+            transcript.show(unsaved_notice(storage))
+        run = ShownRun(record, lambda: silent and calling.is_running(), storage.problem)
         if asked.options.out:
             self._shell.user_ns[asked.options.out] = run
         transcript.finish(run)

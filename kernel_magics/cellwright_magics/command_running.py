@@ -156,10 +156,10 @@ class Commands:
         return ReplayedOutputs(self._transcript(order.calling), self._shell)
 
     def _finish(self, order: _Order, record: RunRecord, shown: Transcript) -> object:
-        unsaved = order.store.storage(record.run_id).problem
-        if unsaved:
-            shown.show(unsaved_notice(record.run_id, unsaved))
-        run = ShownRun(record, order.calling.is_running, unsaved)
+        storage = order.store.storage(record.run_id)
+        if storage.problem:
+            shown.show(unsaved_notice(storage))
+        run = ShownRun(record, order.calling.is_running, storage.problem)
         shown.finish(run)
         return run
 

@@ -10,7 +10,7 @@ from cellwright.doctor import Check
 from cellwright.events import Notice
 from cellwright.recording import RunRecord
 from cellwright.safe_inline import as_text
-from cellwright.store.runs import RunSummary
+from cellwright.store.runs import RunStorage, RunSummary
 from cellwright_magics.wording import one_line
 
 __all__ = ["Advice", "CheckList", "RunList", "Table", "undo_advice", "unsaved_notice"]
@@ -108,10 +108,11 @@ class Advice:
         return {"text/plain": self.text, "text/markdown": as_text(self.text).replace("\n", "  \n")}
 
 
-def unsaved_notice(run_id: str, problem: str) -> Notice:
-    """That a run is not on disk, and how to write it to a file."""
-    action = f"Write it to a file: %agent export {run_id} --to record -o FILE"
-    return Notice("warning", problem, action, "not_on_disk")
+def unsaved_notice(storage: RunStorage) -> Notice:
+    """That a run is not on disk, and how to write what is in memory to a file."""
+    command = f"Write it to a file: %agent export {storage.run_id} --to record -o FILE"
+    action = command if storage.in_memory else ""
+    return Notice("warning", storage.problem, action, "not_on_disk")
 
 
 def undo_advice(record: RunRecord) -> Advice:

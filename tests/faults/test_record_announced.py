@@ -105,6 +105,21 @@ class TestRunStore:
             assert not database.close()
             assert not database.close(), "closing it again changes nothing"
 
+    def test_what_waited_is_written_in_the_order_in_which_it_came(self, tmp_path: Path) -> None:
+        path = tmp_path / "runs.sqlite"
+        database = open_database(path, OpenOptions(busy_seconds=0.1, retry_seconds=60))
+        store = RunStore(database)
+        with locked(path):
+            journal = store.start(started())
+            journal.record(TextDelta("waits"))
+            journal.record(RunFinished("completed"))
+        assert database.flush()
+        database.close()
+        again = open_database(path)
+        (summary,) = RunStore(again).list()
+        assert summary.status == "completed", "the newest line of the list is the last one"
+        again.close()
+
     def test_a_row_that_the_file_refuses_holds_up_no_other(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.sqlite"
         database = open_database(path, OpenOptions(busy_seconds=0.2, retry_seconds=60))

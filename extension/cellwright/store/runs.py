@@ -80,7 +80,8 @@ class RunStorage:
             found.append(f"{self.missing} of its {total} events are lost.")
         if self.missing_texts:
             found.append(f"{self.missing_texts} of its large texts are lost.")
-        return f"Run {self.run_id} is not on disk. {' '.join(found)}" if found else ""
+        how = "not on disk" if not self.on_disk else "not whole on disk"
+        return f"Run {self.run_id} is {how}. {' '.join(found)}" if found else ""
 
 
 def new_run_id(moment: float) -> str:
