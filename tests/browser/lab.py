@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,56 @@ SHARING_PAGE = ("@jupyter/collaboration-extension", "@jupyter/docprovider-extens
 """Parts of jupyter-collaboration; people have a Lab without it unless they ask for it."""
 
 
+class LabProcess:
+    """The process of a JupyterLab, which can be started more than once.
+
+    Args:
+        command: How.
+        environment: All of its environment.
+        folder: Where it starts; None: here.
+        log: What it writes to.
+    """
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], folder: Path | None, log: Path
+    ) -> None:
+        self._command, self._environment = list(command), dict(environment)
+        self._folder, self._log = folder, log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; it is not ready yet."""
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=self._folder,
+                env=self._environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def kill(self) -> None:
+        """Send it SIGKILL, and wait until it is gone."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> None:
+        """End it and everything in its group."""
+        assert self._process is not None
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_SECONDS)
+
+
 @dataclass(frozen=True)
 class LabServer:
     """A running JupyterLab."""
@@ -61,6 +111,17 @@ class LabServer:
 
     home: Path
     """Where cellwright keeps its records, unless the environment names another place."""
+
+    process: LabProcess
+
+    def kill(self) -> None:
+        """End the server without a word, as a crash does; its kernels notice by themselves."""
+        self.process.kill()
+
+    def restart(self) -> None:
+        """Start it again at the same address, over the same folders."""
+        self.process.start()
+        _wait_until_ready(self)
 
     def write_notebook(self, name: str, sources: list[str]) -> str:
         """Save a notebook of code cells with ids ``cell-0``, ``cell-1``, … and return its name."""
@@ -104,34 +165,25 @@ def running_lab(
         is_shared: Whether documents are shared through jupyter-collaboration.
         forks_kernels: Whether kernels are forked from a process that has imported what they need.
     """
-    server = LabServer(
-        url=f"http://127.0.0.1:{port}",
-        token=secrets.token_hex(16),
-        folder=root / "work",
-        log=root / "server.log",
-        home=Path({**os.environ, **(changes or {})}.get("CELLWRIGHT_HOME", root / "home")),
-    )
-    server.folder.mkdir()
-    environment = {**_environment(root, server), **(changes or {})}
-    command = _command(server, port)
+    url, token, folder = f"http://127.0.0.1:{port}", secrets.token_hex(16), root / "work"
+    home = Path({**os.environ, **(changes or {})}.get("CELLWRIGHT_HOME", root / "home"))
+    folder.mkdir()
+    environment = {**_environment(root, home, token), **(changes or {})}
+    command = _command(folder, port)
     if forks_kernels:
         environment["JUPYTER_PATH"] = _offer_forked_kernels(root)
     if not is_shared:
         command.append(_switch_sharing_off(root))
-    with server.log.open("w") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=root if is_shared else None,  # jupyter-collaboration keeps a database there
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    log = root / "server.log"
+    # jupyter-collaboration keeps a database where it is started
+    process = LabProcess(command, environment, root if is_shared else None, log)
+    server = LabServer(url, token, folder, log, home, process)
+    process.start()
     try:
-        _wait_until_ready(server, process)
+        _wait_until_ready(server)
         yield server
     finally:
-        _end(process)
+        process.end()
 
 
 def _offer_forked_kernels(root: Path) -> str:
@@ -150,20 +202,20 @@ def _switch_sharing_off(root: Path) -> str:
     return f"--ServerApp.jpserver_extensions={dict.fromkeys(SHARING_SERVER, False)}"
 
 
-def _command(server: LabServer, port: int) -> list[str]:
+def _command(folder: Path, port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={server.folder}",
+        f"--ServerApp.root_dir={folder}",
         "--LabApp.extension_manager=readonly",
         "--LabApp.expose_app_in_browser=True",
         "--JupyterNotebookApp.expose_app_in_browser=True",
     ]
 
 
-def _environment(root: Path, server: LabServer) -> dict[str, str]:
+def _environment(root: Path, home: Path, token: str) -> dict[str, str]:
     config = root / "config"
     overrides = config / "labconfig" / "default_setting_overrides.json"
     overrides.parent.mkdir(parents=True)
@@ -179,14 +231,14 @@ def _environment(root: Path, server: LabServer) -> dict[str, str]:
     return {
         **os.environ,
         **{name: str(folder) for name, folder in folders.items()},
-        "CELLWRIGHT_HOME": str(server.home),
-        "JUPYTER_TOKEN": server.token,
+        "CELLWRIGHT_HOME": str(home),
+        "JUPYTER_TOKEN": token,
     }
 
 
-def _wait_until_ready(server: LabServer, process: subprocess.Popen[bytes]) -> None:
+def _wait_until_ready(server: LabServer) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and server.process.is_running:
         try:
             urllib.request.urlopen(f"{server.url}/api/status?token={server.token}", timeout=5)
         except (urllib.error.URLError, ConnectionError):
@@ -194,14 +246,6 @@ def _wait_until_ready(server: LabServer, process: subprocess.Popen[bytes]) -> No
         else:
             return
     raise RuntimeError(f"JupyterLab did not start:\n{server.log.read_text('utf-8')}")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(END_SECONDS)
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-from cellwright.events import Event
+from cellwright.events import Event, RunFinished
 from cellwright.recording import RecordedEvent
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
+from cellwright.store.owners import is_alive
 from cellwright.store.part_table import texts_of
 from cellwright.store.parts import named_in, spliced
 from cellwright.store.rows import BLOB_KEY, event_of, sha_of
+from cellwright.store.run_summaries import INTERRUPTED_REASON
 from cellwright.values import to_dict
 
 __all__ = ["EventSource", "StoredEvents", "WireEvent", "events_frame", "wire_event"]
@@ -28,6 +31,7 @@ TRIMMED: Mapping[str, tuple[str, ...]] = {
     "history_compacted": ("tokens_before", "tokens_after"),
 }
 """Kinds with large fields that no tab draws, and those that go over the wire."""
+INTERRUPTED = RunFinished("task error", reason=INTERRUPTED_REASON, cause="interrupted")
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,21 @@ class StoredEvents:
         self._database = database
         self._chats = chats
         self._blobs = BlobFolder(database.path.parent / "blobs") if database.path else None
+        self._unfinished: frozenset[str] = frozenset()
+        """Runs without an end in the record when a chat's runs were last listed."""
 
     def runs(self, chat: str) -> tuple[str, ...]:
         """The runs of a chat, in order."""
+        rows = self._database.read("SELECT run_id FROM runs WHERE status = 'running'")
+        self._unfinished = frozenset(run for (run,) in rows)
         return self._chats.run_ids(chat)
 
     def page(self, run: str, after: int) -> tuple[WireEvent, ...]:
-        """The next events of a run after a sequence number; none: there are no more."""
+        """The next events of a run after a sequence number; none: there are no more.
+
+        A run whose process is gone is given the end that it could not write, so that a page which
+        stayed open does not show it as running, or its approval as open, for ever.
+        """
         rows = self._database.read(
             "SELECT sequence, time, kind, data, sha FROM events"
             " WHERE run_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
@@ -95,7 +107,22 @@ class StoredEvents:
             size += len(text)
             if size > PAGE_CHARACTERS:
                 break
+        if not found and run in self._unfinished:
+            return self._end_of_lost_run(run, after)
         return tuple(found)
+
+    def _end_of_lost_run(self, run: str, after: int) -> tuple[WireEvent, ...]:
+        rows = self._database.read(
+            "SELECT started_at, last_at, owner,"
+            " (SELECT MAX(sequence) FROM events WHERE run_id = runs.run_id)"
+            " FROM runs WHERE run_id = ? AND status = 'running'",
+            (run,),
+        )
+        for started_at, last_at, owner, last in rows:
+            if after == last and not is_alive(json.loads(owner), time.time() - last_at):
+                text = _text_of(replace(INTERRUPTED, duration_seconds=last_at - started_at))
+                return (WireEvent(run, last + 1, _item(last + 1, last_at, text)),)
+        return ()
 
     def context_tokens(self, chat: str) -> int:
         """How many tokens the last request of a chat had; 0: there was none."""
