@@ -78,5 +78,5 @@ def test_002_49_a_model_that_does_not_see_is_told_name_kind_and_size(
 
 def test_002_49_a_document_is_named_and_never_sent_as_a_picture(kernel: FreshKernel) -> None:
     _, user = asked(kernel, SEEING, "report.pdf")
-    assert "report.pdf (10 bytes)" in str(user["content"])
+    assert "report.pdf (10 bytes, application/pdf)" in str(user["content"])
     assert "image_url" not in str(user)

@@ -85,5 +85,5 @@ def test_000_53_tests_run_side_by_side_but_for_those_that_are_marked_serial() ->
     names = {marker.partition(":")[0] for marker in markers}
     assert {"kernel", "serial"} <= names
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    assert "-n $(UNIT_WORKERS) -m 'not serial'" in makefile
+    assert "-n $(UNIT_WORKERS) -m 'not serial and not browser and not server'" in makefile
     assert "$(UNIT) -m serial" in makefile

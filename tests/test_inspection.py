@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 import sys
 import time
 import types
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib as mpl
@@ -14,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cellwright import probe
 from cellwright.inspection import describe, headline, safe_repr
 
 mpl.use("agg")
@@ -329,3 +333,11 @@ def test_looking_stops_when_the_time_is_up(named: Callable[..., Any]) -> None:
     columns = {"slow": SlowColumn("Int64", [1]), "next": Column("Int64", [2])}
     frame = polars_table(named, (1, 2), columns)
     assert describe(frame).splitlines()[1:] == ["slow Int64 1/1/1", "next Int64"]
+
+
+def test_what_lies_in_a_module_can_be_looked_at() -> None:
+    shell = SimpleNamespace(user_ns={"math": math, "os": os}, user_ns_hidden={})
+    assert "3.14159" in probe.inspect_variable(shell, "math.pi")
+    told = probe.inspect_variable(shell, "os.environ")
+    assert "PATH" in told
+    assert os.environ["PATH"] not in told

@@ -277,8 +277,8 @@ def test_what_the_record_has_to_say_is_in_the_record_itself(
     store = RunStore(database)
     journal = store.start()
     publisher = Publisher(journal, REDACTOR, None, listener)
-    publisher.publish(TextDelta("a"))
-    publisher.publish(TextDelta("b"))
+    publisher.publish(TextDelta("one. "))
+    publisher.publish(TextDelta("two. "))
     kinds = [item.event.kind for item in store.events(journal.run_id)]
     assert kinds == ["text_delta", "notice", "text_delta"], "said once, where it came up"
     assert "runs.sqlite" in " ".join(store.record(journal.run_id).notices)

@@ -51,7 +51,11 @@ class Drain:
                 quiet_since = time.monotonic()
 
     def _unread(self) -> int:
-        return sum(_unread_bytes(stream) for stream in self._streams)
+        # A cell may have put something else in the place of ``sum``.
+        unread = 0
+        for stream in self._streams:
+            unread += _unread_bytes(stream)
+        return unread
 
 
 def _ended_children() -> Any:

@@ -73,6 +73,8 @@ SCALARS = frozenset(
 )
 """Names of such classes of these libraries."""
 LIBRARIES = ("cupy", "geopandas", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "torch")
+OWN_DICTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+"""How classes, and modules, keep the ``__dict__`` of their instances."""
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 BASES = (dict, list, tuple, set, frozenset, deque)
 STRINGS = (str, bytes, bytearray)
@@ -175,7 +177,7 @@ def instance_values(value: Any) -> dict[str, Any]:
 def _own_dict(value: Any) -> dict[str, Any]:
     for parent in _mro(type(value)):
         entry = NAMESPACE.__get__(parent).get("__dict__")
-        if type(entry) is types.GetSetDescriptorType and entry.__objclass__ is parent:
+        if _is_one_of(type(entry), OWN_DICTS) and entry.__objclass__ is parent:
             kept = entry.__get__(value)
             return dict.copy(kept) if _is_a(kept, dict) else {}
         if entry is not None:

@@ -113,7 +113,7 @@ def test_a_dead_kernel_is_noticed_and_what_it_printed_is_kept(
     texts, error, seconds = ran_until_death(
         kernel, f"import time; print('last words', flush=True); time.sleep(0.3)\n{death}"
     )
-    assert texts == ["last words\n"]
+    assert "".join(texts) == "last words\n"
     assert error.message == "The kernel's process is gone."
     assert "variables are lost" in error.hint
     assert ("memory ran out" in error.hint) == ("SIGKILL" in death)

@@ -105,7 +105,8 @@ from cellwright.kernels.shell import ShellKernel
 from cellwright.stopping import Stop
 kernel, got, yielded = ShellKernel(get_ipython()), [], []
 def keep(output):
-    got.append((output.cell_id, output.message.text))
+    if output.message.text:
+        got.append((output.cell_id, output.message.text))
     return output
 def run(cell_id, code):
     yielded.extend(o.cell_id for o in kernel.execute(CellRequest(cell_id, code), Stop(), keep))

@@ -45,7 +45,7 @@ async def gone(live: Live) -> None:
 async def test_13_2_a_chat_of_a_closed_notebook_runs_nothing_and_says_so(
     live: Live, scripted: FakeService
 ) -> None:
-    scripted.script = lambda request: run_cell("print('unseen')")
+    scripted.script = run_cell("print('unseen')")
     tab, chat = await live.tab(), await live.chat("folder/closed.ipynb")
     await tab.follow(chat)
     refused = await tab.ask(chat, "go on")
@@ -63,7 +63,7 @@ async def test_13_2_questions_that_need_no_kernel_start_none(
         text("Nothing is defined.")
         if request.messages[-1]["role"] == "tool"
         else tool_call("list_variables", {})
-    )
+    )(request)
     tab = await live.tab()
     for number in range(CHATS):
         chat = await live.chat()

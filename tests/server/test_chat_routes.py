@@ -39,7 +39,7 @@ class Watcher:
     def running(self, chat_id: str) -> str:
         return self.runs.get(chat_id, "")
 
-    def is_open_elsewhere(self, path: str, tab: str) -> bool:
+    def is_open_elsewhere(self, path: str, tab: str, owner: str) -> bool:
         return False
 
     def chat_changed(self, chat: Chat) -> None:

@@ -150,12 +150,18 @@ async def sit_down_as_a_guest(live: Live) -> tuple[TabClient, str]:
 async def test_13_7_no_frame_of_a_guest_touches_anything_of_the_owner(
     live: Live, scripted: FakeService, jp_fetch: Fetch, jp_root_dir: Path
 ) -> None:
-    scripted.script = lambda request: tool_call("run_cell", {"code": "1"})
+    scripted.script = tool_call("run_cell", {"code": "1"})
     owner = await Owner.sit_down(live, jp_fetch, jp_root_dir)
     guest, chat = await sit_down_as_a_guest(live)
     home = live.application.chooser.home()
     # Without a kernel no run of the guest's own begins, so nothing at all may change.
-    own = {"chat": chat, "notebook": OWN, "mode": "auto", "path": "own.ipynb", "kernel_id": ""}
+    own: dict[str, Any] = {
+        "chat": chat,
+        "notebook": OWN,
+        "mode": "auto",
+        "path": "own.ipynb",
+        "kernel_id": "",
+    }
     own |= {"file": "", "supersedes": "", "after": {"run": "", "sequence": 0}}
     before, state = kept(home, chat), await owner.state()
     tried = 0

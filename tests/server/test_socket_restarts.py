@@ -113,7 +113,7 @@ async def test_13_6_what_is_asked_while_the_server_stops_is_told_so_without_a_tr
     process = ServerProcess(tmp_path)
     slow = held(models, gate, seconds=40)
     with FakeService(models=slow if hangs else models) as service:
-        service.script = lambda request: tool_call("run_cell", {"code": BUSY})
+        service.script = tool_call("run_cell", {"code": BUSY})
         for name, value in (("BASE_URL", service.base_url), ("API_KEY", "k"), ("MODEL", "m")):
             monkeypatch.setenv(f"CELLWRIGHT_{name}", value)
         try:
@@ -146,4 +146,5 @@ async def test_13_6_what_is_asked_while_the_server_stops_is_told_so_without_a_tr
     assert "never retrieved" not in log, log
     # 409: the service did not answer either.
     assert set(answers) <= {0, 200, 409, 503, 599}
-    assert 503 in answers
+    # Where nothing hangs, all may have been answered before the server was told to stop.
+    assert 503 in answers or not hangs

@@ -110,7 +110,7 @@ def _named_objects(value: Any) -> Iterator[tuple[ObjectName, str]]:
     if isinstance(value, tuple):
         for item in value:
             yield from _named_objects(item)
-    elif is_dataclass(value):
+    elif is_dataclass(value) and not isinstance(value, type):
         names = _names_in(type(value))
         for each in fields(value):
             content = getattr(value, each.name)

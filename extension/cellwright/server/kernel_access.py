@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import closing, suppress
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -129,7 +130,7 @@ class ServerKernels:
     @property
     def language(self) -> str:
         """In which the cells of a kernel are written that is started here."""
-        specs = getattr(self._manager, "kernel_spec_manager", None)
+        specs: Any = getattr(self._manager, "kernel_spec_manager", None)
         # A name that is not installed is told when the kernel is to start.
         with suppress(Exception):
             return str(specs.get_kernel_spec(self._manager.default_kernel_name).language)
@@ -148,7 +149,8 @@ class ServerKernels:
             SetupError: It did not start.
         """
         try:
-            return self._wait(lambda: self._start(folder, name), START_SECONDS)
+            starting: Callable[[], Any] = partial(self._start, folder, name)
+            return str(self._wait(starting, START_SECONDS))
         # Whatever a provisioner, a spawner or a gateway may raise.
         except Exception as error:
             raise SetupError(f"No kernel could be started: {error}.", hint=START_HINT) from error
@@ -156,7 +158,8 @@ class ServerKernels:
     def shut_down(self, kernel_id: str) -> None:
         """End a kernel that was started here, without waiting for it."""
         if self.has(kernel_id):
-            self._schedule(lambda: self._shut_down(kernel_id))
+            ending: Callable[[], Any] = partial(self._shut_down, kernel_id)
+            self._schedule(ending)
 
     def connect(self, kernel_id: str, attendance: Attendance | None = None) -> ConnectedKernel:
         """A connection to a kernel, to be closed by the caller.

@@ -283,9 +283,7 @@ export class PanelModel implements IDisposable {
     this._onLink(socket, socket.state);
     notebooks?.currentChanged.connect(this._onNotebook, this);
     this._link?.openChanged.connect(this._refreshNotices, this);
-    if (notebooks !== null) {
-      this._onNotebook(notebooks);
-    }
+    this._onNotebook(notebooks);
   }
 
   private async _showNewest(path: string): Promise<void> {
@@ -338,8 +336,8 @@ export class PanelModel implements IDisposable {
     }
   }
 
-  private _onNotebook(notebooks: NotebookRegistry): void {
-    this.setNotebook(notebooks.current);
+  private _onNotebook(notebooks: NotebookRegistry | null): void {
+    this.setNotebook(notebooks?.current ?? null);
     void this._link?.refreshMissing();
   }
 
@@ -359,9 +357,9 @@ export class PanelModel implements IDisposable {
 
   private _refreshNotices(): void {
     const { isBlocked, isBuffered, serverVersion, state: link } = this._options.socket;
-    const { isDrivenElsewhere } = this._chat;
+    const { isDrivenElsewhere, state } = this._chat;
+    const closedNotebook = this._link?.closedNotebook(state.notebook_path) ?? '';
     const line = { link, isBlocked, isBuffered, ownVersion: VERSION, serverVersion };
-    const closedNotebook = this._link?.closedNotebook(this._chat.state.notebook_path) ?? '';
     this._board.update({ ...line, service: this.service, isDrivenElsewhere, closedNotebook });
   }
 

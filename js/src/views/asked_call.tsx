@@ -122,11 +122,7 @@ function Change({ card, target, follows }: ChangeProps) {
 }
 
 function Deletion({ card, target }: Pick<ChangeProps, 'card' | 'target'>) {
-  return target === null ? (
-    <Arguments card={card} />
-  ) : (
-    <CodeDiff before={target.source} after="" />
-  );
+  return target === null ? <Arguments card={card} /> : <CodeDiff before={target.source} after="" />;
 }
 
 function namedBy(card: ToolCard, argument: string, actions: TurnActions): NamedCell | null {
