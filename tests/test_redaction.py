@@ -297,6 +297,8 @@ class TestStreams:
     @example(pieces=[AWS_KEY, "Bearer "], cuts=[20])
     @example(pieces=[AWS_KEY, "Bearer "], cuts=[len(AWS_KEY) + 3])
     @example(pieces=[SECRET, joined("sk-", BODY, BODY)], cuts=[len(SECRET) + 2])
+    @example(pieces=[SECRET, "sk-", joined("sk-", BODY, BODY)], cuts=[1])
+    @example(pieces=[SECRET, "sk-x", joined("sk-", BODY, BODY)], cuts=[len(SECRET) + 23])
     def test_the_pieces_together_are_the_whole_text_redacted(
         self, pieces: list[str], cuts: list[int]
     ) -> None:

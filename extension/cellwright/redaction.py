@@ -139,7 +139,12 @@ class Redactor:
 
         Behind that place something stands, or may begin, that is a secret once more text comes.
         """
-        position = min(find_open_shape(text), self._find_open_known(text))
+        masked = text
+        for form, placeholder in self._known:
+            if form in masked:
+                # What follows it follows its placeholder later, and so may begin a word.
+                masked = masked.replace(form, placeholder[-1] * len(form))
+        position = min(find_open_shape(masked), self._find_open_known(text))
         redacted = self.redact(text)
         if redacted is text:
             return Cut(position, is_clean=True)

@@ -33,7 +33,17 @@ class _Key(NamedTuple):
     kind: str
     mark: str
     alphabet: str
-    pattern: re.Pattern[str]
+    expression: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when its mark is met first: there are 150 formats, and most are never met."""
+        return _compile(self.expression)
+
+
+@functools.cache
+def _compile(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)
 
 
 class _Surrounded(NamedTuple):
@@ -65,7 +75,7 @@ def _key(kind: str, mark: str, alphabet: str, rest: int | str) -> _Key:
     # searched for many times faster.
     begin = rf"{re.escape(mark)}(?<![A-Za-z0-9_]{re.escape(mark)})"
     body = rest if isinstance(rest, str) else rf"[{alphabet}]{{{rest},}}"
-    return _Key(kind, mark, alphabet, re.compile(begin + body))
+    return _Key(kind, mark, alphabet, begin + body)
 
 
 def _after(kind: str, mark: str, rest: str, unfinished: str) -> _Surrounded:

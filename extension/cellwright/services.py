@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import urllib.request
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 
-from cellwright.demo.server import DemoServer
 from cellwright.errors import SetupError
 from cellwright.lm.openai import OpenAILM
 from cellwright.settings import ServiceSettings, Settings
+
+if TYPE_CHECKING:
+    from cellwright.demo.server import DemoServer
 
 __all__ = ["DEMO_MODEL", "Service", "open_service"]
 
@@ -89,6 +92,9 @@ def _ollama(settings: Settings, model: str) -> Service:
 
 
 def _demo(settings: Settings, notice: str) -> Service:
+    # Imported where it answers: most services are others, and its rules take long to load.
+    from cellwright.demo.server import DemoServer
+
     server = DemoServer()
     url = server.start()
     service = replace(settings.service, base_url=url, api_key="demo", model=DEMO_MODEL)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fake_service import FakeService, text, tool_call
 from server.live_server import Live
-from server.live_tab import SOON_SECONDS, TabClient, has_errors
+from server.live_tab import SOON_SECONDS, Document, TabClient, has_errors
 from server_client import Client
 
 WAITED_SECONDS = 1.5
@@ -195,6 +195,8 @@ async def test_of_two_tabs_one_draws_and_both_see_and_both_can_stop(
     scripted.script = [run_cell("import time; time.sleep(30)"), text("b")]
     tab, chat, document = await live.ready()
     other = await live.tab("other")
+    opened = document.attach
+    await other.open(Document(str(opened["path"]), str(opened["kernel_id"])))
     await other.follow(chat)
     await tab.ask(chat, "sleep")
     await other.event("cell_started")
