@@ -131,7 +131,8 @@ coverage: .venv/setup.stamp
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
 
 test-browser: js
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m 'browser and not serial' tests/browser tests/journeys
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m 'not serial' tests/browser
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m browser tests/journeys
 	$(BIN)/pytest -m serial tests/browser
 
 test-packaging: .venv/setup.stamp node_modules/setup.stamp

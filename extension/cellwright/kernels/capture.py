@@ -92,12 +92,16 @@ class Capture:
         with self._lock:
             if isinstance(message, ErrorOutput):
                 message = self.error = _shortened(message)
+            waits = isinstance(message, StreamOutput | DisplayUpdate)
+            if not waits:
+                # What waits is shown first: whoever records a clear clears what is shown by then.
+                self._hand_on()
             self._wait(message)
             if then is not None:
                 self._then.append(then)
             rested = time.monotonic() - self._handed_on_at >= INTERVAL_SECONDS
             is_due = self.due_in_seconds == 0 or (then is not None and rested)
-            if not isinstance(message, StreamOutput | DisplayUpdate) or is_due:
+            if not waits or is_due:
                 self._hand_on()
 
     def flush(self) -> None:

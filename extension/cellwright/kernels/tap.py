@@ -80,14 +80,13 @@ class SessionTap:
         message = from_kernel_message(read.kind, read.content)
         if message is None:
             return self._send(*sent, **options)
-        is_shown = self._is_shown(message)
         if isinstance(message, StreamOutput | DisplayUpdate):
             # Shown once it is recorded, which a flood of them is twenty times a second.
-            show = partial(self._send, *sent, **options) if is_shown else None
+            show = partial(self._send, *sent, **options) if self._is_shown(message) else None
             self._capture.add(message, show)
             return None
         self._capture.add(message)
-        if not is_shown:
+        if not self._is_shown(message):
             return None
         if isinstance(message, ErrorOutput) and self._options.errors_as_display:
             shown = {"data": {"text/plain": "\n".join(message.traceback)}, "metadata": {}}
