@@ -113,6 +113,9 @@ def test_a_chat_of_a_closed_notebook_opens_it_before_anything_runs(page: Noteboo
     assert running(page, "kernels") == before
 
     page.button("Open notebook").click()
+    page.lab.page.wait_for_function(
+        "path => window.jupyterapp.shell.currentWidget?.context?.path === path", arg=first
+    )
     page.lab.wait_idle()
     expect(banner).to_have_count(0)
     expect(page.prompt).to_have_value("Add two.")
