@@ -288,10 +288,8 @@ KEYS = (
         "jwt",
         "eyJ",
         DOTTED,
-        re.compile(
-            r"eyJ(?<![A-Za-z0-9_.-]eyJ)[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,}"
-            r"(?:\.[A-Za-z0-9_-]*)?"
-        ),
+        r"eyJ(?<![A-Za-z0-9_.-]eyJ)[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,}"
+        r"(?:\.[A-Za-z0-9_-]*)?",
     ),
 )
 SURROUNDED = (
