@@ -98,4 +98,5 @@ def test_the_longest_code_that_may_run_is_read_at_once() -> None:
     for code in (piece * (200_000 // len(piece)) for piece in pieces):
         started = time.process_time()
         code_risks(code)
-        assert time.process_time() - started < 2
+        # Reading that grew with the square of the length would take minutes; coverage slows it.
+        assert time.process_time() - started < 10
