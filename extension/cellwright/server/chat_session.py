@@ -109,7 +109,8 @@ class ChatSession:
             self._check_open()
             run = self._run
             busy = run is not None and not run.is_over
-            waits = busy and not ask.instead
+            # One that was asked just before may not have been taken up by the worker yet.
+            waits = (busy or self._queue.has_next) and not ask.instead
             if waits and self._queue.is_full:
                 raise RefusedError("busy", "Too many prompts wait.", hint="Wait for some of them.")
             if waits:
