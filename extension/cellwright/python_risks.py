@@ -163,11 +163,19 @@ def _automagic(cell: str) -> Iterator[CodeRisk]:
         yield from read_commands(" ".join(words.groups())).risks
 
 
+OF_INTEREST = (
+    *(ast.Import, ast.ImportFrom, ast.Call, ast.Name, ast.Attribute, ast.Subscript),
+    *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension),
+    *(ast.withitem, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda),
+)
+"""Nodes that give names a meaning, or may be signs: of long code they are a third."""
+
+
 class _Reader:
     """Reads one tree."""
 
     def __init__(self, tree: ast.Module, depth: int) -> None:
-        self._nodes = list(ast.walk(tree))
+        self._nodes = [node for node in ast.walk(tree) if isinstance(node, OF_INTEREST)]
         self._depth = depth
         self._bound: set[str] = set()
         self._names: dict[str, set[str]] = {}
@@ -258,7 +266,8 @@ class _Reader:
         """What an expression may be, in names of modules and their parts."""
         known = self._known.get(id(node))
         if known is None:
-            known = frozenset(sorted(_same(name) for name in self._mean(node))[:VALUES])
+            means = self._mean(node)
+            known = frozenset(sorted(map(_same, means))[:VALUES]) if means else frozenset()
             self._known[id(node)] = known
         return known
 

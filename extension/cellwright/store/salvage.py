@@ -16,6 +16,7 @@ import re
 import socket
 import sqlite3
 import time
+from bisect import bisect
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -164,23 +165,25 @@ class _Found:
 def _read(file: PageFile) -> _Found:
     tables = _tables(file)
     owners = file.owners({name: table.root for name, table in tables.items() if table.root})
-    found = _Found()
+    found, rows = _Found(), dict[int, Cell]()
     for cell in file.rows():
         table = _table_of(cell, owners, tables)
         if table == "events":
-            run_id, sequence = str(cell.values[0]), int(cell.values[1] or 0)
-            found.events[run_id, sequence] = cell
-            found.known.setdefault(run_id, set()).add(sequence)
+            rows[cell.rowid] = cell
         elif table == "parts":
             found.parts[str(cell.values[1])] = str(cell.values[2])
         elif table and table not in LEFT_OUT:
             found.others.append((table, tables[table], cell))
             if table == "runs":
                 found.known.setdefault(str(cell.values[0]), set())
-    for cell in file.index_entries():
-        match cell.values:  # the index of events tells of those, too, that cannot be read
-            case (str() as run_id, int() as sequence, int()) if RUN_ID.fullmatch(run_id):
-                found.known.setdefault(run_id, set()).add(sequence)
+    for rowid, (run_id, sequence) in _places(rows, _indexed(file)).items():
+        found.known.setdefault(run_id, set()).add(sequence)
+        if rowid in rows:
+            cell = rows[rowid]
+            _, _, at, _, data, sha = cell.values
+            kind = json.loads(str(data))["kind"]  # the hash vouches for this one
+            values = (run_id, sequence, at, kind, data, sha)
+            found.events[run_id, sequence] = replace(cell, values=values)
     listed = {str(cell.values[0]) for name, _, cell in found.others if name == "runs"}
     for run_id in [
         run for run, known in found.known.items() if len(known) < 2 and run not in listed
@@ -189,6 +192,52 @@ def _read(file: PageFile) -> _Found:
         del found.known[run_id]
     found.events = {key: cell for key, cell in found.events.items() if key[0] in found.known}
     return found
+
+
+_Place = tuple[str, int]
+"""The run of an event, and its number there."""
+
+
+def _indexed(file: PageFile) -> dict[int, _Place]:
+    """What the index of events says of each row of theirs, also of those that cannot be read."""
+    entries = dict[int, _Place]()
+    for cell in file.index_entries():
+        match cell.values:
+            case (str() as run_id, int() as sequence, int() as rowid) if RUN_ID.fullmatch(run_id):
+                entries[rowid] = (run_id, sequence)
+    return entries
+
+
+def _places(rows: Mapping[int, Cell], entries: Mapping[int, _Place]) -> dict[int, _Place]:
+    """Where each event belongs, by the number of its row.
+
+    No hash vouches for a run's id and an event's number, but rows and index both tell them. Where
+    they agree they are right. Where they do not, or where the index alone tells of an event, the
+    rows before and after it in the same run decide: events are written in the order of their
+    numbers, so between two of a run there lie at least as many rows as numbers.
+    """
+    told = {rowid: (str(cell.values[0]), int(cell.values[1] or 0)) for rowid, cell in rows.items()}
+    sure: dict[str, list[tuple[int, int]]] = {}
+    for rowid in sorted(told):
+        run_id, sequence = told[rowid]
+        if entries.get(rowid) == told[rowid]:
+            sure.setdefault(run_id, []).append((rowid, sequence))
+
+    def fits(rowid: int, place: _Place) -> bool:
+        near = sure.get(place[0], [])
+        at = bisect(near, (rowid, 0))
+        before, after = near[max(at - 1, 0) : at], near[at : at + 1]
+        return all(0 < place[1] - number <= rowid - row for row, number in before) and all(
+            0 < number - place[1] <= row - rowid for row, number in after
+        )
+
+    placed = dict(told)
+    for rowid, place in entries.items():
+        if told.get(rowid) == place or not fits(rowid, place):
+            continue
+        if rowid not in told or not fits(rowid, told[rowid]):
+            placed[rowid] = place
+    return placed
 
 
 @dataclass(frozen=True)
@@ -318,8 +367,9 @@ def _settle(found: _Found, source: Path, database: Database) -> Salvage:
         last = max([*known, *there], default=0)
         missing = last - len(there) if last else 0
         has_end = any(row[4] == "run_finished" for row in there.values())
-        if not has_end and listed.get(run_id, "running") not in ("running", "unknown"):
-            missing = max(missing, 1)  # its line was written with an end that is not there
+        if not has_end and listed.get(run_id, "") not in ("running", "unknown"):
+            # Its line was written with an end that is not there, or its line is gone as well.
+            missing = max(missing, 1)
         unreadable = 0
         if listed.get(run_id, "") != "running":  # its own process writes that line
             unreadable = _list_anew(run_id, there, max(missing, int(not there)), database)
