@@ -9,7 +9,7 @@ import pytest
 
 from cellwright.server.configuration import Cellwright
 from cellwright.server.openapi import operations
-from cellwright.server.table import ROUTES
+from cellwright.server.table import load_all_routes
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
@@ -17,7 +17,9 @@ PAGE = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
 
 def calls() -> list[str]:
     """Every method of every route as people write it: what is an id is ``{id}``."""
-    rest = [re.sub(r"{\w+_id}", "{id}", operation.key) for operation in operations(ROUTES)]
+    rest = [
+        re.sub(r"{\w+_id}", "{id}", operation.key) for operation in operations(load_all_routes())
+    ]
     return [*rest, "GET socket"]
 
 

@@ -130,9 +130,23 @@ def test_starting_loads_next_to_nothing() -> None:
     added = modules_after(f"{SERVER}, cellwright.server") - modules_after(SERVER)
     assert not added & set(HEAVY)
     assert "cellwright.events" not in added
-    assert "cellwright.server.table" not in added
+    assert "cellwright.server.application" not in added
 
 
-def test_the_routes_bring_in_no_costly_library() -> None:
-    added = modules_after(f"{SERVER}, cellwright.server.table") - modules_after(SERVER)
-    assert not added & set(HEAVY)
+PANEL = "\n".join(
+    f"load_routes({name!r})" for name in ("socket", "service_routes", "chat_routes", "usage_routes")
+)
+
+
+def test_showing_the_panel_loads_half_of_what_the_routes_stand_on() -> None:
+    """Counted in modules, as time differs with the machine; the first request took 1.6 s once."""
+    load = "from cellwright.server.table import load_all_routes, load_routes"
+    first = "cellwright.server\nimport cellwright.server.application"
+    before = modules_after(SERVER)
+    shown = modules_after(f"{SERVER}, {first}\n{load}\n{PANEL}") - before
+    every = modules_after(f"{SERVER}, {first}\n{load}\nload_all_routes()") - before
+    assert not every & set(HEAVY)
+    own = [name for name in shown if name.startswith("cellwright")]
+    assert len(own) <= 230
+    for name in ("conversation", "agent", "standard_sources", "assistants", "library.libraries"):
+        assert f"cellwright.{name}" not in shown

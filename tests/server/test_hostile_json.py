@@ -22,7 +22,7 @@ from cellwright.memory import Whose
 from cellwright.memory.keeping import MemoryKeeper
 from cellwright.server import openapi, socket
 from cellwright.server.application import Application
-from cellwright.server.table import ROUTES
+from cellwright.server.table import load_all_routes
 
 pytestmark = pytest.mark.server
 CONFIG = {
@@ -94,7 +94,7 @@ async def test_13_12_no_route_fails_over_hostile_json(client: Client, shared: Ap
         "version": "v1",
     }
     asked = 0
-    for operation in openapi.operations(ROUTES):
+    for operation in openapi.operations(load_all_routes()):
         path = operation.path.removeprefix("/v1/")
         for name, value in known.items():
             path = path.replace(f"{{{name}}}", value)
@@ -119,7 +119,7 @@ async def test_13_12_no_question_of_an_address_fails(client: Client, shared: App
     chat = shared.chats.create("a.ipynb").chat_id
     shared.chats.add_run(chat, run)
     asked = 0
-    for operation in openapi.operations(ROUTES):
+    for operation in openapi.operations(load_all_routes()):
         path = operation.path.removeprefix("/v1/").replace("{chat_id}", chat)
         path = path.replace("{run_id}", run)
         if operation.method.upper() != "GET" or "{" in path:

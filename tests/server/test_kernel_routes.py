@@ -110,8 +110,6 @@ class TestAnswers:
         shared.kernels = ScriptedAccess([])
         answer = await client.call("GET", "kernels/other/variables")
         assert (answer.status, answer.json["message"]) == (404, "There is no kernel 'other'.")
-        shared.kernels = None
-        assert (await client.call("GET", "kernels/known/variables")).status == 404
 
     async def test_a_fault_of_ours_is_told_without_what_it_was_about(
         self, client: Client, shared: Application

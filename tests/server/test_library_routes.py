@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from server_client import Client, with_parameters
 
 from cellwright.server.application import Application
-from cellwright.server.library_desk import LibraryDesk
+from cellwright.server.library_desk import open_library
 
 pytestmark = pytest.mark.server
 
@@ -123,7 +123,7 @@ async def test_002_90_an_uploaded_file_is_added_under_its_name(
 async def test_places_wait_for_each_other_and_closing_stops_them(
     client: Client, shared: Application, root: Path
 ) -> None:
-    desk = cast("LibraryDesk", shared.library)
+    desk = open_library(shared)
     for number in range(300):
         (root / f"{number}.md").write_text(f"words of {number}")
     for place in ("docs", "."):
@@ -159,7 +159,7 @@ async def test_002_90_an_upload_says_which_library_would_take_it(
         "",
         "default",
     ]
-    desk = cast("LibraryDesk", shared.library)
+    desk = open_library(shared)
     desk._current().store.open(str(root), "rules")
     assert await offered("a.md", assistant="clerk", notebook="a.ipynb") == "rules"
 
@@ -169,7 +169,7 @@ async def test_002_90_an_uploaded_file_goes_into_the_library_that_was_offered(
 ) -> None:
     await client.call("POST", "library", {"place": "docs/returns.md"})
     await read(client)
-    libraries = cast("LibraryDesk", shared.library)._current()
+    libraries = open_library(shared)._current()
     number = libraries.store.open(str(root), "rules").number
     stored = shared.uploads.store(b"# Rules\nzebra crossing", "rules.md")
     body = {"place": stored.file, "name": "rules.md", "library": "rules"}

@@ -16,15 +16,15 @@ from server_client import Client
 from cellwright.server.application import Application
 from cellwright.server.openapi import RestOperation, document, operations
 from cellwright.server.operations import OPERATIONS
-from cellwright.server.table import ROUTES
+from cellwright.server.table import load_all_routes
 
-FOUND = tuple(operations(ROUTES))
+FOUND = tuple(operations(load_all_routes()))
 WORDS = ("word", "number", "path")
 """Methods of handlers that read a parameter of the address."""
 
 
 def described() -> dict[str, Any]:
-    return document(ROUTES, "/user/ada/cellwright")
+    return document(load_all_routes(), "/user/ada/cellwright")
 
 
 def each() -> Iterator[tuple[str, str, Any]]:

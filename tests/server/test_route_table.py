@@ -16,7 +16,7 @@ from tornado.websocket import WebSocketHandler
 
 from cellwright.server.application import Application
 from cellwright.server.routes import Route
-from cellwright.server.table import ROUTES, handlers
+from cellwright.server.table import MODULES, find_module, load_all_routes, load_routes
 from cellwright.store.search_index import FILE
 
 pytestmark = pytest.mark.server
@@ -155,7 +155,7 @@ async def made(client: Client, call: Call, **options: Any) -> Answer:
 def rest_routes() -> list[tuple[str, type[Route]]]:
     return [
         (path, handler)
-        for path, handler in ROUTES
+        for path, handler in load_all_routes()
         if issubclass(handler, Route) and not issubclass(handler, WebSocketHandler)
     ]
 
@@ -196,8 +196,16 @@ def test_002_34_the_routes_are_the_nouns_and_no_assistant_is_a_service_of_its_ow
     assert not [path for path in paths if "completions" in path]
 
 
+@pytest.mark.parametrize("name", [name for _, name in MODULES])
+def test_the_first_request_for_a_route_loads_the_file_that_it_is_in(name: str) -> None:
+    for path, _ in load_routes(name):
+        address = re.sub(r"\([^()]*\)", "x", path).replace("\\", "")
+        address = address.removeprefix("/") if address.startswith("/") else f"v1/{address}"
+        assert find_module(address) == name
+
+
 def test_every_route_names_the_resource_to_authorize() -> None:
-    resources = {getattr(handler, "auth_resource", None) for _, handler in handlers("/")}
+    resources = {getattr(handler, "auth_resource", None) for _, handler in load_all_routes()}
     assert resources == {"cellwright"}
 
 

@@ -15,7 +15,7 @@ from server.live_tab import SOON_SECONDS, Document
 
 from cellwright.cells import VariableSummary
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError
-from cellwright.server.kernel_access import ServerKernels
+from cellwright.server.kernel_access import open_kernels
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
@@ -184,8 +184,7 @@ async def in_thread(call: Any, *arguments: Any) -> Any:
 
 
 async def test_variables_are_told_of_a_kernel_that_is_free(live: Live) -> None:
-    kernels = (await live.load()).kernels
-    assert isinstance(kernels, ServerKernels)
+    kernels = open_kernels(await live.load())
     kernel_id = await live.kernel()
     person = await live.person(kernel_id)
     await person.run("table = [1, 2, 3]")

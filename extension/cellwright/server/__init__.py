@@ -9,7 +9,7 @@ from jupyter_server.utils import url_path_join
 
 from cellwright._version import __version__
 from cellwright.server.configuration import Cellwright
-from cellwright.server.first_request import FirstRequest
+from cellwright.server.first_request import FOLDER, FirstRequest
 from cellwright.server.lifetime import end_with
 from cellwright.server.renames import follow_renames
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
 __all__: list[str] = []
-
-FOLDER = "cellwright"
-"""Below it are all routes."""
 
 
 def _load_jupyter_server_extension(server: ServerApp) -> None:

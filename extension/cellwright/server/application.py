@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -16,6 +17,7 @@ from tornado import web
 from cellwright.cells import VariableSummary
 from cellwright.errors import StoreError
 from cellwright.redaction import Redactor
+from cellwright.server.chat_expiry import ExpiryWatch
 from cellwright.server.configuration import Cellwright
 from cellwright.server.service_choice import ServiceChooser
 from cellwright.server.uploads import Uploads
@@ -35,6 +37,7 @@ T = TypeVar("T")
 SETTING = "cellwright"
 """Where the routes find this, among the settings of the web application."""
 THREADS = 4
+EXPIRY_SECONDS = 1.0
 STOPPING_STATUS = 503
 
 
@@ -119,21 +122,39 @@ class Application:
             self.chooser.home() / "files", used=lambda: FileUses(self.database).hashes()
         )
         self.kernels: KernelAccess | None = None
-        """None: nothing here reaches into kernels."""
+        """None: nothing has reached into a kernel yet."""
         self.live: LiveChats | None = None
-        """None: no chat is followed."""
+        """None: no chat is followed yet."""
         self.hand_runs: HandRuns | None = None
-        """None: no component can be called here."""
+        """None: nobody has asked for components yet."""
         self.library: HandRuns | None = None
         """What is read into libraries; None: nothing was yet."""
         self.outside: HandRuns | None = None
-        """Agents of others that work here; None: none can."""
+        """Agents of others that work here; None: none did yet."""
         self.is_stopping = False
         """Nothing that is asked from now on is begun."""
-        self._opening = threading.Lock()
+        self._opening = threading.RLock()
         self._closed = False
         self._stores: _Stores | None = None
+        self._expiry = ExpiryWatch(
+            lambda: self.chats,
+            lambda: self.live is not None and self.live.is_busy,
+            files=self.uploads.expire,
+        )
+        self._expiry.start()
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="cellwright")
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Make something that routes share, one thread at a time.
+
+        Raises:
+            HTTPError: The server is stopping.
+        """
+        with self._opening:
+            if self.is_stopping:
+                raise web.HTTPError(STOPPING_STATUS)
+            yield
 
     @property
     def database(self) -> Database:
@@ -193,7 +214,8 @@ class Application:
 
     def close(self) -> None:
         """Stop runs, wait for threads and let go of the file; waits, so not on the event loop."""
-        self.is_stopping = True
+        with self._opening:
+            self.is_stopping = True
         if self.outside is not None:
             self.outside.close()
         if self.live is not None:
@@ -202,6 +224,7 @@ class Application:
             self.hand_runs.close()
         if self.library is not None:
             self.library.close()
+        self._expiry.close(EXPIRY_SECONDS)
         self._executor.shutdown(wait=True, cancel_futures=True)
         with self._opening:
             self._closed = True

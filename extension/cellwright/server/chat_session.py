@@ -6,13 +6,13 @@ import logging
 import secrets
 import threading
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cellwright.compacting import COMPACT_PROMPT
 from cellwright.errors import CellwrightError, RunCancelled
 from cellwright.policy import Answer
 from cellwright.recording import RecordedEvent
 from cellwright.server import frames, tab_frames
-from cellwright.server.answering import Answering, Workplace
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.audience import Audience
 from cellwright.server.live_run import LiveRun
@@ -22,6 +22,9 @@ from cellwright.server.refusals import RefusedError, error_frame
 from cellwright.server.tab import Tab
 from cellwright.store.chat_claims import ChatBusyError
 from cellwright.store.chats import Chat
+
+if TYPE_CHECKING:
+    from cellwright.server.answering import Answering, Workplace
 
 __all__ = ["ChatSession"]
 
@@ -49,7 +52,8 @@ class ChatSession:
     def __init__(self, chat: Chat, workplace: Workplace, audience: Audience) -> None:
         self._chat = chat
         self._workplace, self._audience = workplace, audience
-        self._answering = self._begin_answering()
+        self._answering: Answering | None = None
+        """None: nothing was asked yet, or what answered was let go."""
         self._lock = threading.RLock()
         self._queue = PromptQueue()
         self._run: LiveRun | None = None
@@ -265,7 +269,8 @@ class ChatSession:
         worker = self._worker
         if worker is not None:
             worker.join(seconds)
-        self._answering.close()
+        if self._answering is not None:
+            self._answering.close()
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -320,20 +325,28 @@ class ChatSession:
         with self._lock:
             if self._run is not run:
                 return
-            left, self._answering = self._answering, self._begin_answering()
+            left, self._answering = self._answering, None
             self._run = self._worker = None
             self._queue.pause()
         self._workplace.chats.claims.let_go(self._chat.chat_id)
         self.tell()
-        left.close()
+        if left is not None:
+            left.close()
 
-    def _begin_answering(self) -> Answering:
+    def _open_answering(self) -> Answering:
+        """What answers the prompts of this chat; for its worker thread."""
+        # All that a run stands on loads with the first prompt: showing the chat is spared it.
+        from cellwright.server.answering import Answering
+
         def hear(recorded: tuple[RecordedEvent, ...]) -> None:
             # A thread that was let go may wake up during a later run.
             if self._answering is answering:
                 self._heard(recorded)
 
-        answering = Answering(self._chat.chat_id, self._workplace, hear)
+        with self._lock:
+            if self._answering is None:
+                self._answering = Answering(self._chat.chat_id, self._workplace, hear)
+            answering = self._answering
         return answering
 
     def _work_on(self) -> None:
@@ -368,10 +381,11 @@ class ChatSession:
         """Whether it went well."""
         try:
             with self._workplace.chats.claims.held(self._chat.chat_id):
+                answering = self._open_answering()
                 if run.prompt.compacts:
-                    self._answering.compact(self._context_tokens)
+                    answering.compact(self._context_tokens)
                 else:
-                    self._answering.answer(run, self._driver(run.prompt))
+                    answering.answer(run, self._driver(run.prompt))
         except RunCancelled:
             return False
         except ChatBusyError as error:

@@ -7,14 +7,16 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from typing import cast
 
+from cellwright.server.application import Application
 from cellwright.server.component_catalogue import Catalogue, installed
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.component_runs import HandRun
 from cellwright.server.configuration import Cellwright
 from cellwright.server.routes import Refusal
 
-__all__ = ["ComponentHost", "EnvelopeLine", "until_ended"]
+__all__ = ["ComponentHost", "EnvelopeLine", "open_components", "until_ended"]
 
 log = logging.getLogger(__name__)
 RUN_LIMIT = 8
@@ -84,6 +86,18 @@ async def until_ended(run: HandRun, line: EnvelopeLine) -> AsyncIterator[Envelop
         yield said
         if said is not None and said.is_completion:
             return
+
+
+def open_components(application: Application) -> ComponentHost:
+    """The components of a server, which routes share.
+
+    Raises:
+        HTTPError: The server is stopping.
+    """
+    with application.opening():
+        if application.hand_runs is None:
+            application.hand_runs = ComponentHost(application.configuration)
+        return cast("ComponentHost", application.hand_runs)
 
 
 class ComponentHost:

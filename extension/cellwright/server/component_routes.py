@@ -16,7 +16,12 @@ from tornado.iostream import StreamClosedError
 from cellwright.server.application import Application
 from cellwright.server.component_catalogue import Listed
 from cellwright.server.component_envelopes import Envelope, server_sent
-from cellwright.server.component_host import ComponentHost, EnvelopeLine, until_ended
+from cellwright.server.component_host import (
+    ComponentHost,
+    EnvelopeLine,
+    open_components,
+    until_ended,
+)
 from cellwright.server.component_preparing import (
     Asked,
     NamedKernel,
@@ -32,7 +37,7 @@ from cellwright.server.rest_types import ComponentList, ComponentSummary, Manife
 from cellwright.server.routes import Refusal, RouteTable
 from cellwright.values import to_dict
 
-__all__ = ["ROUTES", "open_components"]
+__all__ = ["ROUTES"]
 
 NAME = r"([A-Za-z0-9_-]{1,64})"
 VERSION = r"([A-Za-z0-9_.-]{1,64})"
@@ -48,18 +53,13 @@ GONE = "the caller has gone"
 TOO_LONG = "it took too long"
 
 
-def open_components(application: Application) -> None:
-    """Make what the routes of components share."""
-    application.hand_runs = ComponentHost(application.configuration)
-
-
 class CatalogueRoute(KernelRoute):
     """A route that looks for components."""
 
     @property
     def host(self) -> ComponentHost:
         """The server's components."""
-        return cast("ComponentHost", self.shared.hand_runs)
+        return open_components(self.shared)
 
     async def named_kernel(self) -> NamedKernel:
         """The kernel that ``?kernel=`` names.

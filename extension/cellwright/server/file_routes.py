@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import cast
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 from tornado.httputil import HTTPFile, HTTPInputError, parse_body_arguments
 
 from cellwright.errors import CellwrightError
-from cellwright.server.library_desk import LibraryDesk
+from cellwright.server.library_desk import open_library
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.server.uploads import FILE_LIMIT_BYTES, TakenFile, TooLargeError
 
@@ -77,11 +76,10 @@ class FilesRoute(Route):
 
     async def _library(self, name: str, notebook: str, assistant: str) -> str:
         """The library that the file could go into; a library that fails keeps no file away."""
-        desk = cast("LibraryDesk | None", self.shared.library)
 
         def offered() -> str:
             with suppress(CellwrightError):
-                return desk.offer(name, notebook, assistant) if desk is not None else ""
+                return open_library(self.shared).offer(name, notebook, assistant)
             return ""
 
         return "" if self.is_guest else await self.shared.in_thread(offered)

@@ -1,7 +1,7 @@
-"""Waits for the first request with everything that the server can start without.
+"""Waits with everything that the server can start without until a request needs it.
 
-Loading the routes and what they stand on takes as long as a small server's own start; a server
-whose person never opens the panel is spared it.
+Loading all routes and what they stand on takes longer than a small server's own start. A server
+whose user never opens the panel is spared it, and the panel's first request loads what answers it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from jupyter_server.utils import url_path_join
 from tornado.httputil import (
     HTTPHeaders,
     HTTPMessageDelegate,
@@ -24,20 +25,23 @@ from tornado.routing import Router, RuleRouter
 from tornado.web import Application
 
 from cellwright.server.configuration import Cellwright
+from cellwright.server.table import find_module, find_pattern, load_routes
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from cellwright.server.application import Application as Shared
 
-__all__ = ["SETTING", "FirstRequest"]
+__all__ = ["FOLDER", "SETTING", "FirstRequest"]
 
+FOLDER = "cellwright"
+"""Below it are all routes."""
 SETTING = "cellwright"
 """Where the routes find what they share, among the settings of the web application."""
 
 
 class FirstRequest(Router):
-    """Hands requests on to the routes, which it loads when the first one comes.
+    """Hands requests on to the routes, which it loads when the first one of their file comes.
 
     Args:
         configuration: What the administrator set.
@@ -52,29 +56,40 @@ class FirstRequest(Router):
         self.application: Shared | None = None
         """None: nobody has asked for anything yet."""
         self._server = server
-        self._router: Router | None = None
+        self._routers: dict[str, Router] = {}
+        """By the file that the routes are in."""
         self._loading = threading.Lock()
 
     def find_handler(self, request: HTTPServerRequest, **kwargs: Any) -> HTTPMessageDelegate | None:
-        """Who answers the request."""
-        if self._router is None:
-            return _Waiting(self, self._server.web_app, request)
-        return self._router.find_handler(request)
+        """Who answers the request; None: nobody."""
+        below = url_path_join(self._server.web_app.settings["base_url"], FOLDER)
+        name = find_module(request.path.removeprefix(below).lstrip("/"))
+        if name and name not in self._routers:
+            return _Waiting(self, name, self._server.web_app, request)
+        return self._routers[name].find_handler(request) if name else None
 
     def load(self) -> Shared:
-        """Load the routes, unless that is done; waits, so not on the event loop."""
+        """Load what all routes share, unless that is done; waits, so not on the event loop."""
         with self._loading:
             if self.application is None:
                 with _collector_paused():
-                    # The one import that has to wait: it is what starting is spared.
-                    from cellwright.server.table import handlers, open_application
+                    # This import waits: starting is spared it.
+                    from cellwright.server.application import Application
 
-                settings = self._server.web_app.settings
-                application = open_application(self.configuration, self._server)
-                settings[SETTING] = application
-                self._router = _Handlers(self._server.web_app, handlers(settings["base_url"]))
-                self.application = application
+                self.application = Application(self.configuration, self._server)
+                self._server.web_app.settings[SETTING] = self.application
             return self.application
+
+    def load_routes(self, name: str) -> None:
+        """Load a file of routes, unless that is done; waits, so not on the event loop."""
+        self.load()
+        base_url = self._server.web_app.settings["base_url"]
+        with self._loading:
+            if name not in self._routers:
+                with _collector_paused():
+                    routes = load_routes(name)
+                rules = [(find_pattern(base_url, path), handler) for path, handler in routes]
+                self._routers[name] = _Handlers(self._server.web_app, rules)
 
 
 @contextmanager
@@ -95,7 +110,7 @@ def _collector_paused() -> Iterator[None]:
 class _Handlers(RuleRouter):
     """Makes handlers as the web application itself does."""
 
-    def __init__(self, web_app: Application, rules: Sequence[tuple[str, type]]) -> None:
+    def __init__(self, web_app: Application, rules: list[tuple[str, type]]) -> None:
         self._web_app = web_app
         super().__init__(list(rules))
 
@@ -109,9 +124,10 @@ class _Waiting(HTTPMessageDelegate):
     """Keeps a request until the routes are loaded."""
 
     def __init__(
-        self, routes: FirstRequest, web_app: Application, request: HTTPServerRequest
+        self, routes: FirstRequest, name: str, web_app: Application, request: HTTPServerRequest
     ) -> None:
         self._routes = routes
+        self._name = name
         self._web_app = web_app
         self._request = request
         self._delegate: HTTPMessageDelegate | None = None
@@ -119,7 +135,7 @@ class _Waiting(HTTPMessageDelegate):
     async def _begin(
         self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
     ) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self._routes.load)
+        await asyncio.get_running_loop().run_in_executor(None, self._routes.load_routes, self._name)
         self._delegate = self._web_app.find_handler(self._request)
         begun = self._delegate.headers_received(start_line, headers)
         if begun is not None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from cellwright._version import __version__
 from cellwright.errors import CellwrightError
@@ -18,11 +18,10 @@ from cellwright.redaction import Redactor
 from cellwright.server import frames, tab_frames
 from cellwright.server.access import Person, check_objects, open_chat
 from cellwright.server.application import Application
-from cellwright.server.chat_expiry import ExpiryWatch
 from cellwright.server.chat_session import ChatSession
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frame_parsing import FrameError, format_frame, parse_frame
-from cellwright.server.kernel_access import ServerKernels
+from cellwright.server.kernel_access import ServerKernels, open_kernels
 from cellwright.server.outbox import Line
 from cellwright.server.refusals import RefusedError, error_frame
 from cellwright.server.service_cache import ServiceCache
@@ -30,17 +29,32 @@ from cellwright.server.tab import Tab
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.settings import Settings
-from cellwright.standard_sources import Sources
 from cellwright.store.chats import Chat, ChatStore
 from cellwright.store.runs import RunStore
 
-__all__ = ["Hub"]
+if TYPE_CHECKING:
+    from cellwright.standard_sources import Sources
+
+__all__ = ["Hub", "open_hub"]
 
 log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0
 STOPPING = "stopped: the server is stopping"
 DELETED = "stopped: its chat was deleted"
 Handler = Callable[["Hub", Tab, Any], None]
+
+
+def open_hub(application: Application) -> Hub:
+    """The live side of a server, known to its routes from then on.
+
+    Raises:
+        HTTPError: The server is stopping.
+    """
+    kernels = open_kernels(application)
+    with application.opening():
+        if application.live is None:
+            application.live = Hub(application, kernels)
+        return cast("Hub", application.live)
 
 
 class Hub:
@@ -54,17 +68,12 @@ class Hub:
     def __init__(self, application: Application, kernels: ServerKernels) -> None:
         self.kernels = kernels
         self.services = ServiceCache()
-        self.sources = Sources(application.root)
         self._application = application
         self._server = secrets.token_hex(8)
         self._lock = threading.RLock()
         self._tabs: list[Tab] = []
         self._sessions: dict[str, ChatSession] = {}
         self._is_closed = False
-        self._expiry = ExpiryWatch(
-            lambda: self.chats, lambda: self.is_busy, files=lambda: self.uploads.expire()
-        )
-        self._expiry.start()
 
     # What runs work with.
 
@@ -92,6 +101,14 @@ class Hub:
     def events(self) -> StoredEvents:
         """The record, as it goes over the wire."""
         return StoredEvents(self._application.database, self.chats)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Memories, libraries and tools that runs are given."""
+        # They load with the first prompt: showing chats is spared them.
+        from cellwright.standard_sources import Sources
+
+        return Sources(self.root)
 
     def settings(self) -> Settings:
         """Everything that a run uses, as it is set now."""
@@ -222,7 +239,6 @@ class Hub:
             tab.close()
         for tab in tabs:
             tab.join(max(0.1, deadline - time.monotonic()))
-        self._expiry.close(max(0.1, deadline - time.monotonic()))
         self.services.close()
 
     # Frames.

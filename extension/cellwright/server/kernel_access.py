@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from jupyter_core.utils import ensure_async
 from tornado import web
@@ -24,9 +24,10 @@ from cellwright.errors import KernelError, KernelNotReadyError, SetupError, Tool
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
 from cellwright.kernels.installing import flood_limit
+from cellwright.server.application import Application
 from cellwright.server.gateway_client import open_gateway_client
 
-__all__ = ["ConnectedKernel", "ServerKernels"]
+__all__ = ["ConnectedKernel", "ServerKernels", "open_kernels"]
 
 T = TypeVar("T")
 LOOK_SECONDS = 2.0
@@ -34,6 +35,23 @@ LOOK_SECONDS = 2.0
 FREE_SECONDS = 0.4
 START_SECONDS = 60.0
 START_HINT = "Start the kernel, then ask again."
+
+
+def open_kernels(application: Application) -> ServerKernels:
+    """The way into the server's kernels, which routes share.
+
+    Raises:
+        HTTPError: The server is stopping.
+    """
+    with application.opening():
+        if application.kernels is None:
+            server = application.server
+            loop: asyncio.AbstractEventLoop = cast("Any", server.io_loop).asyncio_loop
+            idle_seconds = application.configuration.kernel_idle_seconds
+            application.kernels = ServerKernels(
+                server.kernel_manager, loop, server.session_manager, idle_seconds
+            )
+        return cast("ServerKernels", application.kernels)
 
 
 class ConnectedKernel(ClientKernel):

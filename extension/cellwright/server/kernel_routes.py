@@ -13,6 +13,7 @@ from tornado import web
 
 from cellwright.errors import KernelNotReadyError
 from cellwright.server.application import Application, KernelAccess
+from cellwright.server.kernel_access import open_kernels
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 
 __all__ = ["ROUTES"]
@@ -38,9 +39,9 @@ class KernelRoute(Route):
         user = self.current_user
         if not await ensure_async(is_authorized(self, user, "execute", "kernels")):
             raise Refusal(403, "You may not run code in kernels on this server.")
-        if self.shared.kernels is None or kernel_id not in self.kernel_manager:
+        if kernel_id not in self.kernel_manager:
             raise Refusal(404, f"There is no kernel {kernel_id!r}.", "Start it in the notebook.")
-        return self.shared.kernels
+        return open_kernels(self.shared)
 
 
 class VariablesRoute(KernelRoute):

@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.errors import SetupError
@@ -26,10 +27,22 @@ from cellwright.server.library_types import IndexingState, NewPlace
 from cellwright.server.uploads import shown_name
 from cellwright.stopping import Stop
 
-__all__ = ["LibraryDesk"]
+__all__ = ["LibraryDesk", "open_library"]
 
 Work = Callable[[Stop], Iterator[Progress]]
 CLOSE_SECONDS = 5.0
+
+
+def open_library(application: Application) -> LibraryDesk:
+    """The library of a server, which routes share.
+
+    Raises:
+        HTTPError: The server is stopping.
+    """
+    with application.opening():
+        if application.library is None:
+            application.library = LibraryDesk(application)
+        return cast("LibraryDesk", application.library)
 
 
 class LibraryDesk:

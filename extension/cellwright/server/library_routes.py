@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.library import Document
-from cellwright.server.application import Application
-from cellwright.server.library_desk import LibraryDesk
+from cellwright.server.library_desk import LibraryDesk, open_library
 from cellwright.server.library_forgetting import forget_libraries, library_summaries
 from cellwright.server.library_types import (
     LibraryDocument,
@@ -21,12 +18,7 @@ from cellwright.server.library_types import (
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.values import to_dict
 
-__all__ = ["ROUTES", "open_library"]
-
-
-def open_library(application: Application) -> None:
-    """Make what the routes of the library share."""
-    application.library = LibraryDesk(application)
+__all__ = ["ROUTES"]
 
 
 class LibraryRoute(Route):
@@ -35,7 +27,7 @@ class LibraryRoute(Route):
     @property
     def desk(self) -> LibraryDesk:
         """The server's library."""
-        return cast("LibraryDesk", self.shared.library)
+        return open_library(self.shared)
 
     async def state(self) -> LibraryState:
         """The documents, and what is being read."""

@@ -19,7 +19,7 @@ from cellwright.notebooks.saved import SavedNotebook
 from cellwright.redaction import Redactor
 from cellwright.server.application import Application
 from cellwright.server.attached import AttachedNotebook, Driver
-from cellwright.server.hub import Hub
+from cellwright.server.hub import open_hub
 from cellwright.server.mcp_chat import OpenNotebook, OutsideChatSession, OutsideWork
 from cellwright.settings import Limits, Mode, Settings
 from cellwright.stopping import Stop
@@ -65,6 +65,7 @@ class ServerRoom:
 
     def __init__(self, application: Application, wish: Wish, find_kernel: Find) -> None:
         self._application, self._wish, self._find_kernel = application, wish, find_kernel
+        self._hub = open_hub(application)
         self._chat: OutsideChatSession | None = None
         self._own_kernel = ""
         """Id of a kernel that was started for the session; empty: none was."""
@@ -142,11 +143,6 @@ class ServerRoom:
         kernel_id, self._own_kernel = self._own_kernel, ""
         with suppress(TimeoutError):
             self._hub.kernels.shut_down(kernel_id)
-
-    @property
-    def _hub(self) -> Hub:
-        assert isinstance(self._application.live, Hub)
-        return self._application.live
 
     def _session(self) -> OutsideChatSession:
         if self._chat is None:

@@ -22,11 +22,11 @@ from cellwright.mcp_server.json_rpc import Incoming, Request, RequestId, RpcErro
 from cellwright.mcp_server.session import Session
 from cellwright.server.application import Application
 from cellwright.server.mcp_room import ServerRoom, Wish, settings_of
-from cellwright.server.mcp_sessions import McpSessions
+from cellwright.server.mcp_sessions import McpSessions, open_sessions
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.settings import Mode
 
-__all__ = ["ROUTES", "open_sessions"]
+__all__ = ["ROUTES"]
 
 SESSION_HEADER = "Mcp-Session-Id"
 MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
@@ -36,11 +36,6 @@ KEEP_ALIVE_SECONDS = 15.0
 FIND_SECONDS = 5.0
 LOST = "There is no such session; it has ended."
 FIRST = "Begin with 'initialize'."
-
-
-def open_sessions(application: Application) -> None:
-    """Make what the route works with."""
-    application.outside = McpSessions()
 
 
 class McpRoute(Route):
@@ -84,7 +79,7 @@ class McpRoute(Route):
 
     @property
     def _sessions(self) -> McpSessions:
-        return cast("McpSessions", self.shared.outside)
+        return open_sessions(self.shared)
 
     async def _check_person(self) -> None:
         """Refuse whoever may not run code in kernels."""

@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 from cellwright.errors import SetupError
 from cellwright.mcp_server import Workroom
 from cellwright.mcp_server.session import Session
+from cellwright.server.application import Application
 
-__all__ = ["McpSessions"]
+__all__ = ["McpSessions", "open_sessions"]
 
 SESSION_LIMIT = 16
 SILENT_SECONDS = 6 * 3_600.0
@@ -26,6 +28,18 @@ class _Known:
     session: Session
     owner: str
     heard_at: float = field(default=0.0)
+
+
+def open_sessions(application: Application) -> McpSessions:
+    """The sessions of a server.
+
+    Raises:
+        HTTPError: The server is stopping.
+    """
+    with application.opening():
+        if application.outside is None:
+            application.outside = McpSessions()
+        return cast("McpSessions", application.outside)
 
 
 class McpSessions:

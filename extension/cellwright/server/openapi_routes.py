@@ -6,13 +6,11 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from cellwright.server.openapi import Routes, document
+from cellwright.server.openapi import document
 from cellwright.server.routes import Route, RouteTable
+from cellwright.server.table import load_all_routes
 
-__all__ = ["ROUTES", "TABLE_SETTING"]
-
-TABLE_SETTING = "cellwright_routes"
-"""Where the table of routes is found, among the settings of the web application."""
+__all__ = ["ROUTES"]
 
 
 class OpenApiRoute(Route):
@@ -22,9 +20,8 @@ class OpenApiRoute(Route):
     @authorized
     async def get(self) -> None:
         """All routes, what they take and what they answer."""
-        routes: Routes = self.settings[TABLE_SETTING]
         address = url_path_join(self.base_url, "cellwright")
-        self.send(await self.answer(lambda _: document(routes, address)))
+        self.send(await self.answer(lambda _: document(load_all_routes(), address)))
 
 
 ROUTES: RouteTable = (("/openapi.json", OpenApiRoute),)

@@ -6,10 +6,10 @@ import json
 import secrets
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cellwright.errors import SetupError
 from cellwright.server.access import check_kernels
-from cellwright.server.answering import Workplace
 from cellwright.server.frames import ContextItem
 from cellwright.server.prompt_queue import Asker, Prompt
 from cellwright.server.refusals import RefusedError
@@ -17,6 +17,9 @@ from cellwright.server.tab import Tab
 from cellwright.server.tab_frames import Ask
 from cellwright.store.chat_owners import is_guest
 from cellwright.values import from_dict, to_dict
+
+if TYPE_CHECKING:
+    from cellwright.server.answering import Workplace
 
 __all__ = ["checked_prompt", "format_context"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, cast
+from typing import Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import ws_authenticated
@@ -20,13 +20,12 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from cellwright.server.access import Person
 from cellwright.server.application import SETTING, Application
-from cellwright.server.hub import Hub
-from cellwright.server.kernel_access import ServerKernels
+from cellwright.server.hub import Hub, open_hub
 from cellwright.server.outbox import LineClosedError
 from cellwright.server.routes import owner_of
 from cellwright.server.tab import Tab
 
-__all__ = ["ROUTES", "PanelSocket", "open_hub"]
+__all__ = ["ROUTES", "PanelSocket"]
 
 MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024
 """A tab sends whole notebooks, outputs included."""
@@ -34,17 +33,6 @@ HELLO_LIMIT_BYTES = 16 * 1024
 """Until a page has said hello, nothing larger than that is read into memory."""
 BACKLOG_LIMIT = 1_000
 BACKLOG_SECONDS = 0.02
-
-
-def open_hub(application: Application) -> Hub:
-    """The live side of a server, known to its routes from now on."""
-    server = application.server
-    loop: asyncio.AbstractEventLoop = cast("Any", server.io_loop).asyncio_loop
-    idle_seconds = application.configuration.kernel_idle_seconds
-    kernels = ServerKernels(server.kernel_manager, loop, server.session_manager, idle_seconds)
-    hub = Hub(application, kernels)
-    application.live, application.kernels = hub, kernels
-    return hub
 
 
 class SocketLine:
@@ -95,10 +83,7 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
     @property
     def hub(self) -> Hub:
         """The live side of this server."""
-        application: Application = self.settings[SETTING]
-        if not isinstance(application.live, Hub):
-            raise web.HTTPError(503)
-        return application.live
+        return open_hub(self.settings[SETTING])
 
     @property
     def max_message_size(self) -> int:

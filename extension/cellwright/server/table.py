@@ -1,83 +1,65 @@
-"""Every route of the server extension, and what they share; the one place that names them all."""
+"""Which file answers which addresses; the one place that names all routes.
+
+A file of routes is loaded by the first request for one of them: together they stand on most of
+cellwright, of which a page that only shows its panel needs a part.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from importlib import import_module
 
 from jupyter_server.utils import url_path_join
 from tornado.web import RequestHandler
 
-from cellwright.server import (
-    assistant_routes,
-    chat_context_routes,
-    chat_message_routes,
-    chat_pin_routes,
-    chat_routes,
-    component_routes,
-    file_routes,
-    kernel_routes,
-    library_routes,
-    mcp_routes,
-    memory_routes,
-    openapi_routes,
-    result_routes,
-    run_list_routes,
-    run_routes,
-    service_routes,
-    socket,
-    tool_routes,
-    usage_routes,
+__all__ = ["Routes", "find_module", "find_pattern", "load_all_routes", "load_routes"]
+
+ROOT = "cellwright"
+Routes = tuple[tuple[str, type[RequestHandler]], ...]
+MODULES: tuple[tuple[str, str], ...] = (
+    (r"v1/(health|service|service/test|models)", "service_routes"),
+    (r"v1/chats/[^/]+/messages(/.*)?", "chat_message_routes"),
+    (r"v1/chats/[^/]+/context", "chat_context_routes"),
+    (r"v1/chats/[^/]+/pins/.*", "chat_pin_routes"),
+    (r"v1/chats(/.*)?", "chat_routes"),
+    (r"v1/assistants(/.*)?", "assistant_routes"),
+    (r"v1/(usage|budgets)", "usage_routes"),
+    (r"v1/files", "file_routes"),
+    (r"v1/library(/.*)?", "library_routes"),
+    (r"v1/kernels/.*", "kernel_routes"),
+    (r"v1/(memories(/.*)?|memory-setting|proposals/.*)", "memory_routes"),
+    (r"v1/(runs/[^/]+/(cells|fates)|notebooks/missing)", "run_routes"),
+    (r"v1/runs(/.*)?", "run_list_routes"),
+    (r"v1/results(/.*)?", "result_routes"),
+    (r"v2/components(/.*)?", "component_routes"),
+    (r"v1/tools", "tool_routes"),
+    (r"v2/mcp", "mcp_routes"),
+    (r"openapi\.json", "openapi_routes"),
+    (r"v1/socket", "socket"),
 )
-from cellwright.server.application import Application
-from cellwright.server.configuration import Cellwright
-from cellwright.server.routes import ROOT
-
-if TYPE_CHECKING:
-    from jupyter_server.serverapp import ServerApp
-
-__all__ = ["ROUTES", "handlers", "open_application"]
-
-ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
-    *service_routes.ROUTES,
-    *chat_routes.ROUTES,
-    *chat_message_routes.ROUTES,
-    *chat_context_routes.ROUTES,
-    *chat_pin_routes.ROUTES,
-    *assistant_routes.ROUTES,
-    *usage_routes.ROUTES,
-    *file_routes.ROUTES,
-    *library_routes.ROUTES,
-    *kernel_routes.ROUTES,
-    *memory_routes.ROUTES,
-    *run_routes.ROUTES,
-    *run_list_routes.ROUTES,
-    *result_routes.ROUTES,
-    *component_routes.ROUTES,
-    *tool_routes.ROUTES,
-    *mcp_routes.ROUTES,
-    *openapi_routes.ROUTES,
-    *socket.ROUTES,
-)
+"""Addresses below ``cellwright/`` and the file of their routes; the first that fits answers."""
 
 
-def handlers(base_url: str) -> list[tuple[str, type[RequestHandler]]]:
-    """Every route with its handler, below the server's base URL."""
-    return [(_pattern(base_url, path), handler) for path, handler in ROUTES]
+def find_module(path: str) -> str:
+    """The file with the routes of an address below ``cellwright/``; empty: there is none."""
+    return next((name for paths, name in MODULES if re.fullmatch(paths, path)), "")
 
 
-def open_application(configuration: Cellwright, server: ServerApp) -> Application:
-    """What the routes share."""
-    application = Application(configuration, server)
-    socket.open_hub(application)
-    component_routes.open_components(application)
-    mcp_routes.open_sessions(application)
-    library_routes.open_library(application)
-    server.web_app.settings[openapi_routes.TABLE_SETTING] = ROUTES
-    return application
+def load_routes(name: str) -> Routes:
+    """The routes of a file: addresses, and what answers them.
+
+    An address stands below ``cellwright/v1``, or below ``cellwright`` if it begins with a slash.
+    """
+    routes: Routes = import_module(f"cellwright.server.{name}").ROUTES
+    return routes
 
 
-def _pattern(base_url: str, path: str) -> str:
-    """A path that begins with a slash stands below ``cellwright`` itself."""
-    folder = "cellwright" if path.startswith("/") else ROOT
+def load_all_routes() -> Routes:
+    """All routes: for what describes them, not for what answers."""
+    return tuple(route for _, name in MODULES for route in load_routes(name))
+
+
+def find_pattern(base_url: str, path: str) -> str:
+    """The address of a route on a server, as tornado wants it."""
+    folder = ROOT if path.startswith("/") else f"{ROOT}/v1"
     return f"{re.escape(url_path_join(base_url, folder))}/{path.removeprefix('/')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
@@ -11,7 +10,7 @@ from tornado import web
 from cellwright.assistants.files import folders_of
 from cellwright.outside.opening import Whereabouts, open_outside
 from cellwright.server.application import Application
-from cellwright.server.component_host import ComponentHost
+from cellwright.server.component_host import open_components
 from cellwright.server.routes import Route, RouteTable
 from cellwright.server.tool_types import ListedTool, ToolList
 from cellwright.values import from_dict, to_dict
@@ -31,7 +30,7 @@ class ToolsRoute(Route):
         self.send(to_dict(ToolList(found)))
 
     def _listed(self, shared: Application, notebook: str) -> tuple[ListedTool, ...]:
-        host = cast("ComponentHost", shared.hand_runs)
+        host = open_components(shared)
         own = tuple(
             ListedTool(manifest.name, "python", item.source, manifest.description, True, "")
             for item in host.catalogue().listed
