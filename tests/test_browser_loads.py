@@ -26,7 +26,8 @@ IMAGE = "![Chart](http://evil.test/chart.png?of=everything)"
 @pytest.mark.parametrize("markdown", EXAMPLES["loads"])
 def test_every_form_that_loads_is_found(markdown: str) -> None:
     assert browser_loads(markdown)
-    assert browser_loads(f"> - before {markdown}")
+    if not markdown.startswith("---"):
+        assert browser_loads(f"> - before {markdown}")
 
 
 @pytest.mark.parametrize("markdown", EXAMPLES["harmless"])
@@ -54,7 +55,8 @@ def test_addresses_are_told_in_full_and_nothing_hides_in_them(
 
 
 @pytest.mark.parametrize(
-    "piece", ["<a", "<a x=", "<img src=", "[", "![x](", "url(", "![a][", "[r]: ", "<b style="]
+    "piece",
+    ["<a", "<a x=", "<img src=", "[", "![x](", "url(", "![a][", "[r]: ", "<b style=", "\n\n```\na"],
 )
 def test_no_text_makes_the_search_slow(piece: str) -> None:
     started = time.process_time()

@@ -2,8 +2,9 @@
 
 JupyterLab draws a Markdown cell as soon as it stands in the notebook, and fetches its pictures,
 styles, media and frames from wherever they are; an address can carry away what it was told. This
-looks for every form that loads and does not tell code apart from text, so that it may ask once too
-often. ``js/src/markdown/loads.ts`` does the same; one file of examples is held against both.
+looks for every form that loads. Fenced code loads nothing and is left out where every renderer
+takes it for code; elsewhere it is looked into, so that this may ask once too often.
+``js/src/markdown/loads.ts`` does the same; one file of examples is held against both.
 
 What this does not do: look at code cells and what they show.
 """
@@ -17,6 +18,18 @@ from itertools import islice
 
 __all__ = ["browser_loads"]
 
+FENCED_CODE = re.compile(
+    r"(?:\A|(?<=\n\n))(```|~~~)(?:bash|c|console|cpp|css|diff|go|html|ini|java|javascript|js|json"
+    r"|julia|markdown|md|py|python|r|ruby|rust|sh|shell|sql|text|toml|ts|txt|typescript|xml|yaml)?"
+    r" *\n(?:(?!```|~~~).)*(?<=\n)\1 *(?=\n\n|\n?\Z)",
+    re.DOTALL,
+)
+"""At the start of a line, between empty ones; in no language that an extension draws (mermaid)."""
+SPANS_LINES = re.compile(
+    r"\A(?:---|\+\+\+)|```|~~~|:::|\$\$|@@|<[A-Za-z!?/]|\\begin|\\\\?[\[(]"
+    r"|\[(?![^\[\]\n]*\](?:[( \n]|\Z))|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
+)
+"""Begins what goes on over empty lines, for one renderer or another, and may take in a fence."""
 LOCAL = re.compile(r"(?:attachment:|(?!//))[\w.~%+@,()'=#?/ -]*")
 """A path below the notebook's own server, or a picture that came along."""
 PICTURE_DATA = re.compile(r"data:image/[a-z+.-]+;base64,[A-Za-z0-9+/=]*")
@@ -52,8 +65,15 @@ def browser_loads(markdown: str) -> tuple[str, ...]:
 
     An address in full; where none can be read, the piece of text that could load.
     """
-    found = [*_pictures(markdown), *_tags(markdown), *_drawings(markdown)]
+    text = _without_code(markdown)
+    found = [*_pictures(text), *_tags(text), *_drawings(text)]
     return tuple(dict.fromkeys(_visible(html.unescape(piece)) for piece in found))
+
+
+def _without_code(markdown: str) -> str:
+    """The text without its fenced code; all of it where a renderer may see the fences otherwise."""
+    text = FENCED_CODE.sub("", markdown)
+    return markdown if SPANS_LINES.search(text) else text
 
 
 def _visible(piece: str) -> str:

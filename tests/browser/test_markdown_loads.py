@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,11 @@ from playwright.sync_api import expect
 from sink import PAYLOADS, Sink
 
 from cellwright.browser_loads import browser_loads
+
+EXAMPLES: dict[str, list[str]] = json.loads(
+    (Path(__file__).parents[2] / "js/test/markdown/loads.json").read_text("utf-8")
+)
+"""The same as the unit tests of both checks have."""
 
 pytestmark = pytest.mark.browser
 
@@ -57,8 +63,11 @@ def test_what_is_taken_for_harmless_loads_nothing_in_jupyterlab(
     """The other side of the table: JupyterLab's own renderer draws them all, headings too."""
     harmless = payloads(sink, loads=False)
     assert len(harmless) > 30
-    cells = [("add_cell", {"source": f"{payload}\n\nend"}) for payload in harmless]
-    cells += [("add_cell", {"source": f"# {payload}"}) for payload in harmless]
+    harmless += EXAMPLES["harmless"]
+    sources = [f"{payload}\n\nend" for payload in harmless]
+    # In a heading there is no fenced code.
+    sources += [f"# {payload}" for payload in harmless if not browser_loads(f"# {payload}")]
+    cells = [("add_cell", {"source": source.replace("evil.test", sink.host)}) for source in sources]
     page.write(tool_calls(cells), text("Added."))
     page.start("x = 1", mode="Edits")
     page.answer()

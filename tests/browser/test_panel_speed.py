@@ -95,6 +95,37 @@ def in_pieces(pieces: list[str], seconds: float) -> Answer:
     return spaced(text(pieces=pieces), seconds)
 
 
+HOSTILE_TEXT = """import time
+for unit, size in ("\\r\\n", 300_000), ("\\b", 1e6), ("\\r", 1e6), ("word\\b\\b\\b\\b", 1e6):
+    text = unit * int(size / len(unit))
+    for at in range(0, len(text), 100_000):
+        print(text[at:at + 100_000], end="", flush=True)
+print("\\nall of it", flush=True)
+while True:
+    print("waiting", flush=True)
+    time.sleep(0.5)"""
+"""Megabytes that JupyterLab's own model would hold the page up with."""
+FOLDING_MILLISECONDS = 5_000
+"""Measured on a busy 2-core machine: 1,100, where JupyterLab's own model took 10,000."""
+
+
+def test_13_13_megabytes_of_backspaces_and_returns_leave_the_page_usable(
+    page: NotebookPage,
+) -> None:
+    page.write(call("run_cell", code=HOSTILE_TEXT), text("Stopped."))
+    page.start("x = 1")
+    page.lab.page.evaluate(WATCH_LONG_TASKS)
+    page.ask()
+    expect(page.output(1)).to_contain_text("all of it", timeout=60_000)
+    page.root.locator(".cw-send.cw-mod-stop").click()
+    expect(page.last).to_contain_text("Stopped")
+    expect(page.prompt_of(1)).not_to_have_text("[*]:")
+    assert "KeyboardInterrupt" in shown(page.lab.cells()[1])
+    assert "\b" not in shown(page.lab.cells()[1])
+    longest = max(page.lab.page.evaluate("window.longTasks"), default=0)
+    assert longest < FOLDING_MILLISECONDS
+
+
 RUNS_OF_LONG_CHAT = 2_500
 OPEN_SECONDS = 2.0
 

@@ -46,6 +46,12 @@ async def test_they_are_listed_with_what_is_wrong_with_others(
     assert (near["name"], near["scenes"], near["is_public"]) == ("near", [], False)
     (problem,) = listed["problems"]
     assert problem.startswith("broken.toml: models: is not known, did you mean 'model'")
+    (unusable,) = listed["unusable"]
+    assert unusable == {
+        "name": "broken",
+        "problem": problem,
+        "file": ".cellwright/assistants/broken.toml",
+    }
     elsewhere = (await client.call("GET", "assistants?notebook=../../etc/a.ipynb")).json
     assert [found["name"] for found in elsewhere["assistants"]] == ["careful"]
 

@@ -144,9 +144,13 @@ async def test_002_01_one_gets_another_name(client: Client, jp_root_dir: Path) -
 async def test_guests_read_no_file_and_write_none(client: Client, jp_root_dir: Path) -> None:
     file = write(jp_root_dir, "open", "public = true\n")
     write(jp_root_dir, "broken", "=")
+    write(jp_root_dir, "shared", "public = true\nmodels = 'secret'")
     listed = (await client.call("GET", "assistants", headers=EVE)).json
     assert [each["name"] for each in listed["assistants"]] == ["open"]
     assert (listed["places"], listed["problems"]) == ([], [])
+    (unusable,) = listed["unusable"]
+    assert (unusable["name"], unusable["file"]) == ("shared", "")
+    assert "models" not in unusable["problem"]
     version = (await client.call("GET", "assistants/open")).json["version"]
     for method, where, body in (
         ("GET", "assistants/open", None),
@@ -158,7 +162,8 @@ async def test_guests_read_no_file_and_write_none(client: Client, jp_root_dir: P
         answer = await client.call(method, where, body, headers=EVE)
         assert (answer.status, answer.json["code"]) == (403, "guest"), where
     assert file.read_text() == "public = true\n"
-    assert sorted(each.name for each in file.parent.iterdir()) == ["broken.toml", "open.toml"]
+    names = sorted(each.name for each in file.parent.iterdir())
+    assert names == ["broken.toml", "open.toml", "shared.toml"]
 
 
 HOSTILE = [

@@ -117,6 +117,8 @@ class Unusable:
     problem: str
     is_public: bool = False
     is_default: bool = False
+    path: str = ""
+    """Its file; empty: who is asking may not know it."""
 
 
 @dataclass(frozen=True)

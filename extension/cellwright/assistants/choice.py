@@ -16,7 +16,7 @@ from cellwright.errors import SetupError
 from cellwright.prompt_variables import with_variables
 from cellwright.questions import Question
 
-__all__ = ["BUILT_IN", "Chosen", "Wish", "choose_assistant", "with_assistant"]
+__all__ = ["BUILT_IN", "Chosen", "Wish", "choose_assistant", "keep_public", "with_assistant"]
 
 BUILT_IN = "cellwright"
 """Names the agent without any assistant, where a chat or a project has one."""
@@ -60,7 +60,7 @@ def choose_assistant(wish: Wish, listed: AssistantList) -> Chosen:
             nothing.
     """
     if wish.is_guest:
-        listed = _public(listed)
+        listed = keep_public(listed)
     leading = _leading(wish.prompt, listed)
     if leading is not None:
         return leading
@@ -101,12 +101,13 @@ def with_assistant(question: Question, chosen: Chosen) -> Question:
     )
 
 
-def _public(listed: AssistantList) -> AssistantList:
+def keep_public(listed: AssistantList) -> AssistantList:
+    """What a guest may know of the assistants that are there."""
     default = listed.default if listed.default.is_public else NO_ASSISTANT
     public = tuple(assistant for assistant in listed.assistants if assistant.is_public)
     # a guest learns that it does not work, not what is written in the file
     unusable = tuple(
-        replace(each, problem=f"The file of the assistant {each.name!r} has a mistake.")
+        replace(each, problem=f"The file of the assistant {each.name!r} has a mistake.", path="")
         for each in listed.unusable
         if each.is_public
     )

@@ -99,7 +99,8 @@ def _unusable(path: Path, problem: str, *, is_first: bool) -> Unusable:
     said = data.get("name")
     name = said if isinstance(said, str) and said else path.stem
     is_default = data.get("default") is True or name == DEFAULT_NAME
-    return Unusable(name, problem, data.get("public") is True, is_default and is_first)
+    is_public = data.get("public") is True
+    return Unusable(name, problem, is_public, is_default and is_first, str(path))
 
 
 def assistant_of(data: Mapping[str, Any], path: Path = Path()) -> Assistant:
@@ -146,7 +147,10 @@ def read_text(path: Path) -> str:
         if path.stat().st_size > SIZE_LIMIT_BYTES:
             raise _too_large(path)
         return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        # Its own text holds the whole path, which a page of the server does not show.
+        raise SetupError(f"{path.name} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
         raise SetupError(f"{path.name} cannot be read: {error}.") from error
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from cellwright.assistants import Assistant, AssistantList
+from cellwright.assistants import Assistant, AssistantList, Unusable
+from cellwright.assistants.choice import keep_public
 from cellwright.assistants.editing import (
     AssistantFile,
     change_assistant,
@@ -27,6 +29,7 @@ from cellwright.server.assistant_types import (
     AssistantSummaries,
     AssistantSummary,
     SceneDetails,
+    UnusableAssistant,
     WritablePlace,
 )
 from cellwright.server.routes import Refusal, Route, RouteTable
@@ -197,17 +200,20 @@ def _keys(given: Mapping[str, Any]) -> dict[str, Any]:
 def _summaries(
     found: AssistantList, places: tuple[AssistantPlace, ...], *, for_guest: bool
 ) -> AssistantSummaries:
-    told = () if for_guest else (*found.problems, *found.notes)
+    listed = keep_public(found) if for_guest else found
     writable = () if for_guest else [each for each in places if is_writable(each.folder)]
     return AssistantSummaries(
-        tuple(
-            _summary(assistant, found, places)
-            for assistant in found.assistants
-            if assistant.is_public or not for_guest
-        ),
-        told,
+        tuple(_summary(assistant, listed, places) for assistant in listed.assistants),
+        (*listed.problems, *listed.notes),
         tuple(WritablePlace(each.place, each.shown) for each in writable),
+        tuple(_unusable(each, places) for each in listed.unusable),
     )
+
+
+def _unusable(unusable: Unusable, places: tuple[AssistantPlace, ...]) -> UnusableAssistant:
+    path = Path(unusable.path)
+    shown = f"{place_of(path, places).shown}/{path.name}" if unusable.path else ""
+    return UnusableAssistant(unusable.name, unusable.problem, shown)
 
 
 def _summary(

@@ -15,6 +15,7 @@ __all__ = [
     "AssistantSummary",
     "NewAssistant",
     "SceneDetails",
+    "UnusableAssistant",
     "WritablePlace",
 ]
 
@@ -34,6 +35,17 @@ class AssistantSummary:
 
 
 @dataclass(frozen=True)
+class UnusableAssistant:
+    """An assistant that does not answer, because its file cannot be read."""
+
+    name: str
+    problem: str
+    """What asking it is answered with."""
+    file: str
+    """As it is shown; empty for guests."""
+
+
+@dataclass(frozen=True)
 class WritablePlace:
     """A place where an assistant's file can be made."""
 
@@ -50,6 +62,7 @@ class AssistantSummaries:
     problems: tuple[str, ...]
     places: tuple[WritablePlace, ...]
     """The nearest first; none for guests."""
+    unusable: tuple[UnusableAssistant, ...] = ()
 
 
 @dataclass(frozen=True)

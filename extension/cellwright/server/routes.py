@@ -210,6 +210,11 @@ class Route(APIHandler):
             reply = {"message": responses.get(status_code, "Unknown error"), "hint": ""}
         self.finish(json.dumps(reply))
 
+    def _log(self) -> None:
+        """Tell the server's log; not of what an ordinary stop could no longer answer."""
+        if not (self.shared.is_stopping and self.get_status() in (409, STOPPING_STATUS)):
+            super()._log()
+
     def _object(self) -> dict[str, Any]:
         body = self.request.body
         if len(body) > BODY_LIMIT_BYTES:

@@ -317,6 +317,9 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Edit %1 …': '编辑 %1…',
   'New assistant …': '新建助手…',
   'Its file is not there any more': '它的文件已不存在',
+  'Accept or reject it on the page Memory, Library and Usage.':
+    '请在“记忆、资料库和用量”页面接受或拒绝它。',
+  '%1 cannot be read. %2': '无法读取 %1。%2',
   'No assistant': '不使用助手',
   'Asking the service …': '正在询问服务…',
   'Find a model': '查找模型',

@@ -3,6 +3,12 @@
  * `cellwright/browser_loads.py`, which has the reasons and asks the person with the addresses.
  */
 
+/** At the start of a line, between empty ones; in no language that an extension draws (mermaid). */
+const FENCED_CODE =
+  /(?:^|(?<=\n\n))(```|~~~)(?:bash|c|console|cpp|css|diff|go|html|ini|java|javascript|js|json|julia|markdown|md|py|python|r|ruby|rust|sh|shell|sql|text|toml|ts|txt|typescript|xml|yaml)? *\n(?:(?!```|~~~)[^])*(?<=\n)\1 *(?=\n\n|\n?$)/g;
+/** Begins what goes on over empty lines, for one renderer or another, and may take in a fence. */
+const SPANS_LINES =
+  /^(?:---|\+\+\+)|```|~~~|:::|\$\$|@@|<[A-Za-z!?/]|\\begin|\\\\?[[(]|\[(?![^[\]\n]*\](?:[( \n]|$))|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]/;
 /** A path below the notebook's own server, or a picture that came along. */
 const LOCAL = /^(?:attachment:|(?!\/\/))[\p{L}\p{N}_.~%+@,()'=#?/ -]*$/u;
 const PICTURE_DATA = /^data:image\/[a-z+.-]+;base64,[A-Za-z0-9+/=]*$/;
@@ -26,7 +32,14 @@ const ACTIVE_MATH = /\\(?:style|includegraphics|require|mmlToken|html[A-Z]\w*)\b
 
 /** Whether drawing this Markdown would fetch something from elsewhere, or may. */
 export function loadsFromElsewhere(markdown: string): boolean {
-  return hasFarPicture(markdown) || hasLoadingTag(markdown) || hasFarDrawing(markdown);
+  const text = withoutCode(markdown);
+  return hasFarPicture(text) || hasLoadingTag(text) || hasFarDrawing(text);
+}
+
+/** The text without its fenced code; all of it where a renderer may see the fences otherwise. */
+function withoutCode(markdown: string): string {
+  const text = markdown.replace(FENCED_CODE, '');
+  return SPANS_LINES.test(text) ? markdown : text;
 }
 
 function isLocal(address: string): boolean {

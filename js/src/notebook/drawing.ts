@@ -6,6 +6,7 @@ import { DisplayIds } from './display_ids';
 import { type Drawing, DrawingQueue } from './drawing_queue';
 import { displayId, type LastingOutput, toOutput } from './output_json';
 import type { OwnChanges } from './own_changes';
+import { StreamWriter } from './stream_text';
 
 export interface DrawingParts {
   readonly lookup: CellLookup;
@@ -147,7 +148,11 @@ export class OutputDrawing {
         if (drawn.clearsNext) {
           this._clear(model, id, { kind: 'clear_output', wait: false });
         }
-        this._add(model, id, message);
+        if (message.kind === 'stream') {
+          this._streams.add(model.outputs, message);
+        } else {
+          this._add(model, id, message);
+        }
     }
   }
 
@@ -193,6 +198,7 @@ export class OutputDrawing {
 
   private readonly _drawn = new Map<string, Drawn>();
   private readonly _displays = new DisplayIds();
+  private readonly _streams = new StreamWriter();
   private readonly _queue: DrawingQueue;
   private readonly _parts: DrawingParts;
 }

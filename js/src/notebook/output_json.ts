@@ -1,15 +1,13 @@
 import type { IOutput } from '@jupyterlab/nbformat';
 
-import type { DisplayData, ErrorOutput, ExecuteResult, StreamOutput } from '../events';
+import type { DisplayData, ErrorOutput, ExecuteResult } from '../events';
 
-/** What stays in the notebook; the other messages change it. */
-export type LastingOutput = StreamOutput | DisplayData | ExecuteResult | ErrorOutput;
+/** What is an output of its own; the other messages change outputs or are joined to one. */
+export type LastingOutput = DisplayData | ExecuteResult | ErrorOutput;
 
 /** An output as the file format has it. */
 export function toOutput(message: LastingOutput): IOutput {
   switch (message.kind) {
-    case 'stream':
-      return { output_type: 'stream', name: message.name, text: message.text };
     case 'error': {
       const { ename, evalue, traceback } = message;
       return { output_type: 'error', ename, evalue, traceback: [...traceback] };

@@ -81,6 +81,15 @@ export interface AssistantSummary {
   readonly is_default?: boolean | undefined;
 }
 
+/** An assistant that does not answer, because its file cannot be read. */
+export interface UnusableAssistant {
+  readonly name: string;
+  /** What asking it is answered with. */
+  readonly problem: string;
+  /** As it is shown; empty for guests. */
+  readonly file: string;
+}
+
 /** A folder that assistants are written in. */
 export interface AssistantPlace {
   /** `notebook`, `root` or `own`. */
@@ -95,6 +104,8 @@ export interface AssistantList {
   readonly problems: readonly string[];
   /** Where one can be written; left out by an older server, which writes none. */
   readonly places?: readonly AssistantPlace[] | undefined;
+  /** Left out by an older server. */
+  readonly unusable?: readonly UnusableAssistant[] | undefined;
 }
 
 export interface UploadedFile {

@@ -18,6 +18,7 @@ import type {
   ServiceChange,
   ServiceCheck,
   ServiceState,
+  UnusableAssistant,
   UploadedFile,
   UploadPlace,
   VariableSummary,
@@ -98,7 +99,8 @@ const ASSISTANTS = record<AssistantList>({
     })
   ),
   problems: list(text),
-  places: optional(list(record<AssistantPlace>({ place: text, folder: text })))
+  places: optional(list(record<AssistantPlace>({ place: text, folder: text }))),
+  unusable: optional(list(record<UnusableAssistant>({ name: text, problem: text, file: text })))
 });
 
 const FILE = record<UploadedFile>({

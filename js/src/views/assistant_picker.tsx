@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { AssistantList } from '../server/answers';
+import type { AssistantList, UnusableAssistant } from '../server/answers';
 import { type AssistantChange, useAssistantEditor } from './assistant_editor';
 import { Icon } from './icon';
 import { Menu, type MenuEntry } from './menu';
@@ -16,7 +16,7 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
   const { composer } = chat;
   const chosen = useSignal(composer.changed, () => composer.assistant);
   const listed = useAssistants(panel, chat);
-  const { assistants, problems } = listed;
+  const { assistants, problems, unusable = [] } = listed;
   const unchosen = assistants.find(({ is_default: isDefault }) => isDefault === true)?.name ?? '';
   const editing = useEditing(chat, chosen === '' ? unchosen : chosen, listed);
   if (assistants.length + problems.length === 0 && chosen === '') {
@@ -31,7 +31,8 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
       composer.setAssistant(name);
     }
   });
-  const isGone = chosen !== '' && !has(listed, chosen);
+  const isMissing = chosen !== '' && !has(listed, chosen);
+  const broken = isMissing ? unusable.find(({ name }) => name === chosen) : undefined;
   const entries: MenuEntry[] = [
     unchosen === ''
       ? entryOf('', trans.__('No assistant'), '')
@@ -41,14 +42,16 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
           trans.__('A prompt that begins with @cellwright is asked without it')
         ),
     ...assistants.map(({ name, description }) => entryOf(name, name, description)),
-    ...(isGone ? [entryOf(chosen, chosen, trans.__('Its file is not there any more'))] : []),
-    ...problems.map(problem => ({
-      key: problem,
-      label: problem,
-      icon: 'warning' as const,
-      isDisabled: true,
-      onChoose: () => undefined
-    })),
+    ...(isMissing ? [entryOf(chosen, chosen, whyMissing(broken, trans))] : []),
+    ...problems
+      .filter(problem => problem !== broken?.problem)
+      .map(problem => ({
+        key: problem,
+        label: problem,
+        icon: 'warning' as const,
+        isDisabled: true,
+        onChoose: () => undefined
+      })),
     ...editing
   ];
   return (
@@ -73,6 +76,19 @@ function pickerLabel(chosen: string, unchosen: string, trans: ReturnType<typeof 
   return unchosen === ''
     ? trans.__('Assistant: none')
     : trans.__('Assistant: %1 (default)', unchosen);
+}
+
+/** Why an assistant that was chosen is not in the list. */
+function whyMissing(
+  broken: UnusableAssistant | undefined,
+  trans: ReturnType<typeof useTrans>
+): string {
+  if (broken === undefined) {
+    return trans.__('Its file is not there any more');
+  }
+  return broken.file === ''
+    ? broken.problem
+    : trans.__('%1 cannot be read. %2', broken.file, broken.problem);
 }
 
 /** Ways to the page where they are written; none where the person may write none. */

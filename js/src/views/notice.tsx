@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import type { TranslationBundle } from '@jupyterlab/translation';
+
 import type { NoticeBlock } from '../models/types';
 import { Button } from './button';
 import { CopyButton } from './copy_button';
@@ -28,12 +30,13 @@ export function needsSetup(code: string): boolean {
 export const NoticeCard = React.memo(function NoticeCard({ block }: { block: NoticeBlock }) {
   const trans = useTrans();
   const actions = useTurnActions();
+  const action = actionOf(block, trans);
   return (
     <div className={`cw-notice cw-mod-${block.level}`}>
       <Icon name={block.level} />
       <div className="cw-notice-text">
         <Told block={block} />
-        {block.action !== '' && <p className="cw-muted">{block.action}</p>}
+        {action !== '' && <p className="cw-muted">{action}</p>}
         {needsSetup(block.code) && (
           <Button
             icon="key"
@@ -47,13 +50,25 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
       </div>
       {block.level !== 'info' && (
         <CopyButton
-          text={() => [block.text, block.action, block.code].filter(Boolean).join('\n')}
+          text={() => [block.text, action, block.code].filter(Boolean).join('\n')}
           label={trans.__('Copy details')}
         />
       )}
     </div>
   );
 });
+
+/** What to do about it; where the record names a command of a notebook, the panel's own way. */
+function actionOf({ code, action }: NoticeBlock, trans: TranslationBundle): string {
+  switch (code) {
+    case 'summed_up':
+      return trans.__('The ring beside the send button shows the summary that stands for them.');
+    case 'memory_proposed':
+      return trans.__('Accept or reject it on the page Memory, Library and Usage.');
+    default:
+      return action;
+  }
+}
 
 /** What happened; what it is about, such as quoted sources, unfolds below. */
 function Told({ block }: { block: NoticeBlock }) {

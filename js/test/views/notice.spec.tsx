@@ -40,3 +40,14 @@ it('is a line where there is nothing to unfold', () => {
   showPart(<NoticeCard block={notice()} />);
   expect(screen.getByText(TEXT).tagName).toBe('P');
 });
+
+it.each([
+  ['summed_up', '%agent context summary shows what stands for them.', /ring/],
+  ['memory_proposed', 'Keep it: %agent memory accept m1.', /Accept or reject/]
+])('says what to do in the panel where a record names a command: %s', (code, action, said) => {
+  showPart(
+    <NoticeCard block={{ kind: 'notice', level: 'info', text: 'It was long.', action, code }} />
+  );
+  expect(screen.getByText(said)).toBeDefined();
+  expect(screen.queryByText(/%agent/)).toBeNull();
+});

@@ -177,6 +177,25 @@ it('says what is wrong with the file of an assistant, and when one is gone', asy
   expect(screen.getByRole('menuitemradio', { name: /^careful.*not there any more/ })).toBeDefined();
 });
 
+it('says why the file of an assistant that was chosen cannot be read, and where it is', async () => {
+  const problem = "careful.toml: 'x' is not known";
+  const file = 'work/.cellwright/assistants/careful.toml';
+  const { composer } = await stageWith({
+    assistants: [],
+    problems: [problem],
+    unusable: [{ name: 'careful', problem, file }]
+  });
+  act(() => {
+    composer.setAssistant('careful');
+  });
+  fireEvent.click(screen.getByRole('button', { name: 'Assistant: careful' }));
+  const { textContent } = screen.getByRole('menuitemradio', { name: /^careful/ });
+  expect(textContent).toContain(`${file} cannot be read`);
+  expect(textContent).toContain(problem);
+  expect(textContent).not.toMatch(/not there/);
+  expect(screen.queryByRole('menuitem', { name: /is not known/ })).toBeNull();
+});
+
 it('does without assistants where the server knows none', async () => {
   const panel = new FakePanel();
   panel.refusal = new Error('no route');
