@@ -70,10 +70,10 @@ class Parts(Component):
             fails: Whether to fail before the second halves.
         """
         cuts = [(text, cut) for text in self.texts for cut in range(1, len(text))]
-        for which in (slice(0, 1), slice(1, 2)):
+        for is_first in (True, False):
             for number, (text, cut) in enumerate(cuts):
                 kind, field = PIECEWISE[cut % len(PIECEWISE)]
-                (half,) = (text[:cut], text[cut:])[which]
+                half = text[:cut] if is_first else text[cut:]
                 yield self.create_output(kind, {field: half}, name=f"{number}")
             if fails:
                 raise ToolError("It cannot.")
