@@ -42,9 +42,11 @@ PLACEHOLDER = re.compile(r"«redacted:[a-z0-9_]+:[0-9a-f]{4}»")
 """What stands in the place of a secret."""
 BINARY_MIMES = ("image/", "audio/", "video/")
 STEM_CHARACTERS = 3
-LOOKS_AT_ONCE, LOOKS_A_SECOND, CHARACTERS_A_LOOK = 1_000, 200.0, 512
+LOOKS_AT_ONCE, LOOKS_A_SECOND, CHARACTERS_A_LOOK = 1_000, 200.0, 2_048
 """How often a stream is looked at: each piece as it comes, but a flood of single letters only some
 letters at a time."""
+MUCH_HELD = 4_096
+"""Where so much waits, as much again has to come before it is looked at again."""
 
 
 class Cut(NamedTuple):
@@ -115,15 +117,19 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """``text`` without its secrets; not remembered."""
+        return self._without_secrets(text, None)
+
+    def _without_secrets(self, text: str, found: list[FoundShape] | None) -> str:
+        """``text`` without its secrets; ``found`` are its shapes where they were looked for."""
         for form, placeholder in self._known:
             if form in text:
-                text = text.replace(form, placeholder)
+                text, found = text.replace(form, placeholder), None
         # Taking one secret out may bring the beginning of another one to light.
         for _ in range(PASSES):
-            found = find_shapes(text)
+            found = find_shapes(text) if found is None else found
             if not found:
                 break
-            text = _without_shapes(text, found)
+            text, found = _without_shapes(text, found), None
         return text
 
     def value(self, value: T) -> T:
@@ -145,18 +151,19 @@ class Redactor:
                 # What follows it follows its placeholder later, and so may begin a word.
                 masked = masked.replace(form, placeholder[-1] * len(form))
         position = min(find_open_shape(masked), self._find_open_known(text))
-        redacted = self.redact(text)
+        shapes = find_shapes(text)
+        redacted = self._without_secrets(text, shapes)
         if redacted is text:
             return Cut(position, is_clean=True)
         # A secret that is taken out may bring the beginning of the next one to light.
         end = redacted[find_open_shape(redacted) :]
         if text.endswith(end):
             position = min(position, len(text) - len(end))
-        return Cut(self._before_secret(text, position), is_clean=False)
+        return Cut(self._before_secret(text, position, shapes), is_clean=False)
 
-    def _before_secret(self, text: str, cut: int) -> int:
+    def _before_secret(self, text: str, cut: int, shapes: list[FoundShape]) -> int:
         """The cut, or where the secret begins that it would part."""
-        spans = [(shape.start, shape.end) for shape in find_shapes(text)]
+        spans = [(shape.start, shape.end) for shape in shapes]
         for form, _ in self._known:
             start = text.find(form)
             while start >= 0:
@@ -240,7 +247,7 @@ class StreamRedactor:
         """The end of what was shown: it may say of the next word that it is a secret."""
         self._held = ""
         self._pieces: list[str] = []
-        self._waiting = 0
+        self._waiting = self._enough = 0
         self._looks = float(LOOKS_AT_ONCE)
         self._fed_at = clock()
 
@@ -248,8 +255,7 @@ class StreamRedactor:
         """The text that is safe to show now."""
         self._pieces.append(text)
         self._waiting += len(text)
-        # Looking again costs as much as is held: the more that is, the more has to come first.
-        if self._waiting < len(self._held) // 4:
+        if self._waiting < self._enough:
             return ""
         now = self._clock()
         earned = (now - self._fed_at) * LOOKS_A_SECOND + len(text) / CHARACTERS_A_LOOK
@@ -282,6 +288,8 @@ class StreamRedactor:
 
     def _show(self, size: int, *, is_clean: bool) -> str:
         ready, self._held = self._held[:size], self._held[size:]
+        # Looking again costs as much as is held: the more that is, the more has to come first.
+        self._enough = max(len(self._held) // 4, len(self._held) - MUCH_HELD)
         if ready and not is_clean:
             redacted = self._redactor.redact(self._shown + ready)
             if redacted.startswith(self._shown):
@@ -294,9 +302,12 @@ class StreamRedactor:
 
 def _without_shapes(text: str, found: list[FoundShape]) -> str:
     pieces, end = [], 0
+    placeholders: dict[tuple[str, str], str] = {}
     for shape in found:
-        secret = text[shape.start : shape.end]
-        pieces += [text[end : shape.start], _placeholder(shape.kind, secret)]
+        secret = shape.kind, text[shape.start : shape.end]
+        if secret not in placeholders:
+            placeholders[secret] = _placeholder(*secret)
+        pieces += [text[end : shape.start], placeholders[secret]]
         end = shape.end
     return "".join([*pieces, text[end:]])
 

@@ -164,8 +164,10 @@ def find_passwords(value: str) -> Iterator[str]:
 
 def is_placeholder(value: str, name: str = "") -> bool:
     """Whether a value only says that a secret belongs there: ``changeme``, ``<password>``."""
+    if len(value) < 3 or len(set(value)) < 3:
+        return True
     lowered = value.lower().strip()
-    if lowered in PLACEHOLDERS or len(set(value)) < 3 or lowered == name.lower():
+    if lowered in PLACEHOLDERS or lowered == name.lower():
         return True
     if (
         any(word in lowered for word in TEMPLATE_WORDS)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from component_samples import component, context_with, generator, slowly
+from component_samples import component, context_with, generator, iter_of, slowly
 
 from cellwright.components import Component, ToolContext
 from cellwright.components.tracing import ATTRIBUTES, CONVENTIONS_VERSION
@@ -75,10 +75,25 @@ def test_000_06_the_names_are_those_of_the_conventions() -> None:
 
 
 def test_000_06_every_piece_of_a_stream_is_told(spans: Any) -> None:
-    component(generator).evaluate_merged()
+    component(lambda: iter_of("one, ", "two.")).evaluate_merged()
     (span,) = spans()
-    assert [event.attributes["output.value"] for event in span.events] == ["a", "b"]
-    assert span.attributes["output.value"] == "a\nb"
+    assert [event.attributes["output.value"] for event in span.events] == ["one, ", "two."]
+    assert span.attributes["output.value"] == "one, \ntwo."
+
+
+@pytest.mark.parametrize("scale", [1, 4_000])
+def test_a_secret_that_comes_in_two_pieces_is_in_no_span(spans: Any, scale: int) -> None:
+    """A long text is cut only after its secrets are out."""
+    key = "".join(["hf", "_", "Ab3dEf6hIj9kLm2nOp5q", "Rs8tUv1w"])
+    for cut in range(1, len(key)):
+        before = f"{' ' * (scale - cut)}the key is "
+        component(
+            lambda cut=cut, before=before: iter_of(before + key[:cut], key[cut:])
+        ).evaluate_merged()
+    for span in spans():
+        told = [*span.attributes.items(), *(e.attributes["output.value"] for e in span.events)]
+        assert key[:6] not in str(told)
+        assert key[-6:] not in str(told)
 
 
 def test_000_06_an_exception_is_the_spans_error(spans: Any) -> None:

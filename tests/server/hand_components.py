@@ -24,11 +24,14 @@ __all__ = [
     "Newer",
     "Older",
     "Pair",
+    "Parts",
     "Writes",
     "shout",
 ]
 
 SETTING = "server.hand_components:TOOLS"
+PIECEWISE = (("text", "info"), ("code", "code"), ("thought", "info"), ("oral_text", "info"))
+"""Types of content whose pieces are one text, and the field that holds it."""
 RAN: list[str] = []
 """What ``Writes`` has written."""
 
@@ -46,12 +49,36 @@ class Mixed(Component):
         """
         context.notify("half of it", 0.5)
         yield self.create_output(text="one ")
-        yield self.create_output(text="for you", visible_scope="user")
-        both = self.create_output(text="two")
-        hidden = self.create_output(text="for the model", visible_scope="llm", raw_data={"k": 1})
+        yield self.create_output(text="for you.", visible_scope="user")
+        both = self.create_output(text="two.")
+        hidden = self.create_output(text="for the model.", visible_scope="llm", raw_data={"k": 1})
         yield ComponentOutput((*both.content, *hidden.content))
         yield self.create_output("json", {"data": {"number": number, "no": float("nan")}})
-        yield self.create_output(text="an answer", role="assistant")
+        yield self.create_output(text="an answer.", role="assistant")
+
+
+class Parts(Component):
+    """Says texts in two pieces, cut at every character."""
+
+    name = "parts"
+    texts: ClassVar[list[str]] = []
+
+    def tool_eval(self, context: ToolContext, fails: bool = False) -> Iterator[ComponentOutput]:
+        """Say them, each under a name of its own, with something else between the halves.
+
+        Args:
+            fails: Whether to fail before the second halves.
+        """
+        cuts = [(text, cut) for text in self.texts for cut in range(1, len(text))]
+        for is_first in (True, False):
+            for number, (text, cut) in enumerate(cuts):
+                kind, field = PIECEWISE[cut % len(PIECEWISE)]
+                half = text[:cut] if is_first else text[cut:]
+                yield self.create_output(kind, {field: half}, name=f"{number}")
+            if fails:
+                raise ToolError("It cannot.")
+            context.notify("half of it", 0.5)
+            yield self.create_output("json", {"data": {"number": 1}})
 
 
 class Fails(Component):
@@ -65,7 +92,7 @@ class Fails(Component):
         Args:
             how: In which way.
         """
-        yield self.create_output(text="begun")
+        yield self.create_output(text="begun.")
         if how == "itself":
             wrong = self.create_output(text="it is wrong").content[0]
             yield ComponentOutput((type(wrong)("text", wrong.text, is_error=True),))
@@ -196,4 +223,4 @@ def shout(word: str, times: int = 1) -> str:
     return word.upper() * times
 
 
-TOOLS = [Mixed, Fails, Endless, Writes, Knows, Calls, Pair, Older, Newer, shout]
+TOOLS = [Mixed, Parts, Fails, Endless, Writes, Knows, Calls, Pair, Older, Newer, shout]

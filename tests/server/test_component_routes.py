@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from jupyter_server.auth import Authorizer
+from key_shapes import MadeUp, made_up_keys, made_up_values
 from server import hand_components as tools
 from server.live_server import Live
 from server_client import Answer, Client
 
+from cellwright.redaction import Redactor
 from cellwright.server.application import Application
 from cellwright.server.component_host import RUN_LIMIT
 
@@ -130,9 +132,9 @@ async def test_000_31_a_stream_is_asked_for_in_the_body_or_by_what_is_accepted(
         assert [envelope["seq"] for envelope in told] == list(range(1, len(told) + 1))
         assert [word for envelope in told for word in said(envelope)] == [
             "one ",
-            "for you",
-            "two",
-            "an answer",
+            "for you.",
+            "two.",
+            "an answer.",
         ]
         assert told[-1]["status"] == "done"
         assert {envelope["chat_id"] for envelope in told} == {chat}
@@ -162,10 +164,10 @@ async def test_000_31_an_error_ends_the_stream(client: Client) -> None:
 
 async def test_000_35_a_view_decides_whose_contents_are_told(client: Client) -> None:
     answer = await evaluated(client, "mixed")
-    assert b"for the model" not in answer.body
+    assert b"for the model." not in answer.body
     answer = await evaluated(client, "mixed", scope="llm")
-    assert b"for the model" in answer.body
-    assert b"for you" not in answer.body
+    assert b"for the model." in answer.body
+    assert b"for you." not in answer.body
 
 
 CASES = (
@@ -341,3 +343,42 @@ async def test_000_32_tools_that_live_in_a_kernel_are_called_there(
     assert (answer.status, answer.json["message"]) == (409, "The kernel is busy.")
     await live.serverapp.kernel_manager.interrupt_kernel(kernel_id)
     assert await running == "error"
+
+
+KNOWN = "swordfish-swordfish"
+SECRETS = [*made_up_keys(), *made_up_values(), MadeUp("known", KNOWN, f"it is {KNOWN}, see?")]
+
+
+def streamed_texts(answer: Answer) -> dict[str, str]:
+    """The texts that a reader puts together by the id of their pieces; by their name."""
+    texts: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for envelope in envelopes(answer):
+        for item in envelope["content"]:
+            words = item["text"].get("info", item["text"].get("code"))
+            if words is not None:
+                stream = item["event"]["id"]
+                texts[stream] = texts.get(stream, "") + words
+                names[item["name"]] = stream
+    return {name: texts[stream] for name, stream in names.items()}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("group", range(8))
+async def test_13_8_a_secret_cut_anywhere_is_in_no_stream(
+    client: Client, monkeypatch: pytest.MonkeyPatch, group: int, fails: bool
+) -> None:
+    """Every format, cut at every character, through the route, in every text that has pieces."""
+    monkeypatch.setenv("SERVICE_TOKEN", KNOWN)
+    redact = Redactor({"SERVICE_TOKEN": KNOWN}).text
+    for secret in SECRETS[group::8]:
+        monkeypatch.setattr(tools.Parts, "texts", [secret.text])
+        answer = await evaluated(client, "parts", stream=True, arguments={"fails": fails})
+        texts = streamed_texts(answer)
+        for cut in range(1, len(secret.text)):
+            said = secret.text[:cut] if fails else secret.text
+            assert texts[str(cut - 1)] == redact(said), (secret.name, cut)
+        if not fails:
+            assert secret.secret.encode() not in answer.body
+        else:
+            assert envelopes(answer)[-1]["content"][0]["event"]["error_message"] == "It cannot."

@@ -52,7 +52,7 @@ def test_000_31_a_stream_begins_runs_and_ends_in_order(place: Place) -> None:
     assert not any(envelope.is_completion for envelope in place.told[:-1])
     assert {envelope.run_id for envelope in place.told} == {place.store.last_started}
     assert {envelope.chat_id for envelope in place.told} == {"chat1"}
-    assert place.words() == ["one ", "for you", "two", "an answer"]
+    assert place.words() == ["one ", "for you.", "two.", "an answer."]
     assert last.metrics is not None
     assert last.metrics.duration_seconds >= 0
 
@@ -65,8 +65,8 @@ def test_000_31_pieces_of_one_text_have_one_event_and_others_their_own(place: Pl
         for item in envelope.content
         if "info" in item.text
     }
-    assert events["one "].id == events["two"].id
-    assert len({events[word].id for word in ("one ", "for you", "an answer")}) == 3
+    assert events["one "].id == events["two."].id
+    assert len({events[word].id for word in ("one ", "for you.", "an answer.")}) == 3
     assert {event.status for event in events.values()} == {"running"}
     assert {event.name for event in events.values()} == {"mixed"}
     assert all(event.created_time.endswith("+00:00") for event in events.values())
@@ -89,9 +89,9 @@ def test_000_34_progress_is_told_in_its_place_and_is_no_part_of_the_answer(place
 
 def test_000_35_what_is_for_the_model_alone_is_told_only_to_who_asks(place: Place) -> None:
     for view, words in {
-        "user": {"one two", "for you", "an answer"},
-        "llm": {"one two", "for the model", "an answer"},
-        "all": {"one two", "for you", "for the model", "an answer"},
+        "user": {"one two.", "for you.", "an answer."},
+        "llm": {"one two.", "for the model.", "an answer."},
+        "all": {"one two.", "for you.", "for the model.", "an answer."},
     }.items():
         whole = place.call(tools.Mixed(), view=view)
         texts = {item.text["info"] for item in whole.content if "info" in item.text}
@@ -126,7 +126,7 @@ def test_000_17_an_error_is_told_after_what_was_said_and_ends_it(
     last = place.call(tools.Fails(), arguments={"how": how}, is_streamed=is_streamed)
     assert (last.status, last.is_completion) == ("error", True)
     said = [item for envelope in place.told for item in envelope.content]
-    assert [item.text["info"] for item in said] == ["begun", message]
+    assert [item.text["info"] for item in said] == ["begun.", message]
     assert said[1].is_error
     assert (said[1].event.status, said[1].event.error_code) == ("error", code)
     assert said[1].event.error_message == message
@@ -155,11 +155,10 @@ def test_000_31_a_stop_between_two_outputs_interrupts(place: Place) -> None:
 
 def test_000_31_one_that_does_not_return_is_given_up(place: Place) -> None:
     run = place.made(tools.Mixed(), is_streamed=True)
-    assert run.abandoned() is None
+    assert run.abandoned() == ()
     place.do(run)
     run.stop.set("it took too long")
-    last = run.abandoned()
-    assert last is not None
+    (last,) = run.abandoned()
     assert last.status == "interrupt"
     assert "it took too long; the component has not returned yet" in last.content[0].text["info"]
 
@@ -208,6 +207,45 @@ def test_no_secret_is_told_or_recorded(place: Place) -> None:
     place.call(tools.Writes(), arguments={"text": SECRET})
     events = place.store.events(place.store.last_started)
     assert SECRET not in str(place.told) + str(events)
+
+
+class Hints(Component):
+    name = "hints"
+
+    def tool_eval(self) -> Iterator[ComponentOutput]:
+        """Say what may become a secret, to two roles."""
+        yield self.create_output(text="use gh", role="assistant")
+        yield self.create_output("code", {"code": "hf", "language": "python"})
+
+
+def test_13_8_what_is_held_back_comes_before_the_end(place: Place) -> None:
+    last = place.call(Hints(), is_streamed=True)
+    told = [(item.role, each.text) for item in place.told for each in item.content]
+    assert told == [
+        ("assistant", {"info": "use "}),
+        ("tool", {"code": "", "language": "python"}),
+        ("assistant", {"info": "gh"}),
+        ("tool", {"code": "hf"}),
+    ]
+    assert [item.seq for item in place.told] == list(range(1, len(place.told) + 1))
+    assert (last.is_completion, last.content) == (True, ())
+
+
+def test_13_8_what_is_held_back_is_told_of_one_that_does_not_return(place: Place) -> None:
+    given_up: list[Envelope] = []
+
+    def tell(envelope: Envelope) -> None:
+        place.told.append(envelope)
+        if envelope.content and not given_up:
+            run.stop.set("it took too long")
+            given_up.extend(run.abandoned())
+
+    run = place.made(Hints(), is_streamed=True, tell=tell)
+    place.do(run)
+    held, last = given_up
+    assert [item.text for item in held.content] == [{"info": "gh"}]
+    assert (held.is_completion, last.is_completion) == (False, True)
+    assert held.seq < last.seq
 
 
 def test_what_goes_over_the_wire_is_a_numbered_event(place: Place) -> None:

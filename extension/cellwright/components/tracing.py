@@ -12,10 +12,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.content import Content, Metrics, for_model
+from cellwright.content_redaction import ContentRedactor
 from cellwright.messages import TextPart
 from cellwright.redaction import Redactor
 from cellwright.usage import ModelUsage
@@ -70,6 +71,7 @@ class Span:
         self._span = span
         self._said: list[str] = []
         self._redactor = redactor or Redactor({})
+        self._contents = ContentRedactor(self._redactor)
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
@@ -82,13 +84,13 @@ class Span:
             yield
 
     def say(self, contents: tuple[Content, ...]) -> None:
-        """Something was yielded."""
+        """Something was yielded; the end of a text waits while more could make a secret of it."""
         if self._span is None:
             return
-        parts = for_model(contents, sees_images=False)
-        words = "\n".join(part.text for part in parts if isinstance(part, TextPart))
-        self._said.append(words[:VALUE_CHARACTERS])
-        self._span.add_event(STREAM_ITEM, {"output.value": self._clean(words)})
+        meant = [replace(item, raw_data={}, usage=(), metrics=None) for item in contents]
+        shown = [clean for item in meant if (clean := self._contents.feed(item)) is not None]
+        if shown or not contents:
+            self._tell(shown)
 
     def end(
         self, status: str, metrics: Metrics, usage: tuple[ModelUsage, ...], error: str = ""
@@ -96,9 +98,12 @@ class Span:
         """The call is over, however it ended."""
         if self._span is None:
             return
+        held = list(self._contents.flush())
+        if held:
+            self._tell(held)
         prompt = sum(item.usage.prompt_tokens for item in usage)
         completion = sum(item.usage.completion_tokens for item in usage)
-        self._set(result=self._clean("\n".join(self._said)), status=status)
+        self._set(result="\n".join(self._said)[:VALUE_CHARACTERS], status=status)
         if usage:
             total = prompt + completion
             self._set(prompt_tokens=prompt, completion_tokens=completion, total_tokens=total)
@@ -124,6 +129,12 @@ class Span:
             chat_id=call.chat_id,
             arguments=self._clean(arguments),
         )
+
+    def _tell(self, contents: list[Content]) -> None:
+        parts = for_model(tuple(contents), sees_images=False)
+        words = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+        self._said.append(words[:VALUE_CHARACTERS])
+        self._span.add_event(STREAM_ITEM, {"output.value": words[:VALUE_CHARACTERS]})
 
     def _set(self, **facts: Any) -> None:
         for fact, value in facts.items():

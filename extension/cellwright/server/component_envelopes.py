@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from cellwright.content import ComponentOutput, Content, Metrics, Role, Scope
+from cellwright.content_redaction import ContentRedactor
 from cellwright.content_types import ContentType
 from cellwright.merging import merge
-from cellwright.outputs import safe_json
 from cellwright.redaction import Redactor
 from cellwright.usage import ModelUsage
 from cellwright.values import to_dict
@@ -134,7 +134,11 @@ def server_sent(envelope: Envelope) -> str:
 
 @dataclass
 class Envelopes:
-    """Makes the envelopes of one run, from any thread."""
+    """Makes the envelopes of one run, from any thread.
+
+    What comes in pieces is redacted as one text: the end of a piece is held back while more could
+    make a secret of it.
+    """
 
     ids: RunIds
     view: View
@@ -144,52 +148,68 @@ class Envelopes:
     _count: int = 0
     _kept: list[ComponentOutput] = field(default_factory=list)
     _streams: dict[tuple[str, ...], str] = field(default_factory=dict)
+    _contents: dict[Role, ContentRedactor] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begun(self) -> Envelope:
         """The first one: the run is recorded from here on."""
-        return self._envelope(ComponentOutput(()), "running")
+        with self._lock:
+            return self._envelope((), "tool", "running")
 
     def said(self, output: ComponentOutput) -> Envelope | None:
-        """Something was said; None: nothing of it is for them, or it is told at the end."""
+        """Something was said; None: nothing of it is for them, or can be told yet."""
         seen = seen_by(output, self.view)
         if self.keeps and seen.content:
             self._kept.append(seen)
         if self.keeps or not seen.content:
             return None
-        return self._envelope(seen, "running")
+        with self._lock:
+            redactor = self._redactor_of(seen.role)
+            shown = [item for each in seen.content if (item := redactor.feed(each)) is not None]
+            said = tuple(self._content(item, seen.role, None) for item in shown)
+            return self._envelope(said, seen.role, "running") if said else None
 
-    def ended(self, ending: Ending) -> Envelope:
-        """The last one."""
+    def ended(self, ending: Ending) -> tuple[Envelope, ...]:
+        """The last one, and before it what was held back."""
         outputs = list(self._kept)
         if ending.message:
             words = Content("text", {"info": ending.message}, is_error=True)
             outputs.append(ComponentOutput((words,)))
         whole = merge(outputs)
-        contents = tuple(item for output in whole for item in output.content)
         role = whole[0].role if whole else "tool"
-        envelope = self._envelope(ComponentOutput(contents, role), ending.status, ending)
-        return replace(envelope, is_completion=True, usage=ending.usage, metrics=ending.metrics)
-
-    def _envelope(
-        self, output: ComponentOutput, status: Status, ending: Ending | None = None
-    ) -> Envelope:
         with self._lock:
-            self._count += 1
-            said = tuple(self._content(item, output.role, ending) for item in output.content)
-            return Envelope(
-                self.ids.run_id,
-                self.ids.chat_id,
-                f"{self.ids.run_id}:{output.role}",
-                self.ids.trace_id,
-                self._count,
-                status,
-                is_completion=False,
-                role=output.role,
-                content=said,
-            )
+            redactor = self._redactor_of(role)
+            contents = [redactor.end(item) for output in whole for item in output.content]
+            said = tuple(self._content(item, role, ending) for item in contents if item)
+            held = tuple(self._held_back())
+            last = self._envelope(said, role, ending.status)
+            last = replace(last, is_completion=True, usage=ending.usage, metrics=ending.metrics)
+            return (*held, last)
 
-    def _content(self, item: Content, role: str, ending: Ending | None) -> SaidContent:
+    def _held_back(self) -> Iterator[Envelope]:
+        for role, redactor in self._contents.items():
+            said = tuple(self._content(item, role, None) for item in redactor.flush())
+            if said:
+                yield self._envelope(said, role, "running")
+
+    def _redactor_of(self, role: Role) -> ContentRedactor:
+        return self._contents.setdefault(role, ContentRedactor(self.redactor))
+
+    def _envelope(self, said: tuple[SaidContent, ...], role: Role, status: Status) -> Envelope:
+        self._count += 1
+        return Envelope(
+            self.ids.run_id,
+            self.ids.chat_id,
+            f"{self.ids.run_id}:{role}",
+            self.ids.trace_id,
+            self._count,
+            status,
+            is_completion=False,
+            role=role,
+            content=said,
+        )
+
+    def _content(self, item: Content, role: Role, ending: Ending | None) -> SaidContent:
         key = (role, item.type, item.name, item.visible_scope, str(item.is_error))
         stream = self._streams.setdefault(key, f"{self.ids.run_id}:{len(self._streams) + 1}")
         event = ContentEvent(
@@ -198,16 +218,15 @@ class Envelopes:
             self.ids.tool,
             datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-        clean = self.redactor.value
         if item.is_error:
             code = ending.code if ending is not None and ending.code else "tool_error"
             message = str(item.text.get("info", ""))
-            event = replace(event, status="error", error_code=code, error_message=clean(message))
+            event = replace(event, status="error", error_code=code, error_message=message)
         return SaidContent(
             item.type,
-            clean(safe_json(item.text)),
+            item.text,
             event,
-            clean(item.name),
+            item.name,
             item.visible_scope,
             item.is_error,
             item.usage,

@@ -79,13 +79,14 @@ async def until_ended(run: HandRun, line: EnvelopeLine) -> AsyncIterator[Envelop
     """
     looks = 0
     async for envelope in line.envelopes():
-        said = envelope
-        if said is None and run.stop.is_set():
+        said: tuple[Envelope | None, ...] = (envelope,)
+        if envelope is None and run.stop.is_set():
             looks += 1
-            said = run.abandoned() if looks > GRACE_LOOKS else None
-        yield said
-        if said is not None and said.is_completion:
-            return
+            said = (run.abandoned() if looks > GRACE_LOOKS else ()) or said
+        for item in said:
+            yield item
+            if item is not None and item.is_completion:
+                return
 
 
 def open_components(application: Application) -> ComponentHost:

@@ -146,13 +146,14 @@ class HandRun:
                 self._tell(envelopes.begun())
             ending = self._ending(publisher)
             publisher.publish(self._end(ending))
-            self._tell(envelopes.ended(ending))
+            for envelope in envelopes.ended(ending):
+                self._tell(envelope)
 
-    def abandoned(self) -> Envelope | None:
-        """The last envelope of a call that was stopped and does not return; None: none began."""
+    def abandoned(self) -> tuple[Envelope, ...]:
+        """The last envelopes of a call that was stopped and does not return; none: none began."""
         message = f"Stopped: {self.stop.reason}; the component has not returned yet."
         ending = Ending("interrupt", "stopped", message)
-        return self._envelopes.ended(ending) if self._envelopes is not None else None
+        return self._envelopes.ended(ending) if self._envelopes is not None else ()
 
     def _ending(self, publisher: Publisher) -> Ending:
         """Call it, and say how that ended."""
