@@ -372,10 +372,15 @@ def test_repeats_that_end_in_time_do_not_stop_the_run() -> None:
 def test_a_context_error_compacts_once_and_goes_on() -> None:
     """Fault M41."""
     long = calls(("echo", {"word": "x" * 9_000}))
-    harness = Harness([long, LMContextError("Too long."), says("done")])
+    more = calls(("echo", {"word": "y"}), start=1)
+    harness = Harness([long, LMContextError("Too long."), more, says("done")])
     assert harness.run().status == "completed"
-    assert harness.of(ModelAsked)[-1].replaces_history
-    assert len(text_of(harness.lm.prompts[-1].messages[-1])) < 5_000
+    assert len(text_of(harness.lm.prompts[2].messages[-1])) < 5_000
+    # The record is told of the shorter history once, and of what follows as ever.
+    asked = harness.of(ModelAsked)
+    assert [event.replaces_history for event in asked] == [False, False, True, False]
+    assert [len(event.messages) for event in asked] == [2, 2, 4, 2]
+    assert [bool(event.tools) for event in asked] == [True, False, False, False]
 
 
 def test_a_context_error_with_nothing_to_cut_ends_the_run() -> None:
