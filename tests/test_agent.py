@@ -400,7 +400,9 @@ def test_a_dead_kernel_ends_the_run_with_every_call_answered() -> None:
     harness = Harness(script)
     finished = harness.run()
     assert (finished.status, finished.cause) == ("task error", "kernel_died")
-    assert [e.status for e in harness.of(ToolFinished)] == ["error", "cancelled"]
+    died, late = harness.of(ToolFinished)
+    assert (died.status, late.status) == ("error", "cancelled")
+    assert text_of(died.message) == "partial\nThe kernel died."
 
 
 @pytest.mark.parametrize("how", ["stop", "interrupt"])
