@@ -237,6 +237,33 @@ def test_rows_and_indexes_are_read_as_sqlite_reads_them(
     assert sorted(map(repr, entries)) == sorted(repr((row[1], row[0])) for row in rows)
 
 
+@pytest.mark.parametrize("kind", [10, 11])
+def test_a_value_of_a_kind_that_there_is_not_costs_its_row(kind: int, tmp_path: Path) -> None:
+    path = tmp_path / "values.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (number INTEGER PRIMARY KEY, value)")
+        connection.execute("INSERT INTO t VALUES (1, ''), (2, 'two')")
+        connection.commit()
+    row = bytes([3, 1, 3, 0, 13])  # its size, its number, and an empty text
+    data = path.read_bytes()
+    assert data.count(row) == 1
+    path.write_bytes(data.replace(row, bytes([3, 1, 3, 0, kind])))
+    with PageFile(path) as file:
+        assert [cell.values for cell in file.rows_of(2)] == [(None, "two")]
+
+
+def test_a_chat_that_cannot_be_read_is_not_put_back(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    fill(path, 11)
+    with sqlite3.connect(path) as connection:
+        broken = "UPDATE chats SET settings = '{' WHERE notebook_path = 'book-0.ipynb'"
+        assert connection.execute(broken).rowcount == 1
+    connection.close()
+    repair(tmp_path / "runs.sqlite", path)
+    with closing(open_database(tmp_path / "runs.sqlite")) as database:
+        assert [chat.notebook_path for chat in ChatStore(database).list()] == ["book-1.ipynb"]
+
+
 def test_what_the_log_holds_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "live" / "runs.sqlite"
     database = open_database(path)
