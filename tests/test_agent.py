@@ -115,6 +115,8 @@ class ListJournal:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.tells = False
+        """Whether it has something to say of itself with every event."""
 
     def record(self, *events: Event) -> tuple[RecordedEvent, ...]:
         self.events.extend(events)
@@ -125,7 +127,7 @@ class ListJournal:
         )
 
     def take_notices(self) -> tuple[Notice, ...]:
-        return ()
+        return (Notice("warning", "The record is locked."),) if self.tells else ()
 
 
 class Person:
@@ -234,6 +236,17 @@ def test_the_record_carries_each_message_once() -> None:
     assert [bool(e.tools) for e in harness.of(ModelAsked)] == [True, False]
 
 
+def test_what_the_record_says_of_itself_is_shown_wherever_it_comes_up() -> None:
+    person = Person(Decision(True, "person"))
+    script = [calls(("runs", {}), ("ghost", {}), ("echo", {"word": "a"})), says("done")]
+    harness = Harness(script, mode="ask", person=person)
+    harness.journal.tells = True
+    events = list(run(harness.parts, harness.history))
+    assert events == harness.journal.events
+    told = [event for event in events if isinstance(event, Notice)]
+    assert len(told) >= len(events) / 2 - 1
+
+
 def test_parallel_calls_run_in_order_with_one_result_each() -> None:
     """Fault M6."""
     harness = Harness([calls(("echo", {"word": "a"}), ("echo", {"word": "b"})), says("done")])
@@ -268,8 +281,9 @@ def test_a_failing_tool_is_a_result_and_the_run_goes_on(how: str, said: str) -> 
 
 def test_an_unknown_tool_is_answered_with_the_names_there_are() -> None:
     """Fault M4."""
-    harness = Harness([calls(("ecko", {})), says("sorry")])
+    harness = Harness([calls(("ecko", {"word": "hi"})), says("sorry")])
     harness.run()
+    assert harness.of(ToolStarted)[0].arguments == {"word": "hi"}
     answer = text_of(harness.history.messages[3])
     assert "'ecko'" in answer
     assert "echo" in answer
@@ -288,6 +302,8 @@ def test_broken_arguments_are_never_run_and_end_the_run_after_three() -> None:
     finished = harness.run()
     assert finished.status == "agent validation failed"
     assert not any("echo x" in text_of(m) for m in harness.history.messages)
+    written = [event.arguments for event in harness.of(ToolStarted)]
+    assert written == [{"raw": '{"word": "' + "x" * n} for n in range(3)], "as the model wrote them"
 
 
 def test_a_good_call_between_broken_ones_starts_the_count_anew() -> None:
@@ -372,10 +388,15 @@ def test_repeats_that_end_in_time_do_not_stop_the_run() -> None:
 def test_a_context_error_compacts_once_and_goes_on() -> None:
     """Fault M41."""
     long = calls(("echo", {"word": "x" * 9_000}))
-    harness = Harness([long, LMContextError("Too long."), says("done")])
+    more = calls(("echo", {"word": "y"}), start=1)
+    harness = Harness([long, LMContextError("Too long."), more, says("done")])
     assert harness.run().status == "completed"
-    assert harness.of(ModelAsked)[-1].replaces_history
-    assert len(text_of(harness.lm.prompts[-1].messages[-1])) < 5_000
+    assert len(text_of(harness.lm.prompts[2].messages[-1])) < 5_000
+    # The record is told of the shorter history once, and of what follows as ever.
+    asked = harness.of(ModelAsked)
+    assert [event.replaces_history for event in asked] == [False, False, True, False]
+    assert [len(event.messages) for event in asked] == [2, 2, 4, 2]
+    assert [bool(event.tools) for event in asked] == [True, False, False, False]
 
 
 def test_a_context_error_with_nothing_to_cut_ends_the_run() -> None:
@@ -395,7 +416,9 @@ def test_a_dead_kernel_ends_the_run_with_every_call_answered() -> None:
     harness = Harness(script)
     finished = harness.run()
     assert (finished.status, finished.cause) == ("task error", "kernel_died")
-    assert [e.status for e in harness.of(ToolFinished)] == ["error", "cancelled"]
+    died, late = harness.of(ToolFinished)
+    assert (died.status, late.status) == ("error", "cancelled")
+    assert text_of(died.message) == "partial\nThe kernel died."
 
 
 @pytest.mark.parametrize("how", ["stop", "interrupt"])

@@ -167,6 +167,8 @@ def test_000_28_usage_may_be_a_dict_or_a_list_and_is_completed() -> None:
     assert model_usages([{"model": "m", "total_tokens": 9}, {}]) == (
         ModelUsage("m", Usage(9, 0, estimated=True)),
     )
+    partly = {"model": "m", "prompt_tokens": 4, "total_tokens": 9}
+    assert model_usages(partly) == (ModelUsage("m", Usage(9, estimated=True)),)
     assert model_usages(model_usages({"name": "m"})) == (ModelUsage("m", Usage(estimated=True)),)
 
 

@@ -14,6 +14,7 @@ from cellwright.events import (
     CellAdded,
     CellFinished,
     CellOutput,
+    CellStarted,
     Event,
     ModelReplied,
     ModelRetrying,
@@ -97,6 +98,25 @@ def test_events_of_many_threads_are_told_in_the_order_of_the_record(store: RunSt
     for thread in threads:
         thread.join()
     assert [item.sequence for item in listener.heard] == list(range(1, 201))
+
+
+def test_cells_that_run_are_ended_with_a_run_whose_thread_does_not_react(store: RunStore) -> None:
+    listener, notebook = Listener(), MemoryNotebook()
+    publisher = Publisher(store.start(), REDACTOR, notebook, listener)
+    for cell in ("quick", "slow"):
+        publisher.publish(CellAdded(cell, "1"), CellStarted(cell))
+    publisher.publish(CellFinished("quick", Execution("ok", 0.1)))
+    publisher.end(RunFinished("cancelled", reason="Let go."))
+    late = CellOutput("slow", StreamOutput("stdout", f"late {KNOWN}\n"))
+    assert "swordfish" not in repr(publisher.publish(late)), "what nobody hears is redacted, too"
+    record = store.record(publisher.run_id)
+    ends = [(e.cell_id, e.execution and e.execution.status) for e in record.executions]
+    assert ends == [("quick", "ok"), ("slow", "interrupted")]
+    assert record.executions[1].execution is not None
+    assert record.executions[1].execution.note == "Let go."
+    assert record.status == "cancelled"
+    assert tuple(listener.heard) == store.events(publisher.run_id), "nothing after the end"
+    assert isinstance(listener.events[-1], RunFinished)
 
 
 def test_what_the_record_has_to_say_is_told_too(tmp_path: Path) -> None:

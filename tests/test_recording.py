@@ -314,6 +314,18 @@ class TestCells:
         assert cell.execution is None
         assert [e.execution is None for e in record.executions] == [False, True]
 
+    def test_a_cell_that_runs_between_two_calls_is_of_none(self) -> None:
+        record = record_of([*cell_run("c1", "a", "1"), CellAdded("b", "2"), CellStarted("b")])
+        assert [(cell.cell.id, cell.call_id) for cell in record.cells] == [("a", "c1"), ("b", "")]
+        assert [execution.call_id for execution in record.executions] == ["c1", ""]
+
+    def test_a_cell_is_of_the_call_that_ran_it_last(self) -> None:
+        record = record_of(
+            [*cell_run("c1", "a", "1"), ToolStarted("c2", "run_cell", {}), CellStarted("a")]
+        )
+        assert record.cells[0].call_id == "c2"
+        assert [execution.call_id for execution in record.executions] == ["c1", "c2"]
+
     def test_a_cell_that_was_only_added_has_not_run(self) -> None:
         (cell,) = record_of([CellAdded("a", "# T", "markdown", call_id="c1")]).cells
         assert (cell.cell.cell_type, cell.execution, cell.started_at) == ("markdown", None, None)

@@ -114,6 +114,8 @@ def test_values_with_a_secret_name_are_found_but_for_one_in_a_hundred() -> None:
         'max_tokens = "4096"; n_tokens: 12345678',
         'json.dumps(x, sort_keys=True); primary_key="customer_id_12ab34"',
         'cache_key = "9f86d081884c7d659a2feaa0c55ad015"',
+        'api_key = "LinearSearchResultHolder"',
+        "password: user/name",
         '"cells": [{"id": "a1b2c3d4", "source": "x = 1"}]',
         '{"image/png": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"}',
         "postgresql://postgres:postgres@localhost/test",

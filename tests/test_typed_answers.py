@@ -21,6 +21,7 @@ from cellwright.lm.openai import OpenAILM
 from cellwright.prompts import Parameters
 from cellwright.recording import RunRecord
 from cellwright.redaction import Redactor
+from cellwright.replaying import OtherModel, rerun
 from cellwright.settings import Mode
 from cellwright.signatures import Code, Field, Signature, live_type
 from cellwright.stopping import Stop
@@ -272,6 +273,19 @@ def test_004_40_typed_results_become_variables(desk: Desk) -> None:
     asked = desk.requests[0].messages[1]["content"]
     assert asked.startswith("Which is cheapest?")
     assert "@df: DataFrame" in asked, "the summary, not the table"
+
+
+@pytest.mark.kernel
+def test_004_40_a_typed_question_is_asked_again_in_the_same_words(desk: Desk) -> None:
+    script = [RUN, hand_in(answer="b is.", best="top")]
+    record = desk.ask(BEST, script, "Which is cheapest?")
+    place = Place(desk.kernel, desk.store, Redactor({}), "cli")
+    with FakeService(script) as service:
+        other = OtherModel(OpenAILM(service.settings()), Parameters("other"))
+        list(rerun(record, place, other))
+    again = desk.store.record(desk.store.last_started)
+    assert (again.status, again.prompt) == ("completed", record.prompt)
+    assert again.messages[1] == record.messages[1]
 
 
 @pytest.mark.kernel

@@ -351,16 +351,12 @@ class _Loop:
             except StopIteration as finished:
                 reply: Reply = finished.value
                 if shown is not None:
-                    yield from self._publish_shown(TextDelta(shown.finish()))
+                    yield from self._parts.publisher.publish(TextDelta(shown.finish()))
                 return reply
             if shown is not None and isinstance(event, ModelRetrying):
                 shown = self._parts.adapter.shown(tools)  # what came so far is void
             if shown is not None and isinstance(event, TextDelta):
                 event = TextDelta(shown.feed(event.text))
-            yield from self._publish_shown(event)
-
-    def _publish_shown(self, event: Event) -> Iterator[Event]:
-        if not isinstance(event, TextDelta) or event.text:
             yield from self._parts.publisher.publish(event)
 
     def _asked(self, tools: tuple[Manifest, ...]) -> ModelAsked:
@@ -369,7 +365,7 @@ class _Loop:
         event = ModelAsked(
             self._parts.budget.steps + 1,
             tuple(history.messages[start:]),
-            tools if start == 0 or not self._has_asked else (),
+            () if self._has_asked else tools,
             replaces_history=history.rewritten,
         )
         history.asked, history.rewritten = len(history.messages), False

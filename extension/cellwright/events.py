@@ -123,7 +123,7 @@ class ModelAsked:
     messages: tuple[Message, ...]
     """Messages added since the last request; the first one carries all of them."""
     tools: tuple[Manifest, ...] = ()
-    """The tools, on the first request and whenever they changed."""
+    """The tools, on the first request of a run."""
     replaces_history: bool = False
     """True when ``messages`` is the whole history anew (compaction, summary turn)."""
     kind: Literal["model_asked"] = field(default="model_asked", init=False)

@@ -42,7 +42,7 @@ class RecordedStep:
     usage: Usage
     cost_dollars: float | None
     duration_seconds: float
-    attempts: int = 1
+    attempts: int
     first_delta_seconds: float | None = None
     ended_at: float = 0.0
     """Seconds since the epoch."""

@@ -66,7 +66,10 @@ class RecordedEvent:
 
 
 class Journal(Protocol):
-    """Where a run's events are written, before anything of them is shown."""
+    """Where a run's events are written, before anything of them is shown.
+
+    A journal belongs to one publisher, which lets one thread in at a time.
+    """
 
     @property
     def run_id(self) -> str:

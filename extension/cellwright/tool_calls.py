@@ -396,7 +396,7 @@ def _refused(text: str, status: ResultStatus, invalid: RunStatus | None = None) 
 def _argument_names(call: ToolCall) -> list[str]:
     """Names of all arguments as the model wrote them, those a tool does not have too."""
     try:
-        written = json.loads(call.arguments or "{}")
+        written = json.loads(call.arguments)
     except ValueError:
         return []
     return [str(name) for name in written] if isinstance(written, dict) else []

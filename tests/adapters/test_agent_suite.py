@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from scripted_model import Answer, calls, says
+from scripted_model import Answer, ScriptedLM, calls, says
 from test_agent import Harness
 
 from cellwright.adapters.chain import ADAPTERS, AdapterChain
@@ -18,16 +18,19 @@ from cellwright.errors import LMServerError, LMToolsUnsupportedError
 from cellwright.events import (
     ModelAsked,
     ModelReplied,
+    ModelRetrying,
     Notice,
     RunFinished,
     TextDelta,
     ToolFinished,
     ToolStarted,
 )
+from cellwright.lm import LMEvent
 from cellwright.messages import AssistantMessage, TextPart, ToolMessage, UserMessage, text_of
-from cellwright.prompts import Reply
+from cellwright.prompts import Prompt, Reply
 from cellwright.recording import fold
 from cellwright.settings import Limits
+from cellwright.stopping import Stop
 
 each_adapter = pytest.mark.parametrize("name", list(ADAPTERS))
 in_words = pytest.mark.parametrize("name", [name for name in ADAPTERS if name != "native"])
@@ -58,6 +61,25 @@ class Talk(Harness):
     @property
     def codes(self) -> list[str]:
         return [notice.code for notice in self.of(Notice)]
+
+
+class PiecewiseLM(ScriptedLM):
+    """Sends each reply in pieces of three characters, the first one once more after a break."""
+
+    def stream(self, prompt: Prompt, stop: Stop) -> Generator[LMEvent, None, Reply]:
+        stream = super().stream(prompt, stop)
+        while True:
+            try:
+                event = next(stream)
+            except StopIteration as finished:
+                reply: Reply = finished.value
+                return reply
+            assert isinstance(event, TextDelta)
+            pieces = [TextDelta(event.text[n : n + 3]) for n in range(0, len(event.text), 3)]
+            if len(self.prompts) == 1:
+                yield from pieces[: len(pieces) // 2]
+                yield ModelRetrying(2, 0.0, "reset")
+            yield from pieces
 
 
 def raw(text: str, **fields: Any) -> Answer:
@@ -107,6 +129,28 @@ def test_the_words_alone_are_shown(name: str) -> None:
     talk.run()
     assert [event.text for event in talk.of(TextDelta)] == ["I ask.", "It is **42**."]
     assert [event.message.text for event in talk.of(ModelReplied)] == ["I ask.", "It is **42**."]
+
+
+@each_adapter
+def test_the_words_alone_are_shown_while_a_reply_comes_in_pieces_and_twice(name: str) -> None:
+    """What had come of a reply is void where the service broke off and is asked again."""
+    talk = Talk(name, [])
+    reply = spoken(name, calls(("echo", {"word": "hi"}), text="I ask, and then I look."))
+    done = spoken(name, says("Done."))
+    talk.parts = replace(talk.parts, lm=PiecewiseLM([reply, done]))
+    assert talk.run().status == "completed"
+    shown = [event for event in talk.events if isinstance(event, (TextDelta, ModelRetrying))]
+    again = shown.index(ModelRetrying(2, 0.0, "reset"))
+    texts = "".join(event.text for event in shown[again:] if isinstance(event, TextDelta))
+    assert texts == "I ask, and then I look.Done."
+    assert all(event.text for event in shown if isinstance(event, TextDelta))
+
+
+def test_what_may_have_become_a_header_is_shown_when_the_reply_ends() -> None:
+    talk = Talk("chat", [raw("[[ ## say ## ]]\nA list begins with [")])
+    finished = talk.run()
+    assert "".join(event.text for event in talk.of(TextDelta)) == finished.answer
+    assert finished.answer.endswith("[")
 
 
 @each_adapter
@@ -213,6 +257,13 @@ def test_004_23_native_whose_arguments_are_no_json_ends_in_chat_and_runs_none_of
     assert talk.codes == ["adapter_repair", "adapter_fallback"]
     assert [event.status for event in talk.of(ToolFinished)] == ["error", "error", "ok"]
     assert "unreadable_arguments" in text_of(talk.lm.prompts[2].messages[2])
+
+
+def test_what_went_wrong_in_one_form_is_not_held_against_the_next() -> None:
+    ghosts = [calls((f"ghost{number}", {})) for number in range(2)]
+    talk = Talk("native", [BROKEN, BROKEN, *ghosts, says("done")])
+    assert talk.run().answer == "done"
+    assert talk.chain.name == "chat"
 
 
 def test_004_23_the_whole_chain_is_four_requests_each_recorded_and_counted() -> None:

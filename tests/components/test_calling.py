@@ -64,13 +64,16 @@ class Calls:
         self.events: list[Event] = []
 
     def __call__(self, name: str, written: str = "", **arguments: Any) -> ToolFinished:
-        call = ToolCall("call_1", name, written or json.dumps(arguments))
-        reply = AssistantMessage("", (call,))
-        parsed = NativeAdapter().parse(reply_of(reply), self.caller.manifests).calls
-        self.events = list(self.caller.call_all(parsed))
+        self.events = list(self.pull(name, written or json.dumps(arguments)))
         assert set(map(id, self.events)) <= set(map(id, self.journal.events))
         (finished,) = (event for event in self.events if isinstance(event, ToolFinished))
         return finished
+
+    def pull(self, name: str, written: str = "{}") -> Iterator[Event]:
+        """The events of a call, as they come."""
+        reply = AssistantMessage("", (ToolCall("call_1", name, written),))
+        parsed = NativeAdapter().parse(reply_of(reply), self.caller.manifests).calls
+        return self.caller.call_all(parsed)
 
     def of(self, cls: type) -> list[Any]:
         """Events of a kind."""
@@ -299,6 +302,22 @@ def test_000_34_progress_is_told_in_order_and_not_after_the_end() -> None:
     assert calls.journal.events[-1] is finished
     assert text_of(finished.message) == "loaded"
     assert "loading" not in finished.shown
+
+
+def test_000_34_progress_comes_while_the_tool_works() -> None:
+    ended: list[bool] = []
+
+    @tool
+    def loads(ctx: ToolContext) -> Iterator[str]:
+        """Load."""
+        ctx.notify("loading 3 GB…", 0.5)
+        yield "loaded"
+        ended.append(True)
+
+    for event in Calls(loads).pull("loads"):
+        if isinstance(event, ToolProgress):
+            assert not ended
+    assert ended
 
 
 def test_progress_outside_a_run_is_heard_by_nobody() -> None:

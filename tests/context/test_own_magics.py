@@ -1,6 +1,6 @@
 import pytest
 
-from cellwright.context.own_magics import is_own_error, without_own_magics
+from cellwright.context.own_magics import is_own_error, seen_before, without_own_magics
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,16 @@ def test_other_cells_stay(source: str) -> None:
 
 def test_the_rest_of_a_cell_that_loads_the_magics_stays() -> None:
     assert without_own_magics(["import os\n%load_ext cellwright\nx = 1"]) == ["import os\nx = 1"]
+
+
+@pytest.mark.parametrize(
+    ("log", "seen"),
+    [([], 1), (["a"], 3), (["x", "a", "y", "b"], 4), (["b", "a"], 3), (["b"], 1)],
+)
+def test_cells_that_were_seen_before_are_the_first_in_their_order(
+    log: list[str], seen: int
+) -> None:
+    assert seen_before(["%agent what is x?", "a", "%agent runs", "b"], log) == seen
 
 
 def test_what_the_magic_itself_refuses_is_no_error_of_the_persons_code() -> None:

@@ -305,11 +305,19 @@ def record(prompt: str, *events: Event) -> PinnedTurn:
     return pinned_turn(record_of([started(prompt), *events]))
 
 
-def test_002_60_a_run_is_known_by_its_words() -> None:
+NUDGE = (
+    replied(AssistantMessage("")),
+    ModelAsked(2, (UserMessage((TextPart("Your reply was empty."),), "user_hide"),)),
+)
+
+
+@pytest.mark.parametrize("between", [(), NUDGE], ids=["at once", "after a nudge of the loop"])
+def test_002_60_a_run_is_known_by_its_words(between: tuple[Event, ...]) -> None:
     answer = AssistantMessage("North.", reasoning="Hm.")
     found = record(
         asked(1),
         ModelAsked(1, (SYSTEM, *pin(0).messages, sent(1))),
+        *between,
         replied(answer),
         RunFinished("completed", "North."),
     )

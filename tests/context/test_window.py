@@ -125,6 +125,8 @@ def test_a_long_summary_keeps_the_first_question_and_counts_what_it_leaves_out()
     again = summary_in(summary.text)
     assert again == summary
     assert again.with_turns([turn(200)], 500).left_out > summary.left_out
+    least = summary.with_turns([], 1)
+    assert (least.turns, least.left_out) == (summary.turns[:1], 199), "the first one always stays"
 
 
 def test_data_cannot_close_the_summary() -> None:

@@ -74,6 +74,18 @@ def nobody_can_run_python() -> bool:
     return done.returncode == 0
 
 
+def test_a_run_of_another_users_process_is_going_on() -> None:
+    script = """if True:
+        import os
+        from cellwright.store.owners import is_alive, this_process
+        owner = {**this_process(), "pid": 1, "began": ""}
+        if os.getuid() == 0:
+            os.setuid(65_534)  # nobody, who may not signal process 1
+        print(is_alive(owner, 0.0))
+    """
+    assert python(script).stdout == "True\n"
+
+
 class TestFullDisk:
     """S4, S5."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from locked_records import locked
 
 from cellwright.errors import StoreError
 from cellwright.store.database import Database, Statement, open_database
@@ -80,6 +81,7 @@ def test_without_a_path_rows_live_as_long_as_the_database() -> None:
     database = open_database(None)
     database.write(insert("a"))
     assert names(database) == ["a"]
+    assert database.read(SELECT, also_waiting=False) == [("a",)], "there is no other place"
     assert not database.is_durable
     assert database.notices == ()
     database.close()
@@ -110,6 +112,23 @@ def test_an_interrupt_in_the_middle_leaves_no_open_transaction(tmp_path: Path) -
     other.close()
     database.write(insert("c"))
     assert names(database) == ["c"]
+    database.close()
+
+
+def test_a_row_that_waits_and_is_refused_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    database = open_database(path)
+    database.write(insert("there"))
+    with locked(path):
+        for name in ("one", "two", "there", "three", "four"):
+            database.write(Statement("INSERT INTO blob_uses VALUES (?, 'run')", (name,)))
+        assert database.read(SELECT, also_waiting=False) == [("there",)]
+        assert len(database.read(SELECT)) == 6
+    assert database.flush()
+    assert database.read(SELECT, also_waiting=False) == [
+        (name,) for name in ("four", "one", "there", "three", "two")
+    ]
+    assert codes(database.notices).count("store_refused") == 1
     database.close()
 
 

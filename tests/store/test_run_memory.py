@@ -23,10 +23,10 @@ EVENTS: tuple[Event, ...] = (
 
 def test_a_run_is_read_as_a_database_reads_it() -> None:
     memory = RunMemory(lambda: 1_000.0)
-    journal = memory.start()
+    journal = memory.start(EVENTS[0])
     assert memory.last_started == journal.run_id
-    recorded = journal.record(*EVENTS)
-    assert [item.sequence for item in recorded] == [1, 0, 2, 3]
+    recorded = journal.record(*EVENTS[1:])
+    assert [item.sequence for item in recorded] == [0, 2, 3]
     assert journal.take_notices() == ()
     record = memory.record(journal.run_id)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -112,25 +111,6 @@ def test_a_forked_child_writes_nothing_and_numbers_nothing(store: RunStore) -> N
     os.waitpid(child, 0)
     assert os.read(reader, 10) == b"0"
     assert len(store.events(journal.run_id)) == 1
-
-
-def test_threads_record_in_one_order_without_gaps(store: RunStore) -> None:
-    journal = store.start(started())
-
-    def write(name: str) -> None:
-        for number in range(25):
-            journal.record(TextDelta(f"{name}{number}"))
-
-    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    found = store.events(journal.run_id)
-    assert [item.sequence for item in found] == list(range(1, 102))
-    texts = [item.event.text for item in found if isinstance(item.event, TextDelta)]
-    for name in "abcd":
-        assert [text for text in texts if text[0] == name] == [f"{name}{n}" for n in range(25)]
 
 
 class TestLargeTexts:

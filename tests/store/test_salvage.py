@@ -187,6 +187,83 @@ def test_a_sound_record_is_left_alone(sound: Path, tmp_path: Path) -> None:
     assert path.stat().st_ino == inode
 
 
+WHOLE_NUMBERS = [
+    sign * (1 << bits) + more
+    for bits in (0, 7, 8, 15, 16, 23, 24, 31, 32, 47, 48, 62)
+    for sign in (1, -1)
+    for more in (-1, 0, 1)
+]
+
+
+def begin_file(path: Path, page_bytes: int, reserved: int) -> None:
+    """An empty file of pages of this size, with room at their ends, as some systems leave it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA page_size = {page_bytes}")
+        connection.execute("VACUUM")
+    data = bytearray(path.read_bytes())
+    data[20] = reserved
+    data[105:107] = ((page_bytes - reserved) % 65_536).to_bytes(2, "big")
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(("page_bytes", "reserved"), [(512, 0), (4096, 0), (4096, 12), (65_536, 0)])
+def test_rows_and_indexes_are_read_as_sqlite_reads_them(
+    page_bytes: int, reserved: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "values.sqlite"
+    begin_file(path, page_bytes, reserved)
+    values: list[object] = [None, 1.5, -1e300, *WHOLE_NUMBERS, 2**63 - 1, -(2**63)]
+    # Whatever fits into its page to the last byte, and whatever does not.
+    for size in (*range(1_200 if page_bytes == 512 else 140), *range(1_200, 9_000, 501)):
+        values += ["é" * (size // 2) + "x" * (size % 2), bytes(size)]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (number INTEGER PRIMARY KEY, value)")
+        connection.execute("CREATE INDEX by_value ON t (value)")
+        rows = [(number, value) for number, value in enumerate(values, 100)]
+        rows += [(number, "far") for number in (-(2**63), -1, 0, 2**62, 2**63 - 1)]
+        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        connection.commit()
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master"))
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert path.read_bytes()[20] == reserved
+    with PageFile(path) as file:
+        owned = file.owners({"t": roots["t"]})
+        found = [cell for cell in file.rows() if cell.page in owned]
+        assert [(c.rowid, *c.values[1:]) for c in sorted(found, key=lambda c: c.rowid)] == sorted(
+            rows, key=lambda row: row[0]
+        )
+        assert [cell for page in sorted(owned) for cell in file.rows_of(page)] == found
+        entries = [cell.values for cell in file.index_entries()]
+    assert sorted(map(repr, entries)) == sorted(repr((row[1], row[0])) for row in rows)
+
+
+@pytest.mark.parametrize("kind", [10, 11])
+def test_a_value_of_a_kind_that_there_is_not_costs_its_row(kind: int, tmp_path: Path) -> None:
+    path = tmp_path / "values.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (number INTEGER PRIMARY KEY, value)")
+        connection.execute("INSERT INTO t VALUES (1, ''), (2, 'two')")
+        connection.commit()
+    row = bytes([3, 1, 3, 0, 13])  # its size, its number, and an empty text
+    data = path.read_bytes()
+    assert data.count(row) == 1
+    path.write_bytes(data.replace(row, bytes([3, 1, 3, 0, kind])))
+    with PageFile(path) as file:
+        assert [cell.values for cell in file.rows_of(2)] == [(None, "two")]
+
+
+def test_a_chat_that_cannot_be_read_is_not_put_back(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    fill(path, 11)
+    with sqlite3.connect(path) as connection:
+        broken = "UPDATE chats SET settings = '{' WHERE notebook_path = 'book-0.ipynb'"
+        assert connection.execute(broken).rowcount == 1
+    connection.close()
+    repair(tmp_path / "runs.sqlite", path)
+    with closing(open_database(tmp_path / "runs.sqlite")) as database:
+        assert [chat.notebook_path for chat in ChatStore(database).list()] == ["book-1.ipynb"]
+
+
 def test_what_the_log_holds_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "live" / "runs.sqlite"
     database = open_database(path)
@@ -230,18 +307,20 @@ def test_a_file_of_one_run_is_put_into_the_record(tmp_path: Path) -> None:
         assert [item.event for item in RunStore(database).events(run_id)] == events
 
 
-def test_a_run_that_lost_its_line_gets_it_back_from_its_events(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["DELETE FROM runs", "UPDATE runs SET run_id = 'no run'"])
+def test_a_run_that_lost_its_line_gets_it_back_from_its_events(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     (run_id,) = fill(path, 1)
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TRIGGER forget_deleted_run")
-        connection.execute("DELETE FROM runs")
+        connection.execute(damage)
     connection.close()
     (done,) = repair(tmp_path / "runs.sqlite", path)
     assert (done.runs, done.whole) == (1, 1)
     with closing(open_database(tmp_path / "runs.sqlite")) as database:
         (summary,) = RunStore(database).list()
-        assert (summary.status, summary.prompt) == ("completed", "Question 0")
+        assert (summary.run_id, summary.status) == (run_id, "completed")
+        assert summary.prompt == "Question 0"
         assert summary.usage.total_tokens > 0
 
 
@@ -255,7 +334,35 @@ def test_a_run_whose_events_are_all_gone_is_no_completed_one(tmp_path: Path) -> 
     assert (done.runs, done.whole) == (1, 0)
     with closing(open_database(tmp_path / "runs.sqlite")) as database:
         (summary,) = RunStore(database).list()
-        assert (summary.status, summary.prompt) == ("unknown", "Question 0")
+        told = (summary.status, summary.prompt, summary.model)
+        assert told == ("unknown", "Question 0", "demo-analyst")
+
+
+def test_an_event_whose_run_cannot_be_told_is_lost_and_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    (run_id,) = fill(path, 1)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE events SET run_id = x'00' WHERE sequence = 3")
+        connection.execute("UPDATE runs SET prompt = 'Changed', model = 'changed'")
+        (events,) = connection.execute("SELECT COUNT(*) FROM events").fetchone()
+    connection.close()
+    (done,) = repair(tmp_path / "runs.sqlite", path)
+    assert (done.runs, done.whole, done.events, done.lost_events) == (1, 0, events, 1)
+    with closing(open_database(tmp_path / "runs.sqlite")) as database:
+        (summary,) = RunStore(database).list()
+        told = (summary.status, summary.prompt, summary.model)
+        assert told == ("unknown", "Question 0", "demo-analyst"), "what the events say counts"
+
+
+@pytest.mark.parametrize("size", [0, 2, 256, 4097, 0x9000])
+def test_a_page_size_that_no_file_can_have_is_not_believed(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    fill(path, 2)
+    data = bytearray(path.read_bytes())
+    data[16:18] = size.to_bytes(2, "big")
+    path.write_bytes(data)
+    (done,) = repair(tmp_path / "runs.sqlite", path)
+    assert (done.runs, done.whole) == (2, 2)
 
 
 def test_an_event_that_was_changed_is_left_out(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ def split_turns(messages: Iterable[Message]) -> Turns:
 
 def question_of(message: Message) -> str:
     """What the person wrote, without what was put beside it."""
-    text = PINNED.sub("", text_of(message), count=1) if pinned_run(message) else text_of(message)
+    text, run_id = text_of(message), pinned_run(message)
+    text = text.removeprefix(pinned_mark(run_id)) if run_id else text
     ends = [place for mark in BLOCK_STARTS if (place := text.find(mark)) >= 0]
     return text[: min(ends)].strip() if ends else text.strip()
 

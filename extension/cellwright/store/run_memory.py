@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -54,13 +53,11 @@ class _Journal:
         self.run_id = run_id
         self.events: list[RecordedEvent] = []
         self._clock = clock
-        self._lock = threading.Lock()
 
     def record(self, *events: Event) -> tuple[RecordedEvent, ...]:
         """Keep events."""
-        with self._lock:
-            now = self._clock()
-            return tuple(self._numbered(event, now) for event in events)
+        now = self._clock()
+        return tuple(self._numbered(event, now) for event in events)
 
     def take_notices(self) -> tuple[Notice, ...]:
         """Nothing: memory needs no telling of."""

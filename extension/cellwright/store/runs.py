@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +95,6 @@ class RunJournal:
         self._run_id = run_id
         self._database = database
         self._blobs = blobs
-        self._lock = threading.Lock()
         self._process = os.getpid()
         self._owner = json.dumps(this_process())
         self._sequence = 0
@@ -120,19 +118,17 @@ class RunJournal:
         child of the process writes nothing: the run is its parent's.
         """
         if os.getpid() != self._process:
-            # The lock may have been held by a thread that this child does not have.
             return tuple(RecordedEvent(self._run_id, 0, time.time(), event) for event in events)
-        with self._lock:
-            now = time.time()
-            recorded = tuple(self._numbered(event, now) for event in events)
-            kept = [item for item in recorded if item.sequence]
-            if kept:
-                try:
-                    self._database.write(*self._statements(kept))
-                except StoreError as error:
-                    self._refused(error)
-            if any(isinstance(event, RunFinished) for event in events):
-                self._end()
+        now = time.time()
+        recorded = tuple(self._numbered(event, now) for event in events)
+        kept = [item for item in recorded if item.sequence]
+        if kept:
+            try:
+                self._database.write(*self._statements(kept))
+            except StoreError as error:
+                self._refused(error)
+        if any(isinstance(event, RunFinished) for event in events):
+            self._end()
         return recorded
 
     def take_notices(self) -> tuple[Notice, ...]:
@@ -141,9 +137,8 @@ class RunJournal:
             Notice(notice.level, notice.text, notice.action, notice.code)
             for notice in self._database.take_notices()
         ]
-        with self._lock:
-            found += self._failures
-            self._failures = []
+        found += self._failures
+        self._failures = []
         return tuple(found)
 
     def _rescue(self, read: Read) -> tuple[Statement, ...]:

@@ -279,7 +279,7 @@ def _tables(file: PageFile) -> dict[str, _Table]:
                 if kind == "table" and name in known:
                     with closing(sqlite3.connect(":memory:")) as then:
                         then.execute(str(statement))
-                        known[str(name)] = _described(then, str(name), int(root or 0))
+                        known[str(name)] = _described(then, str(name), int(str(root)))
     return known
 
 
