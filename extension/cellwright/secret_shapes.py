@@ -121,6 +121,7 @@ KEY_FORMATS: dict[str, tuple[tuple[str, str, int | str], ...]] = {
     "contentful_token": (("CFPAT-", WORD, 40),),
     "crates_token": (("cio", LETTERS_DIGITS, r"[A-Za-z0-9]{32}(?![A-Za-z0-9])"),),
     "databricks_token": (("dapi", HEX + "-", r"[a-f0-9]{32}(?:-[0-9])?(?![A-Za-z0-9])"),),
+    "dbt_token": (("dbtc_", WORD, 36), ("dbtu_", WORD, 36)),
     "defined_networking_token": (("dnkey-", WORD, 40),),
     "digitalocean_token": tuple((f"do{letter}_v1_", HEX, 60) for letter in "opr"),
     "docker_token": (("dckr_pat_", WORD, 20), ("dckr_oat_", WORD, 20)),
@@ -168,6 +169,10 @@ KEY_FORMATS: dict[str, tuple[tuple[str, str, int | str], ...]] = {
         ("sat.", DOTTED, r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9]{20,26}\.[A-Za-z0-9]{16,24}"),
     ),
     "heroku_key": (("HRKU-", WORD, 36),),
+    "hubspot_token": tuple(
+        (f"pat-{place}-", HEX + "-", r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}")
+        for place in ("na1", "na2", "eu1")
+    ),
     "huggingface_token": (("hf_", LETTERS_DIGITS, 20), ("api_org_", LETTERS_DIGITS, 30)),
     "infracost_token": (("ico-", LETTERS_DIGITS, 32),),
     "jina_key": (("jina_", WORD, 40),),
@@ -177,8 +182,14 @@ KEY_FORMATS: dict[str, tuple[tuple[str, str, int | str], ...]] = {
         ("ls__", LETTERS_DIGITS, 30),
     ),
     "linear_key": (("lin_api_", LETTERS_DIGITS, 36), ("lin_oauth_", LETTERS_DIGITS, 36)),
+    "llamacloud_key": (("llx-", WORD, 40),),
+    "lob_key": (
+        ("live_", HEX, r"[a-f0-9]{35}(?![A-Za-z0-9])"),
+        ("test_", HEX, r"[a-f0-9]{35}(?![A-Za-z0-9])"),
+    ),
     "mailersend_token": (("mlsn.", HEX, 50),),
     "mailgun_key": (("key-", HEX, r"[a-f0-9]{32}(?![A-Za-z0-9])"),),
+    "mapbox_token": (("sk.eyJ", DOTTED, r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),),
     "modelscope_token": (("ms-", HEX + "-", r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),),
     "neon_key": (("napi_", LETTERS_DIGITS, 40), ("npg_", LETTERS_DIGITS, 12)),
     "netlify_token": (("nfp_", LETTERS_DIGITS, 36),),
@@ -333,6 +344,33 @@ SURROUNDED = (
     _after("bearer_token", "EARER ", BEARER, BEARER_OPEN),
     _after("basic_credentials", "uthorization", BASIC, BASIC_OPEN),
     _after("basic_credentials", "UTHORIZATION", BASIC, BASIC_OPEN),
+    _after(
+        "password",
+        "login ",
+        r"\S{1,128} password (?!is |for |was )([^\s\"'<>«]{4,256})",
+        r"\S{1,128}+ password ([^\s\"'<>«]{0,256}+)",
+    ),
+    *(
+        _after("password", mark, r" {1,4}'([^'\n«]{4,256})'", r" {1,4}'([^'\n«]{0,256}+)")
+        for mark in ("PASSWORD", "IDENTIFIED BY")
+    ),
+    _after(
+        "password",
+        "sshpass -p",
+        r" {0,2}[\"']?([^\s\"'<>«$]{4,256})",
+        r" {0,2}[\"']?([^\s\"'<>«$]{0,256}+)",
+    ),
+    _Surrounded(
+        "password",
+        ("curl ",),
+        re.compile(
+            r"curl(?: [^\n]{0,80}?)? (?:-u|--user)[ =][\"']?[^\s:\"'«]{1,64}:([^\s\"'<>«$]{4,256})"
+        ),
+        re.compile(
+            r"curl(?: [^\n]{0,80})? (?:-u|--user)[ =]"
+            r"[\"']?[^\s:\"'«]{1,64}:([^\s\"'<>«$]{0,256}+)\Z"
+        ),
+    ),
     _Surrounded(
         "url_token",
         ("oken=", "key=", "Key=", "ecret=", "assword=", "ignature=", "sig="),
@@ -382,7 +420,7 @@ UNFINISHED_BEGIN = re.compile(
 
 NAME_MARKS = tuple(
     form
-    for word in ("pass", "pwd", "secret", "token", "key", "dsn", "credential", "auth")
+    for word in ("pass", "pwd", "pw", "secret", "token", "key", "dsn", "credential", "auth")
     for form in (word, word.capitalize(), word.upper())
 )
 NAME_BEFORE = re.compile(r"[A-Za-z0-9_-]{0,48}")
@@ -392,7 +430,7 @@ IN_ESCAPED_QUOTES = r"(?:\\++[^\n]|[^\n\\])"
 """In a text within a text (JSON in JSON) an inner quote has more backslashes than the outer one."""
 NAME_REST = r"([A-Za-z0-9_-]{0,40}+)(?:\\{0,3}[\"'`]\]?)?[ \t]{0,8}+"
 SET = (
-    r"(?:(?:=>|:=|[=!]=|[=:])[ \t]{0,8}+"
+    r"(?:(?:=>|:=|[=!]=|[=:]|>)[ \t]{0,8}+"
     # ``name: type = "…"``, and variables as they are listed: ``name: str '…'``
     r"|:[ \t]{0,4}[A-Za-z_][\w.| ]{0,40}?(?:\[[\w., |\[\]]{0,40}\])?[ \t]{0,4}[=:]?[ \t]{0,4}"
     r"(?=[rbfuRBFU]{0,2}\\{0,3}[\"'`]))"
@@ -469,7 +507,7 @@ def _kind(kind: str, secret: str) -> str:
 
 def _named(text: str) -> Iterator[FoundShape]:
     """Values whose name says that they are secret: ``password = "…"``, ``API_KEY=…``."""
-    if "=" not in text and ":" not in text:
+    if "=" not in text and ":" not in text and "</" not in text:
         return
     for mark, pattern in NAMED.items():
         if mark in text:
@@ -486,6 +524,8 @@ def _named_value(text: str, mark: str, match: re.Match[str]) -> FoundShape | Non
         return None  # a parameter of an address, which ends at the next one
     name = before + mark + match.group(1)
     strength = strength_of(name)
+    if name == "PWD" and text[start - 1 : start] == ";":
+        strength = Strength.PASSWORD  # of a connection string, not the shell's folder
     if strength is Strength.NONE or match.group(7) is not None:
         return None  # no name of a secret, or longer than any
     group = next(group for group in (3, 5, 6) if match.group(group) is not None)
