@@ -77,6 +77,8 @@ class Salvage:
     """Large texts of those events whose files are gone."""
 
     def __str__(self) -> str:
+        if not self.runs:
+            return f"No run can be read in {self.source.name!r}."
         said = f"{self.whole} of {self.runs} runs in {self.source.name!r} are whole in the record."
         if self.lacking:
             said += f" {self.lacking} more lack a text that runs shared."
