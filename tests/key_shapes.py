@@ -65,7 +65,8 @@ prefect pnu_ a36 | circleci CCIPAT_ a22 _ h40 | buildkite bkua_ h40 | apify apif
 readme rdme_ l70 | octopus API- u26 | 1password ops_eyJ b250 | age AGE-SECRET-KEY-1 u58
 yandex AQVN w36 | harness pat. w22 . a24 . a20 | typeform tfp_ w59 | duffel duffel_live_ w43
 easypost EZAK a54 | posthog phx_ a43 | clickhouse 4b1d a38 | openshift sha256~ w43
-dropbox sl. w135 | jwt ey JhbGciOiJIUzI1NiJ9 . ey J w60 . w43
+hubspot pat-na1- h8 - h4 - h4 - h4 - h12 | dbt dbtc_ w40 | llamacloud llx- w48 | lob live_ h35
+mapbox sk.ey J w60 . w22 | dropbox sl. w135 | jwt ey JhbGciOiJIUzI1NiJ9 . ey J w60 . w43
 """
 
 
@@ -127,6 +128,14 @@ redis://:{}@cache
 Authorization: Bearer {}
 Authorization: Basic {}
 GET /x?token={}&page=2
+pw = "{}"
+Driver=ODBC;Uid=sa;PWD={};Encrypt=yes
+<password>{}</password>
+machine db.example login ann password {}
+CREATE USER ann WITH PASSWORD '{}';
+curl -s -u ann:{} https://x.example
+sshpass -p '{}' ssh ann@x.example
+passwort = "{}"
 @password: str str of 9 characters: '{}'
 """
 
@@ -138,6 +147,9 @@ def made_up_values(seed: int = 13) -> list[MadeUp]:
     for pattern in NAMED.strip().splitlines():
         value = _piece("a1", draw) + _piece("a17", draw) + _piece("d2", draw)
         found.append(MadeUp(pattern, value, pattern.format(value)))
+    for bare in ("Sommer-Regen!", "blau%Wal", "Tal^Ofen"):
+        text = f"db:\n  password: {bare}\n"
+        found.append(MadeUp(text, bare, text))
     for odd in ("p@ss/w0rd", "a/b@c#1", "x@y@z9"):
         text = f"postgresql+psycopg://ann:{odd}@db.example:5432/x"
         found.append(MadeUp(text, odd, text))

@@ -113,5 +113,6 @@ def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(SetupError) as refused:
         attach(("pipe", "folder"), tmp_path)
     assert "'pipe' (it is no plain file), 'folder' (it is a folder)" in str(refused.value)
+    assert pictures_of(("pipe", "folder"), tmp_path) == ()
     with pytest.raises(SetupError, match="%agent library add ADDRESS"):
         attach(("https://example.org/a.csv",), tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,7 +89,8 @@ def test_002_50_a_file_is_a_picture_by_what_is_in_it(tmp_path: Path) -> None:
     for name, data in {"uploaded": PNG, "words.png": b"words", "empty.png": b""}.items():
         (tmp_path / name).write_bytes(data)
     assert Window.of("Hi", [str(tmp_path / "uploaded")]).has_pictures
-    for name in ("words.png", "empty.png", "missing.png"):
+    os.mkfifo(tmp_path / "pipe.png")  # reading it would wait for ever
+    for name in ("words.png", "empty.png", "missing.png", "pipe.png"):
         assert not Window.of("Hi", [str(tmp_path / name)]).has_pictures
 
 

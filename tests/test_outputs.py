@@ -304,3 +304,13 @@ def test_folded_outputs_make_a_valid_notebook_and_come_back(sent: list[OutputMes
 @given(messages)
 def test_messages_round_trip_through_plain_data(message: OutputMessage) -> None:
     assert from_dict(OutputMessage, json.loads(json.dumps(to_dict(message)))) == message
+
+
+def test_13_13_a_flood_that_is_overwritten_is_folded_once_a_run() -> None:
+    """Each run folds it several times: seven times a second that no Stop could end."""
+    flood = [StreamOutput("stdout", "progress\r" * 20_000)]
+    (first,), (second,) = fold(flood), fold([*flood])
+    assert isinstance(first, StreamOutput)
+    assert isinstance(second, StreamOutput)
+    assert first.text == "progress"
+    assert first.text is second.text

@@ -137,6 +137,13 @@ ASKS = {
     "pip of a folder": "!.venv/bin/pip install x",
     "uninstall": "%pip uninstall -y x",
     "uv add": "!uv add x",
+    "uvx": "!uvx ruff check",
+    "uv run --with": "!uv run --with pandas x.py",
+    "setup.py": "!python setup.py install",
+    "list that grows": "import subprocess, sys\ncmd = [sys.executable, '-m', 'pip']\n"
+    "cmd += ['install', 'x']\nsubprocess.run(cmd)",
+    "command that grows": "import os\ncmd = 'r'\ncmd += 'm a.csv'\nos.system(cmd)",
+    "lists that are added": "import subprocess\nsubprocess.run(['pip'] + ['install'] + ['x'])",
     "apt": "!apt-get install -y x",
     "conda env": "!conda env remove -n x",
     "micropip": "import micropip as m\nawait m.install('x')",

@@ -32,6 +32,7 @@ ENVIRONMENT = words(
     SENDGRID_API_KEY SLACK_BOT_TOKEN SLACK_WEBHOOK_URL NPM_TOKEN TWINE_PASSWORD
     AZURE_CLIENT_SECRET AZURE_STORAGE_KEY DD_APP_KEY SNOWFLAKE_PASSWORD DATABRICKS_TOKEN
     VAULT_TOKEN FERNET_KEY RAILS_MASTER_KEY SSHPASS REDISCLI_AUTH BORG_PASSPHRASE
+    LDAP_BIND_PW AZURE_SAS
     """
 )
 ADDRESSES = {"DATABASE_URL", "REDIS_URL", "MONGODB_URI"}
@@ -121,6 +122,9 @@ def test_values_with_a_secret_name_are_found_but_for_one_in_a_hundred() -> None:
         "postgresql://postgres:postgres@localhost/test",
         "https://username:password@host/path",
         "git clone git@github.com:a/b.git; http://host:80/a@b",
+        "UPDATE users SET PASSWORD = :new; login ann password is what you set",
+        "width_pw: 12, mpw = kW % 7, <label>password</label>, <b>token</b>",
+        "curl -s https://x.example -o file; curl -u $USER:$PASSWORD https://x.example",
         "key: ABC-123, token 7, secret santa, password reset at 10:30",
     ],
 )

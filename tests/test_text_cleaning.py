@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.text_cleaning import clean, collapse_repeats, without_lone_surrogates
+from cellwright.text_cleaning import (
+    OVERTYPED,
+    clean,
+    collapse_repeats,
+    overwrite,
+    without_lone_surrogates,
+)
 
 ESC = "\x1b"
 
@@ -69,3 +75,23 @@ def test_ten_megabytes_of_hostile_text_are_cleaned_in_seconds() -> None:
         started = time.monotonic()
         clean(text)
         assert time.monotonic() - started < 5
+
+
+@given(st.text("ab\r\b", max_size=40))
+def test_what_is_left_of_a_line_is_what_a_terminal_of_one_line_shows(line: str) -> None:
+    shown: list[str] = []
+    column = 0
+    for sign in line:
+        if sign == "\r":
+            column = 0
+        elif sign == "\b":
+            column = max(0, column - 1)
+        else:
+            shown[column : column + 1] = [sign]
+            column += 1
+    assert overwrite(line) == "".join(shown)
+
+
+def test_13_13_what_is_written_over_is_gone_before_it_is_looked_at_piece_by_piece() -> None:
+    assert OVERTYPED.sub("", "x\b" * 1_000 + "y") == "y"
+    assert overwrite("x\b" * 1_000_000 + "y") == "y"

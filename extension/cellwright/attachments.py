@@ -92,6 +92,8 @@ def pictures_of(
 
 def _picture_data(path: Path) -> bytes:
     """What is in a picture; nothing of what is none, however large it is."""
+    if not path.is_file():
+        return b""  # a pipe would be waited for
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
         return head + file.read() if kind_of(head, "") in RASTER_TYPES else b""

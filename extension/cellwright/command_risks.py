@@ -57,7 +57,7 @@ INSTALLERS = frozenset(
     {*PACKAGE_MAGICS, "apt", "apt-get", "aptitude", "brew", "npm", "yarn", "pnpm", "yum", "dnf"}
     | {"apk", "zypper", "snap", "flatpak", "pipx", "poetry", "pdm", "pixi", "hatch", "rye", "gem"}
     | {"cargo", "go", "dpkg", "rpm", "pacman", "port", "choco", "winget", "scoop", "jupyter"}
-    | {"spacy", "easy_install", "ensurepip"}
+    | {"spacy", "easy_install", "ensurepip", "uvx", "npx"}
 )
 INSTALLING = frozenset(
     {"install", "uninstall", "add", "remove", "sync", "create", "update", "upgrade", "purge"}
@@ -70,11 +70,12 @@ INSTALLING_TOO = {
     "go": {"get"},
     "npm": {"ci", "i"},
     "pacman": {"-S", "-Sy", "-Syu", "-R", "-U"},
-    "pipx": {"inject"},
+    "pipx": {"inject", "run"},
     "rpm": {"-i", "-U", "-e", "-ivh", "-Uvh"},
     "spacy": {"download"},
+    "uv": {"--with"},
 }
-INSTALLING_ALONE = frozenset({"easy_install", "ensurepip"})
+INSTALLING_ALONE = frozenset({"easy_install", "ensurepip", "uvx", "npx"})
 BEFORE = frozenset(
     {"sudo", "env", "nohup", "time", "exec", "command", "nice", "ionice", "setsid", "stdbuf"}
     | {"builtin", "doas", "xargs", "parallel", "watch", "timeout", "busybox", "start", "call"}
@@ -207,6 +208,11 @@ def _read_python(words: list[str], depth: int) -> Command:
         if word == "-m":
             return _read(words[place + 1 :], depth)
         if not word.startswith("-"):
+            if word.endswith("setup.py") and words[place + 1 : place + 2] in (
+                ["install"],
+                ["develop"],
+            ):
+                return Command((INSTALLS,))
             break
     return Command((HIDDEN,)) if words[1:2] == ["-"] else Command()
 

@@ -94,7 +94,7 @@ def repair_record(settings: Settings, source: Path | None = None) -> tuple[Check
 
 def _repaired(done: Salvage, *, is_kept: bool) -> Check:
     kept = f"The damaged file is kept: {done.source}." if is_kept else ""
-    status: CheckStatus = "ok" if done.whole == done.runs else "warning"
+    status: CheckStatus = "ok" if done.runs and done.whole == done.runs else "warning"
     return Check("repair", status, str(done), kept)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mimetypes
 import re
 from functools import cache
@@ -64,6 +65,9 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Text in UTF-16 begins with one of these; so does much that is none."""
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
+    # Before UTF-16, whose mark one of them begins with.
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
@@ -71,6 +75,9 @@ ENCODINGS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251")
 """What is looked for in text that is not UTF-8: what spreadsheets save on systems whose language
 is Chinese, Japanese, Korean, Western European or Russian. A longer list makes short texts
 ambiguous."""
+SHIFTED = re.compile(rb"\x1b(?:\$[@B]|\$\([A-Z]|\$\)[A-Z])")
+"""Escapes of ISO 2022: what follows is another alphabet, in ASCII bytes."""
+SHIFTED_ENCODINGS = ("iso2022_jp", "iso2022_kr")
 SAMPLED_BYTES = 65_536
 SURE_BY = 0.02
 """So much less disorder than the next one, as the detector counts it, the right encoding has."""
@@ -127,6 +134,8 @@ def find_encoding(data: bytes) -> str:
             return encoding
     if b"\0" in sample:
         return ""
+    if SHIFTED.search(sample):
+        return _of_shifted(sample)
     if _is_utf8(sample):
         return "utf-8"
     beyond_ascii = len(BEYOND_ASCII.findall(sample))
@@ -139,6 +148,15 @@ def find_encoding(data: bytes) -> str:
     margin = SURE_BY if beyond_ascii >= FEW_BYTES else 1.0
     likely = [match.encoding for match in found if match.chaos - found[0].chaos < margin]
     return likely[0] if len(likely) == 1 else ""
+
+
+def _of_shifted(sample: bytes) -> str:
+    """The encoding of a text that is ASCII byte for byte, and other letters behind its escapes."""
+    for encoding in SHIFTED_ENCODINGS:
+        with contextlib.suppress(UnicodeDecodeError):
+            sample.decode(encoding)
+            return encoding
+    return ""
 
 
 def _is_utf8(sample: bytes) -> bool:

@@ -113,8 +113,11 @@ def _parts(message: Message) -> tuple[object, ...]:
 
 def _is_picture(file: str) -> bool:
     """What is in it counts, not its name; whoever attaches it says why it cannot be read."""
+    path = Path(file).expanduser()
     try:
-        with Path(file).expanduser().open("rb") as opened:
+        if not path.is_file():
+            return False  # a pipe would be waited for
+        with path.open("rb") as opened:
             return kind_of(opened.read(HEAD_BYTES), file) in RASTER_TYPES
     except (OSError, ValueError):
         return False

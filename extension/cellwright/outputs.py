@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from cellwright.text_cleaning import overwrite
@@ -33,6 +34,7 @@ __all__ = [
     "to_nbformat",
 ]
 
+LARGE_CHARACTERS = 100_000
 DEPTH_LIMIT = 60
 """JSON nested deeper than this (or a cycle) is cut."""
 
@@ -266,8 +268,18 @@ class _Text:
     def final(self) -> StreamOutput:
         text = safe_text("".join(self.pieces)).replace("\r\n", "\n")
         if "\r" in text or "\b" in text:
-            text = "\n".join(_final_line(line) for line in text.split("\n"))
+            settle = _settle if len(text) < LARGE_CHARACTERS else _settle_once
+            text = settle(text)
         return StreamOutput(self.name, text)
+
+
+def _settle(text: str) -> str:
+    """What is left of a text after all its returns and backspaces."""
+    return "\n".join(_final_line(line) for line in text.split("\n"))
+
+
+# A run folds the outputs of a cell several times, and megabytes of backspaces take a second each.
+_settle_once = lru_cache(maxsize=2)(_settle)
 
 
 def _final_line(line: str) -> str:

@@ -165,7 +165,15 @@ def _automagic(cell: str) -> Iterator[CodeRisk]:
 
 OF_INTEREST = (
     *(ast.Import, ast.ImportFrom, ast.Call, ast.Name, ast.Attribute, ast.Subscript),
-    *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension),
+    *(
+        ast.Assign,
+        ast.AugAssign,
+        ast.AnnAssign,
+        ast.NamedExpr,
+        ast.For,
+        ast.AsyncFor,
+        ast.comprehension,
+    ),
     *(ast.withitem, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda),
 )
 """Nodes that give names a meaning, or may be signs: of long code they are a third."""
@@ -207,6 +215,8 @@ class _Reader:
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 self._assign(target, node.value)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            self._extend(node.target.id, node.op, node.value)
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             self._assign(node.target, node.value)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
@@ -226,6 +236,11 @@ class _Reader:
                     self._assign(one, its)
             else:
                 self._loop(target, value)
+
+    def _extend(self, name: str, operator: ast.operator, value: ast.expr) -> None:
+        """``command += [...]``: all that was written before, with this behind it."""
+        before = self._given.get(name, [])
+        self._given[name] = [*before, *(ast.BinOp(old, operator, value) for old in before)]
 
     def _loop(self, target: ast.expr, values: ast.expr) -> None:
         for name in ast.walk(target):
@@ -434,7 +449,7 @@ class _Reader:
         if isinstance(node.op, ast.Mod):
             return {re.sub(r"%\w", UNKNOWN, text) for text in self._texts(node.left, depth + 1)}
         if isinstance(node.op, ast.Add):
-            lists = isinstance(node.left, ast.List) or isinstance(node.right, ast.List)
+            lists = _is_list(node)
             sides = [sorted(self._texts(side, depth + 1))[:3] for side in (node.left, node.right)]
             return {(" " if lists else "").join(pair) for pair in product(*sides)}
         return {UNKNOWN}
@@ -670,6 +685,12 @@ def _of_a_path(base: str, method: str) -> Iterable[str]:
     if base in (PATH, "pathlib.Path") and method in PATH_METHODS:
         return {PATH}
     return ()
+
+
+def _is_list(node: ast.AST) -> bool:
+    return isinstance(node, ast.List) or (
+        isinstance(node, ast.BinOp) and (_is_list(node.left) or _is_list(node.right))
+    )
 
 
 def _divides(node: ast.BinOp) -> bool:

@@ -40,8 +40,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-PASSWORD_WORDS = frozenset({"password", "passwd", "passphrase", "passcode", "pwd", "pword"})
-PASSWORD_ENDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+PASSWORD_WORDS = frozenset({"password", "passwd", "passphrase", "passcode", "pwd", "pword", "pw"})
+PASSWORD_ENDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort")
 PASS_OWNERS = _words(
     "admin app db database email ftp http imap ldap login mail mongo my mysql pg postgres proxy "
     "redis root server service smtp sql ssh ssl sudo user vault vpn wifi"
@@ -94,6 +94,8 @@ DIGIT, DIGITS = re.compile("[0-9]"), re.compile("[0-9]+")
 ADDRESS_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/:@?#]*:(.+)@[^@/]*(?:/|\Z)")
 FIELD = re.compile(r"\{\w*\}")
 ADDRESS = re.compile(r"^(?:[a-z][a-z0-9+.-]*:/|/|\./|~/|[A-Za-z]:\\|#)|^[\w.+-]+@[\w.-]+\.\w+$")
+ODD_PASSWORD = re.compile(r"^(?=.*[a-z])(?=.*[A-Z])(?=.*[!#?^~%])\w[\w!#%^&*?@~+-]*$")
+"""``Sommer-Regen!``: a bare word with signs in it that are rare in code without blanks."""
 SHORTEST_PASSWORD, SHORTEST_KEY, SHORTEST_IN_ENVIRONMENT = 4, 8, 8
 SHORTEST_JUMBLE = 12
 RANDOM_BITS = 2.5
@@ -147,7 +149,7 @@ def is_environment_secret(name: str, value: str) -> bool:
     words = [word.lower() for word in WORDS.findall(name)]
     is_named = strength_of(name) is not Strength.NONE or (
         # AWS_ACCESS_KEY_ID is half of a pair
-        words[-2:] == ["key", "id"] or "webhook" in words or words[-1:] == ["pat"]
+        words[-2:] == ["key", "id"] or "webhook" in words or words[-1:] in (["pat"], ["sas"])
     )
     is_address = value.startswith(("http://", "https://")) and "webhook" not in words
     is_path = value.startswith(("/", "~/", "./")) and "/" in value[1:]
@@ -182,11 +184,12 @@ def is_placeholder(value: str, name: str = "") -> bool:
 
 def _is_no_code(value: str, name: str, strength: Strength) -> bool:
     """Whether a bare word is a value, not the name of one."""
-    if value.endswith((":", ".")) or value.startswith(("=", "&", "|", "+", "@", "!", ">")):
+    if value.endswith((":", ".")) or value.startswith(("=", "&", "|", "+", "@", "!", ">", ":")):
         return False
     digits = len(DIGITS.findall(value))
     if not CODE.match(value):
-        return digits > 0 or (name.isupper() and "." not in value)
+        is_odd = strength is Strength.PASSWORD and ODD_PASSWORD.search(value) is not None
+        return digits > 0 or is_odd or (name.isupper() and "." not in value)
     # ``token = config.token`` and ``key: Ed25519Key`` are code, ``PASSWORD=hunter2`` is none.
     enough = 1 if strength is Strength.PASSWORD or name.isupper() else 2
     return "." not in value and digits >= enough and not value.isupper()
@@ -199,10 +202,12 @@ def _is_sentence(value: str) -> bool:
 def _looks_random(value: str) -> bool:
     if len(value) < SHORTEST_KEY or any(letter.isspace() for letter in value):
         return False
+    # Words change between small and capital letters now and then, what is random all the time.
+    changes = sum(a.islower() != b.islower() for a, b in itertools.pairwise(value))
+    if len(value) >= SHORTEST_JUMBLE and changes * 3 >= len(value):
+        return value.isascii()
     if WORDED.match(value):
-        # Words change between small and capital letters now and then, what is random all the time.
-        changes = sum(a.islower() != b.islower() for a, b in itertools.pairwise(value))
-        return len(value) >= SHORTEST_JUMBLE and changes * 3 >= len(value)
+        return False
     has_both = DIGIT.search(value) is not None and any(map(str.isalpha, value))
     return has_both and value.isascii() and _bits(value) >= RANDOM_BITS
 

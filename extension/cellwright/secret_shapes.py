@@ -128,6 +128,7 @@ KEY_FORMATS: dict[str, tuple[tuple[str, str, int | str], ...]] = {
     "contentful_token": (("CFPAT-", WORD, 40),),
     "crates_token": (("cio", LETTERS_DIGITS, r"[A-Za-z0-9]{32}(?![A-Za-z0-9])"),),
     "databricks_token": (("dapi", HEX + "-", r"[a-f0-9]{32}(?:-[0-9])?(?![A-Za-z0-9])"),),
+    "dbt_token": (("dbtc_", WORD, 36), ("dbtu_", WORD, 36)),
     "defined_networking_token": (("dnkey-", WORD, 40),),
     "digitalocean_token": tuple((f"do{letter}_v1_", HEX, 60) for letter in "opr"),
     "docker_token": (("dckr_pat_", WORD, 20), ("dckr_oat_", WORD, 20)),
@@ -175,6 +176,10 @@ KEY_FORMATS: dict[str, tuple[tuple[str, str, int | str], ...]] = {
         ("sat.", DOTTED, r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9]{20,26}\.[A-Za-z0-9]{16,24}"),
     ),
     "heroku_key": (("HRKU-", WORD, 36),),
+    "hubspot_token": tuple(
+        (f"pat-{place}-", HEX + "-", r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}")
+        for place in ("na1", "na2", "eu1")
+    ),
     "huggingface_token": (("hf_", LETTERS_DIGITS, 20), ("api_org_", LETTERS_DIGITS, 30)),
     "infracost_token": (("ico-", LETTERS_DIGITS, 32),),
     "jina_key": (("jina_", WORD, 40),),
@@ -184,8 +189,14 @@ KEY_FORMATS: dict[str, tuple[tuple[str, str, int | str], ...]] = {
         ("ls__", LETTERS_DIGITS, 30),
     ),
     "linear_key": (("lin_api_", LETTERS_DIGITS, 36), ("lin_oauth_", LETTERS_DIGITS, 36)),
+    "llamacloud_key": (("llx-", WORD, 40),),
+    "lob_key": (
+        ("live_", HEX, r"[a-f0-9]{35}(?![A-Za-z0-9])"),
+        ("test_", HEX, r"[a-f0-9]{35}(?![A-Za-z0-9])"),
+    ),
     "mailersend_token": (("mlsn.", HEX, 50),),
     "mailgun_key": (("key-", HEX, r"[a-f0-9]{32}(?![A-Za-z0-9])"),),
+    "mapbox_token": (("sk.eyJ", DOTTED, r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),),
     "modelscope_token": (("ms-", HEX + "-", r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),),
     "neon_key": (("napi_", LETTERS_DIGITS, 40), ("npg_", LETTERS_DIGITS, 12)),
     "netlify_token": (("nfp_", LETTERS_DIGITS, 36),),
@@ -340,6 +351,34 @@ SURROUNDED = (
     _after("bearer_token", "EARER ", BEARER, BEARER_OPEN),
     _after("basic_credentials", "uthorization", BASIC, BASIC_OPEN),
     _after("basic_credentials", "UTHORIZATION", BASIC, BASIC_OPEN),
+    _after(
+        "password",
+        "login ",
+        r"\S{1,128} password (?!is |for |was )([^\s\"'<>«]{4,256})",
+        r"\S{1,128}+ password ([^\s\"'<>«]{0,256}+)",
+    ),
+    *(
+        _after("password", mark, r" {1,4}'([^'\n«]{4,256})'", r" {1,4}'([^'\n«]{0,256}+)")
+        for mark in ("PASSWORD", "IDENTIFIED BY")
+    ),
+    _after(
+        "password",
+        "sshpass -p",
+        r" {0,2}[\"']?([^\s\"'<>«$]{4,256})",
+        r" {0,2}[\"']?([^\s\"'<>«$]{0,256}+)",
+    ),
+    _Surrounded(
+        "password",
+        ("curl ",),
+        re.compile(
+            r"curl(?: [^\n]{0,80}?)? (?:-u|--user)[ =][\"']?[^\s:\"'«]{1,64}:([^\s\"'<>«$]{4,256})"
+        ),
+        re.compile(
+            r"curl(?: [^\n]{0,80})? (?:-u|--user)[ =]"
+            r"[\"']?[^\s:\"'«]{1,64}:([^\s\"'<>«$]{0,256}+)\Z"
+        ),
+        b"curl ",
+    ),
     _Surrounded(
         "url_token",
         ("oken=", "key=", "Key=", "ecret=", "assword=", "ignature=", "sig="),
@@ -404,7 +443,7 @@ UNFINISHED_BEGIN = re.compile(
 
 NAME_FORMS = {
     word.encode(): (word, word.capitalize(), word.upper())
-    for word in ("pass", "pwd", "secret", "token", "key", "dsn", "credential", "auth")
+    for word in ("pass", "pwd", "pw", "secret", "token", "key", "dsn", "credential", "auth")
 }
 NAME_MARKS = tuple(form for forms in NAME_FORMS.values() for form in forms)
 NAME_CHARACTERS = frozenset(f"{string.ascii_letters}{string.digits}_-")
@@ -415,7 +454,7 @@ IN_ESCAPED_QUOTES = r"(?:\\++[^\n]|[^\n\\])"
 """In a text within a text (JSON in JSON) an inner quote has more backslashes than the outer one."""
 NAME_REST = r"([A-Za-z0-9_-]{0,40}+)(?:\\{0,3}[\"'`]\]?)?[ \t]{0,8}+"
 SET = (
-    r"(?:(?:=>|:=|[=!]=|[=:])[ \t]{0,8}+"
+    r"(?:(?:=>|:=|[=!]=|[=:]|>)[ \t]{0,8}+"
     # ``name: type = "…"``, and variables as they are listed: ``name: str '…'``
     r"|:[ \t]{0,4}[A-Za-z_][\w.| ]{0,40}?(?:\[[\w., |\[\]]{0,40}\])?[ \t]{0,4}[=:]?[ \t]{0,4}"
     r"(?=[rbfuRBFU]{0,2}\\{0,3}[\"'`]))"
@@ -508,7 +547,7 @@ def _kind(kind: str, secret: str) -> str:
 
 def _named(text: str, lowered: bytes) -> Iterator[FoundShape]:
     """Values whose name says that they are secret: ``password = "…"``, ``API_KEY=…``."""
-    if "=" not in text and ":" not in text:
+    if not any(sign in text for sign in "=:>"):
         return
     for word, forms in NAME_FORMS.items():
         for mark in forms if word in lowered else ():
@@ -521,10 +560,12 @@ def _named(text: str, lowered: bytes) -> Iterator[FoundShape]:
 def _named_value(text: str, mark: str, match: re.Match[str]) -> FoundShape | None:
     before = _name_before(text, match.start())
     name = before + mark + match.group(1)
+    start = match.start() - len(before)
     strength = strength_of(name)
+    if name == "PWD" and text[start - 1 : start] == ";":
+        strength = Strength.PASSWORD  # of a connection string, not the shell's folder
     if strength is Strength.NONE or match.group(7) is not None:
         return None  # no name of a secret, or longer than any
-    start = match.start() - len(before)
     if text[max(0, start - 5) : start].endswith(("?", "&", "&amp;")):
         return None  # a parameter of an address, which ends at the next one
     group = next(group for group in (3, 5, 6) if match.group(group) is not None)
@@ -601,7 +642,7 @@ def find_open_shape(text: str) -> int:
     if "--" in line:
         match = OPTION_OPEN.search(line)
         begins += [offset + match.start(1)] if match else []
-    if "=" in line or ":" in line:
+    if any(sign in line for sign in "=:>"):
         for mark, pattern in NAMED_OPEN.items():
             match = pattern.search(line) if mark in line else None
             begins += [offset + match.start(2)] if match else []

@@ -24,6 +24,9 @@ ERASED_REST, ERASED_LINE = "\udc00", "\udc01"
 """Stand for an erasure until carriage returns are settled; no text of a cell holds halves."""
 CURSOR_MOVES = re.compile(f"[\r\b{ERASED_REST}{ERASED_LINE}]")
 PIECES = re.compile(f"\r+|\b+|{ERASED_REST}+|{ERASED_LINE}+|[^\r\b{ERASED_REST}{ERASED_LINE}]+")
+OVERTYPED = re.compile(f"[^\r\b{ERASED_REST}{ERASED_LINE}]\b(?=[^\r\b{ERASED_REST}{ERASED_LINE}])")
+"""A character that the next one is written over; millions of them are gone at once."""
+AT_START = re.compile("\r[\r\b]+")
 CHARACTER_BYTES = 4
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 PIP_NOISE = "Requirement already satisfied:"
@@ -68,6 +71,7 @@ def overwrite(line: str) -> str:
     """One line as a terminal shows it after carriage returns, backspaces and erasures."""
     if not CURSOR_MOVES.search(line):
         return line
+    line = OVERTYPED.sub("", AT_START.sub("\r", line))
     # Four bytes a character: writing over what is there copies what is written and no more,
     # whatever the length of the line.
     shown, column = bytearray(), 0

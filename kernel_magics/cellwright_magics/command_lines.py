@@ -29,7 +29,8 @@ __all__ = ["CommandLine", "read_command"]
 
 SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
-ID_LIKE = re.compile(r"last|@\S+|(?=\D*\d)[0-9a-f][0-9a-f_-]*")
+ID_LIKE = re.compile(r"last|@\S+|(?=\D*\d)[0-9a-f][0-9a-f_-]*|(?:\d{8}-)?\d{6}-\w{4,8}")
+"""The last form is a run's id with a letter of it mistyped."""
 ENDS = ".,:;!?"
 ORDERS = """
 chat show replay rerun undo export save-sample resume reset compact pin unpin attach prompt later
@@ -292,9 +293,20 @@ def _mistyped(line: _Line) -> str:
         is_slip = _looks_like(first, words[1:], is_asked=is_asked)
         return _nearly(first, words, line) if is_slip else ""
     for top in _first_words():
-        if _is_near(first, top) and _looks_like(top, words[1:], is_sure=False):
+        if _is_near(first, top) and (
+            _looks_like(top, words[1:], is_sure=False) or _would_fit(top, line)
+        ):
             return _nearly(top, words, line)
     return ""
+
+
+def _would_fit(top: str, line: _Line) -> bool:
+    """Whether a line is a command as soon as it begins with another word."""
+    mended = _Line.of(top + line.text[line.words[0].end :], None, is_marked=False)
+    try:
+        return any(_fit(mended, c) for c in _commands_of(top) if _begins(mended, c))
+    except UsageError:
+        return True
 
 
 def _looks_like(

@@ -80,6 +80,20 @@ def test_the_notebook_is_written_elsewhere_and_the_input_left_alone(
     assert "<img" not in answer
 
 
+def test_a_notebook_that_cannot_be_written_does_not_take_the_answer_with_it(shell: Shell) -> None:
+    makes_folder = {"code": "import os\nos.mkdir('out.ipynb')"}
+    for command in (("run", "Add z", "--mode", "auto"), ("rerun", "last", "--mode", "auto")):
+        script = [tool_call("run_cell", makes_folder), text("The answer is 42.")]
+        with answering(shell, script) as (there, _):
+            done = there.run(*command, "-o", "out.ipynb")
+        (shell.folder / "out.ipynb").rmdir()
+        assert done.code == 2
+        assert "The answer is 42." in done.out
+        assert "'out.ipynb' cannot be written" in done.err
+        assert "Notebook: out.ipynb" not in done.err
+    assert len(shell.run("runs", "--json").document["runs"]) == 2
+
+
 def test_the_input_is_replaced_only_where_it_is_named(
     shell: Shell, make_notebook: MakeNotebook
 ) -> None:

@@ -80,6 +80,16 @@ def test_a_damaged_record_is_read_back_and_kept(shell: Shell) -> None:
     assert "doctor --repair" not in shell.run("doctor").out
 
 
+def test_a_file_that_holds_no_run_is_not_called_whole(shell: Shell) -> None:
+    home = Path(shell.environ["CELLWRIGHT_HOME"])
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "runs.sqlite").write_bytes(b"hello world\n" * 1_000)
+    shell.run("runs")
+    done = shell.run("doctor", "--repair")
+    assert "! repair: No run can be read" in done.out
+    assert "The damaged file is kept" in done.out
+
+
 def test_a_record_of_one_run_is_put_into_the_usual_one(shell: Shell) -> None:
     run_id = keep(shell, analysis_run())
     assert shell.run("export", "last", "--to", "record", "-o", "one.sqlite").code == 0

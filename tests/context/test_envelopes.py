@@ -115,6 +115,11 @@ def test_a_name_has_no_line_of_its_own() -> None:
     assert "a b.csv" in text
 
 
+def test_blanks_in_a_mark_do_not_save_it() -> None:
+    for mark in ("<            /tool-result>", "<\n\n/ \t            files>"):
+        assert mark not in harmless(mark)
+
+
 def test_a_prompt_that_begins_like_a_pinned_turn_is_none() -> None:
     assert not pinned_run(user_message("[pinned turn, run 2026-1]\nhi"))
 
@@ -123,4 +128,5 @@ def test_a_megabyte_of_beginnings_takes_no_time() -> None:
     started = time.process_time()
     for piece in ("<", "< ", "</files", "<files ", "[", "<\t/\t"):
         harmless(piece * (1_000_000 // len(piece)))
+    harmless("<" + " " * 1_000_000)
     assert time.process_time() - started < 3

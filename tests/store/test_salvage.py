@@ -19,6 +19,7 @@ from cellwright.store.blocks import BlockStore
 from cellwright.store.chat_search import runs_that_say
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.opening import is_sound
 from cellwright.store.pages import PageFile
 from cellwright.store.runs import RunStore
 from cellwright.store.salvage import Salvage, repair, salvage
@@ -455,3 +456,19 @@ def test_a_file_that_is_no_database_holds_nothing(tmp_path: Path) -> None:
     file.write_bytes(random.Random(1).randbytes(100_000))
     (done,) = repair(tmp_path / "runs.sqlite", file)
     assert (done.runs, done.events) == (0, 0)
+
+
+@pytest.mark.parametrize("table", ["runs", "events", "chats"])
+def test_13_17_a_record_that_lacks_a_table_is_set_aside(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "runs.sqlite"
+    open_database(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute(f"DROP TABLE {table}")
+    connection.commit()
+    connection.close()
+    assert not is_sound(path)
+    database = open_database(path)
+    (notice,) = database.take_notices()
+    database.close()
+    assert "a table is missing" in notice.text
+    assert is_sound(path)

@@ -72,8 +72,13 @@ def run(invocation: Invocation) -> int:
         ended = _ask(invocation, service, question, notebook, folder)
     if target is not None:
         _add_answer(notebook, ended.record)
-        notebook.write(target)
-        invocation.console.note(f"Notebook: {target}")
+        try:
+            notebook.write(target)
+        except SetupError as error:
+            # The run is paid for: its answer and its id are worth more than the file.
+            ended, target = replace(ended, unwritten=str(error)), None
+        else:
+            invocation.console.note(f"Notebook: {target}")
     elif not ended.storage.problem:
         invocation.console.note(
             f"Keep it as a notebook: cellwright export {ended.record.run_id} --to ipynb"

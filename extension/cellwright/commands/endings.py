@@ -8,6 +8,7 @@ from cellwright.commands import (
     NOT_COMPLETED,
     NOT_RECORDED,
     SERVICE_FAILED,
+    WRONG_USE,
     Invocation,
 )
 from cellwright.commands.records import EndedRun
@@ -51,7 +52,9 @@ def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
 
 
 def say_where(ended: EndedRun, invocation: Invocation) -> None:
-    """Say what of a run's record is not where records are."""
+    """Say what of a run is not where it should be."""
+    if ended.unwritten:
+        invocation.console.complain(f"cellwright: {ended.unwritten}")
     if ended.file:
         invocation.console.complain(
             f"cellwright: {ended.storage.problem or 'Run ' + ended.record.run_id + ' is on disk.'} "
@@ -80,7 +83,9 @@ def storage_document(ended: EndedRun) -> dict[str, object]:
 def final_code(ended: EndedRun) -> int:
     """How the run ended, as an exit code; also whether it was recorded."""
     code = exit_code(ended.record)
-    return NOT_RECORDED if code == COMPLETED and ended.problem else code
+    if code == COMPLETED and ended.problem:
+        return NOT_RECORDED
+    return WRONG_USE if code == COMPLETED and ended.unwritten else code
 
 
 def exit_code(record: RunRecord) -> int:

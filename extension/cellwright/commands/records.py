@@ -32,6 +32,8 @@ class EndedRun:
     storage: RunStorage
     file: str = ""
     """A record of its own that the user named; empty: there is none."""
+    unwritten: str = ""
+    """Why the notebook is not where the user wants it; empty: it is, or none was wanted."""
 
     @property
     def problem(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from cellwright.commands import COMPLETED, NOT_COMPLETED, NOT_RECORDED, Invocation
+from cellwright.commands import COMPLETED, NOT_COMPLETED, NOT_RECORDED, WRONG_USE, Invocation
 from cellwright.commands.endings import (
     exit_code,
     report,
@@ -63,10 +63,15 @@ def replay(invocation: Invocation) -> int:
         "differences": differences,
     }
     document["notices"] = list(new.notices)
-    recorded = NOT_RECORDED if ended.problem else COMPLETED
-    code = NOT_COMPLETED if differences else recorded
+    code = NOT_COMPLETED if differences else _code_of_same(ended)
     invocation.console.result({**document, "exit_code": code}, "\n".join(lines))
     return code
+
+
+def _code_of_same(ended: EndedRun) -> int:
+    if ended.problem:
+        return NOT_RECORDED
+    return WRONG_USE if ended.unwritten else COMPLETED
 
 
 def _both_broke_off(old: RunRecord, new: RunRecord) -> bool:
@@ -111,9 +116,13 @@ def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start)
         place = make_place(invocation, kernel, store, notebook)
         place = replace(place, lane="replay" if start is replay_run else "cli")
         follow(start(old, place, stop), invocation, stop)
+    unwritten = ""
     if target is not None:
-        notebook.write(target)
-    return end_run(invocation, store)
+        try:
+            notebook.write(target)
+        except SetupError as error:
+            unwritten = str(error)  # what came of the run is said all the same
+    return replace(end_run(invocation, store), unwritten=unwritten)
 
 
 def _folder(old: RunRecord, given: str | None) -> Path:

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from cellwright.messages import ImagePart, Message, Part, TextPart, ToolMessage
 
-__all__ = ["REPEATED", "envelop_results", "harmless"]
+__all__ = ["REPEATED", "envelop", "envelop_results", "harmless"]
 
 TAG = "tool-result"
 OPEN, CLOSE = TextPart(f"<{TAG}>"), TextPart(f"</{TAG}>")
@@ -25,7 +25,7 @@ TAGS = (
     *("examples", "person", "say"),
 )
 MARKS = re.compile(
-    rf"(?i:<(?=\s{{0,9}}/?\s{{0,9}}(?:{'|'.join(TAGS)})(?![\w-])))"
+    rf"(?i:<(?=\s*+/?\s*+(?:{'|'.join(TAGS)})(?![\w-])))"
     r"|\[(?=(?:pinned turn, run |System note\]|said by '))"
 )
 UNSEEN = "\u200b"
@@ -39,6 +39,11 @@ NOTICE = re.compile(re.escape(REPEATED).replace(re.escape("{count}"), r"\d+"))
 def harmless(data: str) -> str:
     """The text with the marks of ours that stand in it changed so that they mark nothing."""
     return MARKS.sub(lambda found: found.group() + UNSEEN, data)
+
+
+def envelop(data: str) -> str:
+    """Data in an envelope of its own, for prompts that are not a conversation."""
+    return f"{OPEN.text}\n{harmless(data)}\n{CLOSE.text}"
 
 
 def envelop_results(messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -113,7 +113,8 @@ def is_sound(path: Path) -> bool:
     """Whether all of a file can be read; a large one takes a while."""
     connection = _connect(path.absolute().as_uri() + "?mode=ro", OpenOptions().busy_seconds)
     try:
-        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+        is_whole = connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+        return is_whole and _has_tables(connection)
     except sqlite3.Error as error:
         if not damaged(error):
             raise
@@ -162,6 +163,8 @@ def _open(path: Path, options: OpenOptions, notices: list[StoreNotice]) -> Opene
         if set(applied(connection)) - known:
             return Opened(_query_only(connection), False, (*notices, _newer(path)))
         _migrate(connection, path, options)
+        if options.migrations is MIGRATIONS and not _has_tables(connection):
+            raise _corrupt("a table is missing")
     except BaseException:
         connection.close()
         raise
@@ -236,9 +239,19 @@ def _check(connection: sqlite3.Connection, *, limit_seconds: float) -> None:
     finally:
         connection.set_progress_handler(None, 0)
     if answer != "ok":
-        complaint = sqlite3.DatabaseError(str(answer))
-        complaint.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise complaint
+        raise _corrupt(str(answer))
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    """Whether the tables are there without which no run can be recorded."""
+    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return {"runs", "events", "chats"} <= {name for (name,) in found}
+
+
+def _corrupt(text: str) -> sqlite3.DatabaseError:
+    complaint = sqlite3.DatabaseError(text)
+    complaint.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return complaint
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, options: OpenOptions) -> None:

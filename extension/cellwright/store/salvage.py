@@ -77,10 +77,14 @@ class Salvage:
     """Large texts of those events whose files are gone."""
 
     def __str__(self) -> str:
+        if not self.runs:
+            return f"No run can be read in {self.source.name!r}."
         said = f"{self.whole} of {self.runs} runs in {self.source.name!r} are whole in the record."
         if self.lacking:
             said += f" {self.lacking} more lack a text that runs shared."
-        if self.lost_events:
+        if self.lost_events and not self.events:
+            said += " All events are lost."
+        elif self.lost_events:
             said += f" {self.lost_events} of {self.events} events are lost."
         return said + (f" {self.missing_texts} large texts are lost." if self.missing_texts else "")
 
