@@ -20,6 +20,9 @@ const SETUP_CODES = new Set([
   'tool_call_as_text'
 ]);
 
+/** Older turns are summed up for the model. */
+const SUMMED_UP = 'summed_up';
+
 export function needsSetup(code: string): boolean {
   return SETUP_CODES.has(code);
 }
@@ -28,12 +31,17 @@ export function needsSetup(code: string): boolean {
 export const NoticeCard = React.memo(function NoticeCard({ block }: { block: NoticeBlock }) {
   const trans = useTrans();
   const actions = useTurnActions();
+  // The record names the command of a notebook cell; here the ring shows the summary.
+  const action =
+    block.code === SUMMED_UP
+      ? trans.__('The ring beside the send button shows what stands for them.')
+      : block.action;
   return (
     <div className={`cw-notice cw-mod-${block.level}`}>
       <Icon name={block.level} />
       <div className="cw-notice-text">
         <Told block={block} />
-        {block.action !== '' && <p className="cw-muted">{block.action}</p>}
+        {action !== '' && <p className="cw-muted">{action}</p>}
         {needsSetup(block.code) && (
           <Button
             icon="key"
@@ -47,7 +55,7 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
       </div>
       {block.level !== 'info' && (
         <CopyButton
-          text={() => [block.text, block.action, block.code].filter(Boolean).join('\n')}
+          text={() => [block.text, action, block.code].filter(Boolean).join('\n')}
           label={trans.__('Copy details')}
         />
       )}

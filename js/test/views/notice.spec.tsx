@@ -40,3 +40,10 @@ it('is a line where there is nothing to unfold', () => {
   showPart(<NoticeCard block={notice()} />);
   expect(screen.getByText(TEXT).tagName).toBe('P');
 });
+
+it('leads to the ring of the panel where the record names a command of the notebook', () => {
+  const action = '%agent context summary shows what stands for them.';
+  showPart(<NoticeCard block={{ ...notice(), code: 'summed_up', action }} />);
+  expect(screen.queryByText(action)).toBeNull();
+  expect(screen.getByText(/ring beside the send button/)).toBeDefined();
+});
