@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from cellwright.events import CellOutput, CellStarted, Event
+from cellwright.events import CellFinished, CellOutput, CellStarted, Event
 from cellwright.outputs import size_of
 from cellwright.prompts import Reply
 from cellwright.settings import Limits
@@ -113,6 +113,8 @@ class Budget:
             self.cells += 1
         elif isinstance(event, CellOutput):
             self.output_bytes += size_of(event.message)
+        elif isinstance(event, CellFinished):
+            self.waited_seconds += event.execution.waited_seconds
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:

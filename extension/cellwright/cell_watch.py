@@ -234,6 +234,7 @@ def after_cell(shell: Any, result: Any = None) -> dict[str, Any]:
         "figures": cell.figures.seen,
         "cpu_seconds": cpu_seconds,
         "rss_bytes": _memory(),
+        "waited_seconds": cell.waited_seconds,
         "notes": list(dict.fromkeys(cell.notes)),
     }
 

@@ -82,6 +82,8 @@ class Execution:
     """What the kernel's processors worked meanwhile; None: it was not measured."""
     rss_bytes: int | None = None
     """Memory of the kernel after it; None: it was not measured."""
+    waited_seconds: float = 0.0
+    """How long it waited for the user to type; no part of ``duration_seconds``."""
 
 
 PROVENANCE = "cellwright"

@@ -335,6 +335,7 @@ class _Folding:
         self.cells.sent(event.cell_id, event.message, self.last_time)
 
     def cell_finished(self, event: CellFinished) -> None:
+        self.waited_seconds += event.execution.waited_seconds
         self.cells.finished(event.cell_id, event.execution)
 
     def _change_call(self, call_id: str, **changes: Any) -> None:

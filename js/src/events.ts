@@ -147,6 +147,8 @@ export interface Execution {
   readonly cpu_seconds?: number | null;
   /** Memory of the kernel after it. */
   readonly rss_bytes?: number | null;
+  /** How long it waited for the user to type; no part of `duration_seconds`. */
+  readonly waited_seconds?: number;
 }
 
 export interface RunStarted {

@@ -51,7 +51,7 @@ export class KeepingHost extends PageHost<KeepingWidget> {
       },
       load: async () => {
         const { KeepingWidget } = await import('./keeping/keeping_widget');
-        const opener = openerOf(app, notebooks);
+        const opener = openerOf(app, notebooks, trans);
         const notebook = (): string => notebooks?.current?.path ?? '';
         const onAssistant = (change: AssistantChange): void => {
           this._assistantChanged.emit(change);

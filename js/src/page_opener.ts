@@ -1,5 +1,7 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { showErrorMessage } from '@jupyterlab/apputils';
 import { PageConfig } from '@jupyterlab/coreutils';
+import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Opener } from './views/opening';
 import type { NotebookPort, NotebookRegistry } from './models/notebooks';
@@ -9,7 +11,11 @@ const OPEN_DOCUMENT = 'docmanager:open';
 const WAIT_MILLISECONDS = 10_000;
 
 /** Opens runs, documents, cells of notebooks and addresses in this window. */
-export function openerOf(app: JupyterFrontEnd, notebooks: NotebookRegistry | null): Opener {
+export function openerOf(
+  app: JupyterFrontEnd,
+  notebooks: NotebookRegistry | null,
+  trans: TranslationBundle
+): Opener {
   const { commands } = app;
   return {
     run: commands.hasCommand(OPEN_RUNS)
@@ -28,11 +34,18 @@ export function openerOf(app: JupyterFrontEnd, notebooks: NotebookRegistry | nul
         return null;
       }
       return () => {
-        void commands.execute(OPEN_DOCUMENT, { path }).then(() => {
-          if (anchor.startsWith('cell ') && notebooks !== null) {
-            reveal(notebooks, path, anchor.slice('cell '.length));
+        commands.execute(OPEN_DOCUMENT, { path }).then(
+          () => {
+            if (anchor.startsWith('cell ') && notebooks !== null) {
+              reveal(notebooks, path, anchor.slice('cell '.length));
+            }
+          },
+          (error: unknown) => {
+            // It was moved or deleted outside of JupyterLab.
+            const message = error instanceof Error ? error.message : String(error);
+            void showErrorMessage(trans.__('Cannot open %1', path), message);
           }
-        });
+        );
       };
     }
   };

@@ -22,7 +22,7 @@ export class PanelSession implements IDisposable {
     this._model = openPanel({ settings: app.serviceManager.serverSettings, notebooks, trans });
     const { highlight, requests } = host;
     const pages = pageLinks(app);
-    const links = { pages, opener: openerOf(app, notebooks), editor: editorOf(host) };
+    const links = { pages, opener: openerOf(app, notebooks, trans), editor: editorOf(host) };
     widget.fill({ panel: this._model, notebooks, settings, requests, trans, highlight, ...links });
     this._parts = DisposableSet.from([
       this._model,

@@ -110,7 +110,8 @@ const NESTED: Nested = {
     note: true,
     figures: true,
     cpu_seconds: true,
-    rss_bytes: true
+    rss_bytes: true,
+    waited_seconds: true
   },
   NamedCell: {
     cell_id: true,

@@ -112,6 +112,16 @@ def test_a_chat_of_a_closed_notebook_opens_it_before_anything_runs(page: Noteboo
     assert page.turns.count() == 1
     assert running(page, "kernels") == before
 
+    # the file is away for a while, and the person is told
+    file = page.lab.server.folder / first
+    file.rename(file.with_suffix(".away"))
+    page.button("Open notebook").click()
+    told = page.lab.page.get_by_role("dialog")
+    expect(told).to_contain_text(f"Cannot open {first}")
+    page.lab.page.keyboard.press("Escape")
+    expect(told).to_have_count(0)
+    file.with_suffix(".away").rename(file)
+
     page.button("Open notebook").click()
     page.lab.page.wait_for_function(
         "path => window.jupyterapp.shell.currentWidget?.context?.path === path", arg=first

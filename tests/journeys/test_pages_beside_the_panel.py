@@ -128,7 +128,7 @@ def look(page: NotebookPage, root: str, state: str, hole: int = HOLE_PIXELS) -> 
     for width, size in VIEWPORTS.items():
         page.lab.page.set_viewport_size(size)
         page.lab.page.wait_for_timeout(150)
-        for theme in ("light", "dark") if width == "wide" else ("light",):
+        for theme in ("light", "dark"):
             use_theme(page.lab, theme)
             page.lab.screenshot(f"beside-{state}-{width}-{theme}")
         found += [f"{width}: {fault}" for fault in page.lab.page.evaluate(FAULTS, [root, hole])]

@@ -118,6 +118,35 @@ def test_what_the_channel_drops_is_said_and_the_last_state_is_asked_for(
     assert run(fresh, "print('next')").text == "next\n"
 
 
+SLOWLY = """
+import queue, threading, time
+session = get_ipython().kernel.session
+before, waiting, is_slow = session.send, queue.Queue(), False
+def send(stream, message, *more, **named):
+    kind = message["msg_type"] if isinstance(message, dict) else message
+    if is_slow and kind in ("update_display_data", "stream", "status"):
+        return waiting.put((stream, message, more, named))
+    return before(stream, message, *more, **named)
+def carry():
+    while True:
+        stream, message, more, named = waiting.get()
+        time.sleep(0.9)
+        before(stream, message, *more, **named)
+session.send = send
+threading.Thread(target=carry, daemon=True).start()
+"""
+"""Outputs are still on their way seconds after the reply, as on a busy machine."""
+
+
+def test_outputs_that_come_long_after_the_reply_are_late_and_not_lost(fresh: FreshKernel) -> None:
+    """13.16."""
+    run(fresh, SLOWLY)
+    ran = run(fresh, f"is_slow = True\n{MANY_UPDATES.replace(f'range({UPDATES})', 'range(5)')}")
+    assert ran.execution.note == ""
+    assert (ran.plain, ran.text) == (["'value 4'"], "last line\n")
+    assert run(fresh, "is_slow = False\nprint('next')").text == "next\n"
+
+
 def test_a_cell_whose_idle_was_dropped_ends_with_its_reply(fresh: FreshKernel) -> None:
     """13.16."""
     run(fresh, f"DROPPED = 'status'\n{DROPS}")

@@ -1,4 +1,7 @@
-"""A server whose people say themselves who they are: Ada owns it, the others are guests."""
+"""A server whose people say themselves who they are: Ada owns it, the others are guests.
+
+Programs say it in a header, browsers in a cookie.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ class NamedPeople(IdentityProvider):
     """Believes whoever says who they are."""
 
     async def get_user(self, handler: Any) -> User | None:
-        return User(handler.request.headers.get("X-Person", "ada"))
+        named = handler.request.headers.get("X-Person") or handler.get_cookie("person")
+        return User(named or "ada")
 
     def is_token_authenticated(self, handler: Any) -> bool:
         return True

@@ -233,6 +233,26 @@ async def test_input_of_a_cell_is_typed_by_the_page_that_drives(
     assert tab.states[chat]["input"] is None
 
 
+async def test_the_time_in_which_the_person_types_is_no_time_of_the_run(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [run_cell("name = input('Who? ')"), text("Done.")]
+    tab, chat, _ = await live.ready()
+    began = time.monotonic()
+    await tab.ask(chat, "ask me")
+    request = (await tab.phase(chat, "input"))["input"]["request"]
+    await asyncio.sleep(WAITED_SECONDS)
+    await tab.send(type="input", chat=chat, request=request, value="Ada")
+    finished = await tab.finished()
+    took = time.monotonic() - began
+    (cell,) = tab.of_kind("cell_finished")
+    assert cell["execution"]["waited_seconds"] >= WAITED_SECONDS
+    assert finished["duration_seconds"] <= took - WAITED_SECONDS
+    assert cell["execution"]["duration_seconds"] <= finished["duration_seconds"]
+    (tool,) = tab.of_kind("tool_finished")
+    assert tool["duration_seconds"] <= finished["duration_seconds"]
+
+
 async def test_stop_ends_the_waiting_for_input(live: Live, scripted: FakeService) -> None:
     scripted.script = [run_cell("import getpass; getpass.getpass('Word: ')")]
     tab, chat, _ = await live.ready()

@@ -36,7 +36,9 @@ LOST = (
     "Displays are shown in their last state; of text some may be missing."
 )
 IDLE_SECONDS = 4.0
-"""After the reply, outputs that are still on their way come within this time."""
+"""After the reply, a channel that says nothing for so long has nothing more on its way."""
+BACKLOG_SECONDS = 60.0
+"""So long at most are outputs read that were sent before the reply and not read yet."""
 
 
 class CellRun:
@@ -66,6 +68,7 @@ class CellRun:
         self._sent_at = time.monotonic()
         self._reply: Mapping[str, Any] | None = None
         self._replied_at = 0.0
+        self._heard_at = 0.0
         self._idle_at: float | None = None
         self._reason = ""
         self._interrupts = 0
@@ -83,8 +86,12 @@ class CellRun:
             return True
         if self._reply is None:
             return False
-        lost = time.monotonic() - self._replied_at > IDLE_SECONDS
-        return self._idle_at is not None or lost
+        if self._idle_at is not None:
+            return True
+        now = time.monotonic()
+        # While outputs come that were sent before the reply, they are late and not lost.
+        is_silent = now - max(self._replied_at, self._heard_at) > IDLE_SECONDS
+        return is_silent or now - self._replied_at > BACKLOG_SECONDS
 
     @property
     def is_stopped(self) -> bool:
@@ -128,6 +135,7 @@ class CellRun:
             if self._reply is None:
                 self._reply, self._replied_at = message.content, time.monotonic()
             return
+        self._heard_at = time.monotonic()
         if message.type == "status" and message.content.get("execution_state") == "idle":
             # A child process that was forked may say it again.
             self._idle_at = self._idle_at or time.monotonic()

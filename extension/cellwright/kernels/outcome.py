@@ -33,12 +33,14 @@ def execution(
     """The value of a finished cell.
 
     Args:
+        duration_seconds: From its start to its end, with the time in which the user typed.
         report: What ``cell_watch.after_cell`` found; empty where there is no probe.
     """
     notes = [*([note] if note else []), *report.get("notes", ())]
+    waited = float(report.get("waited_seconds", 0.0))
     return Execution(
         status=status,
-        duration_seconds=duration_seconds,
+        duration_seconds=max(0.0, duration_seconds - waited),
         error=error if status == "error" else None,
         execution_count=report.get("execution_count"),
         result_summary=safe_text(report.get("result_summary", "")),
@@ -49,6 +51,7 @@ def execution(
         figures=tuple(safe_text(text) for text in report.get("figures", ())),
         cpu_seconds=report.get("cpu_seconds"),
         rss_bytes=report.get("rss_bytes"),
+        waited_seconds=waited,
         note=" ".join(notes),
     )
 

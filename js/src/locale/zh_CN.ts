@@ -74,6 +74,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'The notebook of this chat, %1, is not open.': '此聊天的笔记本 %1 未打开。',
   'Open it to ask, or begin a new chat.': '请打开它后再提问，或开始新的聊天。',
   'Open notebook': '打开笔记本',
+  'Cannot open %1': '无法打开 %1',
   'Running in another tab, which inserts the cells.': '正在另一个标签页中运行，由它插入单元格。',
   'Runs are not kept: they are gone when the server stops.':
     '运行记录不会保存：服务器停止后即消失。',

@@ -7,6 +7,8 @@ import { allowedMode } from './modes';
 
 /** What is allowed as long as the server has not said more. */
 const CAUTIOUS_MODES: readonly Mode[] = ['plan', 'ask'];
+/** While nothing can be recorded, the server is asked this often whether it can again. */
+const ASK_AGAIN_MILLISECONDS = 5000;
 
 /** The model service: what is set, and what an administrator allows. */
 export class ServiceModel {
@@ -48,13 +50,39 @@ export class ServiceModel {
     return allowedMode(wanted, this.modes);
   }
 
+  dispose(): void {
+    this._isDisposed = true;
+    clearTimeout(this._timer);
+    Signal.clearData(this);
+  }
+
   private _set(state: ServiceState): void {
+    if (this._isDisposed) {
+      return;
+    }
+    clearTimeout(this._timer);
+    if (!state.recording) {
+      this._askAgain();
+    }
     this._state = state;
     this._changed.emit(state);
+  }
+
+  /** The record is written once its lock goes, and no event of a run tells of that. */
+  private _askAgain(): void {
+    this._timer = setTimeout(() => {
+      this.refresh().catch(() => {
+        if (!this._isDisposed) {
+          this._askAgain();
+        }
+      });
+    }, ASK_AGAIN_MILLISECONDS);
   }
 
   private readonly _rest: Pick<Rest, 'service' | 'changeService'>;
   private readonly _changed = new Signal<this, ServiceState | null>(this);
   private _state: ServiceState | null = null;
   private _preferredMode: Mode | null = null;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+  private _isDisposed = false;
 }

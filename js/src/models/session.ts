@@ -161,7 +161,7 @@ export class PanelModel implements IDisposable {
     socket.stateChanged.disconnect(this._onLink, this);
     socket.qualityChanged.disconnect(this._refreshNotices, this);
     notebooks?.currentChanged.disconnect(this._onNotebook, this);
-    Signal.clearData(this._service);
+    this._service.dispose();
     Signal.clearData(this._list);
     Signal.clearData(this._board);
     this._link?.dispose();

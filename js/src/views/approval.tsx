@@ -10,6 +10,8 @@ import { cardTitle } from './words';
 
 /** A card that appears under a hand that types or clicks must not take that for an answer. */
 const ARMED_AFTER_MILLISECONDS = 400;
+/** An answer that follows another one sooner belongs to a double click. */
+const TWICE_MILLISECONDS = 1000;
 /** Calls of these are asked about every time. */
 const ALWAYS_ASKED = new Set(['install', 'destroy']);
 
@@ -46,8 +48,13 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
     }
   }, []);
 
+  const answeredAt = React.useRef(-TWICE_MILLISECONDS);
+
   const answer = (reply: ApprovalAnswer): void => {
-    if (isArmed && actions.canAnswer) {
+    // The second click of a double click would be told that the call waits for nothing.
+    const isAgain = performance.now() - answeredAt.current < TWICE_MILLISECONDS;
+    if (isArmed && actions.canAnswer && !isAgain) {
+      answeredAt.current = performance.now();
       onAnswered();
       actions.answer(card.callId, reply);
     }

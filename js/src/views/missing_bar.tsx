@@ -10,8 +10,12 @@ import { useSignal } from './signal';
 export function MissingBar({ panel }: { panel: Panel }) {
   const trans = useTrans();
   const missing = useSignal(panel.missingChanged, () => panel.missing);
+  // A chat of a notebook that is closed says so itself; these cells are another one's.
+  const isElsewhere = useSignal(panel.noticesChanged, () =>
+    panel.notices.some(({ code }) => code === 'notebook_closed')
+  );
   const count = missing.reduce((sum, { cells }) => sum + cells.length, 0);
-  if (count === 0) {
+  if (count === 0 || isElsewhere) {
     return null;
   }
   return (

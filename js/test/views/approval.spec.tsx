@@ -70,6 +70,22 @@ it('takes no answer in the first 400 ms, by click or by key', () => {
   expect(answers).toEqual([['call-1', APPROVED]]);
 });
 
+it('takes the second click of a double click for none, and a later one for an answer', () => {
+  ask();
+  wait(400);
+  fireEvent.click(button('Approve'));
+  wait(200);
+  fireEvent.click(button('Approve'));
+  expect(answers).toEqual([['call-1', APPROVED]]);
+  // the first one may have been refused
+  wait(1000);
+  fireEvent.click(button('Approve'));
+  expect(answers).toEqual([
+    ['call-1', APPROVED],
+    ['call-1', APPROVED]
+  ]);
+});
+
 it.each([
   ['Ctrl+Enter', { key: 'Enter', ctrlKey: true }, APPROVED],
   ['⌘+Enter', { key: 'Enter', metaKey: true }, APPROVED],

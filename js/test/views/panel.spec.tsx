@@ -146,6 +146,14 @@ it('offers the cells that were made while the notebook was closed', async () => 
     ['discardMissing', 'run-1'],
     ['discardMissing', 'run-2']
   ]);
+  // beside a chat of another notebook, which is closed, they would seem to be of that one
+  stage.panel.notices = [
+    { kind: 'notice', level: 'warning', code: 'notebook_closed', text: 'closed', action: '' }
+  ];
+  act(() => {
+    stage.panel.noticesChanged.emit(stage.panel.notices);
+  });
+  expect(screen.queryByText('3 cells were made while this notebook was closed.')).toBeNull();
 });
 
 it('shows nothing but that it is switched off where the server says so', async () => {
