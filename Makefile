@@ -1,6 +1,6 @@
 # make demo      the main job, with no key and no network
 # make test      everything that continuous integration runs
-# make check     its quick half: formats, types, layers
+# make check     its quick half: formats, types, rooms
 # make help      the other targets
 
 .POSIX:
@@ -18,7 +18,7 @@ SHARED = --dist worksteal
 # Plugins that no test uses take seconds of each process
 UNUSED = -p no:anyio -p no:inline_snapshot
 UNIT = $(BIN)/pytest $(UNUSED) -p no:schemathesis
-# Branches of all but the edges (tests/layers.toml) that the tests must take, in percent
+# Branches of all but the edges (tests/coverage_gate.py) that the tests must take, in percent
 BRANCHES = 95
 # make demo LAB=1 opens the demo's notebook in JupyterLab
 LAB =
@@ -35,7 +35,7 @@ INSTALLED = .venv/share/jupyter/labextensions/cellwright
 help:
 	@echo "make setup          .venv and node_modules, with everything the tests need"
 	@echo "make demo [LAB=1]   the main job with the demo model; LAB=1 opens it in JupyterLab"
-	@echo "make check          formats, linters, types, layers"
+	@echo "make check          formats, linters, types, rooms"
 	@echo "make test           everything; what continuous integration runs"
 	@echo "make test-fast      Python tests that need no kernel, server or browser"
 	@echo "make bench          how much time and memory cellwright itself takes"
@@ -99,7 +99,8 @@ check-style: .venv/setup.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/typos
-	$(BIN)/pytest -q tests/test_layers.py
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q tests/test_rooms.py
 
 test: setup
 	.ci/ensure-chromium

@@ -19,23 +19,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.demo.server import MODEL, DemoServer
-from cellwright.few_shot import DemoSet
-from cellwright.few_shot_selection import Rule, select
+from cellwright.agent.typed_answers import TypedAnswers
+from cellwright.bench.few_shot_selection import Rule, select
+from cellwright.context.few_shot import DemoSet
+from cellwright.demo.server import DemoServer
+from cellwright.demo.wire import MODEL
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.llm.openai import OpenAILM
+from cellwright.llm.signatures import Signature
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import Usage
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import ServiceSettings
-from cellwright.signatures import Signature
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.typed_answers import TypedAnswers
-from cellwright.usage import Usage
+from cellwright.text.redaction import Redactor
 
 SETUP = """
 import pandas as pd

@@ -28,12 +28,12 @@ from pathlib import Path
 
 from library_vectors import Questions, compared
 
-from cellwright.library.libraries import Libraries
-from cellwright.library.searching import Scope, Searcher
+from cellwright.knowledge.library.libraries import Libraries
+from cellwright.knowledge.library.searching import Scope, Searcher
+from cellwright.knowledge.library.store_vectors import keep_vectors, unembedded
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
-from cellwright.store.library_vectors import keep_vectors, unembedded
 
 SYLLABLES = (
     "lu re ti mo ca den ver log sta tion ing pre con dat fra me col umn ra ge net work pol icy sol "

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.embedding import Embedder
-from cellwright.library import Library
-from cellwright.library.nearest_pieces import margin_of
-from cellwright.library.nearness import Nearness
-from cellwright.library.searching import Scope, Searcher
+from cellwright.knowledge.library import Library
+from cellwright.knowledge.library.nearest_pieces import margin_of
+from cellwright.knowledge.library.nearness import Nearness
+from cellwright.knowledge.library.searching import Scope, Searcher
+from cellwright.knowledge.library.vector_extension import Wanted, compare_all, extension_problem
+from cellwright.llm.embedding import Embedder
 from cellwright.store.database import open_database
-from cellwright.store.vector_extension import Wanted, compare_all, extension_problem
 
 __all__ = ["Questions", "compared"]
 

@@ -23,21 +23,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm import Capabilities, LMEvent
-from cellwright.lm.openai_format import parameters_of
-from cellwright.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage, text_of
+from cellwright.llm import Capabilities, LMEvent
+from cellwright.llm.openai_format import parameters_of
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.prompts import Parameters, Prompt, Reply
-from cellwright.redaction import Redactor
+from cellwright.record.messages import (
+    AssistantMessage,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
+from cellwright.record.prompts import Parameters, Prompt, Reply
+from cellwright.record.usage import Usage
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.store.blocks import BlockStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import Usage
+from cellwright.text.redaction import Redactor
 
 __all__ = ["FACTS", "FACT_TURN", "Fact", "Measured", "ReadingLM", "code_of", "talk"]
 

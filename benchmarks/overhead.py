@@ -27,7 +27,7 @@ from clocked_service import ClockedService, Exchange
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
-from cellwright.events import CellOutput
+from cellwright.record.events import CellOutput
 
 TOOL = {
     "type": "function",
@@ -184,14 +184,15 @@ def _bare_lane(service: ClockedService) -> Iterator[Lane]:
 
 @contextmanager
 def _client_lane(service: ClockedService) -> Iterator[Lane]:
-    from cellwright.conversation import Conversation, Place, Question
     from cellwright.kernels.fresh import start_kernel
-    from cellwright.lm.openai import OpenAILM
-    from cellwright.prompts import Parameters
-    from cellwright.redaction import Redactor
+    from cellwright.llm.openai import OpenAILM
+    from cellwright.record.prompts import Parameters
+    from cellwright.session.conversation import Conversation
+    from cellwright.session.questions import Place, Question
     from cellwright.settings import Limits, ServiceSettings
     from cellwright.store.database import open_database
     from cellwright.store.runs import RunStore
+    from cellwright.text.redaction import Redactor
 
     database = open_database(Path(os.environ["CELLWRIGHT_HOME"]) / "client.sqlite")
     model = OpenAILM(ServiceSettings(base_url=service.base_url, api_key="x"))

@@ -31,13 +31,13 @@ from lab import LabPage, LabServer, running_lab
 from playwright.sync_api import Browser, Response, sync_playwright
 from streaming_service import StreamingService
 
-from cellwright.events import ModelReplied, RunFinished, RunStarted
-from cellwright.messages import AssistantMessage
-from cellwright.prompts import Parameters
+from cellwright.record.events import ModelReplied, RunFinished, RunStarted
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import Usage
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import Usage
 
 Figures = dict[str, float]
 

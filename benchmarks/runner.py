@@ -81,10 +81,10 @@ class AnsweringLM:
         self._codes = codes
 
     def stream(self, prompt: Any, stop: Any) -> Generator[Any, None, Any]:
-        from cellwright.events import TextDelta
-        from cellwright.messages import AssistantMessage, ToolCall, ToolMessage
-        from cellwright.prompts import Reply
-        from cellwright.usage import Usage
+        from cellwright.record.events import TextDelta
+        from cellwright.record.messages import AssistantMessage, ToolCall, ToolMessage
+        from cellwright.record.prompts import Reply
+        from cellwright.record.usage import Usage
 
         done = sum(isinstance(message, ToolMessage) for message in prompt.messages)
         usage = Usage(100, 10)
@@ -95,7 +95,7 @@ class AnsweringLM:
         return Reply(AssistantMessage(ANSWER), "stop", usage, "mock")
 
     def capabilities(self, model: str) -> Any:
-        from cellwright.lm import Capabilities
+        from cellwright.llm import Capabilities
 
         return Capabilities()
 
@@ -104,9 +104,9 @@ def run_ours(count: int, root: Path, how: Any, codes: tuple[str, ...] = ()) -> N
     """Run so many samples; all of them must pass."""
     from cellwright.bench.agents import model_agent
     from cellwright.bench.attempt import Job, Laboratory, attempt
-    from cellwright.bench.checks import Answer
     from cellwright.bench.runner import Options, Runner
     from cellwright.bench.suites import Item, Suite
+    from cellwright.bench.text_checks import Answer
     from cellwright.settings import Limits
 
     limits = Limits(step_limit=len(codes) + 2)
@@ -143,7 +143,7 @@ def our_rooms(python: str, *, forked: bool) -> Iterator[Any]:
 
 
 def ours_trivial(setting: Setting) -> dict[str, float]:
-    from cellwright.bench.rooms import Rooms
+    from cellwright.bench.environments import Rooms
 
     found: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -222,7 +222,7 @@ def ours_fork(setting: Setting) -> dict[str, float]:
 
 
 def ours_memory(setting: Setting) -> dict[str, float]:
-    from cellwright.bench.rooms import Rooms
+    from cellwright.bench.environments import Rooms
 
     with tempfile.TemporaryDirectory() as folder:
         run_ours(MANY_SAMPLES, Path(folder), How(Rooms({}), WORKERS))

@@ -22,15 +22,16 @@ from pathlib import Path
 
 from long_session import REPORT_SOURCE, ReadingLM, question_of
 
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.stopping import Stop
 from cellwright.store.blocks import BlockStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 PAGE_KILOBYTES = os.sysconf("SC_PAGE_SIZE") / 1_000 if hasattr(os, "sysconf") else 0.0
 PARTS = 10

@@ -23,14 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cellwright.events import Event, ModelReplied, RunFinished, RunStarted
-from cellwright.messages import AssistantMessage
-from cellwright.prompts import Parameters
+from cellwright.record.events import Event, ModelReplied, RunFinished, RunStarted
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import Usage
 from cellwright.store.chat_claims import ChatBusyError
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import Usage
 
 WORKERS = ("kernel", "server")
 STEPS = 8

@@ -9,11 +9,11 @@ from typing import Any
 
 from fake_service import MODEL, FakeService, Script
 
-from cellwright.lm import LM, LMEvent
-from cellwright.lm.openai import OpenAILM
-from cellwright.lm.pacing import Pace
-from cellwright.messages import Message, TextPart, UserMessage
-from cellwright.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.llm import LM, LMEvent
+from cellwright.llm.openai import OpenAILM
+from cellwright.llm.pacing import Pace
+from cellwright.record.messages import Message, TextPart, UserMessage
+from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
 from cellwright.stopping import Stop
 
 QUICK = Pace(backoff_seconds=0.01)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from coverage import Coverage
 from coverage.exceptions import NoSource
-from layer_table import PROJECT, ROOTS
+from source_tree import PROJECT, ROOTS
 
 __all__ = ["Changed", "changed_lines", "report"]
 

@@ -23,7 +23,7 @@ from fake_service import MODEL, FakeService
 from quick_kernels import kernels_forked, without_forks
 
 from cellwright.cli import main
-from cellwright.events import Event
+from cellwright.record.events import Event
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

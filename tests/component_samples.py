@@ -10,9 +10,10 @@ from typing import Any
 
 from fakes import make_context
 
-from cellwright.components import Component, Message, ToolContext
-from cellwright.content import ComponentOutput, for_model
-from cellwright.messages import TextPart
+from cellwright.record.content import ComponentOutput, for_model
+from cellwright.record.messages import TextPart
+from cellwright.tools import Component, ToolContext
+from cellwright.tools.message import Message
 
 __all__ = [
     "Both",

@@ -16,7 +16,8 @@ from typing import Any
 from openai import OpenAI
 
 from cellwright.demo.analyst import Answer, next_answer
-from cellwright.demo.server import MODEL, DemoServer
+from cellwright.demo.server import DemoServer
+from cellwright.demo.wire import MODEL
 
 __all__ = [
     "HELLO",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from layer_table import PROJECT
+from source_tree import PROJECT
 
 __all__ = ["ALLOWED", "documented"]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union
 
 from hypothesis import strategies as st
 
-from cellwright.events import EVENT_CLASSES, Event
+from cellwright.record.events import EVENT_CLASSES, Event
 
 __all__ = ["events", "json_values", "values_of"]
 

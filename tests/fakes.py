@@ -7,14 +7,14 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.cells import Cell, Execution
-from cellwright.components import ToolContext, ToolLimits
 from cellwright.errors import ToolError
-from cellwright.events import CellAdded, CellEdited, CellEvent, CellOutput, CellRemoved
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.notebooks.confirming import check_source
-from cellwright.outputs import OutputMessage, StreamOutput
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.events import CellAdded, CellEdited, CellEvent, CellOutput, CellRemoved
+from cellwright.record.outputs import OutputMessage, StreamOutput
 from cellwright.stopping import Stop
+from cellwright.tools import ToolContext, ToolLimits
 
 __all__ = ["FakeKernel", "FakeNotebook", "MemoryShelf", "Played", "make_context"]
 

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cellwright.adapters.chat_fields import ChatFields
-from cellwright.adapters.field_adapter import FieldAdapter
-from cellwright.adapters.json_fields import JsonFields
-from cellwright.adapters.xml_fields import XmlFields
-from cellwright.signatures import MISSING, Field, Signature
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.field_adapter import FieldAdapter
+from cellwright.llm.adapters.json_fields import JsonFields
+from cellwright.llm.adapters.xml_fields import XmlFields
+from cellwright.llm.signatures import MISSING, Field, Signature
 
 __all__ = [
     "ADAPTERS",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from recorded_runs import called, cell_run, record_of, replied, result
 
-from cellwright.cells import Cell
-from cellwright.events import (
+from cellwright.record.cells import Cell
+from cellwright.record.events import (
     CellAdded,
     ModelAsked,
     Notice,
@@ -17,10 +17,16 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, UserMessage
-from cellwright.outputs import DisplayData, ErrorOutput, StreamOutput
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
+from cellwright.record.messages import (
+    AssistantMessage,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
 
 MARKED = "document.documentElement.setAttribute('hacked','1')"
 

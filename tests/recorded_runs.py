@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cellwright.cells import Cell, Execution
-from cellwright.events import (
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellAdded,
@@ -24,7 +24,7 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
@@ -33,10 +33,16 @@ from cellwright.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.outputs import DisplayData, ErrorOutput, ExecuteResult, OutputMessage, StreamOutput
-from cellwright.prompts import Manifest, Parameters
-from cellwright.recording import RecordedEvent, RunRecord, fold
-from cellwright.usage import Usage
+from cellwright.record.outputs import (
+    DisplayData,
+    ErrorOutput,
+    ExecuteResult,
+    OutputMessage,
+    StreamOutput,
+)
+from cellwright.record.prompts import Manifest, Parameters
+from cellwright.record.run_record import RecordedEvent, RunRecord, fold
+from cellwright.record.usage import Usage
 
 RUN_ID = "20261121-093015-ab12cd"
 START = 1_795_253_415.0

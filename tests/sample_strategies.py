@@ -9,7 +9,7 @@ from typing import Any
 from event_strategies import json_values, values_of
 from hypothesis import strategies as st
 
-from cellwright.bench.sample import (
+from cellwright.exports.sample import (
     NoticeGiven,
     ReplyGiven,
     SampleCell,
@@ -20,10 +20,10 @@ from cellwright.bench.sample import (
     ToolCalled,
     WrittenCell,
 )
-from cellwright.bench.sample_messages import format_messages
-from cellwright.content import Content
-from cellwright.messages import AssistantMessage, ImagePart, Message, TextPart, ToolCall
-from cellwright.outputs import Output, to_nbformat
+from cellwright.exports.sample_messages import format_messages
+from cellwright.record.content import Content
+from cellwright.record.messages import AssistantMessage, ImagePart, Message, TextPart, ToolCall
+from cellwright.record.outputs import Output, to_nbformat
 
 __all__ = ["messages", "samples"]
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from cellwright.events import TextDelta
-from cellwright.lm import Capabilities, LMEvent
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.prompts import Prompt, Reply
+from cellwright.llm import Capabilities, LMEvent
+from cellwright.record.events import TextDelta
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.usage import Usage
 from cellwright.stopping import Stop
-from cellwright.usage import Usage
 
 __all__ = ["Answer", "ScriptedLM", "calls", "says"]
 

@@ -9,12 +9,11 @@ from typing import Any, cast
 import pytest
 from scripted_model import Answer, ScriptedLM, calls, says
 
-from cellwright.adapters.native import NativeAdapter
-from cellwright.agent import AgentParts, History, run
-from cellwright.budget import Budget
-from cellwright.components import Component, ToolContext, ToolYield
-from cellwright.components.registry import Registry
-from cellwright.content import ComponentOutput, Content, text
+from cellwright.agent.loop import AgentParts, History, run
+from cellwright.agent.policy import Answer as Decision
+from cellwright.agent.policy import Policy
+from cellwright.agent.publishing import Publisher
+from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.context.normalise import normalise
 from cellwright.errors import (
     KernelDiedError,
@@ -23,7 +22,11 @@ from cellwright.errors import (
     RunCancelled,
     ToolError,
 )
-from cellwright.events import (
+from cellwright.kernels import Kernel
+from cellwright.llm.adapters.native import NativeAdapter
+from cellwright.llm.budget import Budget
+from cellwright.record.content import ComponentOutput, Content, text
+from cellwright.record.events import (
     ApprovalAnswered,
     Event,
     ModelAsked,
@@ -33,8 +36,7 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.kernels import Kernel
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
@@ -43,16 +45,14 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
-from cellwright.policy import Answer as Decision
-from cellwright.policy import Policy
-from cellwright.prompts import Parameters, Prompt
-from cellwright.publishing import Publisher
-from cellwright.recording import RecordedEvent
-from cellwright.redaction import Redactor
+from cellwright.record.prompts import Parameters, Prompt
+from cellwright.record.run_record import RecordedEvent
 from cellwright.settings import Limits, Mode
-from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
-from cellwright.tool_calls import CallerParts, ToolCaller
+from cellwright.text.redaction import Redactor
+from cellwright.tools import Component, ToolContext, ToolYield
+from cellwright.tools.output_store import Shelf
+from cellwright.tools.registry import Registry
 
 
 class Echo(Component):

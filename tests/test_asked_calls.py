@@ -10,16 +10,19 @@ import pytest
 from recorded_runs import analysis_run, record_of
 from test_agent import ListJournal
 
-from cellwright.adapters import ParsedCall
-from cellwright.asked_calls import code_of, deed_of, words_of
-from cellwright.browser_loads import browser_loads
-from cellwright.budget import Budget
-from cellwright.cells import Cell
-from cellwright.components import Component, ToolContext, ToolYield
-from cellwright.components.cell_running import SeenCells
-from cellwright.components.notebook import AddCell, ArrangeCell, EditCell
-from cellwright.components.registry import Registry
-from cellwright.events import (
+from cellwright.agent.policy import LOADS, Answer, Policy
+from cellwright.agent.publishing import Publisher
+from cellwright.agent.tool_calls import CallerParts, ToolCaller
+from cellwright.exports.evaluated_notebook import evaluated_page
+from cellwright.exports.html import export as html_page
+from cellwright.exports.notebook import notebook as exported_notebook
+from cellwright.kernels import Kernel
+from cellwright.llm.adapters import ParsedCall
+from cellwright.llm.budget import Budget
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.record.asked_calls import code_of, deed_of, words_of
+from cellwright.record.cells import Cell
+from cellwright.record.events import (
     ApprovalAsked,
     CellAdded,
     CellEdited,
@@ -28,21 +31,18 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.exports.evaluated_notebook import evaluated_page
-from cellwright.exports.html import export as html_page
-from cellwright.exports.notebook import notebook as exported_notebook
-from cellwright.kernels import Kernel
-from cellwright.messages import ToolCall, text_of
-from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.policy import LOADS, Answer, Policy
-from cellwright.publishing import Publisher
-from cellwright.recording import RecordedCall
-from cellwright.redaction import Redactor
-from cellwright.replaying import RecordedApprover
+from cellwright.record.messages import ToolCall, text_of
+from cellwright.record.recorded_calls import RecordedCall
+from cellwright.session.replaying import RecordedApprover
 from cellwright.settings import Limits, Mode
-from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
-from cellwright.tool_calls import CallerParts, ToolCaller
+from cellwright.text.browser_loads import browser_loads
+from cellwright.text.redaction import Redactor
+from cellwright.tools import Component, ToolContext, ToolYield
+from cellwright.tools.cell_running import SeenCells
+from cellwright.tools.notebook import AddCell, ArrangeCell, EditCell
+from cellwright.tools.output_store import Shelf
+from cellwright.tools.registry import Registry
 
 PICTURE = "![x](http://evil.test/x.png)"
 CELLS = (

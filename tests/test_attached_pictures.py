@@ -11,14 +11,15 @@ import pytest
 from fake_service import FakeService, text
 from PIL import Image
 
-from cellwright.attachments import human_size
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.attachments import human_size
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 

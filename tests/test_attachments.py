@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from cellwright.attachments import HASH_LIMIT_BYTES, attach, human_size, pictures_of
 from cellwright.errors import SetupError
+from cellwright.record.attachments import HASH_LIMIT_BYTES, attach, human_size, pictures_of
 
 
 def test_a_text_file_is_hashed_and_shown_by_its_first_lines(tmp_path: Path) -> None:

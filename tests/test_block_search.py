@@ -10,15 +10,15 @@ import pytest
 from library.shelves import Page, Served, serving, vectors_like
 from recorded_runs import started
 
-from cellwright import block_search
-from cellwright.block_search import BlockSearch
 from cellwright.context.blocks import RECALLED, Block
-from cellwright.embedding import embedder_of
-from cellwright.events import RunFinished
-from cellwright.rank_fusion import fused
+from cellwright.knowledge.block_vectors import BlockVectors
+from cellwright.knowledge.rank_fusion import fused
+from cellwright.llm.embedding import embedder_of
+from cellwright.record.events import RunFinished
+from cellwright.session import block_search
+from cellwright.session.block_search import BlockSearch
+from cellwright.session.standard_sources import Sources
 from cellwright.settings import ServiceSettings, Settings
-from cellwright.standard_sources import Sources
-from cellwright.store.block_vectors import BlockVectors
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.runs import RunStore
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.browser_loads import browser_loads
-from cellwright.cells import Cell
-from cellwright.components.cell_running import SeenCells
-from cellwright.components.notebook import AddCell, EditCell
+from cellwright.agent.policy import Policy, assess, decide
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.policy import Policy, assess, decide
+from cellwright.record.cells import Cell
 from cellwright.settings import Mode
+from cellwright.text.browser_loads import browser_loads
+from cellwright.tools.cell_running import SeenCells
+from cellwright.tools.notebook import AddCell, EditCell
 
 EXAMPLES: dict[str, list[str]] = json.loads(
     (Path(__file__).parents[1] / "js/test/markdown/loads.json").read_text("utf-8")

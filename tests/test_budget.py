@@ -2,11 +2,11 @@ import contextlib
 
 import pytest
 
-from cellwright.budget import STOP_AT, WINDOW, Budget, RepeatDetector
-from cellwright.messages import AssistantMessage
-from cellwright.prompts import Reply
+from cellwright.llm.budget import STOP_AT, WINDOW, Budget, RepeatDetector
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.prompts import Reply
+from cellwright.record.usage import Price, Usage
 from cellwright.settings import Limits
-from cellwright.usage import Price, Usage
 
 
 def reply(prompt: int = 100, completion: int = 10) -> Reply:

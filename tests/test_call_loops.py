@@ -9,12 +9,13 @@ import pytest
 from fakes import FakeKernel
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.messages import text_of
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.record.messages import text_of
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cellwright.call_progress import CallProgress
-from cellwright.events import Event, Notice, ToolProgress
-from cellwright.publishing import Publisher
-from cellwright.recording import RecordedEvent
-from cellwright.redaction import Redactor
+from cellwright.agent.call_progress import CallProgress
+from cellwright.agent.publishing import Publisher
+from cellwright.record.events import Event, Notice, ToolProgress
+from cellwright.record.run_record import RecordedEvent
+from cellwright.text.redaction import Redactor
 
 
 class ListJournal:

@@ -6,7 +6,7 @@ import json
 import re
 from importlib.metadata import version
 
-from layer_table import PROJECT
+from source_tree import PROJECT
 
 import cellwright
 

@@ -14,23 +14,24 @@ from fakes import FakeKernel
 from recorded_runs import record_of, started
 from scripted_model import ScriptedLM, says
 
-from cellwright.bench.sample_runs import run_of
-from cellwright.bench.sampling import sample_of
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import Event, Notice, RunStarted
-from cellwright.lm import LM
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import TextPart, UserMessage, text_of
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-from cellwright.replaying import OtherModel, replay, rerun
-from cellwright.run_facts import said_so_far
+from cellwright.exports.sample_runs import run_of
+from cellwright.exports.sampling import sample_of
+from cellwright.llm import LM
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.events import Event, Notice, RunStarted
+from cellwright.record.messages import TextPart, UserMessage, text_of
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import from_dict, to_dict
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import OtherModel, replay, rerun
+from cellwright.session.run_facts import said_so_far
 from cellwright.store.chat_settings import filters_of, with_filters
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
-from cellwright.values import from_dict, to_dict
+from cellwright.text.redaction import Redactor
 
 PASTED = "one\r\n\r\n\r\n\r\ntwo"
 PLAIN = "one\n\ntwo"

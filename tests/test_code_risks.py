@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cellwright.code_risks import code_risks
+from cellwright.agent.code_risks import code_risks
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from cellwright import mime_text
-from cellwright.content import (
-    CONTEXT_MIME,
-    OUTPUT_MIME,
+from cellwright.errors import ToolError
+from cellwright.record import mime_text
+from cellwright.record.content import (
     ComponentOutput,
     Content,
     Metrics,
@@ -23,12 +22,12 @@ from cellwright.content import (
     metrics_of,
     text,
 )
-from cellwright.content_types import CONTENT_TYPES, content_schema
-from cellwright.errors import ToolError
-from cellwright.merging import merge, merged_metrics
-from cellwright.messages import ImagePart, TextPart
-from cellwright.usage import ModelUsage, Usage, model_usages
-from cellwright.values import from_dict, to_dict
+from cellwright.record.content_drawing import CONTEXT_MIME, OUTPUT_MIME
+from cellwright.record.content_types import CONTENT_TYPES, content_schema
+from cellwright.record.merging import merge, merged_metrics
+from cellwright.record.messages import ImagePart, TextPart
+from cellwright.record.usage import ModelUsage, Usage, model_usages
+from cellwright.record.values import from_dict, to_dict
 
 EXAMPLES: dict[str, Any] = {
     "text": {"info": "hi"},

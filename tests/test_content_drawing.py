@@ -9,10 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.content import CONTEXT_MIME, ComponentOutput, Content, content
-from cellwright.content_drawing import Drawn, drawn_contents, progress_bar, source_links
-from cellwright.content_types import CONTENT_TYPES
-from cellwright.mime_text import bundle_text
+from cellwright.record.content import ComponentOutput, Content, content
+from cellwright.record.content_drawing import (
+    CONTEXT_MIME,
+    Drawn,
+    drawn_contents,
+    progress_bar,
+    source_links,
+)
+from cellwright.record.content_types import CONTENT_TYPES
+from cellwright.record.mime_text import bundle_text
 
 VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "mark": "bar"}
 PLOTLY: dict[str, Any] = {"data": [], "layout": {}}

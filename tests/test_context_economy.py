@@ -12,14 +12,15 @@ import pytest
 from fake_answers import Request, Wire, text, tool_call
 from fake_service import FakeService
 
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels.fresh import start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import estimate_tokens
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import estimate_tokens
+from cellwright.text.redaction import Redactor
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")
 

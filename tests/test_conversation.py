@@ -13,26 +13,27 @@ from fake_answers import Request, Wire
 from fake_service import Answer, FakeService, error, text, tool_call, tool_calls
 from kernels.lanes import process_of
 
+from cellwright.agent.policy import Answer as Answered
 from cellwright.context.assemble import Quoted
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.events import Event, Notice, RunFinished, RunStarted, ToolStarted
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import UserMessage, text_of
+from cellwright.llm.openai import OpenAILM
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.outputs import ErrorOutput, StreamOutput
-from cellwright.policy import Answer as Answered
-from cellwright.prompts import Parameters
-from cellwright.recording import RecordedEvent, RunRecord, fold
-from cellwright.redaction import Redactor
-from cellwright.replaying import OtherModel, compare, replay, rerun
+from cellwright.record.events import Event, Notice, RunFinished, RunStarted, ToolStarted
+from cellwright.record.messages import UserMessage, text_of
+from cellwright.record.outputs import ErrorOutput, StreamOutput
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RecordedEvent, RunRecord, fold
+from cellwright.record.usage import Price
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import OtherModel, compare, replay, rerun
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import Price
+from cellwright.text.redaction import Redactor
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cellwright.cli import make_parser
-from cellwright.events import RunStatus
+from cellwright.record.events import RunStatus
 from cellwright_magics.arguments import OPTIONS
 from cellwright_magics.commands import COMMANDS, Command
 

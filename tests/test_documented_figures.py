@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from documented_figures import ALLOWED, documented
-from layer_table import PROJECT
+from source_tree import PROJECT
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def written_bytes(folder: Path) -> int:
 
 
 def test_the_record_of_a_sample_is_as_large_as_docs_scale_says(runner: Any, tmp_path: Path) -> None:
-    from cellwright.bench.rooms import Rooms
+    from cellwright.bench.environments import Rooms
 
     runner.run_ours(100, tmp_path, runner.How(Rooms({})))
     kilobytes = written_bytes(tmp_path) / 100 / 1000

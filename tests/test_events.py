@@ -12,9 +12,9 @@ from event_strategies import events
 from hypothesis import given, settings
 from recorded_runs import analysis_run
 
-from cellwright.event_schema import json_schema
-from cellwright.events import EVENT_CLASSES, Event
-from cellwright.values import to_dict
+from cellwright.record.event_schema import json_schema
+from cellwright.record.events import EVENT_CLASSES, Event
+from cellwright.record.values import to_dict
 
 
 @cache

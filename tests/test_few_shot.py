@@ -10,12 +10,8 @@ from typing import Any
 
 import pytest
 
-from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score
-from cellwright.bench.suites.opening import PUBLIC
-from cellwright.errors import SetupError
-from cellwright.few_shot import Demo, DemoSet, dspy_examples, fields_of
-from cellwright.few_shot_selection import (
+from cellwright.agent.typed_answers import TypedAnswers
+from cellwright.bench.few_shot_selection import (
     PUBLIC_SUITES,
     Rule,
     demo_of,
@@ -24,10 +20,14 @@ from cellwright.few_shot_selection import (
     score_of,
     select,
 )
-from cellwright.messages import SystemMessage, UserMessage
-from cellwright.signatures import Code, Signature
-from cellwright.truncation import token_count
-from cellwright.typed_answers import TypedAnswers
+from cellwright.bench.results import ResultFiles
+from cellwright.bench.suites.opening import PUBLIC
+from cellwright.context.few_shot import Demo, DemoSet, dspy_examples, fields_of
+from cellwright.errors import SetupError
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
+from cellwright.llm.signatures import Code, Signature
+from cellwright.record.messages import SystemMessage, UserMessage
+from cellwright.text.truncation import token_count
 
 ASK = Signature.parse("df: DataFrame, question -> answer: str, best: DataFrame")
 PROGRAM = Signature.parse("task -> code: Code, n: int")

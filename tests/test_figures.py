@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from cellwright.figures import FigureWatch, describe_figure
+from cellwright.kernels.figures import FigureWatch, describe_figure
 
 mpl.use("agg")
 

@@ -11,7 +11,7 @@ import pytest
 from babel import Locale
 from PIL import Image
 
-from cellwright.file_kinds import HEAD_BYTES, UNKNOWN, find_encoding, is_text, kind_of
+from cellwright.text.file_kinds import HEAD_BYTES, UNKNOWN, find_encoding, is_text, kind_of
 
 
 def picture(kind: str) -> bytes:

@@ -15,16 +15,17 @@ from cellwright.context.blocks import MemoryBlocks, Recalled
 from cellwright.context.roles import message_as
 from cellwright.context.sizes import total_tokens
 from cellwright.context.summary import is_summary
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import LMContextError
-from cellwright.events import Event, HistoryCompacted, ModelAsked, Notice, RunFinished
-from cellwright.lm import Capabilities
-from cellwright.messages import TextPart, ToolMessage, UserMessage, text_of
-from cellwright.outputs import StreamOutput
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.llm import Capabilities
+from cellwright.record.events import Event, HistoryCompacted, ModelAsked, Notice, RunFinished
+from cellwright.record.messages import TextPart, ToolMessage, UserMessage, text_of
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 CELL = ("run_cell", {"code": "long(0)"})
 LONG = "\n".join(f"line {number} of a long output" for number in range(200))

@@ -13,11 +13,11 @@ import pytest
 
 from cellwright.commands.progress import output_lines
 from cellwright.exports.ansi import ansi_html
-from cellwright.mime_text import bundle_text
-from cellwright.outputs import StreamOutput, fold
-from cellwright.safe_markdown import plain_text, safe_markdown
-from cellwright.text_cleaning import clean
-from cellwright.truncation import shorten
+from cellwright.record.mime_text import bundle_text
+from cellwright.record.outputs import StreamOutput, fold
+from cellwright.text.cleaning import clean
+from cellwright.text.safe_markdown import plain_text, safe_markdown
+from cellwright.text.truncation import shorten
 
 SMALL, FACTOR, RATIO_LIMIT = 60_000, 4, 9.0
 TOO_SHORT_TO_MEASURE_SECONDS = 0.05

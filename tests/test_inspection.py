@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cellwright import probe
-from cellwright.inspection import describe, headline, safe_repr
+from cellwright.kernels import probe
+from cellwright.kernels.inspection import describe, headline, safe_repr
 
 mpl.use("agg")
 

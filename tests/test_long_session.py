@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from fakes import FakeKernel, Played
 
-from cellwright.conversation import Conversation, Place
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.outputs import StreamOutput
-from cellwright.redaction import Redactor
+from cellwright.record.outputs import StreamOutput
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place
 from cellwright.store.blocks import BlockStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "long_session.py"
 TURNS = 40

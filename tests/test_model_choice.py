@@ -10,7 +10,7 @@ import pytest
 from fake_service import FakeService, error
 
 from cellwright.errors import SetupError
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     SystemMessage,
@@ -18,12 +18,7 @@ from cellwright.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.model_choice import (
-    Window,
-    choose_model,
-    models_like,
-    unseen_pictures,
-)
+from cellwright.session.model_choice import Window, choose_model, models_like, unseen_pictures
 from cellwright.settings import ServiceSettings, Settings, from_env
 
 SETTINGS = Settings(

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from cellwright.errors import LMContextError, SetupError
-from cellwright.lm import Capabilities
-from cellwright.lm.learned import Learned
-from cellwright.model_settings import ModelSettings, settings_of
-from cellwright.settings import Settings, from_env
+from cellwright.llm import Capabilities
+from cellwright.llm.learned import Learned
+from cellwright.settings import ModelSettings, Settings, from_env, settings_of
 
 WANTED = {"system_position": "last", "system_notes": "in_place"}
 

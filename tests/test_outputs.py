@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.outputs import (
+from cellwright.record.outputs import (
     ClearOutput,
     DisplayData,
     DisplayUpdate,
@@ -26,7 +26,7 @@ from cellwright.outputs import (
     safe_text,
     to_nbformat,
 )
-from cellwright.values import from_dict, to_dict
+from cellwright.record.values import from_dict, to_dict
 
 
 def out(text: str) -> StreamOutput:

@@ -16,12 +16,11 @@ from scripted_model import ScriptedLM, says
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.sizes import total_tokens
 from cellwright.context.turns import opening_of
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import LMContextError
-from cellwright.events import Event, HistoryCompacted, Notice, RunFinished
-from cellwright.lm import Capabilities
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import (
+from cellwright.llm import Capabilities
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.events import Event, HistoryCompacted, Notice, RunFinished
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
@@ -29,13 +28,15 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
-from cellwright.resuming import is_behind, resumed, with_notes
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.resuming import is_behind, resumed, with_notes
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 PINNED = "The table of customers is called kunden_stamm."
 WORDS = "word " * 480

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.code_risks import CodeRisk
-from cellwright.components import Component, Risk, ToolContext, ToolYield
-from cellwright.components.cell_running import SeenCells
-from cellwright.components.finish import Submit
-from cellwright.components.kernel import InstallPackage
-from cellwright.components.notebook import AddCell, EditCell, RunCell
-from cellwright.content import text
-from cellwright.events import ToolStarted
-from cellwright.policy import RISKS, Answer, Assessment, Policy, assess, decide
+from cellwright.agent.command_risks import CodeRisk
+from cellwright.agent.policy import RISKS, Answer, Assessment, Policy, assess, decide
+from cellwright.record.content import text
+from cellwright.record.events import ToolStarted
 from cellwright.settings import Mode
+from cellwright.tools import Component, Risk, ToolContext, ToolYield
+from cellwright.tools.cell_running import SeenCells
+from cellwright.tools.finish import Submit
+from cellwright.tools.kernel import InstallPackage
+from cellwright.tools.notebook import AddCell, EditCell, RunCell
 
 Kind = Literal["allow", "ask", "refuse"]
 GUARDED = CodeRisk("destroy", "touches guarded files", always_ask=True)

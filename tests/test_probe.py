@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from cellwright import cell_watch
-from cellwright.cell_watch import STATE, after_cell, before_cell
-from cellwright.interrupt_watch import InterruptWatch, StubbornCellError
-from cellwright.probe import FUNCTIONS, answer, answer_text
+from cellwright.kernels import cell_watch
+from cellwright.kernels.cell_watch import STATE, after_cell, before_cell
+from cellwright.kernels.interrupt_watch import InterruptWatch, StubbornCellError
+from cellwright.kernels.probe import FUNCTIONS, answer, answer_text
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_question_that_breaks_is_an_answer_too(shell: InteractiveShell) -> Non
 def test_outside_of_ipython_the_probe_says_so() -> None:
     import subprocess
 
-    code = "from cellwright.probe import answer; print(answer('packages', {}))"
+    code = "from cellwright.kernels.probe import answer; print(answer('packages', {}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "{'refused': 'there is no IPython here'}\n"
 
@@ -472,6 +472,6 @@ def test_an_idle_loop_is_turned_so_that_it_sees_an_interrupt() -> None:
 
 
 def test_an_interrupt_without_python_frames_is_not_in_a_cell() -> None:
-    from cellwright.interrupt_watch import _is_in_cell
+    from cellwright.kernels.interrupt_watch import _is_in_cell
 
     assert not _is_in_cell(None)

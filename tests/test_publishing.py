@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from key_shapes import MadeUp, made_up_keys, made_up_values
 
-from cellwright.cells import Execution
-from cellwright.events import (
+from cellwright.agent.publishing import Publisher
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.record.cells import Execution
+from cellwright.record.events import (
     CellAdded,
     CellFinished,
     CellOutput,
@@ -25,15 +27,13 @@ from cellwright.events import (
     TextDelta,
     ToolStarted,
 )
-from cellwright.messages import AssistantMessage
-from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.outputs import DisplayData, DisplayUpdate, StreamOutput
-from cellwright.publishing import Publisher
-from cellwright.recording import RecordedEvent
-from cellwright.redaction import Redactor
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.outputs import DisplayData, DisplayUpdate, StreamOutput
+from cellwright.record.run_record import RecordedEvent
+from cellwright.record.usage import Usage
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import Usage
+from cellwright.text.redaction import Redactor
 
 KNOWN = "swordfish-swordfish"
 REDACTOR = Redactor({"SERVICE_TOKEN": KNOWN})

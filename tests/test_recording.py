@@ -27,8 +27,8 @@ from recorded_runs import (
     user,
 )
 
-from cellwright.cells import Cell, Execution, source_hash
-from cellwright.events import (
+from cellwright.record.cells import Cell, Execution, source_hash
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellAdded,
@@ -49,11 +49,12 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, text_of
-from cellwright.outputs import DisplayData, DisplayUpdate, ExecuteResult, StreamOutput
-from cellwright.prompts import Parameters
-from cellwright.recording import RecordedCall, RecordedEvent, RunRecord, fold
-from cellwright.usage import Usage
+from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, text_of
+from cellwright.record.outputs import DisplayData, DisplayUpdate, ExecuteResult, StreamOutput
+from cellwright.record.prompts import Parameters
+from cellwright.record.recorded_calls import RecordedCall
+from cellwright.record.run_record import RecordedEvent, RunRecord, fold
+from cellwright.record.usage import Usage
 
 
 def test_a_whole_run_is_told_as_one_value() -> None:

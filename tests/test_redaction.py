@@ -20,11 +20,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from recorded_runs import PIXEL, analysis_run
 
-from cellwright.events import CellOutput, Event, ToolStarted
-from cellwright.messages import ImagePart, TextPart, ToolMessage, UserMessage
-from cellwright.outputs import DisplayData, StreamOutput
-from cellwright.redaction import Cut, Redactor, StreamRedactor
-from cellwright.secret_shapes import KEY_CHARACTERS, KEYS, LONG_WORD, find_shapes
+from cellwright.record.events import CellOutput, Event, ToolStarted
+from cellwright.record.messages import ImagePart, TextPart, ToolMessage, UserMessage
+from cellwright.record.outputs import DisplayData, StreamOutput
+from cellwright.text.redaction import Cut, Redactor, StreamRedactor
+from cellwright.text.secret_shapes import KEY_CHARACTERS, KEYS, LONG_WORD, find_shapes
 
 SECRET = "pa$$ & w0rd/with+odd=chars"
 KNOWN = Redactor({"DB_PASSWORD": SECRET})

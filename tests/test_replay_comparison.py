@@ -1,10 +1,11 @@
 import pytest
 
-from cellwright.cells import Execution
-from cellwright.outputs import DisplayData, ErrorOutput, ExecuteResult, Output, StreamOutput
-from cellwright.prompts import Parameters
-from cellwright.recording import RecordedExecution, RunRecord
-from cellwright.replaying import compare
+from cellwright.record.cells import Execution
+from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, Output, StreamOutput
+from cellwright.record.prompts import Parameters
+from cellwright.record.recorded_cells import RecordedExecution
+from cellwright.record.run_record import RunRecord
+from cellwright.session.replaying import compare
 
 
 def record(*outputs: Output, status: str = "ok", cells: int = 1) -> RunRecord:

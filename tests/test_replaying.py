@@ -11,29 +11,31 @@ from typing import Any
 import pytest
 from fake_service import Answer, FakeService, text, tool_call
 
+from cellwright.agent.policy import Answer as Said
+from cellwright.agent.typed_answers import TypedAnswers
 from cellwright.commands.repeating import difference_lines
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import Event, RunStarted, RunStatus, ToolStarted
 from cellwright.kernels import CellRequest, Kernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.policy import Answer as Said
-from cellwright.prompts import Parameters
-from cellwright.recording import RecordedCall, RunRecord
-from cellwright.redaction import Redactor
-from cellwright.replaying import Difference, OtherModel, compare, replay, rerun
-from cellwright.run import Run
+from cellwright.llm.openai import OpenAILM
+from cellwright.llm.signatures import Signature
+from cellwright.record.events import Event, RunStarted, RunStatus, ToolStarted
+from cellwright.record.prompts import Parameters
+from cellwright.record.recorded_calls import RecordedCall
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import Difference, OtherModel, compare, replay, rerun
+from cellwright.session.run import Run
 from cellwright.settings import Mode
-from cellwright.signatures import Signature
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.typed_answers import TypedAnswers
+from cellwright.text.redaction import Redactor
 from cellwright_magics.repeating import ReplayedRun
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 DOUBLE = "def double(n: int) -> int:\n    'Twice as much.'\n    return 2 * n"
-OFFER = "from cellwright.components.live_registry import LIVE\nLIVE.clear()\nLIVE.add('{0}', {0})"
+OFFER = "from cellwright.tools.live_registry import LIVE\nLIVE.clear()\nLIVE.add('{0}', {0})"
 DOUBLED = [tool_call("double", {"n": 4}), text("It is 8.")]
 
 
@@ -88,7 +90,7 @@ class Desk:
 def desk(kernels: list[FreshKernel], tmp_path: Path) -> Iterator[Desk]:
     recording, fresh = kernels
     for kernel in kernels:
-        run(kernel, "%reset -f\nfrom cellwright.components.live_registry import LIVE\nLIVE.clear()")
+        run(kernel, "%reset -f\nfrom cellwright.tools.live_registry import LIVE\nLIVE.clear()")
     database = open_database(tmp_path / "runs.sqlite")
     yield Desk(Place(recording, RunStore(database), Redactor({}), "cli"), fresh)
     database.close()

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.code_risks import code_risks
-from cellwright.components.cell_running import SeenCells
-from cellwright.components.notebook import RunCell
-from cellwright.events import ToolStarted
-from cellwright.policy import Answer, Policy
+from cellwright.agent.code_risks import code_risks
+from cellwright.agent.policy import Answer, Policy
+from cellwright.record.events import ToolStarted
+from cellwright.tools.cell_running import SeenCells
+from cellwright.tools.notebook import RunCell
 
 ASKS = {
     # Names under which a function is imported, kept or found.

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from cellwright.cells import Cell, Execution
-from cellwright.messages import SystemMessage
-from cellwright.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
-from cellwright.prompts import Parameters
-from cellwright.recording import RecordedCell, RecordedStep, RunRecord
-from cellwright.run import Run
-from cellwright.usage import Usage
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.messages import SystemMessage
+from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
+from cellwright.record.prompts import Parameters
+from cellwright.record.recorded_calls import RecordedStep
+from cellwright.record.recorded_cells import RecordedCell
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import Usage
+from cellwright.session.run import Run
 
 ERROR = ErrorOutput("KeyError", "'x'", ("KeyError: 'x'",))
 CELLS = (

@@ -12,18 +12,18 @@ from fake_service import text as answer
 from scripted_model import Answer, calls, says
 from test_agent import Harness
 
-from cellwright.budget import Budget, LimitReached
-from cellwright.components import Component, ToolContext, ToolYield
-from cellwright.components.registry import Registry
-from cellwright.components.sources import ToolSource, within_caps
-from cellwright.content import text
 from cellwright.demo.transcript import read_conversation
-from cellwright.events import ToolFinished
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import AssistantMessage, TextPart, ToolCall, UserMessage, text_of
-from cellwright.prompts import Parameters, Prompt
+from cellwright.llm.budget import Budget, LimitReached
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.content import text
+from cellwright.record.events import ToolFinished
+from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, UserMessage, text_of
+from cellwright.record.prompts import Parameters, Prompt
 from cellwright.settings import Limits, ServiceSettings
 from cellwright.stopping import Stop
+from cellwright.tools import Component, ToolContext, ToolYield
+from cellwright.tools.registry import Registry
+from cellwright.tools.sources import ToolSource, within_caps
 
 NOTE = "Notice: 9 of 12 steps are used, 3 are left."
 

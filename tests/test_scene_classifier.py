@@ -10,22 +10,23 @@ from fakes import FakeKernel
 from scripted_model import ScriptedLM, says
 
 from cellwright.assistants import Assistant
-from cellwright.conversation import Conversation, Place, Question
+from cellwright.assistants.scenes import Scene, When
+from cellwright.context.turn_sources import Turn
 from cellwright.errors import LMConnectionError, RunCancelled
-from cellwright.events import Notice, RunFinished
-from cellwright.messages import text_of
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
-from cellwright.scene_classifier import PAUSE_SECONDS, SceneClassifier, classifier_of
-from cellwright.scene_source import SceneSource
-from cellwright.scenes import Scene, When
+from cellwright.record.events import Notice, RunFinished
+from cellwright.record.messages import text_of
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import Usage
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.scene_classifier import PAUSE_SECONDS, SceneClassifier, classifier_of
+from cellwright.session.scene_source import SceneSource
 from cellwright.settings import ServiceSettings, Settings, from_env
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
-from cellwright.turn_sources import Turn
-from cellwright.usage import Usage
+from cellwright.text.redaction import Redactor
 
 SCENES = (
     Scene("poems", "Rhyme."),

@@ -9,8 +9,7 @@ from assistant_files import write_assistant
 
 from cellwright.assistants import Assistant
 from cellwright.assistants.files import assistant_named, list_assistants
-from cellwright.scene_source import SceneSource
-from cellwright.scenes import (
+from cellwright.assistants.scenes import (
     THRESHOLD,
     Scene,
     Situation,
@@ -18,7 +17,8 @@ from cellwright.scenes import (
     choose_scene,
     imported_names,
 )
-from cellwright.turn_sources import Turn
+from cellwright.context.turn_sources import Turn
+from cellwright.session.scene_source import SceneSource
 
 DATA, PLOT, DEBUG = Scene("data", "D"), Scene("plotting", "P"), Scene("debug", "B")
 ALL = (DATA, PLOT, DEBUG)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from key_shapes import MadeUp, made_up_keys, made_up_values
 
-from cellwright.redaction import Redactor
-from cellwright.secret_names import Strength, strength_of
-from cellwright.secret_shapes import find_shapes
+from cellwright.text.redaction import Redactor
+from cellwright.text.secret_names import Strength, strength_of
+from cellwright.text.secret_shapes import find_shapes
 
 BLIND = Redactor({})
 SEEDS = 20

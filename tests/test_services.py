@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.services import DEMO_MODEL, open_service
+from cellwright.session.services import DEMO_MODEL, open_service
 from cellwright.settings import ServiceSettings, Settings
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.errors import SetupError
-from cellwright.signatures import (
+from cellwright.llm.signatures import (
     MISSING,
     Code,
     Field,

@@ -9,10 +9,9 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from cellwright.cells import Execution, ExecutionStatus, FileChange, VariableSummary
-from cellwright.components import ToolLimits
-from cellwright.messages import ImagePart, TextPart
-from cellwright.outputs import (
+from cellwright.record.cells import Execution, ExecutionStatus, FileChange, VariableSummary
+from cellwright.record.messages import ImagePart, TextPart
+from cellwright.record.outputs import (
     DisplayData,
     DisplayUpdate,
     ErrorOutput,
@@ -22,8 +21,9 @@ from cellwright.outputs import (
     StreamOutput,
     fold,
 )
-from cellwright.summaries import Summary, summarise
-from cellwright.truncation import token_count
+from cellwright.text.truncation import token_count
+from cellwright.tools import ToolLimits
+from cellwright.tools.summaries import Summary, summarise
 
 LIMITS = ToolLimits()
 OK = Execution("ok", 0.1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.text_cleaning import (
+from cellwright.text.cleaning import (
     OVERTYPED,
     clean,
     collapse_repeats,

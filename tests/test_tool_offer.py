@@ -10,15 +10,16 @@ import pytest
 from fakes import FakeKernel, FakeNotebook
 from scripted_model import ScriptedLM, says
 
-from cellwright.components.live_registry import LiveRow
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import ModelAsked, Notice
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.agent.tool_offer import ToolOffer
+from cellwright.record.events import ModelAsked, Notice
+from cellwright.record.prompts import Parameters
+from cellwright.record.values import to_dict
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.tool_offer import ToolOffer
-from cellwright.values import to_dict
+from cellwright.text.redaction import Redactor
+from cellwright.tools.live_registry import LiveRow
 
 ROW = LiveRow("t", "t", "A tool.", {"type": "object", "properties": {}})
 BROKEN = replace(ROW, name="broken", problem="There is no 'broken' in this kernel.")

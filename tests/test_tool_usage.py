@@ -8,23 +8,24 @@ import pytest
 from fakes import FakeKernel, Played
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.budget import Budget
-from cellwright.components import Component
-from cellwright.components.live_registry import LiveRow
-from cellwright.components.live_tools import call_code
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.events import Notice, RunStarted
-from cellwright.outputs import DisplayData
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
-from cellwright.replaying import OtherModel, rerun
-from cellwright.run import Run
+from cellwright.llm.budget import Budget
+from cellwright.record.events import Notice, RunStarted
+from cellwright.record.outputs import DisplayData
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import ModelUsage, Price, Usage
+from cellwright.record.values import to_dict
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import OtherModel, rerun
+from cellwright.session.run import Run
 from cellwright.settings import Limits
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import ModelUsage, Price, Usage
-from cellwright.values import to_dict
+from cellwright.text.redaction import Redactor
+from cellwright.tools import Component
+from cellwright.tools.live_registry import LiveRow
+from cellwright.tools.live_tools import call_code
 
 ROW = LiveRow("translate", "translate", "Translates.", {"type": "object", "properties": {}})
 SPENT = {"model": "dear", "prompt_tokens": 1_000, "completion_tokens": 10}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cellwright.outputs import ErrorOutput
-from cellwright.tracebacks import summarise_error
-from cellwright.truncation import token_count
+from cellwright.record.outputs import ErrorOutput
+from cellwright.text.truncation import token_count
+from cellwright.tools.tracebacks import summarise_error
 
 RULE = "-" * 75
 SITE = "/env/lib/python3.11/site-packages"
@@ -239,7 +239,8 @@ def test_an_exception_group_says_its_message_and_its_parts() -> None:
 
 
 def test_our_own_frames_are_not_shown() -> None:
-    own = "File /src/extension/cellwright/cell_watch.py:85, in refuse()\n---> 85 raise EOFError\n"
+    watch = "/src/extension/cellwright/kernels/cell_watch.py"
+    own = f"File {watch}:85, in refuse()\n---> 85 raise EOFError\n"
     cell = "Cell In[1], line 1\n----> 1 input()\n"
     assert summarise_error(error("EOFError", "no", cell, own)) == (
         "EOFError: no\nCell In[1], line 1\n> 1 input()"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.truncation import page_lines, shorten, token_count
+from cellwright.text.truncation import page_lines, shorten, token_count
 
 LINES = "\n".join(f"line {n}" for n in range(1, 5_001))
 

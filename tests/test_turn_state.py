@@ -10,14 +10,15 @@ import pytest
 from fakes import FakeKernel, FakeNotebook
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.cells import Cell
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import CellAdded, CellEdited
-from cellwright.messages import text_of
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.record.cells import Cell
+from cellwright.record.events import CellAdded, CellEdited
+from cellwright.record.messages import text_of
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 VARIABLES = [{"name": "df", "type": "DataFrame", "text": "3 rows x 2 columns"}]
 

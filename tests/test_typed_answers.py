@@ -11,23 +11,24 @@ from typing import Any
 import pytest
 from fake_service import Answer, FakeService, text, tool_call
 
-from cellwright.cells import VariableSummary
-from cellwright.components.hand_in import HandIn, results_cell
-from cellwright.conversation import Conversation, Place, Question
+from cellwright.agent.typed_answers import TypedAnswers, assigned_names
 from cellwright.errors import SetupError, ToolError
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-from cellwright.replaying import OtherModel, rerun
+from cellwright.llm.openai import OpenAILM
+from cellwright.llm.signatures import Code, Field, Signature, live_type
+from cellwright.record.cells import VariableSummary
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import OtherModel, rerun
 from cellwright.settings import Mode
-from cellwright.signatures import Code, Field, Signature, live_type
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.typed_answers import TypedAnswers, assigned_names
+from cellwright.text.redaction import Redactor
+from cellwright.tools.structured_output import HandIn, results_cell
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")
 

@@ -9,17 +9,17 @@ from fakes import make_context
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.components import Component
-from cellwright.components.live_records import PastCall, recorded_tool
-from cellwright.components.live_registry import LIVE, offer_again
-from cellwright.components.registry import Registry
-from cellwright.content import Content
+from cellwright.agent.policy import Policy
+from cellwright.agent.typed_answers import TypedAnswers, offered, typed_answers_in, words_of
 from cellwright.errors import ActionRefusedError, ToolError
-from cellwright.messages import ImagePart, TextPart
-from cellwright.policy import Policy
-from cellwright.prompts import Manifest
-from cellwright.signatures import Field, Signature
-from cellwright.typed_answers import TypedAnswers, offered, typed_answers_in, words_of
+from cellwright.llm.signatures import Field, Signature
+from cellwright.record.content import Content
+from cellwright.record.messages import ImagePart, TextPart
+from cellwright.record.prompts import Manifest
+from cellwright.tools import Component
+from cellwright.tools.live_records import PastCall, recorded_tool
+from cellwright.tools.live_registry import LIVE, offer_again
+from cellwright.tools.registry import Registry
 
 TYPES = st.sampled_from(
     [

@@ -1,6 +1,13 @@
 import pytest
 
-from cellwright.usage import Price, Usage, budget_amount, cost_of, estimate_tokens, price_for
+from cellwright.record.usage import (
+    Price,
+    Usage,
+    budget_amount,
+    cost_of,
+    estimate_tokens,
+    price_for,
+)
 
 
 def test_usage_adds_up_and_an_estimate_stays_one() -> None:

@@ -12,10 +12,10 @@ from event_strategies import events, values_of
 from hypothesis import given, settings
 from recorded_runs import analysis_run, record_of
 
-from cellwright.events import EVENT_CLASSES, Event, TextDelta
-from cellwright.messages import AssistantMessage, Message, ToolCall
-from cellwright.recording import RunRecord
-from cellwright.values import from_dict, tag_of, to_dict
+from cellwright.record.events import EVENT_CLASSES, Event, TextDelta
+from cellwright.record.messages import AssistantMessage, Message, ToolCall
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import from_dict, tag_of, to_dict
 
 
 @dataclass(frozen=True)

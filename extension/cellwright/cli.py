@@ -22,8 +22,6 @@ from cellwright.errors import CellwrightError, LMError, RunCancelled
 from cellwright.exports import FORMATS, RECORD
 from cellwright.settings import MODES, from_env
 
-__all__ = ["main", "make_parser"]
-
 EXIT_CODES = """\
 exit codes:
   0    completed

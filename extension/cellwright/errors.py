@@ -29,32 +29,6 @@ RunCancelled (BaseException)   somebody pressed Stop; no ``except Exception`` ea
 
 from __future__ import annotations
 
-__all__ = [
-    "ActionRefusedError",
-    "CellwrightError",
-    "ConflictError",
-    "KernelDiedError",
-    "KernelError",
-    "KernelNotReadyError",
-    "KernelRestartedError",
-    "LMAccessError",
-    "LMConnectionError",
-    "LMContextError",
-    "LMError",
-    "LMNotFoundError",
-    "LMQuotaError",
-    "LMRateLimitError",
-    "LMRequestError",
-    "LMServerError",
-    "LMStreamError",
-    "LMTimeoutError",
-    "LMToolsUnsupportedError",
-    "RunCancelled",
-    "SetupError",
-    "StoreError",
-    "ToolError",
-]
-
 
 class CellwrightError(Exception):
     """Base of everything cellwright raises on purpose.

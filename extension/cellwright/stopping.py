@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from cellwright.errors import RunCancelled
 
-__all__ = ["Stop"]
-
 
 class Stop:
     """A request to stop a run, safe to set from any thread.

@@ -1,5 +1,5 @@
 /**
- * What a run emits, as it comes over the wire: the mirror of `cellwright/events.py`.
+ * What a run emits, as it comes over the wire: the mirror of `cellwright/record/events.py`.
  *
  * A test compares it with the JSON schema that Python makes.
  */

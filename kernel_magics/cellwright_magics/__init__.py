@@ -11,8 +11,6 @@ from cellwright_magics.question_marks import keep_question_marks
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["load_ipython_extension", "unload_ipython_extension"]
-
 NAME = "AgentMagics"
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from IPython.core.error import UsageError
 
 from cellwright.errors import CellwrightError, KernelError, SetupError, StoreError
-from cellwright.events import Notice
-from cellwright.services import DEMO_MODEL
+from cellwright.record.events import Notice
+from cellwright.session.services import DEMO_MODEL
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.chats import ChatStore
 from cellwright_magics import wording
@@ -39,8 +39,6 @@ from cellwright_magics.terminal import TerminalTranscript
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["Answering"]
 
 OFFERED_RUNS = 20
 

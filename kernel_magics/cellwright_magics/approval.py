@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from IPython.core.error import StdinNotImplementedError
 
-from cellwright.asked_calls import ASKED_ALONE, deed_of
-from cellwright.events import ToolStarted
-from cellwright.policy import Answer
-
-__all__ = ["StdinApprover", "question_for"]
+from cellwright.agent.policy import Answer
+from cellwright.record.asked_calls import ASKED_ALONE, deed_of
+from cellwright.record.events import ToolStarted
 
 YES = ("y", "yes", "ok")
 NO = ("", "n", "no")

@@ -19,18 +19,6 @@ from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_ar
 
 from cellwright.settings import MODES
 
-__all__ = [
-    "OPTIONS",
-    "Asked",
-    "Option",
-    "Options",
-    "agent_arguments",
-    "is_file_name",
-    "options_help",
-    "parse",
-    "unquote",
-]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 WORD = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*')(?=,?(?:\s|$)),?|\S+)")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?", re.DOTALL)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from cellwright.assistants import Assistant, AssistantList
-from cellwright.assistants.choice import BUILT_IN, Chosen, Wish, choose_assistant
 from cellwright.assistants.editing import (
     add_scene,
     bind_tool,
@@ -19,12 +18,11 @@ from cellwright.assistants.editing import (
 from cellwright.assistants.fields import read_field
 from cellwright.assistants.files import list_assistants, project_folders, read_text
 from cellwright.errors import SetupError
+from cellwright.session.assistant_choice import BUILT_IN, Chosen, Wish, choose_assistant
 from cellwright.settings import Settings
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.wording import one_line
-
-__all__ = ["AssistantTable", "Assistants"]
 
 CHARACTERS = 60
 

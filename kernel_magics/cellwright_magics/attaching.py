@@ -10,16 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellwright.attachments import attach, human_size
 from cellwright.context.assemble import Quoted
 from cellwright.errors import SetupError
-from cellwright.safe_markdown import plain_text
+from cellwright.record.attachments import attach, human_size
+from cellwright.text.safe_markdown import plain_text
 from cellwright_magics.reports import Advice
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["Attached", "attach_command"]
 
 NOTHING = "Nothing is attached. %agent attach FILE… or %agent attach output N attaches something."
 PICTURES = {"image/png": ".png", "image/jpeg": ".jpg"}

@@ -9,8 +9,6 @@ from typing import Any
 
 from cellwright_magics.easels import Easel
 
-__all__ = ["CallingCell", "calling_cell"]
-
 
 @dataclass(frozen=True)
 class CallingCell:

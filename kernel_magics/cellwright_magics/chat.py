@@ -12,9 +12,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import CellwrightError
-from cellwright.events import (
+from cellwright.record.events import (
     ApprovalAsked,
     CellFinished,
     CellOutput,
@@ -24,18 +23,18 @@ from cellwright.events import (
     Notice,
     ToolFinished,
 )
-from cellwright.outputs import ErrorOutput
-from cellwright.recording import RunRecord
-from cellwright.run import Run
-from cellwright.services import Service
+from cellwright.record.outputs import ErrorOutput
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.run import Run
+from cellwright.session.services import Service
 from cellwright.stopping import Stop
 from cellwright_magics.chat_outputs import ChatOutputs
 from cellwright_magics.chat_view import ChatView
 from cellwright_magics.display import NotebookTranscript
 from cellwright_magics.run_view import as_html
 from cellwright_magics.shown_at_once import ShownAtOnce
-
-__all__ = ["Asking", "Chat", "ChatParts"]
 
 CLOSING_SECONDS = 2.0
 ENDING_SECONDS = 0.2

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import queue
 
-from cellwright.asked_calls import ASKED_ALONE, deed_of
-from cellwright.events import ToolStarted
-from cellwright.policy import Answer
+from cellwright.agent.policy import Answer
+from cellwright.record.asked_calls import ASKED_ALONE, deed_of
+from cellwright.record.events import ToolStarted
 from cellwright.stopping import Stop
 from cellwright_magics.chat_view import ChatView, Pressed
-
-__all__ = ["ButtonApprover"]
 
 LOOK_SECONDS = 0.1
 SETTLE_SECONDS = 0.4

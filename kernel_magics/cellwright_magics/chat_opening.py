@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cellwright.errors import SetupError
-from cellwright.recording import RunRecord
+from cellwright.record.run_record import RunRecord
 from cellwright.settings import MODES, from_env
 from cellwright.stopping import Stop
 from cellwright_magics.calling_cell import CallingCell
@@ -20,8 +20,6 @@ from cellwright_magics.run_view import conversation_text, folded_html, run_html
 from cellwright_magics.session import Session
 from cellwright_magics.widget_display import WidgetDisplay
 from cellwright_magics.widget_library import widget_library
-
-__all__ = ["open_chat"]
 
 TITLE = "A chat with the agent. What was said is kept below."
 NOTHING_YET = "Nothing has been said yet."

@@ -6,11 +6,9 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 
-from cellwright.events import CellOutput
-from cellwright.outputs import OutputMessage, StreamOutput, fold
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import OutputMessage, StreamOutput, fold
 from cellwright_magics.chat_view import ChatView
-
-__all__ = ["ChatOutputs"]
 
 LARGE_CHARACTERS = 100_000
 LARGE_SECONDS = 1.0

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cellwright.outputs import Output, to_nbformat
+from cellwright.record.outputs import Output, to_nbformat
 from cellwright_magics.screen import Bundle
 from cellwright_magics.widget_library import close_widget
-
-__all__ = ["ChatView", "Pressed"]
 
 WIDE = {"width": "auto"}
 STOP_HINT = "Stop the answer. If code runs and goes on, interrupt the kernel."

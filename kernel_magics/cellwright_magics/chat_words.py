@@ -12,14 +12,12 @@ from typing import Protocol
 
 from cellwright.context.roles import message_as
 from cellwright.context.text_filters import checked_filters
-from cellwright.conversation import Conversation
 from cellwright.errors import SetupError
-from cellwright.messages import SystemMessage, TextPart, UserMessage, text_of
+from cellwright.record.messages import SystemMessage, TextPart, UserMessage, text_of
+from cellwright.session.conversation import Conversation
 from cellwright.store.chat_rows import checked_prompt
 from cellwright.store.chat_settings import filters_of, with_filters
 from cellwright.store.chats import ChatStore
-
-__all__ = ["ChatPrompt", "ChatWords", "HeldWords", "KeptWords", "OwnWords", "hand_over"]
 
 NO_TEXT = "There is no text in it."
 

@@ -12,10 +12,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from cellwright.conversation import Conversation, Place
 from cellwright.errors import CellwrightError, SetupError
-from cellwright.recording import RecordedEvent
-from cellwright.resuming import is_behind, resumed, with_notes
+from cellwright.record.run_record import RecordedEvent
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place
+from cellwright.session.resuming import is_behind, resumed, with_notes
 from cellwright.settings import Settings
 from cellwright.store.chat_owners import guest_owner
 from cellwright.store.chat_rows import Chat
@@ -25,8 +26,6 @@ from cellwright.store.ids import find_id
 from cellwright.store.runs import RunStore
 from cellwright_magics.chat_words import ChatWords, HeldWords, KeptWords, OwnWords, hand_over
 from cellwright_magics.reports import Advice, Table
-
-__all__ = ["ChatTable", "Chats", "owner_of"]
 
 LISTED = 20
 NO_LIMIT = 1_000_000

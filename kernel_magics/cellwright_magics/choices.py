@@ -13,8 +13,6 @@ from typing import Any
 from cellwright.settings import Limits, Mode, Settings, checked_mode
 from cellwright_magics.arguments import Options
 
-__all__ = ["Choices", "Configured", "CellSettings", "cell_settings", "choose"]
-
 
 @dataclass(frozen=True)
 class Configured:

@@ -25,8 +25,6 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from cellwright_magics.arguments import OPTION, WORD, Asked, Option, unquote
 from cellwright_magics.commands import COMMANDS, FUNCTION_WORDS, Argument, Command
 
-__all__ = ["CommandLine", "read_command"]
-
 SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
 ID_LIKE = re.compile(r"last|@\S+|(?=\D*\d)[0-9a-f][0-9a-f_-]*|(?:\d{8}-)?\d{6}-\w{4,8}")

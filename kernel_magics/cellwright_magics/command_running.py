@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellwright.bench.saving import save_sample
-from cellwright.doctor import checks, repair_record
+from cellwright.commands.doctor import checks, repair_record
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
-from cellwright.recording import RunRecord
-from cellwright.run import Run
-from cellwright.services import Service
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import USAGE_GROUPS
+from cellwright.session.run import Run
+from cellwright.session.services import Service
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.runs import RunStore
-from cellwright.usage import USAGE_GROUPS
 from cellwright_magics.arguments import Options
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chat_opening import open_chat
@@ -35,8 +35,6 @@ from cellwright_magics.usage import usage_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["Commands"]
 
 
 @dataclass(frozen=True)

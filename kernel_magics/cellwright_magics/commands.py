@@ -14,20 +14,9 @@ from typing import Literal
 from cellwright.assistants.fields import KINDS, SET_KEYS
 from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.exports import FORMATS, RECORD
+from cellwright.record.usage import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
-from cellwright.usage import USAGE_GROUPS, budget_amount
 from cellwright_magics.arguments import Option, is_file_name
-
-__all__ = [
-    "COMMANDS",
-    "FUNCTION_WORDS",
-    "Argument",
-    "Command",
-    "Kind",
-    "commands_help",
-    "is_run_name",
-    "is_turn_number",
-]
 
 SENTENCE = """
 a about after all an and any are around as at be because before between but by can could do does

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from cellwright_magics.arguments import OPTION, OPTIONS, Option
 from cellwright_magics.commands import COMMANDS, Command
 
-__all__ = ["Offers"]
-
 LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent[ \t]+(?P<before>.*?)(?P<word>\S*)")
 
 

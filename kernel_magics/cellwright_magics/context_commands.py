@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cellwright.compacting import compaction_of, summary_changed
 from cellwright.context.costs import ContextPart, context_parts
 from cellwright.context.summary import summary_in
 from cellwright.context.window import WINDOW_TOKENS, summary_of
-from cellwright.conversation import Conversation
 from cellwright.errors import SetupError
-from cellwright.events import HistoryCompacted
-from cellwright.recording import RunRecord
-from cellwright.usage import Price, price_for
+from cellwright.record.events import HistoryCompacted
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import Price, price_for
+from cellwright.session.compacting import compaction_of, summary_changed
+from cellwright.session.conversation import Conversation
 from cellwright_magics.chat_words import ChatPrompt, ChatWords
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.text_filters_command import filters_command
-
-__all__ = ["ContextTable", "changes_history", "context_command"]
 
 NOTES = {"later": "user_later", "system": "system"}
 NOTHING_SAID = "Nothing was said in this conversation yet."

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from cellwright.few_shot import Demo, DemoSet
-from cellwright.few_shot_selection import Selection, read_rule, samples_under, select
+from cellwright.bench.few_shot_selection import Selection, read_rule, samples_under, select
+from cellwright.context.few_shot import Demo, DemoSet
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.commands import DEMOS_OPTIONS
 from cellwright_magics.reports import Advice
 from cellwright_magics.wording import one_line
-
-__all__ = ["Demos"]
 
 QUESTION_CHARACTERS = 60
 USUAL = argparse.Namespace(**{o.names[0][2:]: o.keywords["default"] for o in DEMOS_OPTIONS})

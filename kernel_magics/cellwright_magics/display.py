@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-from cellwright.asked_calls import code_of, language_of, written_by
-from cellwright.content_drawing import drawn_contents, source_links
-from cellwright.events import (
+from cellwright.record.asked_calls import code_of, language_of, written_by
+from cellwright.record.content_drawing import drawn_contents, source_links
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellAdded,
@@ -28,15 +28,13 @@ from cellwright.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.run import Run
-from cellwright.safe_inline import as_text
-from cellwright.safe_markdown import fenced, plain_text, safe_markdown
+from cellwright.session.run import Run
+from cellwright.text.safe_inline import as_text
+from cellwright.text.safe_markdown import fenced, plain_text, safe_markdown
 from cellwright_magics import wording
 from cellwright_magics.live_text import LiveText
 from cellwright_magics.narrator import Narrator, Style
 from cellwright_magics.screen import Bundle, Screen
-
-__all__ = ["NotebookTranscript", "QuietTranscript", "Transcript"]
 
 SILENCE_SHOWN_SECONDS = 2.0
 ANSWERING = "submit"

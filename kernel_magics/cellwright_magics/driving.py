@@ -6,9 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from inspect import GEN_CLOSED, getgeneratorstate
 from typing import cast
 
-from cellwright.events import Event
-
-__all__ = ["drive"]
+from cellwright.record.events import Event
 
 
 def drive(events: Iterator[Event], show: Callable[[Event], None]) -> None:

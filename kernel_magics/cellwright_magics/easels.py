@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["PROTOCOL", "TARGET", "Easel", "Easels", "PaintedBefore"]
-
 TARGET = "cellwright"
 PROTOCOL = 1
 

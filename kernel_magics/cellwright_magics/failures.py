@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from cellwright.errors import CellwrightError
 
-__all__ = ["RunFailedError"]
-
 
 class RunFailedError(CellwrightError):
     """A run did not complete, or could not begin, where nobody watches (nbclient, papermill).

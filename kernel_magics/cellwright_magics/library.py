@@ -7,21 +7,19 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from cellwright.components.handed_over import progress_display
 from cellwright.errors import SetupError
-from cellwright.library import Document, Hit, Progress
-from cellwright.library.background import Indexing
-from cellwright.library.libraries import Libraries
-from cellwright.library.references import place_words
-from cellwright.library.searching import Scope
-from cellwright.library.users import library_users
+from cellwright.knowledge.library import Document, Hit, Progress
+from cellwright.knowledge.library.background import Indexing
+from cellwright.knowledge.library.libraries import Libraries
+from cellwright.knowledge.library.references import place_words
+from cellwright.knowledge.library.searching import Scope
+from cellwright.knowledge.library.users import library_users
 from cellwright.settings import Settings, not_for_guests
 from cellwright.store.database import Database
+from cellwright.tools.kernel_context import progress_display
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.wording import one_line
-
-__all__ = ["DocumentList", "HitList", "library_command"]
 
 QUIET_SECONDS = 2.0
 """Work that takes longer shows how far it is."""

@@ -6,10 +6,8 @@ import re
 import time
 from collections.abc import Callable
 
-from cellwright.safe_markdown import plain_text, safe_markdown
+from cellwright.text.safe_markdown import plain_text, safe_markdown
 from cellwright_magics.screen import Bundle, Screen
-
-__all__ = ["LiveText"]
 
 INTERVAL_SECONDS = 0.11
 SLOW_INTERVAL_SECONDS = 0.25

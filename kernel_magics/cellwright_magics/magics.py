@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from cellwright_magics.answering import Answering
     from cellwright_magics.completion import Offers
 
-__all__ = ["AgentMagics"]
-
 MATCHER = "cellwright_agent"
 
 

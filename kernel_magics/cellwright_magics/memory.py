@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from cellwright.memory import Memory, Proposal, Whose, project_of
-from cellwright.memory.actions import MemoryAction
-from cellwright.memory.keeping import MemoryKeeper
-from cellwright.memory.orders import (
+from cellwright.knowledge.memory import Memory, Proposal, Whose, project_of
+from cellwright.knowledge.memory.actions import MemoryAction
+from cellwright.knowledge.memory.commands import (
     MEMORY_HEADINGS,
     OFF,
     PROPOSAL_HEADINGS,
@@ -19,16 +18,15 @@ from cellwright.memory.orders import (
     memory_row,
     proposal_row,
 )
-from cellwright.redaction import Redactor
+from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.settings import Settings, not_for_guests
+from cellwright.text.redaction import Redactor
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.session import Session, saved_notebook
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["MemoryTable", "ProposalTable", "memory_command"]
 
 
 class MemoryTable(Table):

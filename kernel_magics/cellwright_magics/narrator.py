@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal
 
-from cellwright.events import (
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellFinished,
@@ -15,11 +15,9 @@ from cellwright.events import (
     RunFinished,
     ToolStarted,
 )
-from cellwright.safe_markdown import plain_text
-from cellwright.tracebacks import summarise_error
+from cellwright.text.safe_markdown import plain_text
+from cellwright.tools.tracebacks import summarise_error
 from cellwright_magics import wording
-
-__all__ = ["Narrator", "Style"]
 
 Style = Literal["block", "note", "remark"]
 """A text as it stands, a small line beside what it is about, a sentence of its own."""

@@ -6,8 +6,6 @@ from typing import Protocol
 
 from cellwright_magics.calling_cell import CallingCell
 
-__all__ = ["Closable", "OpenWidgets"]
-
 
 class Closable(Protocol):
     """Something that holds widgets, and may do something behind them."""

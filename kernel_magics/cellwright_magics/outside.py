@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.outside.orders import order, parse
-from cellwright.outside.source import OutsideTools
+from cellwright.external.commands import order, parse
+from cellwright.external.source import OutsideTools
 from cellwright_magics.reports import Advice
 from cellwright_magics.tools import tool_command
-
-__all__ = ["outside_command"]
 
 NEEDING_NAMES = ("connect", "discover", "refresh", "remove")
 SHARED = ("list", "check", "remove")

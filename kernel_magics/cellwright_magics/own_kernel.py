@@ -18,8 +18,6 @@ from cellwright.kernels.channels import Channels
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.interrupts import interrupt_thread
 
-__all__ = ["OwnKernel"]
-
 REPLY_SECONDS = 3.0
 SUBSHELLS = "kernel subshells"
 

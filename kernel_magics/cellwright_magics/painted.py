@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from cellwright.cells import Cell, source_hash
-from cellwright.events import (
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.notebooks.saved import SavedNotebook
+from cellwright.record.cells import Cell, source_hash
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellEvent,
@@ -17,12 +19,8 @@ from cellwright.events import (
     CellRemoved,
     CellStarted,
 )
-from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.notebooks.saved import SavedNotebook
-from cellwright.outputs import ClearOutput
+from cellwright.record.outputs import ClearOutput
 from cellwright_magics.easels import Easel, PaintedBefore
-
-__all__ = ["PaintedNotebook"]
 
 
 class PaintedNotebook:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cellwright.events import (
+from cellwright.record.events import (
     ApprovalAnswered,
     CellAdded,
     CellEdited,
@@ -15,8 +15,6 @@ from cellwright.events import (
 from cellwright_magics import wording
 from cellwright_magics.display import NotebookTranscript
 from cellwright_magics.screen import Screen
-
-__all__ = ["PaintedTranscript"]
 
 
 class PaintedTranscript(NotebookTranscript):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cellwright.compacting import COMPACT_PROMPT, SUMMARY_PROMPT
 from cellwright.context.pins import PinnedTurn
 from cellwright.errors import SetupError
+from cellwright.session.compacting import COMPACT_PROMPT, SUMMARY_PROMPT
 from cellwright.store.chats import ChatStore
 from cellwright.store.ids import find_id
 from cellwright_magics.commands import is_turn_number
 from cellwright_magics.reports import Advice, Table
 from cellwright_magics.wording import one_line
-
-__all__ = ["PinTable", "pin_command"]
 
 QUESTION_CHARACTERS = 60
 NO_CHAT = "There is no chat here yet."

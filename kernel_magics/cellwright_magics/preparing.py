@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cellwright.assistants.choice import Chosen, with_assistant
 from cellwright.context.assemble import time_sent
-from cellwright.conversation import Question
-from cellwright.events import Notice
-from cellwright.messages import Message
-from cellwright.model_choice import Window, choose_model, unseen_pictures
-from cellwright.prompts import Parameters
-from cellwright.services import Service
+from cellwright.record.events import Notice
+from cellwright.record.messages import Message
+from cellwright.record.prompts import Parameters
+from cellwright.session.assistant_choice import Chosen, with_assistant
+from cellwright.session.model_choice import Window, choose_model, unseen_pictures
+from cellwright.session.questions import Question
+from cellwright.session.services import Service
 from cellwright.settings import Settings
 from cellwright_magics.choices import Choices
-
-__all__ = ["Prepared", "Wanted", "did_you_mean", "prepare"]
 
 
 @dataclass(frozen=True)

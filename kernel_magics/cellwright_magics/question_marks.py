@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["keep_question_marks"]
-
 LINE = re.compile(
     r"(?P<before>\s*(?:[^\n#'\"=]*=\s*)?)%agent[ \t]+(?P<prompt>\S[^\n]*\?)[ \t]*(?P<end>\n?)"
 )

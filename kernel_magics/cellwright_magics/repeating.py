@@ -6,21 +6,26 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from cellwright.conversation import Place
 from cellwright.errors import SetupError
-from cellwright.events import Event
 from cellwright.kernels.fresh import start_kernel
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.replaying import Difference, OtherModel, compare, describe_ending, replay, rerun
-from cellwright.run import Run
-from cellwright.services import Service
+from cellwright.record.events import Event
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.questions import Place
+from cellwright.session.replaying import (
+    Difference,
+    OtherModel,
+    compare,
+    describe_ending,
+    replay,
+    rerun,
+)
+from cellwright.session.run import Run
+from cellwright.session.services import Service
 from cellwright_magics.display import Transcript
 from cellwright_magics.driving import drive
 from cellwright_magics.reports import Table
 from cellwright_magics.wording import one_line
-
-__all__ = ["ReplayedRun", "repeat"]
 
 
 class ReplayedRun(Table):

@@ -6,14 +6,13 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from cellwright.doctor import Check
-from cellwright.events import Notice
-from cellwright.recording import RunRecord
-from cellwright.safe_inline import as_text
-from cellwright.store.runs import RunStorage, RunSummary
+from cellwright.commands.doctor import Check
+from cellwright.record.events import Notice
+from cellwright.record.run_record import RunRecord
+from cellwright.store.run_summaries import RunSummary
+from cellwright.store.runs import RunStorage
+from cellwright.text.safe_inline import as_text
 from cellwright_magics.wording import one_line
-
-__all__ = ["Advice", "CheckList", "RunList", "Table", "undo_advice", "unsaved_notice"]
 
 PROMPT_CHARACTERS = 60
 MARKS = {"ok": "✓", "warning": "⚠", "failed": "✗", "skipped": "·"}

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from cellwright.exports.timeline import Called, Item, Ran, Said, Wrote, timeline
-from cellwright.recording import RunRecord
+from cellwright.record.run_record import RunRecord
 from cellwright_magics.wording import one_line
-
-__all__ = ["Comparison", "Row", "compare_runs"]
 
 
 @dataclass(frozen=True)

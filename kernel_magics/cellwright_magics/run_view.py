@@ -11,22 +11,12 @@ from cellwright.exports.html_contents import contents_html
 from cellwright.exports.html_markdown import markdown_html
 from cellwright.exports.html_outputs import output_html
 from cellwright.exports.timeline import Called, Item, Ran, Said, Wrote, timeline
-from cellwright.messages import text_of
-from cellwright.outputs import ErrorOutput, Output, StreamOutput
-from cellwright.recording import RunRecord
-from cellwright.run import Run
-from cellwright.safe_markdown import plain_text
+from cellwright.record.messages import text_of
+from cellwright.record.outputs import ErrorOutput, Output, StreamOutput
+from cellwright.record.run_record import RunRecord
+from cellwright.session.run import Run
+from cellwright.text.safe_markdown import plain_text
 from cellwright_magics.wording import one_line, status_line
-
-__all__ = [
-    "answer_html",
-    "as_html",
-    "cells_html",
-    "conversation_text",
-    "folded_html",
-    "messages_html",
-    "run_html",
-]
 
 TEXT_LIMIT_CHARACTERS = 4_000
 

@@ -6,13 +6,11 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cellwright.store.runs import RunSummary
+from cellwright.store.run_summaries import RunSummary
 from cellwright_magics.wording import one_line
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["ORDERS", "narrowed", "runs_frame", "table_html"]
 
 COLUMNS = ("run", "status", "model", "tokens", "cost", "seconds", "started", "prompt")
 ORDERS = {

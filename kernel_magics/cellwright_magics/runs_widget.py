@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cellwright.errors import CellwrightError
-from cellwright.recording import RunRecord
-from cellwright.store.runs import RunSummary
+from cellwright.record.run_record import RunRecord
+from cellwright.store.run_summaries import RunSummary
 from cellwright_magics.reports import RunList
 from cellwright_magics.run_comparison import Comparison, compare_runs
 from cellwright_magics.run_view import (
@@ -21,8 +21,6 @@ from cellwright_magics.run_view import (
 from cellwright_magics.runs_frame import ORDERS, narrowed, runs_frame, table_html
 from cellwright_magics.widget_display import WidgetDisplay
 from cellwright_magics.widget_library import close_widget, widget_library
-
-__all__ = ["RunsBrowser"]
 
 TITLE = "A browser of recorded runs. The list is kept below."
 ANY = "any status"

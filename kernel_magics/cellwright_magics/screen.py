@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["Bundle", "NotebookScreen", "Screen", "SettledScreen"]
-
 NOTHING = " "
 """An empty display would be dropped, or shown as its class name."""
 

@@ -11,27 +11,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellwright import cell_watch
-from cellwright.conversation import Conversation, Place
+from cellwright.agent.policy import Approver
 from cellwright.errors import LMNotFoundError, SetupError
-from cellwright.events import Event, RunStarted
-from cellwright.kernels import Kernel
-from cellwright.kernels.shell import ShellKernel, ShellOptions
-from cellwright.model_choice import models_like
+from cellwright.external.source import OutsideTools
+from cellwright.kernels import Kernel, cell_watch
+from cellwright.kernels.shell import ShellKernel
+from cellwright.kernels.tap import ShellOptions
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.outputs import ErrorOutput, OutputMessage
-from cellwright.outside.source import OutsideTools
-from cellwright.policy import Approver
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-from cellwright.services import Service, open_service
+from cellwright.record.events import Event, RunStarted
+from cellwright.record.outputs import ErrorOutput, OutputMessage
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.model_choice import models_like
+from cellwright.session.questions import Place
+from cellwright.session.services import Service, open_service
+from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
-from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
+from cellwright.text.redaction import Redactor
 from cellwright_magics.approval import StdinApprover
 from cellwright_magics.arguments import Asked
 from cellwright_magics.assistants import Assistants
@@ -51,8 +52,6 @@ from cellwright_magics.typed_prompts import typed_question
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["OutputGate", "Session", "saved_notebook"]
 
 DATABASE = "runs.sqlite"
 SECRET = re.compile("key|token|secret|pass|pwd|credential|auth|cookie|url|dsn", re.IGNORECASE)

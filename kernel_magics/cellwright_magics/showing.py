@@ -5,15 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from cellwright.events import CellOutput, Event
-from cellwright.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
-from cellwright.run import Run
+from cellwright.record.events import CellOutput, Event
+from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
+from cellwright.session.run import Run
 from cellwright_magics.display import Transcript
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["ReplayedOutputs"]
 
 
 class ReplayedOutputs:

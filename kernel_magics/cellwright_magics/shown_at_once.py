@@ -6,9 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from cellwright.events import Event, ToolProgress
-
-__all__ = ["ShownAtOnce"]
+from cellwright.record.events import Event, ToolProgress
 
 
 class ShownAtOnce:

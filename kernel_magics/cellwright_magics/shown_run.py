@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cellwright.recording import RunRecord
-from cellwright.run import Run
-
-__all__ = ["ShownRun"]
+from cellwright.record.run_record import RunRecord
+from cellwright.session.run import Run
 
 
 class ShownRun(Run):

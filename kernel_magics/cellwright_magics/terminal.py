@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cellwright.asked_calls import code_of, written_by
-from cellwright.events import (
+from cellwright.record.asked_calls import code_of, written_by
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     ModelReplied,
@@ -16,12 +16,10 @@ from cellwright.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.run import Run
-from cellwright.safe_markdown import plain_text
+from cellwright.session.run import Run
+from cellwright.text.safe_markdown import plain_text
 from cellwright_magics import wording
 from cellwright_magics.narrator import Narrator, Style
-
-__all__ = ["TerminalTranscript"]
 
 SILENCE_SHOWN_SECONDS = 2.0
 

@@ -13,8 +13,6 @@ from cellwright.context.text_filters import (
 from cellwright_magics.chat_words import ChatWords
 from cellwright_magics.reports import Table
 
-__all__ = ["FilterTable", "filters_command"]
-
 
 class FilterTable(Table):
     """The text filters: those that are on in their order, then the others.

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
-from cellwright.components import Component, Risk
-from cellwright.components.checking import check_tool, checks_table
-from cellwright.components.functions import FunctionTool, tool
-from cellwright.components.live_registry import LIVE, LiveOptions, found
 from cellwright.errors import SetupError
+from cellwright.tools import Component, Risk
+from cellwright.tools.checking import check_tool, checks_table
+from cellwright.tools.functions import FunctionTool, tool
+from cellwright.tools.live_registry import LIVE, LiveOptions, found
 from cellwright_magics.reports import Advice
-
-__all__ = ["agent_tool", "tool_command"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,13 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from cellwright.conversation import Question
+from cellwright.agent.typed_answers import TypedAnswers
+from cellwright.context.few_shot import DemoSet
 from cellwright.errors import SetupError
-from cellwright.few_shot import DemoSet
-from cellwright.signatures import Signature
-from cellwright.typed_answers import TypedAnswers
-
-__all__ = ["typed_answers_of", "typed_question"]
+from cellwright.llm.signatures import Signature
+from cellwright.session.questions import Question
 
 INPUTS = re.compile(r"\s*(?:[^\W\d]\w*\s*(?:[,:].*)?)?")
 OUTPUTS = re.compile(r"\s*[^\W\d]\w*\s*(?:[,:].*)?")

@@ -7,17 +7,15 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cellwright.record.usage import UsageGroup
 from cellwright.store.database import Database
 from cellwright.store.usage_table import MonthBudget, UsageRow, UsageTable
-from cellwright.usage import UsageGroup
-from cellwright.usage_words import dollars, share, tokens
+from cellwright.store.usage_words import dollars, share, tokens
 from cellwright_magics.reports import Table
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
-
-__all__ = ["UsagePlot", "UsageReport", "usage_command"]
 
 BAR_CHARACTERS = 12
 BAR_INCHES = 0.35

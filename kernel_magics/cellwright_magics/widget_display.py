@@ -8,8 +8,6 @@ from typing import Any
 
 from cellwright_magics.run_view import as_html
 
-__all__ = ["WidgetDisplay"]
-
 CLOSED = "Closed. Run the cell again to open it anew."
 
 

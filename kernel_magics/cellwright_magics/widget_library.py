@@ -7,8 +7,6 @@ from typing import Any
 
 from cellwright.errors import SetupError
 
-__all__ = ["close_widget", "widget_library"]
-
 
 def widget_library() -> Any:
     """The module ``ipywidgets``.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cellwright.asked_calls import words_of
-from cellwright.events import (
+from cellwright.record.asked_calls import words_of
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellFinished,
@@ -14,24 +14,9 @@ from cellwright.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.messages import text_of
-from cellwright.run import Run
-from cellwright.safe_markdown import plain_text
-
-__all__ = [
-    "answered",
-    "cell_note",
-    "ending",
-    "label_of",
-    "notice",
-    "one_line",
-    "progress_line",
-    "question",
-    "retrying",
-    "status_line",
-    "title_of",
-    "tool_line",
-]
+from cellwright.record.messages import text_of
+from cellwright.session.run import Run
+from cellwright.text.safe_markdown import plain_text
 
 LINE_CHARACTERS = 160
 LEVELS = {"info": "ℹ", "warning": "⚠", "error": "✗"}

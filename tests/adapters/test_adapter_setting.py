@@ -9,19 +9,20 @@ from pathlib import Path
 import pytest
 from fake_service import Answer, FakeService, error, text
 
-from cellwright.adapters.chat import ChatAdapter
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import ToolCall
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-from cellwright.replaying import compare, replay
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.messages import ToolCall
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import compare, replay
 from cellwright.settings import from_env
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")
 

@@ -11,11 +11,12 @@ import pytest
 from scripted_model import Answer, ScriptedLM, calls, says
 from test_agent import Harness
 
-from cellwright.adapters.chain import ADAPTERS, AdapterChain
-from cellwright.adapters.chat import ChatAdapter
-from cellwright.adapters.text_adapter import TextAdapter
 from cellwright.errors import LMServerError, LMToolsUnsupportedError
-from cellwright.events import (
+from cellwright.llm import LMEvent
+from cellwright.llm.adapters.chain import ADAPTERS, AdapterChain
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.text_adapter import TextAdapter
+from cellwright.record.events import (
     ModelAsked,
     ModelReplied,
     ModelRetrying,
@@ -25,10 +26,15 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.lm import LMEvent
-from cellwright.messages import AssistantMessage, TextPart, ToolMessage, UserMessage, text_of
-from cellwright.prompts import Prompt, Reply
-from cellwright.recording import fold
+from cellwright.record.messages import (
+    AssistantMessage,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
+from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.run_record import fold
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.adapters import ParsedReply
-from cellwright.adapters.chain import ADAPTERS, AdapterChain
-from cellwright.adapters.chat import ChatAdapter
-from cellwright.adapters.native import NativeAdapter
 from cellwright.errors import SetupError
-from cellwright.messages import AssistantMessage
-from cellwright.prompts import Manifest, Reply
-from cellwright.usage import Usage
+from cellwright.llm.adapters import ParsedReply
+from cellwright.llm.adapters.chain import ADAPTERS, AdapterChain
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.native import NativeAdapter
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.prompts import Manifest, Reply
+from cellwright.record.usage import Usage
 
 TOOLS = (Manifest("anything", "Takes anything.", {"type": "object"}),)
 GOOD = Reply(AssistantMessage(ChatAdapter().write_reply("Fine.", [])), "stop", Usage(), "m")

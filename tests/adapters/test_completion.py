@@ -8,17 +8,17 @@ import pytest
 from field_adapters import ADAPTERS, CODE, QA
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.adapters.chat_fields import ChatFields
-from cellwright.adapters.completion import Completion
-from cellwright.adapters.field_adapter import FieldAdapter
-from cellwright.adapters.json_fields import JsonFields
-from cellwright.adapters.parts import content_of
-from cellwright.adapters.signature_adapter import FieldDelta
-from cellwright.events import ModelSilent, TextDelta
-from cellwright.lm import LMEvent
-from cellwright.messages import ToolCall
-from cellwright.prompts import Manifest, Parameters, Prompt, Reply
-from cellwright.signatures import Code, Signature
+from cellwright.llm import LMEvent
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.completion import Completion
+from cellwright.llm.adapters.field_adapter import FieldAdapter
+from cellwright.llm.adapters.json_fields import JsonFields
+from cellwright.llm.adapters.parts import content_of
+from cellwright.llm.adapters.signature_adapter import FieldDelta
+from cellwright.llm.signatures import Code, Signature
+from cellwright.record.events import ModelSilent, TextDelta
+from cellwright.record.messages import ToolCall
+from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
 from cellwright.stopping import Stop
 
 INPUTS = {"question": "?", "context": []}

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cellwright.adapters import ParsedReply
-from cellwright.adapters.chat import ChatAdapter
-from cellwright.adapters.json import JsonAdapter
-from cellwright.adapters.text_adapter import TextAdapter
-from cellwright.adapters.xml import XmlAdapter
-from cellwright.messages import (
+from cellwright.llm.adapters import ParsedReply
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.json import JsonAdapter
+from cellwright.llm.adapters.text_adapter import TextAdapter
+from cellwright.llm.adapters.xml import XmlAdapter
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
@@ -25,8 +25,8 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
-from cellwright.prompts import Manifest, Parameters, Reply
-from cellwright.usage import Usage
+from cellwright.record.prompts import Manifest, Parameters, Reply
+from cellwright.record.usage import Usage
 
 RUN = Manifest(
     "run_cell",

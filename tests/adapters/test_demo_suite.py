@@ -10,21 +10,23 @@ from pathlib import Path
 import pytest
 
 import cellwright.demo
-from cellwright.adapters.chain import ADAPTERS
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.demo.server import MODEL, DemoServer
-from cellwright.events import TextDelta
+from cellwright.demo.server import DemoServer
+from cellwright.demo.wire import MODEL
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import ToolMessage
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.llm.adapters.chain import ADAPTERS
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.events import TextDelta
+from cellwright.record.messages import ToolMessage
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import Limits, ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 SALES = Path(cellwright.demo.__file__).parent / "data" / "sales.csv"

@@ -8,18 +8,18 @@ from typing import Any, Literal
 import pytest
 from field_adapters import ADAPTERS
 
-from cellwright.adapters.chat_fields import ChatFields
-from cellwright.adapters.completion import Completion
-from cellwright.adapters.field_adapter import FieldAdapter
-from cellwright.adapters.json_fields import JsonFields, response_format
-from cellwright.adapters.signature_adapter import INCOMPLETE
-from cellwright.adapters.two_step import TwoStepFields
-from cellwright.few_shot import Demo, dspy_examples
-from cellwright.lm import Capabilities
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.prompts import Parameters, Prompt, Reply
-from cellwright.signatures import Signature, signature_of
-from cellwright.usage import Usage
+from cellwright.context.few_shot import Demo, dspy_examples
+from cellwright.llm import Capabilities
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.completion import Completion
+from cellwright.llm.adapters.field_adapter import FieldAdapter
+from cellwright.llm.adapters.json_fields import JsonFields, response_format
+from cellwright.llm.adapters.signature_adapter import INCOMPLETE
+from cellwright.llm.adapters.two_step import TwoStepFields
+from cellwright.llm.signatures import Signature, signature_of
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.prompts import Parameters, Prompt, Reply
+from cellwright.record.usage import Usage
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -7,13 +7,13 @@ from typing import Any, Literal
 import pytest
 from field_adapters import ADAPTERS, Colour, Point, one, read
 
-from cellwright.adapters.chat_fields import ChatFields
-from cellwright.adapters.field_adapter import FieldAdapter
-from cellwright.adapters.field_values import validated
-from cellwright.adapters.json_fields import JsonFields, response_format
-from cellwright.adapters.parse_errors import AdapterParseError
-from cellwright.adapters.xml_fields import XmlFields
-from cellwright.signatures import Field, Signature
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.field_adapter import FieldAdapter
+from cellwright.llm.adapters.field_values import validated
+from cellwright.llm.adapters.json_fields import JsonFields, response_format
+from cellwright.llm.adapters.parse_errors import AdapterParseError
+from cellwright.llm.adapters.xml_fields import XmlFields
+from cellwright.llm.signatures import Field, Signature
 
 INSTANCES = [cls() for cls in ADAPTERS]
 

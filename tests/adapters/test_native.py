@@ -11,11 +11,11 @@ from asking import RUN_CELL, prompt_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.adapters import ParsedCall
-from cellwright.adapters.native import NativeAdapter
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.prompts import Manifest, Reply
-from cellwright.usage import Usage
+from cellwright.llm.adapters import ParsedCall
+from cellwright.llm.adapters.native import NativeAdapter
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.prompts import Manifest, Reply
+from cellwright.record.usage import Usage
 
 ANYTHING = Manifest("anything", "Takes anything.", {"type": "object"})
 DEEP = Manifest(

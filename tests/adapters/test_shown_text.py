@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.adapters import ShownText
-from cellwright.adapters.chat import ChatAdapter
-from cellwright.adapters.json import JsonAdapter
-from cellwright.adapters.json_stream import StringField
-from cellwright.adapters.section_stream import SectionText
-from cellwright.adapters.xml import XmlAdapter
-from cellwright.messages import ToolCall
-from cellwright.prompts import Manifest
+from cellwright.llm.adapters import ShownText
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.json import JsonAdapter
+from cellwright.llm.adapters.json_stream import StringField
+from cellwright.llm.adapters.section_stream import SectionText
+from cellwright.llm.adapters.xml import XmlAdapter
+from cellwright.record.messages import ToolCall
+from cellwright.record.prompts import Manifest
 
 TOOLS = (Manifest("anything", "Takes anything.", {"type": "object"}),)
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from field_adapters import ADAPTERS, QA, ScriptedModel
 
-from cellwright.adapters.chat_fields import ChatFields
-from cellwright.adapters.field_adapter import FieldAdapter
-from cellwright.adapters.json_fields import JsonFields
-from cellwright.adapters.parse_errors import AdapterParseError
-from cellwright.adapters.signature_adapter import INCOMPLETE, NOT_SUPPLIED, SignatureAdapter
 from cellwright.errors import LMServerError, SetupError
-from cellwright.messages import ImagePart, ToolCall
-from cellwright.prompts import Manifest
-from cellwright.signatures import Field, Signature, live_type
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.field_adapter import FieldAdapter
+from cellwright.llm.adapters.json_fields import JsonFields
+from cellwright.llm.adapters.parse_errors import AdapterParseError
+from cellwright.llm.adapters.signature_adapter import INCOMPLETE, NOT_SUPPLIED, SignatureAdapter
+from cellwright.llm.signatures import Field, Signature, live_type
+from cellwright.record.messages import ImagePart, ToolCall
+from cellwright.record.prompts import Manifest
 
 GOOD = "[[ ## answer ## ]]\nyes\n\n[[ ## score ## ]]\n0.5\n\n[[ ## completed ## ]]"
 INPUTS = {"question": "why?", "context": ["a", "b"]}

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.adapters.arguments import BadArgumentsError, read_arguments
-from cellwright.components.functions import tool
-from cellwright.components.live_registry import LiveRow
-from cellwright.components.live_tools import call_code
-from cellwright.messages import ToolCall
+from cellwright.llm.adapters.arguments import BadArgumentsError, read_arguments
+from cellwright.record.messages import ToolCall
+from cellwright.tools.functions import tool
+from cellwright.tools.live_registry import LiveRow
+from cellwright.tools.live_tools import call_code
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 taken: list[dict[str, Any]] = []

@@ -12,31 +12,33 @@ from typing import Any
 import pytest
 from fake_service import Answer, FakeService, text, tool_call
 
-from cellwright.adapters.chain import ADAPTERS
-from cellwright.adapters.text_adapter import TextAdapter
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.demo.server import MODEL, DemoServer
-from cellwright.events import TextDelta
+from cellwright.agent.typed_answers import TypedAnswers
+from cellwright.demo.server import DemoServer
+from cellwright.demo.wire import MODEL
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import ToolCall
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.llm.adapters.chain import ADAPTERS
+from cellwright.llm.adapters.text_adapter import TextAdapter
+from cellwright.llm.openai import OpenAILM
+from cellwright.llm.signatures import Signature
+from cellwright.record.events import TextDelta
+from cellwright.record.messages import ToolCall
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import ServiceSettings
-from cellwright.signatures import Signature
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.typed_answers import TypedAnswers
+from cellwright.text.redaction import Redactor
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 SETUP = '''
 %reset -f
 import pandas as pd
-from cellwright.components import Component
-from cellwright.components.live_registry import LIVE
+from cellwright.tools import Component
+from cellwright.tools.live_registry import LIVE
 
 df = pd.DataFrame({"item": ["pear", "plum"], "price": [2.0, 1.0]})
 

@@ -8,12 +8,12 @@ import pytest
 from field_adapters import CODE, QA, ScriptedModel
 from pydantic import BaseModel
 
-from cellwright.adapters.chat_fields import ChatFields
-from cellwright.adapters.json_fields import JsonFields
-from cellwright.adapters.parse_errors import AdapterParseError
-from cellwright.adapters.two_step import TwoStepFields
-from cellwright.messages import ImagePart
-from cellwright.signatures import Code, Field, Signature
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.json_fields import JsonFields
+from cellwright.llm.adapters.parse_errors import AdapterParseError
+from cellwright.llm.adapters.two_step import TwoStepFields
+from cellwright.llm.signatures import Code, Field, Signature
+from cellwright.record.messages import ImagePart
 
 PROSE = "I would loop twice.\n\n[[ ## answer ## ]]\n```python\n  x = 1\n```\nThat is all."
 VALUES = {"code": Code("  x = 1"), "answer": "loop"}

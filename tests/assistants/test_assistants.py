@@ -18,16 +18,16 @@ from cellwright.assistants.files import (
     list_assistants,
     project_folders,
 )
-from cellwright.components import Component, ToolContext, ToolYield
-from cellwright.components.registry import Registry
-from cellwright.components.standard import standard_tools
-from cellwright.content import text
 from cellwright.errors import SetupError
-from cellwright.lm.sampling import usable_temperature
-from cellwright.messages import SystemMessage, TextPart, UserMessage
+from cellwright.llm.sampling import usable_temperature
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.prompts import Parameters
-from cellwright.system_prompt import Instructions, system_message, with_instructions
+from cellwright.record.content import text
+from cellwright.record.messages import SystemMessage, TextPart, UserMessage
+from cellwright.record.prompts import Parameters
+from cellwright.session.system_prompt import Instructions, system_message, with_instructions
+from cellwright.tools import Component, ToolContext, ToolYield
+from cellwright.tools.registry import Registry
+from cellwright.tools.standard import standard_tools
 
 WHOLE = """
 description = "Looks for mistakes\\n in data"

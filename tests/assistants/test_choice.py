@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
-from cellwright.assistants.choice import Chosen, Wish, choose_assistant, with_assistant
 from cellwright.assistants.files import assistant_named, list_assistants
-from cellwright.conversation import Question
+from cellwright.assistants.scenes import Scene
 from cellwright.errors import SetupError
-from cellwright.prompt_variables import with_variables
-from cellwright.prompts import Parameters
-from cellwright.scenes import Scene
+from cellwright.record.prompt_variables import with_variables
+from cellwright.record.prompts import Parameters
+from cellwright.session.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.session.questions import Question
 
 REVIEWER = Assistant("reviewer", "Looks for mistakes", "Check it.", temperature=0.2)
 ANALYST = Assistant("data analyst", is_public=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cellwright.bench.rooms import Rooms
+from cellwright.bench.environments import Rooms
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from cellwright.bench.agents import NoAnswerError, open_agent
 from cellwright.bench.answer_text import code_in, cut_recorded, fenced, named_value
 from cellwright.bench.suites import Item
 from cellwright.errors import SetupError
-from cellwright.lm.replay import ReplayLM
-from cellwright.messages import TextPart, UserMessage
-from cellwright.prompts import Prompt, Reply
+from cellwright.llm.replay import ReplayLM
+from cellwright.record.messages import TextPart, UserMessage
+from cellwright.record.prompts import Prompt, Reply
 from cellwright.stopping import Stop
 
 ITEM = Item(3, "Do it.", reference=("x = 1", "y = 2"))

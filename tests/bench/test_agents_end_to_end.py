@@ -10,12 +10,12 @@ from fake_service import MODEL, FakeService, text, tool_call
 
 from cellwright.bench.agents import Agent, model_agent, open_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt
-from cellwright.bench.checks import Variable
+from cellwright.bench.environments import Rooms
+from cellwright.bench.kernel_checks import Variable
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.rooms import Rooms
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.suites import Item, Suite
-from cellwright.lm.openai import OpenAILM
+from cellwright.exports.sample import SampleRecord
+from cellwright.llm.openai import OpenAILM
 from cellwright.stopping import Stop
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]

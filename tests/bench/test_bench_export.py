@@ -10,10 +10,10 @@ import pytest
 from recorded_runs import analysis_run, record_of
 
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleTask, Score
-from cellwright.bench.sampling import sample_of
 from cellwright.cli import main
 from cellwright.exports.agentbench import sample_of_line
+from cellwright.exports.sample import SampleTask, Score
+from cellwright.exports.sampling import sample_of
 from cellwright.exports.tables import read_csv
 
 SAMPLE = replace(sample_of(record_of(analysis_run()), "t:1:1"), suite="t", agent="a")

@@ -8,7 +8,7 @@ import pytest
 from command_line import Shell
 
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleRecord, SampleTask, Score
+from cellwright.exports.sample import SampleRecord, SampleTask, Score
 
 FRESH = ("--kernels", "fresh")
 

@@ -9,22 +9,12 @@ from typing import Any
 
 import pytest
 
-from cellwright.bench.checks import (
-    Answer,
-    Assertion,
-    Check,
-    File,
-    NamespaceIntact,
-    RestartAndRunAll,
-    Solution,
-    Stdout,
-    Variable,
-    score,
-    score_all,
-)
-from cellwright.bench.rooms import Room, Rooms, RoomScene, SetupFailedError
-from cellwright.bench.sample import SampleCell
+from cellwright.bench.checks import Check, RestartAndRunAll, score, score_all
+from cellwright.bench.environments import Room, Rooms, RoomScene, SetupFailedError
+from cellwright.bench.kernel_checks import Assertion, NamespaceIntact, Solution, Variable
 from cellwright.bench.suites import Item
+from cellwright.bench.text_checks import Answer, File, Stdout
+from cellwright.exports.sample import SampleCell
 from cellwright.stopping import Stop
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]

@@ -16,18 +16,18 @@ from scripted_model import ScriptedLM
 
 from cellwright.bench.agents import model_agent, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job
-from cellwright.bench.checks import Variable
 from cellwright.bench.executors import Equipment, pack, unpacked
 from cellwright.bench.interpreters import KernelChoice
 from cellwright.bench.judge_check import Judge
+from cellwright.bench.kernel_checks import Variable
 from cellwright.bench.rates import Rates
 from cellwright.bench.results import ResultFiles, read_lines
 from cellwright.bench.runner import Options, Progress, Runner
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask
 from cellwright.bench.session_memory import SessionMemory
 from cellwright.bench.suites import Item, Suite, Turn
 from cellwright.commands.bench_worker import run_parcel
 from cellwright.errors import RunCancelled, SetupError
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
 from cellwright.stopping import Stop
 
 distributed = pytest.importorskip("distributed")

@@ -11,11 +11,11 @@ from small_dseval import write_dseval
 
 from cellwright.bench.agents import Agent, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
-from cellwright.bench.rooms import Rooms
+from cellwright.bench.environments import Rooms
 from cellwright.bench.runner import Options, Runner
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.suites import Suite
 from cellwright.bench.suites.dseval import load, load_with_errors
+from cellwright.exports.sample import SampleRecord
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_dseval import write_dseval
 
-from cellwright.bench.checks import DsevalQuestion
+from cellwright.bench.dseval_check import DsevalQuestion
 from cellwright.bench.suites import Suite, shown_prompt
 from cellwright.bench.suites.dseal_files import read_blocks
 from cellwright.bench.suites.dseval import load, load_with_errors

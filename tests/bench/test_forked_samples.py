@@ -11,15 +11,15 @@ import pytest
 
 from cellwright.bench.agents import Agent, open_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt
-from cellwright.bench.checks import Assertion
+from cellwright.bench.environments import Rooms
 from cellwright.bench.executors import Equipment, equipped
 from cellwright.bench.interpreters import KernelChoice
+from cellwright.bench.kernel_checks import Assertion
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.rooms import Rooms
 from cellwright.bench.runner import Options, Runner
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.suites.opening import open_suite
+from cellwright.exports.sample import SampleRecord
 from cellwright.kernels.provisioner import warmed_processes
 from cellwright.stopping import Stop
 

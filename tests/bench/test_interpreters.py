@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cellwright.bench.environments import Rooms, kernel_environment
 from cellwright.bench.interpreters import KernelChoice, absolute_interpreter, kernels_of
-from cellwright.bench.rooms import Rooms, kernel_environment
 from cellwright.bench.suites import Item
 from cellwright.errors import SetupError
 from cellwright.stopping import Stop

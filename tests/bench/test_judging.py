@@ -14,15 +14,17 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import model_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt, rescored
-from cellwright.bench.checks import Answer, Check, Judge, Stdout, Thumb, Variable, needs_run
-from cellwright.bench.judge_check import find_judge, judge_with
-from cellwright.bench.rooms import Rooms
-from cellwright.bench.sample import SampleCell, SampleRecord
+from cellwright.bench.checks import Check, needs_run
+from cellwright.bench.environments import Rooms
+from cellwright.bench.judge_check import Judge, find_judge, judge_with
+from cellwright.bench.kernel_checks import Variable
 from cellwright.bench.scenes import CheckError, JudgeReply
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.thumb_check import keep_thumbs, with_thumb
-from cellwright.lm.openai import OpenAILM
-from cellwright.prompts import Parameters
+from cellwright.bench.text_checks import Answer, Stdout
+from cellwright.bench.thumb_check import Thumb, keep_thumbs, with_thumb
+from cellwright.exports.sample import SampleCell, SampleRecord
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.prompts import Parameters
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")

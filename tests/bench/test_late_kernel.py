@@ -9,9 +9,9 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import Agent, model_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
-from cellwright.bench.checks import Answer
-from cellwright.bench.rooms import Rooms
+from cellwright.bench.environments import Rooms
 from cellwright.bench.suites import Item, Suite
+from cellwright.bench.text_checks import Answer
 from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.stopping import Stop

@@ -20,9 +20,9 @@ from cellwright.bench.rates import (
     wait_for_turn,
 )
 from cellwright.errors import LMRateLimitError, RunCancelled
-from cellwright.events import ModelRetrying
-from cellwright.lm import Capabilities, LMEvent
-from cellwright.prompts import Parameters, Prompt, Reply
+from cellwright.llm import Capabilities, LMEvent
+from cellwright.record.events import ModelRetrying
+from cellwright.record.prompts import Parameters, Prompt, Reply
 from cellwright.stopping import Stop
 
 PROMPT = Prompt((), (), Parameters("m"))

@@ -23,13 +23,13 @@ from cellwright.bench.results import (
     samples_in,
     summed_by,
 )
-from cellwright.bench.sample import SampleRecord, SampleTask
-from cellwright.bench.sampling import sample_of
 from cellwright.bench.shared_values import SharedValues
 from cellwright.bench.task import SampleStatus, TaskOutput
 from cellwright.bench.virtual_task import VirtualTask
 from cellwright.errors import SetupError
 from cellwright.exports.agentbench import line_of
+from cellwright.exports.sample import SampleRecord, SampleTask
+from cellwright.exports.sampling import sample_of
 
 
 def sample(index: int | str = 0, **changes: Any) -> SampleRecord:
@@ -194,7 +194,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleRecord, SampleTask
+from cellwright.exports.sample import SampleRecord, SampleTask
 files = ResultFiles(Path(sys.argv[1]), "a", "t")
 for number in range(int(sys.argv[2]), int(sys.argv[2]) + 25):
     files.add(SampleRecord(str(number), task=SampleTask("t", number), result="x" * 90_000))

@@ -16,12 +16,10 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
-from cellwright.bench.checks import Answer
+from cellwright.bench.environments import Rooms
 from cellwright.bench.hosting import run_task
 from cellwright.bench.results import Failure, ResultFiles, overall_of, read_lines, validation
-from cellwright.bench.rooms import Rooms
 from cellwright.bench.runner import Options, Runner, pending
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.opening import open_suite
 from cellwright.bench.summary import summary_of
@@ -38,10 +36,12 @@ from cellwright.bench.task import (
     checked_indices,
     run_sample,
 )
+from cellwright.bench.text_checks import Answer
 from cellwright.bench.virtual_task import VirtualTask
 from cellwright.errors import LMConnectionError, LMContextError, RunCancelled, SetupError
 from cellwright.exports.agentbench import history
-from cellwright.messages import (
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
+from cellwright.record.messages import (
     AssistantMessage,
     SystemMessage,
     TextPart,

@@ -16,14 +16,14 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import Agent, Answerer, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
-from cellwright.bench.checks import Answer
+from cellwright.bench.environments import Rooms
 from cellwright.bench.results import ResultFiles, read_lines
-from cellwright.bench.rooms import Rooms
 from cellwright.bench.runner import Options, Progress, Runner, pending
-from cellwright.bench.sample import SampleRecord, SampleTask, Score
 from cellwright.bench.suites import Item, Suite
+from cellwright.bench.text_checks import Answer
 from cellwright.errors import RunCancelled, StoreError
-from cellwright.prompts import Parameters
+from cellwright.exports.sample import SampleRecord, SampleTask, Score
+from cellwright.record.prompts import Parameters
 from cellwright.stopping import Stop
 
 ORACLE = open_agent("oracle")

@@ -25,7 +25,8 @@ from recorded_runs import (
 from sample_schema_text import SCHEMA_FILE, schema_text
 from sample_strategies import messages, samples
 
-from cellwright.bench.sample import (
+from cellwright.bench.sample_schema import sample_schema
+from cellwright.exports.sample import (
     NoticeGiven,
     ReplyGiven,
     SampleRecord,
@@ -33,13 +34,12 @@ from cellwright.bench.sample import (
     ToolCalled,
     WrittenCell,
 )
-from cellwright.bench.sample_messages import format_messages, parse_messages
-from cellwright.bench.sample_packing import name_of, pack, resolved, trimmed, unpack
-from cellwright.bench.sample_runs import run_of
-from cellwright.bench.sample_schema import sample_schema
-from cellwright.bench.sampling import sample_of
-from cellwright.cells import Execution, FileChange, VariableSummary
-from cellwright.events import (
+from cellwright.exports.sample_messages import format_messages, parse_messages
+from cellwright.exports.sample_packing import name_of, pack, resolved, trimmed, unpack
+from cellwright.exports.sample_runs import run_of
+from cellwright.exports.sampling import sample_of
+from cellwright.record.cells import Execution, FileChange, VariableSummary
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellFinished,
@@ -49,7 +49,7 @@ from cellwright.events import (
     ModelAsked,
     RunFinished,
 )
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
@@ -57,7 +57,7 @@ from cellwright.messages import (
     ToolCall,
     ToolMessage,
 )
-from cellwright.outputs import safe_json
+from cellwright.record.outputs import safe_json
 
 WHOLE = sample_of(record_of(analysis_run()), "s-1", whole=True)
 

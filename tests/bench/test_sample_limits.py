@@ -7,9 +7,9 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt
-from cellwright.bench.checks import Answer
-from cellwright.bench.rooms import Rooms
+from cellwright.bench.environments import Rooms
 from cellwright.bench.suites import Item, Suite
+from cellwright.bench.text_checks import Answer
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 

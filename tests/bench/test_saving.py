@@ -14,10 +14,11 @@ from recorded_runs import SYSTEM, called, cell_run, record_of, replied, started,
 
 from cellwright.bench.saving import save_sample
 from cellwright.bench.suites.folder import read_item
-from cellwright.cells import Execution, FileChange
 from cellwright.cli import main
 from cellwright.errors import SetupError
-from cellwright.events import (
+from cellwright.exports.inspect_log import read as read_log
+from cellwright.record.cells import Execution, FileChange
+from cellwright.record.events import (
     CellAdded,
     CellFinished,
     CellStarted,
@@ -26,10 +27,9 @@ from cellwright.events import (
     RunFinished,
     StateCaptured,
 )
-from cellwright.exports.inspect_log import read as read_log
-from cellwright.messages import AssistantMessage
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.run_record import RunRecord
+from cellwright.text.redaction import Redactor
 
 CODE = "best = sales.groupby('region').sum()\nprint(open('notes.txt').read())"
 CHECK = "best.shape == (2, 1)"

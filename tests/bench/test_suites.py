@@ -10,18 +10,11 @@ from typing import Any
 
 import pytest
 
-from cellwright.bench.checks import (
-    Answer,
-    Assertion,
-    File,
-    NamespaceIntact,
-    RestartAndRunAll,
-    Solution,
-    Stdout,
-    Variable,
-)
+from cellwright.bench.checks import RestartAndRunAll
+from cellwright.bench.kernel_checks import Assertion, NamespaceIntact, Solution, Variable
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.opening import open_suite
+from cellwright.bench.text_checks import Answer, File, Stdout
 from cellwright.errors import SetupError
 
 Write = Callable[..., Path]

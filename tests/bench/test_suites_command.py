@@ -11,8 +11,8 @@ from fake_service import MODEL, FakeService, text
 from small_dseval import write_dseval
 
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask
 from cellwright.commands.bench_plan import Plan, write_plan
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
 
 MINE = 'orders = pd.read_csv("inputs/orders.csv")  # mine'
 JUDGED = "prompt: Say hello.\nchecks:\n  - judge: Is it friendly?\n    pass_at: 0.5\n"

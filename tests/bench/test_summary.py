@@ -8,9 +8,9 @@ import pytest
 
 from cellwright.bench.custom_checks import load_check, scored_by
 from cellwright.bench.results import Failure, ResultFiles
-from cellwright.bench.sample import SampleRecord, SampleTask, Score
 from cellwright.bench.summary import compared, outcomes, summary_of
 from cellwright.errors import SetupError
+from cellwright.exports.sample import SampleRecord, SampleTask, Score
 
 
 def sample(
@@ -106,7 +106,7 @@ def own_check(tmp_path: Path, text: str) -> Path:
         ("assert False, 'no'", 0.0, False),
         ("assert False", 0.0, False),
         ("return 1 / 0", None, False),
-        ("from cellwright.bench.sample import Score; return Score('x', 1.0, True)", 1.0, True),
+        ("from cellwright.exports.sample import Score; return Score('x', 1.0, True)", 1.0, True),
     ],
 )
 def test_a_check_of_ones_own_scores_what_was_recorded(

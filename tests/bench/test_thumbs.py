@@ -8,7 +8,7 @@ from pathlib import Path
 from command_line import Shell
 
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleRecord, SampleTask, Score
+from cellwright.exports.sample import SampleRecord, SampleTask, Score
 
 
 def test_a_thumb_is_kept_as_the_samples_score(tmp_path: Path) -> None:

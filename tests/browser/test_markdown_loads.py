@@ -16,7 +16,7 @@ from panel_page import Script, call
 from playwright.sync_api import expect
 from sink import PAYLOADS, Sink
 
-from cellwright.browser_loads import browser_loads
+from cellwright.text.browser_loads import browser_loads
 
 EXAMPLES: dict[str, list[str]] = json.loads(
     (Path(__file__).parents[2] / "js/test/markdown/loads.json").read_text("utf-8")

@@ -13,13 +13,13 @@ from notebook_page import NotebookPage, shown
 from panel_page import call
 from playwright.sync_api import expect
 
-from cellwright.events import ModelReplied, RunFinished, RunStarted
-from cellwright.messages import AssistantMessage
-from cellwright.prompts import Parameters
+from cellwright.record.events import ModelReplied, RunFinished, RunStarted
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import Usage
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import Usage
 
 pytestmark = [pytest.mark.browser, pytest.mark.serial]
 

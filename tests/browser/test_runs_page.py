@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 from recorded_runs import PIXEL, analysis_run
 
 from cellwright.bench.results import Failure, ResultFiles
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, SampleTime, Score
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, SampleTime, Score
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

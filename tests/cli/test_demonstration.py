@@ -14,8 +14,8 @@ from command_line import Done, Shell
 from recorded_runs import analysis_run, record_of
 
 from cellwright.commands.demonstration import repaired_errors
-from cellwright.recording import RunRecord
-from cellwright.values import from_dict
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import from_dict
 
 MAIN = "Which month had the best revenue, by region?"
 

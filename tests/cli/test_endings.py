@@ -20,8 +20,8 @@ def test_a_fault_of_ours_is_one_line_too(shell: Shell, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "sitecustomize.py").write_text(
-        "import cellwright.doctor\ndef checks(*a, **k): raise RuntimeError('lost')\n"
-        "cellwright.doctor.checks = checks\n"
+        "import cellwright.commands.doctor\ndef checks(*a, **k): raise RuntimeError('lost')\n"
+        "cellwright.commands.doctor.checks = checks\n"
     )
     there = Shell(shell.folder, {**shell.environ, "PYTHONPATH": str(broken)})
     done = there.run_process("doctor", "--json")

@@ -5,7 +5,7 @@ from command_line import Shell, keep
 from recorded_runs import WRONG_ERROR, analysis_run, started
 
 from cellwright.cli import main
-from cellwright.events import EVENT_CLASSES, RunFinished
+from cellwright.record.events import EVENT_CLASSES, RunFinished
 
 
 @pytest.fixture

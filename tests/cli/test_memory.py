@@ -10,9 +10,9 @@ import pytest
 from command_line import Shell
 
 from cellwright.cli import main
-from cellwright.memory import Whose
-from cellwright.memory.keeping import MemoryKeeper
-from cellwright.memory.suggestions import Suggestion
+from cellwright.knowledge.memory import Whose
+from cellwright.knowledge.memory.repository import MemoryKeeper
+from cellwright.knowledge.memory.suggestions import Suggestion
 from cellwright.store.database import open_database
 
 Call = Callable[..., str]

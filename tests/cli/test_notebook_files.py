@@ -16,7 +16,7 @@ from cellwright.commands.notebook_files import (
     write_text,
 )
 from cellwright.errors import SetupError
-from cellwright.events import CellAdded, CellEdited
+from cellwright.record.events import CellAdded, CellEdited
 
 PICTURE = {
     "id": "picture",

@@ -2,10 +2,10 @@ import io
 
 from recorded_runs import WRONG, WRONG_ERROR, analysis_run, called, replied, result
 
-from cellwright.cells import Execution
 from cellwright.commands.progress import CODE_LINES, OUTPUT_LINES, Progress, code_lines
 from cellwright.commands.terminal import Console
-from cellwright.events import (
+from cellwright.record.cells import Execution
+from cellwright.record.events import (
     ApprovalAnswered,
     CellFinished,
     CellOutput,
@@ -18,7 +18,7 @@ from cellwright.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.outputs import StreamOutput
+from cellwright.record.outputs import StreamOutput
 
 
 def shown(*events: Event) -> list[str]:

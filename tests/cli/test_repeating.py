@@ -6,7 +6,7 @@ from command_line import Shell, keep, sources
 from fake_service import FakeService, Script, error, text, tool_call
 from recorded_runs import started
 
-from cellwright.events import RunFinished, StateCaptured
+from cellwright.record.events import RunFinished, StateCaptured
 
 pytestmark = pytest.mark.kernel
 

@@ -3,10 +3,10 @@ import json
 
 import pytest
 
+from cellwright.agent.policy import Answer
 from cellwright.commands.approving import TerminalApprover
 from cellwright.commands.terminal import Console, cut, one_line, table
-from cellwright.events import ToolStarted
-from cellwright.policy import Answer
+from cellwright.record.events import ToolStarted
 
 
 class Terminal(io.StringIO):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from command_line import Shell
 
-from cellwright.commands.tool_checking import as_component, found_component
-from cellwright.components.finish import Submit
-from cellwright.components.functions import tool
+from cellwright.commands.tool_checking import found_component
 from cellwright.errors import SetupError
+from cellwright.tools.finish import Submit
+from cellwright.tools.functions import tool
+from cellwright.tools.loading import as_component
 
 TOOLS = '''
-from cellwright.components import Component
-from cellwright.components.functions import tool
+from cellwright.tools import Component
+from cellwright.tools.functions import tool
 
 def double(number: int) -> int:
     """Double it.
@@ -74,8 +75,8 @@ def test_000_54_wrong_use_is_named(tools: Shell, arguments: list[str], told: str
 def test_a_component_a_class_and_a_function_are_all_tools() -> None:
     made = tool(found_component)
     assert as_component(made) is made
-    assert isinstance(found_component("cellwright.components.finish:Submit"), Submit)
+    assert isinstance(found_component("cellwright.tools.finish:Submit"), Submit)
     with pytest.raises(SetupError, match="is no component"):
         as_component(dict)
     with pytest.raises(SetupError, match="RunCell cannot be made"):
-        found_component("cellwright.components.notebook:RunCell")
+        found_component("cellwright.tools.notebook:RunCell")

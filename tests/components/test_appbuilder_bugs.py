@@ -10,15 +10,16 @@ import pytest
 from component_samples import component
 from jsonschema import Draft202012Validator
 
-from cellwright.components import Component, Message
-from cellwright.components.checking import check_tool
-from cellwright.components.functions import tool
-from cellwright.components.registry import Registry
-from cellwright.content import ComponentOutput, Content, content, for_model
-from cellwright.content_types import content_schema
-from cellwright.lm.openai_format import tool_to_openai
-from cellwright.messages import TextPart
-from cellwright.values import from_dict, to_dict
+from cellwright.llm.openai_format import tool_to_openai
+from cellwright.record.content import ComponentOutput, Content, content, for_model
+from cellwright.record.content_types import content_schema
+from cellwright.record.messages import TextPart
+from cellwright.record.values import from_dict, to_dict
+from cellwright.tools import Component
+from cellwright.tools.checking import check_tool
+from cellwright.tools.functions import tool
+from cellwright.tools.message import Message
+from cellwright.tools.registry import Registry
 
 
 def test_000_03_two_messages_do_not_share_their_id() -> None:

@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 from component_samples import component, context_with
 
-from cellwright.adapters.native import NativeAdapter
-from cellwright.budget import Budget
-from cellwright.components import Component, ToolContext
-from cellwright.components.functions import tool
-from cellwright.components.registry import Registry
-from cellwright.content import ComponentOutput
+from cellwright.agent.policy import Policy
+from cellwright.agent.publishing import Publisher
+from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.errors import SetupError, ToolError
-from cellwright.events import Event, Notice, ToolFinished, ToolProgress
-from cellwright.lm.openai_format import messages_to_openai
-from cellwright.messages import AssistantMessage, Message, ToolCall, UserMessage, text_of
-from cellwright.policy import Policy
-from cellwright.prompts import Reply
-from cellwright.publishing import Publisher
-from cellwright.recording import RecordedEvent
-from cellwright.redaction import Redactor
+from cellwright.llm.adapters.native import NativeAdapter
+from cellwright.llm.budget import Budget
+from cellwright.llm.openai_format import messages_to_openai
+from cellwright.record.content import ComponentOutput
+from cellwright.record.events import Event, Notice, ToolFinished, ToolProgress
+from cellwright.record.messages import AssistantMessage, Message, ToolCall, UserMessage, text_of
+from cellwright.record.prompts import Reply
+from cellwright.record.run_record import RecordedEvent
+from cellwright.record.usage import ModelUsage, Price, Usage
+from cellwright.record.values import from_dict, to_dict
 from cellwright.settings import Limits
-from cellwright.tool_calls import CallerParts, ToolCaller
-from cellwright.usage import ModelUsage, Price, Usage
-from cellwright.values import from_dict, to_dict
+from cellwright.text.redaction import Redactor
+from cellwright.tools import Component, ToolContext
+from cellwright.tools.functions import tool
+from cellwright.tools.registry import Registry
 
 
 class ListJournal:

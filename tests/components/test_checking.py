@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from component_samples import OnlyRun, component
 
-from cellwright.components import Component, ToolContext
-from cellwright.components.checking import CheckInfo, check_outputs, check_tool, checks_table
-from cellwright.components.docstrings import docstring_problems
-from cellwright.components.functions import tool
-from cellwright.components.standard import standard_tools
-from cellwright.content import ComponentOutput, Content, text
-from cellwright.signatures import Signature
+from cellwright.llm.signatures import Signature
+from cellwright.record.content import ComponentOutput, Content, text
+from cellwright.tools import Component, ToolContext
+from cellwright.tools.checking import CheckInfo, check_outputs, check_tool, checks_table
+from cellwright.tools.docstrings import docstring_problems
+from cellwright.tools.functions import tool
+from cellwright.tools.standard import standard_tools
 
 
 class Good(Component):

@@ -18,11 +18,11 @@ from component_samples import (
     slowly,
 )
 
-from cellwright.components import Component
-from cellwright.components.coercion import as_output, bundle
-from cellwright.components.evaluation import values_of
-from cellwright.content import Content, for_model
-from cellwright.messages import ImagePart, TextPart
+from cellwright.record.content import Content, for_model
+from cellwright.record.messages import ImagePart, TextPart
+from cellwright.tools import Component
+from cellwright.tools.coercion import as_output, bundle
+from cellwright.tools.evaluation import values_of
 
 
 def returning() -> Generator[str, None, Any]:

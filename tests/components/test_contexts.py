@@ -14,9 +14,8 @@ from fakes import make_context
 from pydantic import BaseModel, Field
 
 from cellwright.assistants import Assistant
-from cellwright.components.system_names import settable_values
 from cellwright.errors import SetupError, ToolError
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     SystemMessage,
     TextPart,
@@ -24,9 +23,10 @@ from cellwright.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.prompts import Parameters
-from cellwright.questions import Question
-from cellwright.run_facts import model_configs, said_so_far, with_run_facts
+from cellwright.record.prompts import Parameters
+from cellwright.session.questions import Question
+from cellwright.session.run_facts import model_configs, said_so_far, with_run_facts
+from cellwright.tools.system_names import settable_values
 
 
 def test_000_10_a_context_is_handed_to_who_declares_one_by_either_name() -> None:

@@ -11,14 +11,14 @@ from component_samples import OnlyRun, component, context_with
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from cellwright.adapters.arguments import BadArgumentsError, read_arguments
-from cellwright.components import Component
-from cellwright.components.declared import manifest_complaints, manifest_of
-from cellwright.components.registry import Registry
-from cellwright.content import ComponentOutput
 from cellwright.errors import SetupError
-from cellwright.messages import ToolCall
-from cellwright.signatures import Field, Signature
+from cellwright.llm.adapters.arguments import BadArgumentsError, read_arguments
+from cellwright.llm.signatures import Field, Signature
+from cellwright.record.content import ComponentOutput
+from cellwright.record.messages import ToolCall
+from cellwright.tools import Component
+from cellwright.tools.declared import manifest_complaints, manifest_of
+from cellwright.tools.registry import Registry
 
 IMAGE = {"type": "string", "description": "A picture."}
 

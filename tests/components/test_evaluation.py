@@ -18,12 +18,13 @@ from component_samples import (
 )
 from fakes import make_context
 
-from cellwright.components import Component, Message
-from cellwright.content import ComponentOutput, Content, for_person
 from cellwright.errors import SetupError, ToolError
-from cellwright.events import CellAdded
-from cellwright.usage import ModelUsage, Usage
-from cellwright.values import from_dict, to_dict
+from cellwright.record.content import ComponentOutput, Content, for_person
+from cellwright.record.events import CellAdded
+from cellwright.record.usage import ModelUsage, Usage
+from cellwright.record.values import from_dict, to_dict
+from cellwright.tools import Component
+from cellwright.tools.message import Message
 
 
 def test_000_16_what_was_said_before_an_error_is_kept() -> None:

@@ -16,12 +16,13 @@ from fakes import make_context
 from jsonschema import Draft202012Validator
 from pydantic import Field
 
-from cellwright.components import Component, Message, ToolContext
-from cellwright.components.functions import FunctionTool, converted, tool
-from cellwright.components.registry import Registry
-from cellwright.content import ComponentOutput, for_model
 from cellwright.errors import SetupError, ToolError
-from cellwright.messages import TextPart
+from cellwright.record.content import ComponentOutput, for_model
+from cellwright.record.messages import TextPart
+from cellwright.tools import Component, ToolContext
+from cellwright.tools.functions import FunctionTool, converted, tool
+from cellwright.tools.message import Message
+from cellwright.tools.registry import Registry
 
 
 @dataclass

@@ -12,23 +12,24 @@ import pytest
 from fakes import FakeKernel, FakeNotebook
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.cells import Execution
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import KernelDiedError, RunCancelled, ToolError
-from cellwright.events import CellFinished, Event, RunFinished, ToolFinished
-from cellwright.events import CellOutput as Shown
 from cellwright.kernels import CellRequest, OutputSink
-from cellwright.kernels.going import PatientKernel
-from cellwright.messages import ToolMessage, text_of
-from cellwright.outputs import StreamOutput
-from cellwright.prompts import Parameters, Prompt, Reply
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-from cellwright.replaying import compare, replay
+from cellwright.kernels.background_cell import PatientKernel
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellFinished, Event, RunFinished, ToolFinished
+from cellwright.record.events import CellOutput as Shown
+from cellwright.record.messages import ToolMessage, text_of
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.prompts import Parameters, Prompt, Reply
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import compare, replay
 from cellwright.settings import Limits, from_env
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 SOFT_SECONDS = 0.02
 

@@ -10,9 +10,12 @@ import pytest
 from component_samples import component, context_with, said
 from fakes import FakeKernel, make_context
 
-from cellwright import probe
-from cellwright.components import ToolContext
-from cellwright.components.handed_over import (
+from cellwright.errors import SetupError, ToolError
+from cellwright.kernels import CellRequest, probe
+from cellwright.record.messages import AssistantMessage, SystemMessage, TextPart, UserMessage
+from cellwright.stopping import Stop
+from cellwright.tools import ToolContext
+from cellwright.tools.kernel_context import (
     HISTORY_CHARACTERS,
     HISTORY_MESSAGES,
     HereKernel,
@@ -21,12 +24,8 @@ from cellwright.components.handed_over import (
     progress_display,
     taken_facts,
 )
-from cellwright.components.live_registry import LiveRow
-from cellwright.components.live_tools import kernel_tool
-from cellwright.errors import SetupError, ToolError
-from cellwright.kernels import CellRequest
-from cellwright.messages import AssistantMessage, SystemMessage, TextPart, UserMessage
-from cellwright.stopping import Stop
+from cellwright.tools.live_registry import LiveRow
+from cellwright.tools.live_tools import kernel_tool
 
 SAID = (
     SystemMessage("Ours."),
@@ -144,5 +143,5 @@ def test_a_probe_hands_over_where_tools_can_be_called(monkeypatch: pytest.Monkey
     facts = facts_of(context_with(prompt="q"))
     assert probe.answer("hand_over", {"facts": facts}, object()) == {"value": True}
     assert (taken_facts() or {})["prompt"] == "q"
-    monkeypatch.delitem(sys.modules, "cellwright.components.handed_over")
+    monkeypatch.delitem(sys.modules, "cellwright.tools.kernel_context")
     assert probe.answer("hand_over", {"facts": facts}, object()) == {"value": False}

@@ -10,18 +10,18 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-from cellwright.truncation import token_count
+from cellwright.text.truncation import token_count
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 
 SETUP = """
 import itertools, json
-from cellwright.components import ToolContext
-from cellwright.components.standard import standard_tools
-from cellwright.content import ComponentOutput, for_model
+from cellwright.tools import ToolContext
+from cellwright.tools.standard import standard_tools
+from cellwright.record.content import ComponentOutput, for_model
 from cellwright.errors import ToolError
 from cellwright.kernels.shell import ShellKernel
-from cellwright.shelf import Shelf
+from cellwright.tools.output_store import Shelf
 from cellwright.stopping import Stop
 
 _numbers = itertools.count(1)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 from fakes import FakeKernel, Played, make_context
 
-from cellwright.cells import Execution
-from cellwright.components import Component, ToolContext
-from cellwright.components.cell_running import SeenCells
-from cellwright.components.kernel import (
+from cellwright.errors import ToolError
+from cellwright.record.cells import Execution
+from cellwright.record.content import ComponentOutput, for_model
+from cellwright.record.events import CellAdded
+from cellwright.record.messages import TextPart
+from cellwright.record.outputs import ErrorOutput, OutputMessage, StreamOutput
+from cellwright.tools import Component, ToolContext
+from cellwright.tools.cell_running import SeenCells
+from cellwright.tools.kernel import (
     PIP_CODE,
     UV_CODE,
     InspectVariable,
     InstallPackage,
     ListVariables,
 )
-from cellwright.content import ComponentOutput, for_model
-from cellwright.errors import ToolError
-from cellwright.events import CellAdded
-from cellwright.messages import TextPart
-from cellwright.outputs import ErrorOutput, OutputMessage, StreamOutput
 
 
 def said(tool: Component, context: ToolContext, **arguments: object) -> str:

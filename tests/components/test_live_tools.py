@@ -14,26 +14,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from cellwright.cells import Execution
-from cellwright.components import ToolContext
-from cellwright.components.functions import tool
-from cellwright.components.live_registry import (
+from cellwright.agent.policy import Policy
+from cellwright.errors import KernelError, SetupError, ToolError
+from cellwright.record.cells import Execution
+from cellwright.record.content import ComponentOutput, Content, for_model
+from cellwright.record.events import CellAdded, CellFinished
+from cellwright.record.messages import ImagePart, TextPart
+from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.record.usage import ModelUsage, Usage
+from cellwright.tools import ToolContext
+from cellwright.tools.functions import tool
+from cellwright.tools.live_registry import (
     RESERVED_TOOLS,
     LiveOptions,
     LiveRegistry,
     LiveRow,
     found,
 )
-from cellwright.components.live_tools import call_code, discovered, kernel_tool
-from cellwright.components.registry import Registry
-from cellwright.components.standard import standard_tools
-from cellwright.content import ComponentOutput, Content, for_model
-from cellwright.errors import KernelError, SetupError, ToolError
-from cellwright.events import CellAdded, CellFinished
-from cellwright.messages import ImagePart, TextPart
-from cellwright.outputs import DisplayData, ErrorOutput, StreamOutput
-from cellwright.policy import Policy
-from cellwright.usage import ModelUsage, Usage
+from cellwright.tools.live_tools import call_code, discovered, kernel_tool
+from cellwright.tools.registry import Registry
+from cellwright.tools.standard import standard_tools
 
 
 def revenue(region: str, months: int | None = None, tags: list[str] | None = None) -> float:
@@ -97,8 +97,8 @@ def row_of(expression: str, options: LiveOptions | None = None) -> LiveRow:
     return LiveRow(**row)
 
 
-CONVERTED = "from cellwright.components.functions import converted as _converted\n"
-MADE = "from cellwright.components.functions import tool as _tool\n"
+CONVERTED = "from cellwright.tools.functions import converted as _converted\n"
+MADE = "from cellwright.tools.functions import tool as _tool\n"
 
 
 @pytest.mark.parametrize(

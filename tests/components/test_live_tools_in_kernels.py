@@ -11,22 +11,28 @@ from component_samples import context_with
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-from cellwright.components.live_registry import LiveRow
-from cellwright.components.live_tools import kernel_tool
-from cellwright.content import ComponentOutput, for_model
-from cellwright.events import CellAdded, CellOutput
 from cellwright.kernels.client import ClientKernel
-from cellwright.messages import AssistantMessage, TextPart, ToolMessage, UserMessage, text_of
-from cellwright.outputs import ExecuteResult
+from cellwright.record.content import ComponentOutput, for_model
+from cellwright.record.events import CellAdded, CellOutput
+from cellwright.record.messages import (
+    AssistantMessage,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
+from cellwright.record.outputs import ExecuteResult
+from cellwright.tools.live_registry import LiveRow
+from cellwright.tools.live_tools import kernel_tool
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 
 CELL = '''
 import asyncio, enum
 import pandas as pd
-from cellwright.components import Component, ToolContext
-from cellwright.components.functions import tool
-from cellwright.components.live_registry import LIVE
+from cellwright.tools import Component, ToolContext
+from cellwright.tools.functions import tool
+from cellwright.tools.live_registry import LIVE
 
 class Colour(enum.Enum):
     RED = "red"
@@ -86,15 +92,15 @@ ROWS = "__import__('json').dumps(LIVE.rows(globals()))"
 NESTED = """
 import itertools
 from dataclasses import replace
-from cellwright.components import ToolContext
-from cellwright.components.live_registry import LIVE, LiveRow
-from cellwright.components.live_tools import kernel_tool
-from cellwright.content import ComponentOutput, for_model
+from cellwright.tools import ToolContext
+from cellwright.tools.live_registry import LIVE, LiveRow
+from cellwright.tools.live_tools import kernel_tool
+from cellwright.record.content import ComponentOutput, for_model
 from cellwright.kernels.shell import ShellKernel
-from cellwright.shelf import Shelf
+from cellwright.tools.output_store import Shelf
 from cellwright.stopping import Stop
 _numbers = itertools.count(1)
-from cellwright.messages import AssistantMessage, TextPart, UserMessage
+from cellwright.record.messages import AssistantMessage, TextPart, UserMessage
 _context = ToolContext(ShellKernel(get_ipython()), None, Shelf(), Stop(), lambda o: o,
                        lambda: f"c{next(_numbers)}", prompt="how many?", run_id="run1",
                        tool_name="told", model_configs={"model": "m"},

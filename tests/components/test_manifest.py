@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import Field
 
-from cellwright.components.manifest import function_manifest, read_docstring, tool_name
 from cellwright.errors import SetupError
+from cellwright.tools.manifest import function_manifest, read_docstring, tool_name
 
 
 class Colour(enum.Enum):

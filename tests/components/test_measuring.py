@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from component_samples import component
 
-from cellwright.components import Component
-from cellwright.components.measuring import Stopwatch, is_kernel, resident_bytes
-from cellwright.content import ComponentOutput
-from cellwright.usage import ModelUsage, Usage
+from cellwright.record.content import ComponentOutput
+from cellwright.record.usage import ModelUsage, Usage
+from cellwright.tools import Component
+from cellwright.tools.measuring import Stopwatch, is_kernel, resident_bytes
 
 
 def test_000_29_time_and_memory_are_measured_by_the_base_class() -> None:

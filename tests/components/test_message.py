@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from component_samples import Figureless
 
-from cellwright.components import Message
+from cellwright.tools.message import Message
 
 
 def test_000_03_every_message_has_an_id_of_its_own() -> None:

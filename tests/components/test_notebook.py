@@ -11,19 +11,6 @@ import pytest
 from fakes import FakeKernel, FakeNotebook, Played, make_context
 from PIL import Image
 
-from cellwright.cells import Cell, Execution, source_hash
-from cellwright.components import Component, ToolContext, ToolLimits, ToolYield
-from cellwright.components.cell_running import CODE_LIMIT_CHARACTERS, SeenCells
-from cellwright.components.finish import Submit
-from cellwright.components.notebook import (
-    AddCell,
-    ArrangeCell,
-    EditCell,
-    ReadNotebook,
-    RunCell,
-)
-from cellwright.components.reading import ReadOutput
-from cellwright.content import ComponentOutput, for_model, for_person
 from cellwright.errors import (
     KernelDiedError,
     KernelNotReadyError,
@@ -31,7 +18,9 @@ from cellwright.errors import (
     RunCancelled,
     ToolError,
 )
-from cellwright.events import (
+from cellwright.record.cells import Cell, Execution, source_hash
+from cellwright.record.content import ComponentOutput, for_model, for_person
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellEvent,
@@ -41,8 +30,13 @@ from cellwright.events import (
     CellRemoved,
     CellStarted,
 )
-from cellwright.messages import ImagePart, TextPart
-from cellwright.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.record.messages import ImagePart, TextPart
+from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.tools import Component, ToolContext, ToolLimits, ToolYield
+from cellwright.tools.cell_running import CODE_LIMIT_CHARACTERS, SeenCells
+from cellwright.tools.finish import Submit
+from cellwright.tools.notebook import AddCell, ArrangeCell, EditCell, ReadNotebook, RunCell
+from cellwright.tools.reading import ReadOutput
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.components.packages import (
+from cellwright.errors import ToolError
+from cellwright.record.outputs import ErrorOutput
+from cellwright.tools.packages import (
     checked_requirement,
     distribution_of,
     install_failure,
     installed_version,
     missing_module_hint,
 )
-from cellwright.errors import ToolError
-from cellwright.outputs import ErrorOutput
 
 
 @pytest.mark.parametrize(

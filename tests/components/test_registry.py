@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 from fakes import FakeNotebook
 
-from cellwright.components import Component, ToolContext, ToolYield
-from cellwright.components.finish import Submit
-from cellwright.components.registry import Registry
-from cellwright.components.standard import standard_tools
-from cellwright.content import text
 from cellwright.errors import SetupError
-from cellwright.truncation import token_count
+from cellwright.record.content import text
+from cellwright.text.truncation import token_count
+from cellwright.tools import Component, ToolContext, ToolYield
+from cellwright.tools.finish import Submit
+from cellwright.tools.registry import Registry
+from cellwright.tools.standard import standard_tools
 
 
 def named(tool_name: str) -> Component:

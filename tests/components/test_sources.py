@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from component_samples import component
 
-from cellwright.components import Component
-from cellwright.components.sources import ToolSource, distinct, within_caps
+from cellwright.tools import Component
+from cellwright.tools.sources import ToolSource, distinct, within_caps
 
 
 def tools(count: int, word: str = "t") -> tuple[Component, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.components.system_names import LEFT_OUT, SETTABLE, SYSTEM_NAMES, check_settable
 from cellwright.errors import SetupError
+from cellwright.tools.system_names import LEFT_OUT, SETTABLE, SYSTEM_NAMES, check_settable
 
 
 @pytest.mark.parametrize("name", sorted(set(SYSTEM_NAMES) - SETTABLE) + list(LEFT_OUT))

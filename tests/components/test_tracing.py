@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from component_samples import component, context_with, generator, iter_of, slowly
 
-from cellwright.components import Component, ToolContext
-from cellwright.components.tracing import ATTRIBUTES, CONVENTIONS_VERSION
+from cellwright.tools import Component, ToolContext
+from cellwright.tools.tracing import ATTRIBUTES, CONVENTIONS_VERSION
 
 trace = pytest.importorskip("opentelemetry.trace")
 pytest.importorskip("opentelemetry.sdk")

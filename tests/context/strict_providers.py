@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cellwright.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from cellwright.record.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+)
 
 __all__ = ["check_as_openai", "check_as_template"]
 

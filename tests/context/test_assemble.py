@@ -1,7 +1,5 @@
 import re
 
-from cellwright.attachments import Attachment
-from cellwright.cells import VariableSummary
 from cellwright.context.assemble import (
     QUOTED_TOKENS,
     STATE_LINES,
@@ -10,9 +8,11 @@ from cellwright.context.assemble import (
     mentioned_names,
     user_message,
 )
-from cellwright.messages import text_of
-from cellwright.system_prompt import system_message
-from cellwright.usage import estimate_tokens
+from cellwright.record.attachments import Attachment
+from cellwright.record.cells import VariableSummary
+from cellwright.record.messages import text_of
+from cellwright.record.usage import estimate_tokens
+from cellwright.session.system_prompt import system_message
 
 
 def test_the_system_message_is_the_same_every_time_and_short() -> None:

@@ -1,5 +1,12 @@
 from cellwright.context.compaction import NEWEST_CHARACTERS, STUB_CHARACTERS, compact
-from cellwright.messages import ImagePart, Message, TextPart, ToolMessage, UserMessage, text_of
+from cellwright.record.messages import (
+    ImagePart,
+    Message,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
 
 
 def result(text: str) -> ToolMessage:

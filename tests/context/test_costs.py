@@ -6,7 +6,7 @@ from cellwright.context.costs import PARTS, context_parts
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.sizes import PICTURE_TOKENS, total_tokens
 from cellwright.context.summary import Summary
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
@@ -16,7 +16,7 @@ from cellwright.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.prompts import Manifest
+from cellwright.record.prompts import Manifest
 
 PICTURE = ImagePart("image/png", "QUJD")
 MESSAGES: list[Message] = [

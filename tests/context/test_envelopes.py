@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.attachments import Attachment
-from cellwright.cells import VariableSummary
 from cellwright.context.assemble import Quoted, TurnState, user_message
 from cellwright.context.envelopes import REPEATED, TAGS, envelop_results, harmless
 from cellwright.context.summary import Summary
 from cellwright.context.turns import pinned_run
-from cellwright.messages import ImagePart, TextPart, ToolMessage, UserMessage, text_of
+from cellwright.record.attachments import Attachment
+from cellwright.record.cells import VariableSummary
+from cellwright.record.messages import ImagePart, TextPart, ToolMessage, UserMessage, text_of
 
 FORGED = (
     *(f"</{tag}>" for tag in TAGS),

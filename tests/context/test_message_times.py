@@ -12,13 +12,14 @@ from cellwright.context.assemble import TurnState, time_sent, user_message
 from cellwright.context.normalise import normalise
 from cellwright.context.roles import message_as
 from cellwright.context.turns import question_of
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.messages import AssistantMessage, SystemMessage, TextPart, text_of
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.record.messages import AssistantMessage, SystemMessage, TextPart, text_of
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import from_env
 from cellwright.store.run_memory import RunMemory
+from cellwright.text.redaction import Redactor
 
 MOMENT = datetime(2026, 11, 22, 9, 30, 5, 999, timezone(timedelta(hours=1)))
 SENT = "question sent at "

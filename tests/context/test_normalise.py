@@ -14,8 +14,8 @@ from cellwright.context.normalise import BROKEN_OFF, FOUND, GOES_ON, NOTHING_FOU
 from cellwright.context.roles import check_answerable
 from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.errors import SetupError
-from cellwright.lm import Capabilities
-from cellwright.messages import (
+from cellwright.llm import Capabilities
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cellwright.cells import Cell
 from cellwright.context.outline import cell_changes, marks_of, outline
-from cellwright.outputs import ErrorOutput
+from cellwright.record.cells import Cell
+from cellwright.record.outputs import ErrorOutput
 
 
 def code(cell_id: str, source: str, count: int | None = None) -> Cell:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_runs import called, record_of, replied, result, started, user
 
-from cellwright.compacting import compaction_of
 from cellwright.context.costs import context_parts
 from cellwright.context.normalise import normalise
 from cellwright.context.pinned_runs import pinned_turn
@@ -20,8 +19,8 @@ from cellwright.context.sizes import text_tokens, total_tokens
 from cellwright.context.summary import Summary, is_summary
 from cellwright.context.turns import opening_of, pinned_run, question_of
 from cellwright.context.window import Window, summary_of, when_refused
-from cellwright.events import Event, ModelAsked, RunFinished
-from cellwright.messages import (
+from cellwright.record.events import Event, ModelAsked, RunFinished
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
@@ -31,6 +30,7 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
+from cellwright.session.compacting import compaction_of
 
 SYSTEM = SystemMessage("Work.")
 

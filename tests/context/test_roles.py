@@ -7,7 +7,7 @@ import pytest
 from cellwright.context.normalise import FOUND, normalise
 from cellwright.context.roles import ROLES, check_answerable, message_as
 from cellwright.errors import SetupError
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     SystemMessage,

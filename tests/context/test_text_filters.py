@@ -16,7 +16,7 @@ from cellwright.context.text_filters import (
     known_filters,
 )
 from cellwright.errors import SetupError
-from cellwright.messages import Message, TextPart, UserMessage
+from cellwright.record.messages import Message, TextPart, UserMessage
 
 CODE = "```python\ndef f():\r\n    return 1\n\n\n\ndef g():\n\x1b[31m    pass\n```\n"
 

@@ -12,7 +12,7 @@ from cellwright.context.sizes import PICTURE_TOKENS, message_tokens, text_tokens
 from cellwright.context.summary import Summary, is_summary, summary_in
 from cellwright.context.turns import openings, question_of, split_turns
 from cellwright.context.window import Window, summary_of, when_refused, with_summary
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from demo_session import user
 
-from cellwright.adapters.chain import ADAPTERS
-from cellwright.adapters.text_adapter import TextAdapter
 from cellwright.demo.replying import reply_to
 from cellwright.demo.wire import MODEL, read_request
-from cellwright.lm.openai_format import messages_to_openai
-from cellwright.messages import (
+from cellwright.llm.adapters.chain import ADAPTERS
+from cellwright.llm.adapters.text_adapter import TextAdapter
+from cellwright.llm.openai_format import messages_to_openai
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
@@ -22,7 +22,7 @@ from cellwright.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.prompts import Manifest, Parameters
+from cellwright.record.prompts import Manifest, Parameters
 
 RUN = Manifest(
     "run_cell",

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from demo_session import user
 
+from cellwright.agent.typed_answers import TypedAnswers
 from cellwright.demo.analyst import next_answer
 from cellwright.demo.own_tools import asked_call
 from cellwright.demo.typed import results_in
-from cellwright.signatures import Signature
-from cellwright.typed_answers import TypedAnswers
+from cellwright.llm.signatures import Signature
 
 SCHEMA: dict[str, Any] = {
     "properties": {

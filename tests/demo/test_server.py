@@ -17,7 +17,8 @@ import openai
 import pytest
 from demo_session import HELLO, ask, send, tool
 
-from cellwright.demo.server import MODEL, DemoServer
+from cellwright.demo.server import DemoServer
+from cellwright.demo.wire import MODEL
 
 RUN_CELL: Any = tool("run_cell", "code")
 PROFILE: list[Any] = [{"role": "user", "content": "profile sales.csv"}]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from recorded_runs import RUN_ID, SYSTEM, analysis_run, record_of, replied, result, started, user
 
-from cellwright.bench.sample_runs import run_of
 from cellwright.errors import SetupError
-from cellwright.events import ModelAsked, RunFinished, RunStatus
 from cellwright.exports.agentbench import export, history, sample_of_line
-from cellwright.messages import (
+from cellwright.exports.sample_runs import run_of
+from cellwright.record.events import ModelAsked, RunFinished, RunStatus
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     TextPart,
@@ -20,8 +20,8 @@ from cellwright.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.run_record import RunRecord
+from cellwright.text.redaction import Redactor
 
 V02_STATUSES = {
     "running",

@@ -12,10 +12,10 @@ import nbformat
 import pytest
 from recorded_runs import analysis_run, record_of, recorded
 
-from cellwright.bench.sample import Score
-from cellwright.bench.sampling import sample_of
 from cellwright.exports.evaluated_notebook import evaluated_page, run_ids
 from cellwright.exports.notebook import sample_notebook
+from cellwright.exports.sample import Score
+from cellwright.exports.sampling import sample_of
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

@@ -17,19 +17,19 @@ from hypothesis import strategies as st
 from recorded_runs import analysis_run, record_of, started
 from sample_strategies import samples
 
-from cellwright.bench.sample import SampleRecord, SampleTask, Score
-from cellwright.bench.sampling import sample_of
 from cellwright.errors import SetupError
-from cellwright.events import RunFinished
 from cellwright.exports import FORMATS, fine_tuning, inspect_log, spans
 from cellwright.exports.agentbench import sample_of_line
 from cellwright.exports.evaluated_notebook import evaluated_page
 from cellwright.exports.formats import FORMAT_TABLE, export_samples, write_run
 from cellwright.exports.html import sample_page
 from cellwright.exports.notebook import sample_notebook, sample_of_notebook
+from cellwright.exports.sample import SampleRecord, SampleTask, Score
+from cellwright.exports.sampling import sample_of
 from cellwright.exports.span_names import attributes
 from cellwright.exports.tables import frame_of, read_csv, read_parquet, samples_of_frame
-from cellwright.redaction import Redactor
+from cellwright.record.events import RunFinished
+from cellwright.text.redaction import Redactor
 
 SAMPLE = replace(
     sample_of(record_of(analysis_run()), "t:1:1", whole=True),

@@ -10,9 +10,10 @@ import pytest
 from hostile_runs import hostile_run, payloads
 from recorded_runs import PIXEL, analysis_run, called, cell_run, record_of, replied, result, started
 
-from cellwright.cells import Execution
-from cellwright.content import Content
-from cellwright.events import (
+from cellwright.exports.html import export
+from cellwright.record.cells import Execution
+from cellwright.record.content import Content
+from cellwright.record.events import (
     ApprovalAnswered,
     CellAdded,
     CellFinished,
@@ -23,11 +24,10 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.exports.html import export
-from cellwright.messages import AssistantMessage, ToolMessage
-from cellwright.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
-from cellwright.redaction import Redactor
-from cellwright.usage import Usage
+from cellwright.record.messages import AssistantMessage, ToolMessage
+from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
+from cellwright.record.usage import Usage
+from cellwright.text.redaction import Redactor
 
 SINK = "http://127.0.0.1:9/sink"
 DRAWN = {"html", "head", "meta", "title", "style", "body", "main", "header", "footer"} | {

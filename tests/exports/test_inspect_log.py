@@ -22,13 +22,13 @@ from recorded_runs import (
     user,
 )
 
-from cellwright.bench.sample import SampleRecord, SampleTask, Score
-from cellwright.bench.sampling import sample_of
 from cellwright.errors import SetupError
-from cellwright.events import ModelAsked, RunFinished, ToolFinished
 from cellwright.exports import inspect_log
 from cellwright.exports.inspect_sample import eval_sample, usage_of
-from cellwright.messages import (
+from cellwright.exports.sample import SampleRecord, SampleTask, Score
+from cellwright.exports.sampling import sample_of
+from cellwright.record.events import ModelAsked, RunFinished, ToolFinished
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
@@ -37,7 +37,7 @@ from cellwright.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.prompts import Manifest
+from cellwright.record.prompts import Manifest
 
 SCORES = (
     Score("best", 1.0, passed=True),

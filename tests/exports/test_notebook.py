@@ -21,8 +21,9 @@ from recorded_runs import (
     started,
 )
 
-from cellwright.cells import Cell, Execution
-from cellwright.events import (
+from cellwright.exports.notebook import export, notebook
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.events import (
     CellAdded,
     CellFinished,
     CellStarted,
@@ -32,10 +33,9 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.exports.notebook import export, notebook
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.outputs import DisplayData
-from cellwright.redaction import Redactor
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.outputs import DisplayData
+from cellwright.text.redaction import Redactor
 
 CSV = "region,revenue\nnorth,7\nsouth,1\nnorth,3\n"
 

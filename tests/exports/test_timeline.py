@@ -17,7 +17,8 @@ from recorded_runs import (
     user,
 )
 
-from cellwright.events import (
+from cellwright.exports.timeline import Called, Ran, Said, Wrote, timeline
+from cellwright.record.events import (
     CellAdded,
     CellRemoved,
     Event,
@@ -27,9 +28,8 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.exports.timeline import Called, Ran, Said, Wrote, timeline
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.prompts import Parameters
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.prompts import Parameters
 
 
 def test_what_was_said_and_run_comes_in_its_order() -> None:

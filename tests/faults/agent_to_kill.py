@@ -11,14 +11,15 @@ from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels.shell import ShellKernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import ServiceSettings
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 
 def main(home: str, url: str) -> None:

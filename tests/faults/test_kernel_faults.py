@@ -29,12 +29,12 @@ from cellwright.errors import (
     KernelRestartedError,
     RunCancelled,
 )
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.kernels.outcome import ENDED, STUCK
-from cellwright.outputs import StreamOutput
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import StreamOutput
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.kernel

@@ -41,7 +41,7 @@ WITHOUT_PAUSE = """
 import sys
 from pathlib import Path
 from recorded_runs import started
-from cellwright.events import TextDelta
+from cellwright.record.events import TextDelta
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

@@ -15,8 +15,8 @@ from fake_service import FakeService, text, tool_call
 from magics.live_kernel import LiveKernel
 
 from cellwright.exports.notebook import export
-from cellwright.outputs import StreamOutput
-from cellwright.recording import RunRecord
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.run_record import RunRecord
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

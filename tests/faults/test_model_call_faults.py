@@ -16,9 +16,9 @@ from fake_service import (
     tool_calls,
 )
 
-from cellwright.adapters.native import NativeAdapter
-from cellwright.messages import AssistantMessage, TextPart, ToolCall, ToolMessage
-from cellwright.prompts import Reply
+from cellwright.llm.adapters.native import NativeAdapter
+from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, ToolMessage
+from cellwright.record.prompts import Reply
 
 
 def streamed(*deltas: dict[str, Any], finish: str | None = "tool_calls") -> Answer:

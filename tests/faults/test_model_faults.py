@@ -35,8 +35,8 @@ from cellwright.errors import (
     LMServerError,
     RunCancelled,
 )
-from cellwright.events import ModelRetrying
-from cellwright.lm.openai import OpenAILM
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.events import ModelRetrying
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
 

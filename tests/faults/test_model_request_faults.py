@@ -20,7 +20,6 @@ from fake_service import (
     tool_call,
 )
 
-from cellwright.adapters.native import NativeAdapter
 from cellwright.errors import (
     LMContextError,
     LMError,
@@ -28,10 +27,11 @@ from cellwright.errors import (
     LMStreamError,
     LMToolsUnsupportedError,
 )
-from cellwright.events import Notice
-from cellwright.lm.catalogue import list_models
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import (
+from cellwright.llm.adapters.native import NativeAdapter
+from cellwright.llm.catalogue import list_models
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.events import Notice
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     TextPart,

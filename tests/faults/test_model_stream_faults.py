@@ -22,16 +22,16 @@ from fake_service import (
     tool_call,
 )
 
-from cellwright.adapters.native import NativeAdapter
 from cellwright.errors import (
     LMConnectionError,
     LMServerError,
     LMStreamError,
     LMTimeoutError,
 )
-from cellwright.events import ModelRetrying, ModelSilent, Notice, ReasoningDelta, TextDelta
-from cellwright.lm.pacing import Pace
-from cellwright.messages import AssistantMessage, TextPart, ToolCall, UserMessage
+from cellwright.llm.adapters.native import NativeAdapter
+from cellwright.llm.pacing import Pace
+from cellwright.record.events import ModelRetrying, ModelSilent, Notice, ReasoningDelta, TextDelta
+from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, UserMessage
 
 
 def streamed(*deltas: dict[str, Any], finish: str | None = "tool_calls") -> Answer:

@@ -19,7 +19,7 @@ from locked_records import locked
 from magics.live_kernel import LiveKernel
 from recorded_runs import started
 
-from cellwright.events import RunFinished, TextDelta
+from cellwright.record.events import RunFinished, TextDelta
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore

@@ -14,8 +14,11 @@ from urllib.parse import quote
 import pytest
 from recorded_runs import RUN_CELL, SYSTEM, called, replied, result, started, user
 
-from cellwright.cells import Cell, Execution, VariableSummary
-from cellwright.events import (
+from cellwright.agent.publishing import Publisher
+from cellwright.exports import agentbench, notebook
+from cellwright.exports import html as report
+from cellwright.record.cells import Cell, Execution, VariableSummary
+from cellwright.record.events import (
     ApprovalAsked,
     CellAdded,
     CellFinished,
@@ -32,14 +35,11 @@ from cellwright.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.exports import agentbench, notebook
-from cellwright.exports import html as report
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
-from cellwright.publishing import Publisher
-from cellwright.redaction import Redactor
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 PLANTED = "tr0ub4dor/&+three horses"
 KEY = "".join(["sk-", "proj-", "Zx9" * 12])
@@ -189,7 +189,7 @@ import logging, sys
 logging.basicConfig(level=logging.DEBUG)
 from pathlib import Path
 from test_secrets import REDACTOR, leaky_events
-from cellwright.publishing import Publisher
+from cellwright.agent.publishing import Publisher
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

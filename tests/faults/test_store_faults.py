@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from recorded_runs import started
 
-from cellwright.events import RunFinished, TextDelta
+from cellwright.record.events import RunFinished, TextDelta
 from cellwright.store.database import Database, open_database
 from cellwright.store.filesystems import locks_work, on_network
 from cellwright.store.opening import OpenOptions
@@ -134,7 +134,7 @@ class TestFullDisk:
         script = """
 import json, resource, sys
 from pathlib import Path
-from cellwright.events import TextDelta
+from cellwright.record.events import TextDelta
 from cellwright.store.database import open_database
 from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
@@ -195,7 +195,7 @@ class TestNoHome:
         script = """
 import json, os, sys
 from pathlib import Path
-from cellwright.events import TextDelta
+from cellwright.record.events import TextDelta
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
@@ -310,7 +310,7 @@ class TestManyWriters:
 import sys
 from pathlib import Path
 from recorded_runs import started
-from cellwright.events import RunFinished, TextDelta
+from cellwright.record.events import RunFinished, TextDelta
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
@@ -541,7 +541,7 @@ class TestNetworkFileSystem:
         script = """
 import json, os, sys, time
 from pathlib import Path
-from cellwright.events import TextDelta
+from cellwright.record.events import TextDelta
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

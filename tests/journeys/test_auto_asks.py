@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 from fake_service import FakeService, text, tool_call
 
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import ToolStarted
+from cellwright.agent.policy import Answer
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import text_of
-from cellwright.policy import Answer
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.events import ToolStarted
+from cellwright.record.messages import text_of
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 

@@ -15,22 +15,23 @@ from typing import Any
 import pytest
 from fake_service import FakeService, after, in_bytes, text, tool_call
 
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import Event, TextDelta
 from cellwright.exports import agentbench
 from cellwright.exports import html as report
 from cellwright.exports import notebook as notebooks
 from cellwright.kernels import CellRequest, Kernel
 from cellwright.kernels.fresh import start_kernel
-from cellwright.lm.openai import OpenAILM
+from cellwright.llm.openai import OpenAILM
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.prompts import Parameters
-from cellwright.recording import RecordedEvent, RunRecord
-from cellwright.redaction import Redactor
-from cellwright.replaying import compare, replay
+from cellwright.record.events import Event, TextDelta
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RecordedEvent, RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import compare, replay
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 PASSWORD = "".join(["tiger", "-", "lily", "42!"])

@@ -13,14 +13,14 @@ from typing import Any
 from measured_children import measured_environment
 
 from cellwright import errors
-from cellwright.cells import Execution
 from cellwright.errors import RunCancelled
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.kernels.kernel_process import KernelProcess
-from cellwright.outputs import (
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import (
     DisplayData,
     ErrorOutput,
     ExecuteResult,
@@ -29,8 +29,8 @@ from cellwright.outputs import (
     StreamOutput,
     fold,
 )
+from cellwright.record.values import from_dict, to_dict
 from cellwright.stopping import Stop
-from cellwright.values import from_dict, to_dict
 
 HERE = Path(__file__).parent
 

@@ -9,12 +9,13 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 
 from cellwright.errors import CellwrightError, RunCancelled
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
-from cellwright.kernels.shell import ShellKernel, ShellOptions
-from cellwright.outputs import StreamOutput
+from cellwright.kernels.shell import ShellKernel
+from cellwright.kernels.tap import ShellOptions
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.values import from_dict, to_dict
 from cellwright.stopping import Stop
-from cellwright.values import from_dict, to_dict
 
 kernel: ShellKernel | None = None
 

@@ -15,7 +15,7 @@ from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.kernels.waiting import Waiting
-from cellwright.outputs import StreamOutput
+from cellwright.record.outputs import StreamOutput
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.kernel

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest
 from cellwright.kernels.capture import INTERVAL_SECONDS, Capture
-from cellwright.outputs import (
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import (
     ClearOutput,
     DisplayData,
     DisplayUpdate,

@@ -26,7 +26,7 @@ from cellwright.kernels.cell_run import CellRun
 from cellwright.kernels.channels import Received
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.kernels.outcome import answered
-from cellwright.outputs import StreamOutput
+from cellwright.record.outputs import StreamOutput
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.kernel

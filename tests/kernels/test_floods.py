@@ -13,7 +13,7 @@ from cellwright.kernels import CellRequest, Kernel
 from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.stopping import Stop
-from cellwright.text_cleaning import clean
+from cellwright.text.cleaning import clean
 
 pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform == 'win32'")]
 

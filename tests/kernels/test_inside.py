@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from cellwright.drain import Drain
 from cellwright.kernels.calling_cell import calling_cell_kept
+from cellwright.kernels.drain import Drain
 from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.kernels.nested_loop import NestedLoop
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from kernels.lanes import in_time, run, stopped_after
 
-from cellwright.cells import FileChange, VariableSummary
 from cellwright.errors import ToolError
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, Kernel
-from cellwright.outputs import (
+from cellwright.record.cells import FileChange, VariableSummary
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import (
     ClearOutput,
     DisplayData,
     DisplayUpdate,

@@ -14,7 +14,7 @@ from kernels.lanes import RemoteShellKernel, run, stopped_after
 
 from cellwright.errors import RunCancelled
 from cellwright.kernels import CellRequest
-from cellwright.outputs import ClearOutput, DisplayData, ErrorOutput
+from cellwright.record.outputs import ClearOutput, DisplayData, ErrorOutput
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.kernel
@@ -298,9 +298,9 @@ from IPython.terminal.interactiveshell import TerminalInteractiveShell
 shell = TerminalInteractiveShell.instance(simple_prompt=True, colors={colors!r})
 from cellwright.kernels import CellRequest
 from cellwright.kernels.shell import ShellKernel, ShellOptions
-from cellwright.outputs import fold
+from cellwright.record.outputs import fold
 from cellwright.stopping import Stop
-from cellwright.values import to_dict
+from cellwright.record.values import to_dict
 kernel = ShellKernel(shell)
 results = []
 for code in {codes!r}:

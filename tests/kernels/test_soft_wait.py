@@ -11,18 +11,19 @@ from typing import Any
 import pytest
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import CellOutput
 from cellwright.kernels.fresh import FreshKernel
-from cellwright.messages import ToolMessage, text_of
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.outputs import StreamOutput
-from cellwright.prompts import Parameters, Prompt, Reply
-from cellwright.recording import RecordedEvent, RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.events import CellOutput
+from cellwright.record.messages import ToolMessage, text_of
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.prompts import Parameters, Prompt, Reply
+from cellwright.record.run_record import RecordedEvent, RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import Limits
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 pytestmark = pytest.mark.kernel
 WAITS = """\

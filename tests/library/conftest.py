@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from library.shelves import Shelf
 
-from cellwright.library.libraries import Libraries
+from cellwright.knowledge.library.libraries import Libraries
 from cellwright.settings import Settings
 from cellwright.store.database import Database, open_database
 

@@ -13,9 +13,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from cellwright.library import Document, Hit, Progress
-from cellwright.library.libraries import Libraries
-from cellwright.library.searching import Scope
+from cellwright.knowledge.library import Document, Hit, Progress
+from cellwright.knowledge.library.libraries import Libraries
+from cellwright.knowledge.library.searching import Scope
 from cellwright.stopping import Stop
 
 __all__ = ["Page", "Shelf", "serving", "vector_of", "vectors_like"]

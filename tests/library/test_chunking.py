@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.library import CHUNK_CHARACTERS, OVERLAP_CHARACTERS, Section
-from cellwright.library.chunking import chunks_of, code_pieces, prose_pieces
-from cellwright.library.code_reader import code_sections, python_sections
+from cellwright.knowledge.library import CHUNK_CHARACTERS, OVERLAP_CHARACTERS, Section
+from cellwright.knowledge.library.chunking import chunks_of, code_pieces, prose_pieces
+from cellwright.knowledge.library.code_reader import code_sections, python_sections
 
 
 def test_002_08_pieces_have_about_a_thousand_characters_and_are_in_order() -> None:

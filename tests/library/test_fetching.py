@@ -8,8 +8,8 @@ import pytest
 from library.shelves import Page, Shelf, serving
 
 from cellwright.errors import SetupError
-from cellwright.library import fetching
-from cellwright.library.fetching import check_address, fetch, is_address
+from cellwright.knowledge.library import fetching
+from cellwright.knowledge.library.fetching import check_address, fetch, is_address
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ import pytest
 from library.shelves import Page, Shelf, serving
 
 from cellwright.errors import SetupError
-from cellwright.library import Document, Progress, indexing
-from cellwright.library.background import Indexing
-from cellwright.library.libraries import Libraries
-from cellwright.library.places import project_folder, shown_name
+from cellwright.knowledge.library import Document, Progress, indexing
+from cellwright.knowledge.library.background import Indexing
+from cellwright.knowledge.library.libraries import Libraries
+from cellwright.knowledge.library.places import project_folder, shown_name
+from cellwright.knowledge.library.store import LibraryStore
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
-from cellwright.store.library import LibraryStore
 
 
 def test_002_08_a_folder_with_notebooks_and_data_becomes_documents(shelf: Shelf) -> None:
@@ -178,7 +178,7 @@ def test_halves_of_signs_and_odd_names_do_not_end_reading(shelf: Shelf) -> None:
 def test_a_folder_without_end_is_read_in_part(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cellwright.library.places.FILE_LIMIT", 2)
+    monkeypatch.setattr("cellwright.knowledge.library.places.FILE_LIMIT", 2)
     for name in "abc":
         shelf.write(f"{name}.md", "words")
     assert shelf.add(".").total == 2

@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from library.shelves import Shelf, serving, vectors_like
 
 from cellwright.errors import SetupError
-from cellwright.library import Library
-from cellwright.library import nearness as nearness_module
-from cellwright.library.libraries import Libraries
-from cellwright.library.nearest_pieces import Near
-from cellwright.library.nearness import Nearness
-from cellwright.library.stored_vectors import StoredTable
-from cellwright.library.vector_table import VectorTable
+from cellwright.knowledge.library import Library
+from cellwright.knowledge.library import nearness as nearness_module
+from cellwright.knowledge.library import store_vectors as library_vectors
+from cellwright.knowledge.library.libraries import Libraries
+from cellwright.knowledge.library.nearest_pieces import Near
+from cellwright.knowledge.library.nearness import Nearness
+from cellwright.knowledge.library.store import id_range
+from cellwright.knowledge.library.store_vectors import keep_vectors
+from cellwright.knowledge.library.stored_vectors import StoredTable
+from cellwright.knowledge.library.vector_table import VectorTable
 from cellwright.settings import ServiceSettings, Settings, from_env
-from cellwright.store import library_vectors
 from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.library import id_range
-from cellwright.store.library_vectors import keep_vectors
 from cellwright.store.migrations import apply
 from cellwright.store.opening import OpenOptions
 

@@ -10,15 +10,15 @@ from fakes import FakeKernel, make_context
 from library.shelves import Shelf
 
 from cellwright.assistants import Assistant
-from cellwright.components import ToolContext
-from cellwright.content import Content, for_model, for_person
-from cellwright.events import Notice
+from cellwright.context.turn_sources import Turn
 from cellwright.kernels import KernelDescription
-from cellwright.library.search_tool import within_tokens
-from cellwright.library.source import GIVEN, LibrarySource
-from cellwright.messages import TextPart
-from cellwright.truncation import token_count
-from cellwright.turn_sources import Turn
+from cellwright.knowledge.library.search_tool import within_tokens
+from cellwright.knowledge.library.source import GIVEN, LibrarySource
+from cellwright.record.content import Content, for_model, for_person
+from cellwright.record.events import Notice
+from cellwright.record.messages import TextPart
+from cellwright.text.truncation import token_count
+from cellwright.tools import ToolContext
 
 
 @pytest.fixture
@@ -220,8 +220,8 @@ def test_a_page_is_referred_to_by_its_address(shelf: Shelf) -> None:
 
 
 def test_what_is_remembered_of_chats_and_runs_is_bounded(shelf: Shelf) -> None:
-    from cellwright.library import numbering
-    from cellwright.library.searching import Scope
+    from cellwright.knowledge.library import numbering
+    from cellwright.knowledge.library.searching import Scope
 
     kept = numbering.Numbering()
     for number in range(numbering.RUN_LIMIT + 1):

@@ -9,8 +9,8 @@ from io import BytesIO
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.library import Section
-from cellwright.library.reading import decoded, kind_of, kind_of_mime, sections_of
+from cellwright.knowledge.library import Section
+from cellwright.knowledge.library.reading import decoded, kind_of, kind_of_mime, sections_of
 
 
 def headings(sections: tuple[Section, ...]) -> list[str]:

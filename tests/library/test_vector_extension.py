@@ -11,12 +11,18 @@ from typing import Any
 
 import pytest
 
-from cellwright.doctor import checks
+from cellwright.commands.doctor import checks
+from cellwright.knowledge.library.store import id_range
+from cellwright.knowledge.library.store_vectors import keep_vectors
+from cellwright.knowledge.library.vector_extension import (
+    Compared,
+    Wanted,
+    compare_all,
+    extension_problem,
+    load,
+)
 from cellwright.settings import Settings
 from cellwright.store.database import Database, Statement
-from cellwright.store.library import id_range
-from cellwright.store.library_vectors import keep_vectors
-from cellwright.store.vector_extension import Compared, Wanted, compare_all, extension_problem, load
 
 needs_extension = pytest.mark.skipif(
     bool(extension_problem()), reason=f"Without sqlite-vec: {extension_problem()}."

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from library.shelves import Page, Served, Shelf, serving, vector_of, vectors_like
 
-from cellwright.embedding import ServiceEmbedder, embedder_of
+from cellwright.context.turn_sources import Turn
 from cellwright.errors import LMError
-from cellwright.library import searching
-from cellwright.library.libraries import Libraries
-from cellwright.library.nearness import Nearness
-from cellwright.library.searching import Scope
-from cellwright.library.source import LibrarySource
+from cellwright.knowledge.library import searching
+from cellwright.knowledge.library.libraries import Libraries
+from cellwright.knowledge.library.nearness import Nearness
+from cellwright.knowledge.library.searching import Scope
+from cellwright.knowledge.library.source import LibrarySource
+from cellwright.knowledge.library.store_search import hits_of
+from cellwright.knowledge.library.store_vectors import keep_vectors, pieces_of
+from cellwright.llm.embedding import ServiceEmbedder, embedder_of
 from cellwright.settings import ServiceSettings, Settings
 from cellwright.store.database import Database, Statement
-from cellwright.store.library_search import hits_of
-from cellwright.store.library_vectors import keep_vectors, pieces_of
-from cellwright.turn_sources import Turn
 
 
 @pytest.fixture

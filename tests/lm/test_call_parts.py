@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fake_answers import call_delta
 
-from cellwright.lm.call_parts import CallCollector
+from cellwright.llm.call_parts import CallCollector
 
 
 def collected(*pieces: Any) -> list[tuple[str, str]]:

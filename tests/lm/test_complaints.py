@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cellwright.lm.complaints import Complaint, read_complaint
+from cellwright.llm.complaints import Complaint, read_complaint
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from fake_answers import chunk
 
-from cellwright.lm.deltas import ReplyAssembler, usage_from_openai
-from cellwright.lm.thinking import Said
-from cellwright.messages import AssistantMessage
-from cellwright.usage import Usage
+from cellwright.llm.deltas import ReplyAssembler, usage_from_openai
+from cellwright.llm.thinking import Said
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.usage import Usage
 
 
 def test_a_reply_is_what_its_chunks_say() -> None:

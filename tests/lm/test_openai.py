@@ -28,12 +28,12 @@ from fake_service import (
 )
 
 from cellwright.errors import LMConnectionError, LMServerError, RunCancelled
-from cellwright.events import ModelRetrying, TextDelta
-from cellwright.lm.connection import Line
-from cellwright.lm.endpoints import Endpoint
-from cellwright.lm.openai import OpenAILM
-from cellwright.lm.pacing import Pace
-from cellwright.messages import AssistantMessage, ToolCall
+from cellwright.llm.connection import Line
+from cellwright.llm.endpoints import Endpoint
+from cellwright.llm.openai import OpenAILM
+from cellwright.llm.pacing import Pace
+from cellwright.record.events import ModelRetrying, TextDelta
+from cellwright.record.messages import AssistantMessage, ToolCall
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
 
@@ -303,7 +303,7 @@ def test_the_key_of_another_service_is_not_sent_to_one_that_needs_none(
 
 
 def test_the_sdk_is_imported_on_first_use() -> None:
-    code = "import cellwright.lm.openai, sys; print('openai' in sys.modules)"
+    code = "import cellwright.llm.openai, sys; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -10,7 +10,7 @@ from asking import RUN_CELL, prompt_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.lm.openai_format import (
+from cellwright.llm.openai_format import (
     body_bytes,
     message_from_openai,
     message_to_openai,
@@ -18,7 +18,7 @@ from cellwright.lm.openai_format import (
     messages_to_openai,
     parameters_of,
 )
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,

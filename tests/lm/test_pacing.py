@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cellwright.errors import LMTimeoutError
-from cellwright.events import ModelSilent, ReasoningDelta, TextDelta
-from cellwright.lm.pacing import Joiner, Pace, Watch
-from cellwright.lm.thinking import Said
+from cellwright.llm.pacing import Joiner, Pace, Watch
+from cellwright.llm.thinking import Said
+from cellwright.record.events import ModelSilent, ReasoningDelta, TextDelta
 from cellwright.settings import ServiceSettings
 
 PACE = Pace()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from asking import RUN_CELL, prompt_of
 
-from cellwright.lm.endpoints import Endpoint
-from cellwright.lm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
-from cellwright.messages import AssistantMessage, ToolCall
+from cellwright.llm.endpoints import Endpoint
+from cellwright.llm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
+from cellwright.record.messages import AssistantMessage, ToolCall
 
 LONG = " ".join(f"word{number}" for number in range(4_000))
 

@@ -6,12 +6,12 @@ import pytest
 from asking import ask
 
 from cellwright.errors import LMError, RunCancelled
-from cellwright.events import ReasoningDelta, TextDelta
-from cellwright.lm.replay import ReplayLM
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.prompts import Reply
+from cellwright.llm.replay import ReplayLM
+from cellwright.record.events import ReasoningDelta, TextDelta
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.prompts import Reply
+from cellwright.record.usage import Usage
 from cellwright.stopping import Stop
-from cellwright.usage import Usage
 
 SAID = Reply(AssistantMessage("Yes.", reasoning="Hm."), "stop", Usage(1, 1), "big")
 CALLED = Reply(AssistantMessage("", (ToolCall("c", "a", "{}"),)), "tool_calls", Usage(1, 1), "big")

@@ -13,7 +13,7 @@ from cellwright.errors import (
     LMStreamError,
     LMTimeoutError,
 )
-from cellwright.lm.retries import next_delay, retry_after_seconds
+from cellwright.llm.retries import next_delay, retry_after_seconds
 from cellwright.settings import ServiceSettings
 
 SERVICE = ServiceSettings(retry_limit=3, retry_after_limit_seconds=60)

@@ -7,8 +7,8 @@ from asking import RUN_CELL, answer_to, ask, prompt_of, serving
 from fake_service import Answer, after, chunk, error, raw_sse, status, text, tool_call
 
 from cellwright.errors import LMError
-from cellwright.events import ReasoningDelta, TextDelta
-from cellwright.messages import AssistantMessage
+from cellwright.record.events import ReasoningDelta, TextDelta
+from cellwright.record.messages import AssistantMessage
 
 CALL = '[{"id": "1", "type": "function", "function": {"name": "run_cell", "arguments": "{}"}}]'
 SECRET = "sk-" + "proj-" + "a1B2" * 8

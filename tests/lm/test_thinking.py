@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.lm.thinking import Said, ThinkingFilter
+from cellwright.llm.thinking import Said, ThinkingFilter
 
 
 def said(*pieces: str) -> Said:

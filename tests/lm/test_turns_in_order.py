@@ -11,14 +11,15 @@ from fake_service import FakeService, error, text
 from fakes import FakeKernel
 
 from cellwright.context.normalise import BROKEN_OFF
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.events import RunFinished
-from cellwright.lm.openai import OpenAILM
-from cellwright.messages import AssistantMessage, TextPart, ToolCall, UserMessage
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.llm.openai import OpenAILM
+from cellwright.record.events import RunFinished
+from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, UserMessage
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 REFUSAL = "After the optional system message, conversation roles must alternate user/assistant"
 

@@ -12,7 +12,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 from quick_kernels import kernels_forked, without_forks
 
-from cellwright.recording import RunRecord
+from cellwright.record.run_record import RunRecord
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

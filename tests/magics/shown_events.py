@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cellwright.cells import Execution
-from cellwright.events import CellFinished, ModelReplied, ToolFinished, ToolStarted
-from cellwright.messages import AssistantMessage, TextPart, ToolMessage
-from cellwright.outputs import ErrorOutput
-from cellwright.usage import Usage
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellFinished, ModelReplied, ToolFinished, ToolStarted
+from cellwright.record.messages import AssistantMessage, TextPart, ToolMessage
+from cellwright.record.outputs import ErrorOutput
+from cellwright.record.usage import Usage
 from cellwright_magics.screen import Bundle
 
 ERROR = ErrorOutput("KeyError", "'x'", ("Cell In[1], line 1", "----> 1 d['x']", "KeyError: 'x'"))

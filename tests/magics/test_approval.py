@@ -8,8 +8,8 @@ import pytest
 from IPython.core.error import StdinNotImplementedError
 from magics.shown_events import call
 
-from cellwright.events import NamedCell, ToolStarted
-from cellwright.policy import Answer
+from cellwright.agent.policy import Answer
+from cellwright.record.events import NamedCell, ToolStarted
 from cellwright_magics.approval import NOBODY, StdinApprover
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cellwright import autoload
+from cellwright.commands import autoload
 from cellwright.errors import SetupError
 
 SHOW = "print('agent' in get_ipython().magics_manager.magics['line'])"

@@ -10,8 +10,8 @@ import ipywidgets
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.events import CellOutput
-from cellwright.outputs import StreamOutput
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import StreamOutput
 from cellwright.settings import MODES
 from cellwright.stopping import Stop
 from cellwright_magics.chat import Asking, Chat, ChatParts

@@ -14,14 +14,15 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.context.roles import NOTHING_TO_ANSWER
 from cellwright.context.window import summary_of
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.messages import SystemMessage, TextPart, UserMessage, text_of
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.record.messages import SystemMessage, TextPart, UserMessage, text_of
+from cellwright.record.prompts import Parameters
+from cellwright.record.usage import Price
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.usage import Price
+from cellwright.text.redaction import Redactor
 from cellwright_magics.chat_words import ChatPrompt, OwnWords
 from cellwright_magics.context_commands import ContextTable, context_command
 from cellwright_magics.reports import Advice

@@ -10,10 +10,10 @@ from magics.live_kernel import LiveKernel
 from magics.typed_lines import command
 
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score
-from cellwright.conversation import Question
 from cellwright.errors import SetupError
-from cellwright.prompts import Parameters
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
+from cellwright.record.prompts import Parameters
+from cellwright.session.questions import Question
 from cellwright_magics.commands import commands_help
 from cellwright_magics.completion import Offers
 from cellwright_magics.demos import Demos

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from magics.shown_events import ERROR, PaperScreen, call, done, finished, replied
 
-from cellwright.content import Content, content
-from cellwright.events import (
+from cellwright.record.content import Content, content
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellAdded,
@@ -25,9 +25,9 @@ from cellwright.events import (
     ToolFinished,
     ToolProgress,
 )
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.run import Run
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.run import Run
 from cellwright_magics.display import NotebookTranscript, QuietTranscript
 
 RUN = Run(RunRecord("20261121-093015-ab12cd", "completed", "x", Parameters("m")))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cellwright.events import Event, Notice
+from cellwright.record.events import Event, Notice
 from cellwright_magics.driving import drive
 
 FIRST, SECOND, STOPPED = Notice("info", "1"), Notice("info", "2"), Notice("info", "stopped")

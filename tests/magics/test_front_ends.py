@@ -19,7 +19,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 from papermill.exceptions import PapermillExecutionError
 
-from cellwright.recording import RunRecord
+from cellwright.record.run_record import RunRecord
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

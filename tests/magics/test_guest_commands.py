@@ -11,15 +11,16 @@ from fakes import FakeKernel
 from magics.typed_lines import command
 from scripted_model import ScriptedLM, says
 
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import SetupError
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import Settings
 from cellwright.store.chat_owners import GUEST_SECONDS
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 from cellwright_magics.chats import Chats, ChatTable, owner_of
 from cellwright_magics.library import library_command
 from cellwright_magics.memory import memory_command

@@ -13,7 +13,7 @@ from fake_service import FakeService, Pause, chunk, raw_sse, text, tool_call
 from magics.live_kernel import LiveKernel, Shown
 
 from cellwright.kernels.outcome import STUCK
-from cellwright.recording import RunRecord
+from cellwright.record.run_record import RunRecord
 
 pytestmark = pytest.mark.kernel
 STALLED = raw_sse([chunk({"content": "One moment"}), Pause(30)])

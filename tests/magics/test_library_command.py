@@ -9,8 +9,8 @@ import pytest
 from magics.typed_lines import command
 
 from cellwright.errors import SetupError
-from cellwright.library import Document, Progress
-from cellwright.library.background import Indexing
+from cellwright.knowledge.library import Document, Progress
+from cellwright.knowledge.library.background import Indexing
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database

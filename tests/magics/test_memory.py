@@ -6,8 +6,8 @@ import pytest
 from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel
 
-from cellwright.memory import Memory, Proposal
-from cellwright.memory.orders import OFF
+from cellwright.knowledge.memory import Memory, Proposal
+from cellwright.knowledge.memory.commands import OFF
 from cellwright_magics.memory import MemoryTable, ProposalTable
 
 HERE = Memory("m1", "Column amt is in *euros*", "/home/me/tax", "run-1", 0.0, 0.0)

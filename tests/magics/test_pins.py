@@ -10,10 +10,10 @@ from fake_service import text
 from magics.live_kernel import LiveKernel
 from recorded_runs import replied, started, user
 
-from cellwright.compacting import COMPACT_PROMPT
 from cellwright.errors import SetupError
-from cellwright.events import ModelAsked, RunFinished
-from cellwright.messages import AssistantMessage
+from cellwright.record.events import ModelAsked, RunFinished
+from cellwright.record.messages import AssistantMessage
+from cellwright.session.compacting import COMPACT_PROMPT
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from magics.shown_events import PaperScreen
 
-from cellwright.conversation import Place
 from cellwright.errors import SetupError
 from cellwright.kernels.shell import ShellKernel
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.questions import Place
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 from cellwright_magics.display import NotebookTranscript
 from cellwright_magics.repeating import repeat
 from cellwright_magics.reports import CheckList, RunList

@@ -9,10 +9,10 @@ from hostile_runs import hostile_run, payloads
 from magics.acting_html import Inspector
 from recorded_runs import analysis_run, called, cell_run, record_of, replied, started
 
-from cellwright.events import CellAdded, ModelAsked, RunFinished, ToolFinished, ToolStarted
-from cellwright.messages import AssistantMessage
-from cellwright.outputs import StreamOutput
-from cellwright.recording import RunRecord
+from cellwright.record.events import CellAdded, ModelAsked, RunFinished, ToolFinished, ToolStarted
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.run_record import RunRecord
 from cellwright_magics.run_comparison import Comparison, compare_runs
 from cellwright_magics.run_view import (
     answer_html,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cellwright.store.runs import RunSummary
-from cellwright.usage import Usage
+from cellwright.record.usage import Usage
+from cellwright.store.run_summaries import RunSummary
 from cellwright_magics.runs_frame import ORDERS, narrowed, runs_frame, table_html
 
 FIRST = RunSummary(

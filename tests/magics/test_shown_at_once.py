@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from cellwright.events import Event, Notice, ToolProgress
+from cellwright.record.events import Event, Notice, ToolProgress
 from cellwright_magics.shown_at_once import ShownAtOnce
 
 HALF, DONE = ToolProgress("c1", "half", 0.5), ToolProgress("c1", "done", 1.0)

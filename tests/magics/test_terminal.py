@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from magics.shown_events import ERROR, call, done, finished, replied
 
-from cellwright.events import (
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellAdded,
@@ -17,9 +17,9 @@ from cellwright.events import (
     TextDelta,
     ToolProgress,
 )
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.run import Run
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.run import Run
 from cellwright_magics.terminal import TerminalTranscript
 
 

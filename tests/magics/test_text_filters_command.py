@@ -10,12 +10,13 @@ from fakes import FakeKernel
 from magics.typed_lines import command
 
 from cellwright.context.text_filters import STANDARD_FILTERS
-from cellwright.conversation import Conversation, Place
 from cellwright.errors import SetupError
-from cellwright.redaction import Redactor
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 from cellwright_magics.chat_words import ChatWords, KeptWords, OwnWords, hand_over
 from cellwright_magics.completion import Offers
 from cellwright_magics.context_commands import context_command

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from magics.typed_lines import command
 
-from cellwright.components import Component
-from cellwright.components.live_registry import LIVE
 from cellwright.errors import SetupError
+from cellwright.tools import Component
+from cellwright.tools.live_registry import LIVE
 from cellwright_magics.tools import agent_tool, tool_command
 
 

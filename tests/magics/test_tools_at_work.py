@@ -44,7 +44,7 @@ def test_tools_are_offered_listed_and_taken_back_by_the_magic(fresh: LiveKernel)
 
 
 TOLD = '''
-from cellwright.components import Component, ToolContext
+from cellwright.tools import Component, ToolContext
 from cellwright_magics.tools import agent_tool
 
 @agent_tool(risk="read")

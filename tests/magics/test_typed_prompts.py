@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.conversation import Question
 from cellwright.errors import SetupError
-from cellwright.prompts import Parameters
+from cellwright.record.prompts import Parameters
+from cellwright.session.questions import Question
 from cellwright_magics.typed_prompts import typed_answers_of, typed_question
 
 

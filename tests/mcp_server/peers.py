@@ -11,6 +11,7 @@ from typing import Any
 
 from fakes import FakeKernel
 
+from cellwright.context.turn_sources import TurnSource
 from cellwright.kernels import Kernel
 from cellwright.mcp_server import OutsideRun
 from cellwright.mcp_server.conversing import OutsideConversation
@@ -18,12 +19,11 @@ from cellwright.mcp_server.json_rpc import notification, parse, request
 from cellwright.mcp_server.session import Session
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.questions import Place
-from cellwright.redaction import Redactor
+from cellwright.session.questions import Place
 from cellwright.settings import Limits, Mode
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.turn_sources import TurnSource
+from cellwright.text.redaction import Redactor
 
 __all__ = ["HOW", "SECRET", "FakeRoom", "Peer", "call_of", "words"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from command_line import notebook, sources
 
-from cellwright.cells import Execution
 from cellwright.commands.mcp_notebook import NotebookOnDisk
 from cellwright.errors import ToolError
-from cellwright.events import CellAdded, CellEdited, CellFinished, CellOutput, CellStarted
-from cellwright.outputs import StreamOutput
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellAdded, CellEdited, CellFinished, CellOutput, CellStarted
+from cellwright.record.outputs import StreamOutput
 
 
 def write(path: Path, *cells: str) -> None:

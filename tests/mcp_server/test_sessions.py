@@ -9,22 +9,22 @@ import pytest
 from fakes import FakeKernel, Played
 from mcp_server.peers import HOW, SECRET, FakeRoom, Peer, call_of, words
 
-from cellwright.bench.sampling import sample_of
-from cellwright.cells import Cell, Execution
-from cellwright.components import Component
+from cellwright.context.turn_sources import Found, Turn
 from cellwright.errors import KernelDiedError, KernelError
-from cellwright.events import ModelReplied
 from cellwright.exports.notebook import sample_notebook
+from cellwright.exports.sampling import sample_of
 from cellwright.kernels import CellRequest, OutputSink
 from cellwright.mcp_server import INSTRUCTIONS
 from cellwright.mcp_server.json_rpc import parse, result
 from cellwright.mcp_server.outside_agent import LEFT
 from cellwright.mcp_server.session import VERSIONS
-from cellwright.messages import SystemMessage
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.events import ModelReplied
+from cellwright.record.messages import SystemMessage
+from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
 from cellwright.stopping import Stop
-from cellwright.turn_sources import Found, Turn
+from cellwright.tools import Component
 
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"

@@ -7,12 +7,12 @@ import pytest
 from fakes import FakeKernel, FakeNotebook, make_context
 from mcp_server.peers import FakeRoom, Peer, words
 
-from cellwright.cells import Cell
 from cellwright.commands.mcp_notebook import NotebookOnDisk
+from cellwright.context.turn_sources import Found, Turn
 from cellwright.errors import ToolError
-from cellwright.events import CellAdded, CellMoved, CellRemoved
 from cellwright.mcp_server.undoing import CALL_LIMIT, ChangeLog, UndoSource
-from cellwright.turn_sources import Found, Turn
+from cellwright.record.cells import Cell
+from cellwright.record.events import CellAdded, CellMoved, CellRemoved
 
 
 class UndoRoom(FakeRoom):

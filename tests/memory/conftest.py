@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from cellwright.memory.keeping import MemoryKeeper
+from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.store.database import Database, open_database
 
 

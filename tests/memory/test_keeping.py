@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.memory import Memory, Whose, memory_owner, project_of
-from cellwright.memory.keeping import MemoryKeeper
-from cellwright.memory.ranking import TOKEN_LIMIT, relevant
-from cellwright.memory.screening import TEXT_LIMIT_CHARACTERS
-from cellwright.memory.suggestions import Suggestion
-from cellwright.memory.words import token_estimate, words_of
+from cellwright.knowledge.memory import Memory, Whose, memory_owner, project_of
+from cellwright.knowledge.memory.ranking import TOKEN_LIMIT, relevant
+from cellwright.knowledge.memory.repository import MemoryKeeper
+from cellwright.knowledge.memory.screening import TEXT_LIMIT_CHARACTERS
+from cellwright.knowledge.memory.store import MemoryStore
+from cellwright.knowledge.memory.suggestions import Suggestion
+from cellwright.knowledge.memory.words import token_estimate, words_of
 from cellwright.store.database import Database
-from cellwright.store.memories import MemoryStore
 
 ADA = Whose("ada", "/home/me/a")
 

@@ -8,18 +8,16 @@ from dataclasses import replace
 import pytest
 from fakes import make_context
 
+from cellwright.agent.policy import assess
 from cellwright.assistants import Assistant
-from cellwright.events import (
-    Notice,
-)
-from cellwright.memory import Whose, project_of
-from cellwright.memory.keeping import MemoryKeeper
-from cellwright.memory.source import LABEL, PROPOSED, TOLD_TO_GUESTS, MemorySource
-from cellwright.memory.words import fingerprint, words_of
-from cellwright.policy import assess
+from cellwright.context.turn_sources import Found, Turn, looked_up
+from cellwright.knowledge.memory import Whose, project_of
+from cellwright.knowledge.memory.repository import MemoryKeeper
+from cellwright.knowledge.memory.source import LABEL, PROPOSED, TOLD_TO_GUESTS, MemorySource
+from cellwright.knowledge.memory.store import MemoryStore
+from cellwright.knowledge.memory.words import fingerprint, words_of
+from cellwright.record.events import Notice
 from cellwright.store.database import Database, Statement
-from cellwright.store.memories import MemoryStore
-from cellwright.turn_sources import Found, Turn, looked_up
 
 EVERYWHERE = Whose("")
 

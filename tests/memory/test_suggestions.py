@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cellwright.memory.suggestions import suggestions
+from cellwright.knowledge.memory.suggestions import suggestions
 
 KEPT = [
     ("Remember that our fiscal year starts in April.", "Our fiscal year starts in April"),

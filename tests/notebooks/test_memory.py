@@ -1,9 +1,10 @@
 import nbformat
 import pytest
 
-from cellwright.cells import Cell, Execution
 from cellwright.errors import ToolError
-from cellwright.events import (
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellFinished,
@@ -12,8 +13,7 @@ from cellwright.events import (
     CellRemoved,
     CellStarted,
 )
-from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.outputs import ExecuteResult, StreamOutput
+from cellwright.record.outputs import ExecuteResult, StreamOutput
 
 
 def notebook() -> MemoryNotebook:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.components.standard import standard_tools
-from cellwright.events import CellAdded
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.notebooks.saved import SIZE_LIMIT_BYTES, SavedNotebook
+from cellwright.record.events import CellAdded
+from cellwright.tools.standard import standard_tools
 from cellwright_magics.session import saved_notebook
 
 

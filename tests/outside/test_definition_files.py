@@ -9,13 +9,8 @@ from typing import Any
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.outside import Definition, fingerprint_of
-from cellwright.outside.definition_files import (
-    checked,
-    read_folder,
-    read_servers,
-    read_toml,
-)
+from cellwright.external import Definition, fingerprint_of
+from cellwright.external.definition_files import checked, read_folder, read_servers, read_toml
 
 WHOLE = """
 description = "Knows  the weather"

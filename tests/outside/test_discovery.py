@@ -11,9 +11,9 @@ from fakes import make_context
 from outside.http_service import Answered, HttpService, Received
 
 from cellwright.errors import ToolError
-from cellwright.outside import Definition, Function, Listing
-from cellwright.outside.discovery import DiscoveredService, read_document, syntax_problems
-from cellwright.outside.web import Surroundings, Web
+from cellwright.external import Definition, Function, Listing
+from cellwright.external.discovery import DiscoveredService, read_document, syntax_problems
+from cellwright.external.web import Surroundings, Web
 
 KEY = "-".join(["rather", "secret", "4711"])
 PARAMETERS = {

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from fakes import make_context
 
-from cellwright.components import ToolLimits
-from cellwright.content import for_model, for_person
-from cellwright.messages import ImagePart, TextPart
-from cellwright.outside.mcp_contents import called_output, listed
+from cellwright.external.mcp_contents import called_output, listed
+from cellwright.record.content import for_model, for_person
+from cellwright.record.messages import ImagePart, TextPart
+from cellwright.tools import ToolLimits
 
 
 def png(width: int = 1, height: int = 1) -> str:

@@ -17,13 +17,13 @@ import pytest
 from fakes import make_context
 from outside.http_service import Answered, HttpService, Received
 
-from cellwright.components import ToolContext
 from cellwright.errors import RunCancelled, ToolError
-from cellwright.outside import Definition, Function, Listing
-from cellwright.outside.mcp_loop import McpLoop
-from cellwright.outside.mcp_server import McpService
-from cellwright.outside.tool import risk_of
-from cellwright.outside.web import Surroundings
+from cellwright.external import Definition, Function, Listing
+from cellwright.external.mcp_loop import McpLoop
+from cellwright.external.mcp_server import McpService
+from cellwright.external.tool import risk_of
+from cellwright.external.web import Surroundings
+from cellwright.tools import ToolContext
 
 pytest.importorskip("mcp")
 

@@ -12,10 +12,10 @@ from fakes import make_context
 from outside.http_service import Answered, HttpService, Received
 
 from cellwright.errors import ToolError
-from cellwright.outside import Definition, Function
-from cellwright.outside.openapi import OpenapiService, read_openapi
-from cellwright.outside.tool import risk_of
-from cellwright.outside.web import Surroundings, Web
+from cellwright.external import Definition, Function
+from cellwright.external.openapi import OpenapiService, read_openapi
+from cellwright.external.tool import risk_of
+from cellwright.external.web import Surroundings, Web
 
 SHOP = Definition("shop", "openapi", "https://shop.example/v1/openapi.json")
 ITEM = {

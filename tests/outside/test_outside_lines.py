@@ -12,9 +12,9 @@ from outside.http_service import Answered, HttpService
 
 from cellwright.cli import main
 from cellwright.errors import SetupError
-from cellwright.outside.opening import Whereabouts, open_outside
-from cellwright.outside.orders import order, parse
-from cellwright.outside.source import OutsideTools
+from cellwright.external.commands import order, parse
+from cellwright.external.opening import Whereabouts, open_outside
+from cellwright.external.source import OutsideTools
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
 from cellwright_magics.commands import commands_help

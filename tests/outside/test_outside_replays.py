@@ -14,19 +14,20 @@ from fakes import FakeKernel
 from outside.http_service import Answered, HttpService, Received
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.conversation import Conversation, Place, Question
-from cellwright.outside.book import ToolBook
-from cellwright.outside.orders import order, parse
-from cellwright.outside.services import Services
-from cellwright.outside.source import OutsideTools
-from cellwright.outside.web import Surroundings
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-from cellwright.replaying import OtherModel, compare, replay, rerun
+from cellwright.external.commands import order, parse
+from cellwright.external.consent_store import ToolBook
+from cellwright.external.services import Services
+from cellwright.external.source import OutsideTools
+from cellwright.external.web import Surroundings
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
+from cellwright.session.replaying import OtherModel, compare, replay, rerun
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.tools import ToolStore
+from cellwright.text.redaction import Redactor
 
 SCRIPT = str(Path(__file__).with_name("mcp_sample_server.py"))
 SAID = "Not called again, their recorded results are used: "

@@ -17,23 +17,24 @@ from fakes import FakeKernel
 from outside.http_service import Answered, HttpService, Received
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.conversation import Conversation, Place, Question
+from cellwright.context.turn_sources import Found, Turn, tools_of
 from cellwright.errors import SetupError
-from cellwright.events import Notice, RunFinished, ToolFinished
-from cellwright.outside.book import ToolBook
-from cellwright.outside.definition_files import checked
-from cellwright.outside.opening import Whereabouts, open_outside
-from cellwright.outside.orders import name_of, order, parse
-from cellwright.outside.services import Services
-from cellwright.outside.source import OutsideTools
-from cellwright.outside.web import Surroundings
-from cellwright.prompts import Parameters
-from cellwright.redaction import Redactor
+from cellwright.external.commands import name_of, order, parse
+from cellwright.external.consent_store import ToolBook
+from cellwright.external.definition_files import checked
+from cellwright.external.opening import Whereabouts, open_outside
+from cellwright.external.services import Services
+from cellwright.external.source import OutsideTools
+from cellwright.external.web import Surroundings
+from cellwright.record.events import Notice, RunFinished, ToolFinished
+from cellwright.record.prompts import Parameters
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.settings import Settings
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.tools import ToolStore
-from cellwright.turn_sources import Found, Turn, tools_of
+from cellwright.text.redaction import Redactor
 
 KEY = "-".join(["a", "word", "nobody", "knows"])
 Opener = Callable[[], OutsideTools]

@@ -10,8 +10,8 @@ import pytest
 from outside.http_service import Answered, HttpService, Received
 
 from cellwright.errors import RunCancelled, SetupError, ToolError
-from cellwright.outside.addresses import Reach, system_addresses
-from cellwright.outside.requests import Reply, Request, fetch
+from cellwright.external.addresses import Reach, system_addresses
+from cellwright.external.requests import Reply, Request, fetch
 from cellwright.stopping import Stop
 
 LOCAL = Reach(is_local=True, timeout_seconds=5.0)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.outside.schemas import object_schema, pointed_at, told
+from cellwright.external.schemas import object_schema, pointed_at, told
 
 EMPTY = {"type": "object", "properties": {}}
 

@@ -12,14 +12,14 @@ from magics.typed_lines import command
 from outside.http_service import Answered, HttpService
 
 from cellwright.assistants.files import folders_of
+from cellwright.context.turn_sources import Turn, tools_of
 from cellwright.errors import SetupError
-from cellwright.outside.opening import POOLS, Whereabouts, open_outside
-from cellwright.outside.orders import order, parse
-from cellwright.outside.source import OutsideTools
+from cellwright.external.commands import order, parse
+from cellwright.external.opening import POOLS, Whereabouts, open_outside
+from cellwright.external.source import OutsideTools
+from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
-from cellwright.standard_sources import Sources
 from cellwright.store.database import Database, open_database
-from cellwright.turn_sources import Turn, tools_of
 
 
 @pytest.fixture

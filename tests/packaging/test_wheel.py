@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from documented_figures import ALLOWED, documented
-from layer_table import PROJECT, source_files
+from source_tree import PROJECT, source_files
 
 pytestmark = pytest.mark.packaging
 

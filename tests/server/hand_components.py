@@ -7,11 +7,11 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from cellwright.components import Component, Risk, ToolContext
-from cellwright.components.functions import tool
-from cellwright.content import ComponentOutput
 from cellwright.errors import ActionRefusedError, KernelDiedError, ToolError
-from cellwright.usage import ModelUsage, Usage
+from cellwright.record.content import ComponentOutput
+from cellwright.record.usage import ModelUsage, Usage
+from cellwright.tools import Component, Risk, ToolContext
+from cellwright.tools.functions import tool
 
 __all__ = [
     "RAN",

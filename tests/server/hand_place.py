@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cellwright.components import Component
-from cellwright.redaction import Redactor
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.component_runs import HandCall, HandRun, Surroundings
 from cellwright.server.no_kernel import NoKernel
 from cellwright.settings import ServiceSettings, Settings
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
+from cellwright.tools import Component
 
 __all__ = ["SECRET", "Place"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.sample import SampleRecord, SampleTask, SampleTime, Score
+from cellwright.exports.sample import SampleRecord, SampleTask, SampleTime, Score
 from cellwright.server.result_places import ResultPlaces
 from cellwright.server.result_shelf import ResultShelf
 

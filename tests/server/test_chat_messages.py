@@ -12,8 +12,8 @@ from server_client import Client
 
 from cellwright.context.roles import ROLES
 from cellwright.context.summary import Summary
-from cellwright.events import ModelAsked, RunFinished
-from cellwright.messages import (
+from cellwright.record.events import ModelAsked, RunFinished
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     SystemMessage,

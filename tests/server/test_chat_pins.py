@@ -13,8 +13,8 @@ from server.test_chat_routes import Watcher
 from server_client import Client
 
 from cellwright.context.pins import PINNED_TOKENS
-from cellwright.events import ModelAsked, RunFinished
-from cellwright.messages import AssistantMessage
+from cellwright.record.events import ModelAsked, RunFinished
+from cellwright.record.messages import AssistantMessage
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

@@ -13,10 +13,10 @@ from recorded_runs import analysis_run, record_of, started
 from server.named_people import NamedPeople
 from server_client import Client, with_parameters
 
-from cellwright.events import RunFinished
+from cellwright.record.events import RunFinished
 from cellwright.server.application import Application
 from cellwright.server.chat_markdown import chat_markdown
-from cellwright.store.chats import Chat
+from cellwright.store.chat_rows import Chat
 
 pytestmark = pytest.mark.server
 

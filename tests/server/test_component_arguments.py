@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cellwright.prompts import Manifest
+from cellwright.record.prompts import Manifest
 from cellwright.server.component_arguments import ArgumentsRefusal, checked_arguments
 
 SCHEMA = {

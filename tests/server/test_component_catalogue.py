@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from component_samples import component
 
-from cellwright.components.sources import ToolSource
 from cellwright.server.component_catalogue import Catalogue, installed, listed
+from cellwright.tools.sources import ToolSource
 
 MODULE = '''
-from cellwright.components import Component
+from cellwright.tools import Component
 
 class Hello(Component):
     """Greets."""

@@ -12,7 +12,7 @@ from server import hand_components as tools
 from server.hand_place import Place
 
 from cellwright.errors import StoreError
-from cellwright.events import Event
+from cellwright.record.events import Event
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.component_host import (
     GRACE_LOOKS,

@@ -14,9 +14,9 @@ from server import hand_components as tools
 from server.live_server import Live
 from server_client import Answer, Client
 
-from cellwright.redaction import Redactor
 from cellwright.server.application import Application
 from cellwright.server.component_host import RUN_LIMIT
+from cellwright.text.redaction import Redactor
 
 pytestmark = pytest.mark.server
 

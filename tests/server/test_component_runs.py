@@ -12,24 +12,25 @@ from fakes import FakeKernel, Played
 from server import hand_components as tools
 from server.hand_place import SECRET, Place
 
-from cellwright.cells import Execution
-from cellwright.components import Component
-from cellwright.components.live_registry import LiveRow
-from cellwright.components.live_tools import kernel_tool
-from cellwright.content import OUTPUT_MIME, ComponentOutput, Content
-from cellwright.events import ApprovalAnswered, ToolFinished
-from cellwright.outputs import (
+from cellwright.record.cells import Execution
+from cellwright.record.content import ComponentOutput, Content
+from cellwright.record.content_drawing import OUTPUT_MIME
+from cellwright.record.events import ApprovalAnswered, ToolFinished
+from cellwright.record.outputs import (
     ClearOutput,
     DisplayData,
     ErrorOutput,
     ExecuteResult,
     StreamOutput,
 )
+from cellwright.record.values import to_dict
 from cellwright.server.component_envelopes import Envelope, server_sent
 from cellwright.server.no_kernel import NoKernel
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright.values import to_dict
+from cellwright.tools import Component
+from cellwright.tools.live_registry import LiveRow
+from cellwright.tools.live_tools import kernel_tool
 
 
 @pytest.fixture

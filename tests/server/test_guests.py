@@ -13,7 +13,7 @@ from server.live_tab import TabClient
 from server.named_people import EVE, WITH_GUESTS
 from server_client import Client
 
-from cellwright.events import RunFinished
+from cellwright.record.events import RunFinished
 from cellwright.server.application import Application
 from cellwright.server.chat_expiry import ExpiryWatch
 from cellwright.server.routes import owner_of

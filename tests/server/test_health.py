@@ -148,5 +148,5 @@ def test_showing_the_panel_loads_half_of_what_the_routes_stand_on() -> None:
     assert not every & set(HEAVY)
     own = [name for name in shown if name.startswith("cellwright")]
     assert len(own) <= 230
-    for name in ("conversation", "agent", "standard_sources", "assistants", "library.libraries"):
+    for name in ("session.conversation", "agent.loop", "session.standard_sources"):
         assert f"cellwright.{name}" not in shown

@@ -17,9 +17,9 @@ from server.live_tab import TabClient
 from server_client import Client
 from tornado.websocket import WebSocketClosedError
 
-from cellwright.json_input import read_json
-from cellwright.memory import Whose
-from cellwright.memory.keeping import MemoryKeeper
+from cellwright.knowledge.memory import Whose
+from cellwright.knowledge.memory.repository import MemoryKeeper
+from cellwright.record.json_input import read_json
 from cellwright.server import openapi, socket
 from cellwright.server.application import Application
 from cellwright.server.table import load_all_routes

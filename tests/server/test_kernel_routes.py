@@ -11,8 +11,8 @@ from urllib.parse import quote
 import pytest
 from server_client import Client
 
-from cellwright.cells import VariableSummary
 from cellwright.errors import KernelDiedError, KernelNotReadyError, SetupError
+from cellwright.record.cells import VariableSummary
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

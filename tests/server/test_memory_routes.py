@@ -11,9 +11,9 @@ from server.live_tab import TabClient
 from server.named_people import NamedPeople
 from server_client import Client
 
-from cellwright.memory import Whose, memory_owner
-from cellwright.memory.keeping import MemoryKeeper
-from cellwright.memory.suggestions import Suggestion
+from cellwright.knowledge.memory import Whose, memory_owner
+from cellwright.knowledge.memory.repository import MemoryKeeper
+from cellwright.knowledge.memory.suggestions import Suggestion
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

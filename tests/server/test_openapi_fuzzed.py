@@ -13,8 +13,8 @@ from recorded_runs import analysis_run
 from server import hand_components as tools
 from server_client import Client
 
-from cellwright.memory import Whose
-from cellwright.memory.keeping import MemoryKeeper
+from cellwright.knowledge.memory import Whose
+from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.server.application import Application
 
 schemathesis = pytest.importorskip("schemathesis")

@@ -13,8 +13,8 @@ from server.small_results import BROKEN, FAILED, PASSED, sample, shelf, write
 from server_client import Answer, Client, with_parameters
 
 from cellwright.bench.results import Failure, ResultFiles
-from cellwright.bench.sample import SampleCell
-from cellwright.bench.sampling import sample_of
+from cellwright.exports.sample import SampleCell
+from cellwright.exports.sampling import sample_of
 from cellwright.server import result_trimming
 from cellwright.server.result_places import NotThereError
 from cellwright.server.result_shelf import ResultShelf, SampleFilter

@@ -8,7 +8,7 @@ import pytest
 from recorded_runs import analysis_run, started
 from server_client import Client, with_parameters
 
-from cellwright.events import RunFinished
+from cellwright.record.events import RunFinished
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

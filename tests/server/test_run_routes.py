@@ -11,8 +11,8 @@ from server.live_server import Live
 from server.live_tab import Document
 from server_client import Client
 
-from cellwright.cells import Cell
-from cellwright.events import (
+from cellwright.record.cells import Cell
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellMoved,
@@ -22,7 +22,7 @@ from cellwright.events import (
     RunFinished,
     StateCaptured,
 )
-from cellwright.outputs import ExecuteResult, StreamOutput
+from cellwright.record.outputs import ExecuteResult, StreamOutput
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

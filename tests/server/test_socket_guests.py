@@ -19,7 +19,7 @@ from server.live_server import Live
 from server.live_tab import Document, TabClient, code_cell
 from server.named_people import EVE, WITH_GUESTS
 
-from cellwright.events import CellAdded, RunFinished
+from cellwright.record.events import CellAdded, RunFinished
 from cellwright.store.chat_owners import guest_owner
 
 pytestmark = pytest.mark.server

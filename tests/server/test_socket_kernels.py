@@ -13,8 +13,8 @@ from fake_service import FakeService, after, text, tool_call
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS, Document
 
-from cellwright.cells import VariableSummary
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError
+from cellwright.record.cells import VariableSummary
 from cellwright.server.kernel_access import open_kernels
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]

@@ -12,7 +12,7 @@ from recorded_runs import started
 from server.live_server import Live
 from server.live_tab import Document, code_cell
 
-from cellwright.events import RunFinished
+from cellwright.record.events import RunFinished
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 

@@ -17,9 +17,9 @@ from locked_records import locked
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS
 
-from cellwright.components import cell_running
 from cellwright.server import chat_session
 from cellwright.server.service_report import service_state
+from cellwright.tools import cell_running
 
 DOT = base64.b64encode(
     bytes.fromhex(

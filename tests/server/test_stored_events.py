@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from recorded_runs import result, started
 
-from cellwright.events import Event, Notice, RunFinished, ToolFinished
+from cellwright.record.events import Event, Notice, RunFinished, ToolFinished
+from cellwright.record.values import from_dict, to_dict
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.rows import sha_of
 from cellwright.store.runs import RunStore
-from cellwright.values import from_dict, to_dict
 
 TEXT = "shore cedar ledge\n" * 200
 

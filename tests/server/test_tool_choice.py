@@ -10,8 +10,8 @@ from outside.http_service import Answered, http_service
 from server.live_server import Live
 
 from cellwright.assistants.files import folders_of
-from cellwright.outside.opening import Whereabouts, open_outside
-from cellwright.outside.orders import order, parse
+from cellwright.external.commands import order, parse
+from cellwright.external.opening import Whereabouts, open_outside
 from cellwright.server.application import Application
 
 PLAIN = {"type": "object", "properties": {}}

@@ -11,8 +11,8 @@ from server.live_server import Live
 from server_client import Client
 
 from cellwright.context.roles import ROLES
-from cellwright.events import ModelAsked, RunFinished, StateCaptured
-from cellwright.messages import AssistantMessage
+from cellwright.record.events import ModelAsked, RunFinished, StateCaptured
+from cellwright.record.messages import AssistantMessage
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

@@ -7,7 +7,6 @@ import time
 import pytest
 from recorded_runs import record_of, started
 
-from cellwright.cells import Execution, VariableSummary
 from cellwright.context.blocks import (
     RECALLED,
     Block,
@@ -16,14 +15,9 @@ from cellwright.context.blocks import (
     block_of,
     terms_of,
 )
-from cellwright.events import (
-    CellAdded,
-    CellFinished,
-    CellOutput,
-    CellStarted,
-    RunFinished,
-)
-from cellwright.outputs import ErrorOutput, ExecuteResult, StreamOutput
+from cellwright.record.cells import Execution, VariableSummary
+from cellwright.record.events import CellAdded, CellFinished, CellOutput, CellStarted, RunFinished
+from cellwright.record.outputs import ErrorOutput, ExecuteResult, StreamOutput
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement

@@ -6,7 +6,7 @@ import pytest
 from recorded_runs import started
 
 from cellwright.errors import SetupError
-from cellwright.store.cell_fates import CellFates
+from cellwright.store.cell_review import CellFates
 from cellwright.store.database import Database
 from cellwright.store.runs import RunStore
 

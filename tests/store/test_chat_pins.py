@@ -10,8 +10,8 @@ from recorded_runs import replied, started, user
 
 from cellwright.context.pins import PINNED_TOKENS
 from cellwright.errors import SetupError
-from cellwright.events import ModelAsked, RunFinished
-from cellwright.messages import AssistantMessage
+from cellwright.record.events import ModelAsked, RunFinished
+from cellwright.record.messages import AssistantMessage
 from cellwright.store.chat_pins import PINS_LIMIT, PinsFullError
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database

@@ -14,8 +14,8 @@ import pytest
 from recorded_runs import replied, started
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.events import RunFinished, TextDelta
-from cellwright.messages import AssistantMessage
+from cellwright.record.events import RunFinished, TextDelta
+from cellwright.record.messages import AssistantMessage
 from cellwright.store.chat_claims import ChatBusyError, ChatClaims
 from cellwright.store.chat_owners import guest_owner, is_guest, may_open
 from cellwright.store.chat_runs import before

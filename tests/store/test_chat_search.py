@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from recorded_runs import started
 
-from cellwright.events import RunFinished
+from cellwright.record.events import RunFinished
 from cellwright.store import chat_search, search_index
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.events import RunFinished
+from cellwright.record.events import RunFinished
 from cellwright.store.chat_settings import filters_of, with_filters
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database

@@ -11,10 +11,10 @@ import pytest
 from recorded_runs import replied, started
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.events import RunFinished
-from cellwright.messages import AssistantMessage
-from cellwright.store.chat_rows import automatic_title
-from cellwright.store.chats import Chat, ChatStore
+from cellwright.record.events import RunFinished
+from cellwright.record.messages import AssistantMessage
+from cellwright.store.chat_rows import Chat, automatic_title
+from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.migrations import m001_runs_and_events
 from cellwright.store.opening import OpenOptions

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.memory import Proposal, Whose
+from cellwright.knowledge.memory import Proposal, Whose
+from cellwright.knowledge.memory.store import MemoryStore
+from cellwright.knowledge.memory.store_proposed import OPEN_LIMIT, ProposalStore
 from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.memories import MemoryStore
-from cellwright.store.memories_proposed import OPEN_LIMIT, ProposalStore
 from cellwright.store.migrations import MIGRATIONS
 from cellwright.store.opening import OpenOptions
 

@@ -11,6 +11,7 @@ from event_strategies import events, json_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellwright.record.values import to_dict
 from cellwright.store.parts import (
     KEY,
     Part,
@@ -21,7 +22,6 @@ from cellwright.store.parts import (
     named_in,
     spliced,
 )
-from cellwright.values import to_dict
 
 
 def write(value: Any) -> str:

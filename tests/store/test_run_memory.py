@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.events import Event, ModelSilent, Notice, RunFinished, RunStarted
-from cellwright.prompts import Parameters
+from cellwright.record.events import Event, ModelSilent, Notice, RunFinished, RunStarted
+from cellwright.record.prompts import Parameters
 from cellwright.store.database import open_database
 from cellwright.store.run_memory import RunMemory
 from cellwright.store.runs import RunStore

@@ -13,7 +13,7 @@ import pytest
 from recorded_runs import RUN_ID, analysis_run, called, recorded, replied, started, twelve_events
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.events import (
+from cellwright.record.events import (
     CellOutput,
     Event,
     ModelSilent,
@@ -23,13 +23,13 @@ from cellwright.events import (
     TextDelta,
     ToolStarted,
 )
-from cellwright.outputs import DisplayData
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord, fold
+from cellwright.record.outputs import DisplayData
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord, fold
+from cellwright.record.usage import Usage
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
-from cellwright.usage import Usage
 
 
 @pytest.fixture

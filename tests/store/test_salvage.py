@@ -13,8 +13,8 @@ import pytest
 from recorded_runs import SYSTEM, analysis_run, replied, started, user
 
 from cellwright.context.blocks import Block
-from cellwright.events import Event, ModelAsked, RunFinished, RunStarted, TextDelta
-from cellwright.messages import AssistantMessage, Message
+from cellwright.record.events import Event, ModelAsked, RunFinished, RunStarted, TextDelta
+from cellwright.record.messages import AssistantMessage, Message
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chat_search import runs_that_say
 from cellwright.store.chats import ChatStore

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recorded_runs import RUN_CELL, SYSTEM, replied, result, started, user
 
-from cellwright.cells import Cell
 from cellwright.errors import StoreError
-from cellwright.events import (
+from cellwright.record.cells import Cell
+from cellwright.record.events import (
     Event,
     HistoryCompacted,
     ModelAsked,
@@ -26,14 +26,14 @@ from cellwright.events import (
     StateCaptured,
     ToolFinished,
 )
-from cellwright.messages import AssistantMessage, ImagePart, Message, UserMessage
-from cellwright.outputs import StreamOutput
-from cellwright.recording import fold
+from cellwright.record.messages import AssistantMessage, ImagePart, Message, UserMessage
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.run_record import fold
+from cellwright.record.values import from_dict, to_dict
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.migrations import ADDING, MIGRATIONS
 from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
-from cellwright.values import from_dict, to_dict
 
 TABLES = ("parts", "part_uses", "run_parts")
 messages: st.SearchStrategy[Message] = st.one_of(
@@ -349,7 +349,7 @@ GROWING = """
 import sys
 from pathlib import Path
 from recorded_runs import result, user
-from cellwright.events import ModelAsked, ToolFinished
+from cellwright.record.events import ModelAsked, ToolFinished
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

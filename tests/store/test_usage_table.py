@@ -10,7 +10,7 @@ import pytest
 from recorded_runs import START, result, started, user
 
 from cellwright.errors import SetupError
-from cellwright.events import (
+from cellwright.record.events import (
     Event,
     ModelAsked,
     ModelReplied,
@@ -18,16 +18,16 @@ from cellwright.events import (
     RunStarted,
     ToolFinished,
 )
-from cellwright.messages import AssistantMessage
-from cellwright.prompts import Manifest
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.prompts import Manifest
+from cellwright.record.usage import ModelUsage, Usage, UsageGroup
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.migrations import MIGRATIONS
 from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import MonthBudget, UsageTable, month_of
-from cellwright.usage import ModelUsage, Usage, UsageGroup
-from cellwright.usage_words import share
+from cellwright.store.usage_words import share
 
 NOW = START
 ASKED = ModelAsked(1, (user("x" * 400),), (Manifest("t", "d" * 40, {}),))

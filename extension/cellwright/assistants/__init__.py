@@ -25,11 +25,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from cellwright.components import Component
-from cellwright.components.registry import Registry
-from cellwright.scenes import Scene
-
-__all__ = ["NO_ASSISTANT", "Assistant", "AssistantList", "Unusable"]
+from cellwright.assistants.scenes import Scene
+from cellwright.tools import Component
+from cellwright.tools.registry import Registry
 
 WEB_TOOLS = ("web_*", "browse*")
 """Tools that look something up in the web, whoever made them."""

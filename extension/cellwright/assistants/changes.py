@@ -21,11 +21,9 @@ from cellwright.assistants.fields import (
 )
 from cellwright.assistants.files import assistant_of, parse_assistant
 from cellwright.assistants.scene_text import kept_rows
+from cellwright.assistants.scenes import SCENE_KEYS
 from cellwright.assistants.toml_values import NotKeptError
 from cellwright.errors import SetupError
-from cellwright.scenes import SCENE_KEYS
-
-__all__ = ["changed_file", "changes_of", "check_fields"]
 
 LISTS = ("tools", "library")
 """Their order means nothing."""

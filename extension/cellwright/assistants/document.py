@@ -14,8 +14,6 @@ from typing import Any
 from cellwright.assistants.scene_text import SceneText, split_scenes, with_scenes
 from cellwright.assistants.toml_values import parse_document, set_key, written_value
 
-__all__ = ["changed_text"]
-
 LONE_NEWLINE = re.compile(r"(?<!\r)\n")
 
 

@@ -26,19 +26,6 @@ from cellwright.assistants.writing import (
 )
 from cellwright.errors import SetupError
 
-__all__ = [
-    "AssistantFile",
-    "add_scene",
-    "bind_tool",
-    "change_assistant",
-    "create_assistant",
-    "delete_assistant",
-    "new_assistant",
-    "open_assistant",
-    "remove_scene",
-    "unbind_tool",
-]
-
 WRITING = threading.Lock()
 """Changes of one process come one after the other."""
 

@@ -8,21 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cellwright.assistants.scenes import scene_complaints
 from cellwright.errors import SetupError
-from cellwright.scenes import scene_complaints
 from cellwright.settings import ADAPTERS
-
-__all__ = [
-    "ATTRIBUTES",
-    "KINDS",
-    "SET_KEYS",
-    "TEMPERATURES",
-    "TEXT_LIMITS",
-    "clamped_temperature",
-    "complaints",
-    "is_default",
-    "read_field",
-]
 
 NAME = re.compile(r"[\w][\w .-]{0,254}")
 TEMPERATURES = (0.1, 1.0)

@@ -10,19 +10,8 @@ from typing import Any
 
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList, Unusable
 from cellwright.assistants.fields import KINDS, clamped_temperature, complaints
+from cellwright.assistants.scenes import read_scenes
 from cellwright.errors import SetupError
-from cellwright.scenes import read_scenes
-
-__all__ = [
-    "assistant_of",
-    "assistant_named",
-    "folders_of",
-    "list_assistants",
-    "parse_assistant",
-    "project_folders",
-    "read_assistant",
-    "read_text",
-]
 
 FOLDER = Path(".cellwright", "assistants")
 OWN_FOLDER = "assistants"

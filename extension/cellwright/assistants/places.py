@@ -9,8 +9,6 @@ from typing import Literal
 
 from cellwright.assistants.files import FOLDER, OWN_FOLDER, folders_of
 
-__all__ = ["AssistantPlace", "PlaceName", "place_of", "places_of"]
-
 PlaceName = Literal["notebook", "root", "own"]
 
 

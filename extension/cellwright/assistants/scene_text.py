@@ -14,8 +14,6 @@ from typing import Any
 
 from cellwright.assistants.toml_values import NotKeptError, parse_document, set_key, written_value
 
-__all__ = ["Row", "SceneText", "kept_rows", "split_scenes", "with_scenes"]
-
 Row = Mapping[str, Any]
 """One scene as a file has it."""
 LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-__all__ = ["NotKeptError", "parse_document", "set_key", "written_value"]
-
 LINE_LIMIT = 96
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 QUOTES = re.compile(r'"(?="")|"$')

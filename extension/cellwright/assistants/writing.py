@@ -20,17 +20,6 @@ from pathlib import Path
 from cellwright.assistants.files import FOLDER, read_assistant
 from cellwright.errors import ConflictError, SetupError
 
-__all__ = [
-    "changed_meanwhile",
-    "check_new_name",
-    "create_file",
-    "is_writable",
-    "remove_file",
-    "rename_file",
-    "replace_file",
-    "text_version",
-]
-
 RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 """Names that mean devices on Windows."""
 FILE_NAME_LIMIT_BYTES = 250

@@ -15,17 +15,15 @@ from typing import Any
 
 from cellwright.bench.answer_text import cut_recorded, fenced
 from cellwright.bench.results import samples_in
-from cellwright.bench.sample_messages import parse_messages
 from cellwright.bench.suites import Item
 from cellwright.bench.suites.json_lines import read_json_lines
 from cellwright.errors import SetupError
-from cellwright.lm import LM
-from cellwright.lm.replay import ReplayLM
-from cellwright.messages import AssistantMessage, ToolCall
-from cellwright.prompts import Parameters, Reply
-from cellwright.usage import Usage
-
-__all__ = ["Agent", "Answerer", "NoAnswerError", "model_agent", "open_agent", "scripted_agent"]
+from cellwright.exports.sample_messages import parse_messages
+from cellwright.llm import LM
+from cellwright.llm.replay import ReplayLM
+from cellwright.record.messages import AssistantMessage, ToolCall
+from cellwright.record.prompts import Parameters, Reply
+from cellwright.record.usage import Usage
 
 DONE = "Done."
 NOTHING = "I did nothing."

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["code_in", "cut_recorded", "fenced", "named_value"]
-
 FENCE = re.compile(r"```[A-Za-z0-9_+-]*\n(.*?)\n?```", re.DOTALL)
 NAMED = re.compile(r"@(\w+)\[([^\]]*)\]")
 

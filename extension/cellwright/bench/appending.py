@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["append_line"]
-
 # One for all files: a line is written in far less time than it takes to make one.
 LOCK = threading.Lock()
 

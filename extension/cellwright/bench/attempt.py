@@ -10,23 +10,22 @@ from cellwright import errors
 from cellwright.assistants import Assistant
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.checks import needs_run, score_all
-from cellwright.bench.rooms import Room, Rooms, RoomScene, SetupFailedError
-from cellwright.bench.sample import SampleCell, SampleRecord, SampleTask, Score
-from cellwright.bench.sampling import sample_of
+from cellwright.bench.environments import Room, Rooms, RoomScene, SetupFailedError
 from cellwright.bench.scenes import BrokenSampleError
 from cellwright.bench.session_memory import SessionMemory
 from cellwright.bench.suites import Item, Suite, shown_prompt
 from cellwright.bench.thumb_check import keep_thumbs
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.errors import KernelError, LMError, RunCancelled
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
+from cellwright.exports.sampling import sample_of
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import Price
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place, Question
 from cellwright.stopping import Stop
 from cellwright.store.run_memory import RunMemory
-from cellwright.usage import Price
-
-__all__ = ["InfrastructureError", "Job", "Laboratory", "attempt", "rescored"]
+from cellwright.text.redaction import Redactor
 
 DEAD = ("kernel_died", "kernel_restarted")
 CELL_SECONDS = 300.0

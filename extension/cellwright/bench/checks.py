@@ -25,7 +25,6 @@ from cellwright.bench.kernel_checks import (
     find_solution,
     find_variable,
 )
-from cellwright.bench.sample import Score
 from cellwright.bench.scenes import (
     BrokenSampleError,
     CellFailedError,
@@ -43,27 +42,7 @@ from cellwright.bench.text_checks import (
     find_stdout,
 )
 from cellwright.bench.thumb_check import Thumb, find_thumb
-
-__all__ = [
-    "Answer",
-    "Assertion",
-    "CellFailedError",
-    "Check",
-    "DsevalQuestion",
-    "Figure",
-    "File",
-    "Judge",
-    "NamespaceIntact",
-    "RestartAndRunAll",
-    "Scene",
-    "Solution",
-    "Stdout",
-    "Thumb",
-    "Variable",
-    "needs_run",
-    "score",
-    "score_all",
-]
+from cellwright.exports.sample import Score
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ import sys
 import types
 from typing import Any
 
-__all__ = ["difference", "evaluate", "fingerprints"]
-
 HIDDEN = ("In", "Out", "get_ipython", "exit", "quit", "open")
 
 

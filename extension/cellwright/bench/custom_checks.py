@@ -11,10 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.sample import SampleRecord, Score
 from cellwright.errors import SetupError
-
-__all__ = ["OwnCheck", "load_check", "scored_by"]
+from cellwright.exports.sample import SampleRecord, Score
 
 OwnCheck = Callable[[SampleRecord], Any]
 """Returns True or False, a number from 0 to 1, or a ``Score``; asserts instead, if it likes."""

@@ -19,12 +19,10 @@ from cellwright.bench.attempt import InfrastructureError, Job
 from cellwright.bench.dask_pace import SharedRates, forget_paces, keep_paces
 from cellwright.bench.executors import Equipment, Parcel, pack
 from cellwright.bench.rates import Rates
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.session_memory import SessionMemory
 from cellwright.errors import SetupError
+from cellwright.exports.sample import SampleRecord
 from cellwright.stopping import Stop
-
-__all__ = ["Cluster", "Work"]
 
 Work = Callable[[Parcel, Equipment], Mapping[str, Any]]
 """Runs a sample on a worker: ``{"sample": its record}``, or ``{"failure": word, ...}``."""

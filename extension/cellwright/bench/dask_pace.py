@@ -12,8 +12,6 @@ from typing import Any
 
 from cellwright.bench.rates import LocalPace, Rates
 
-__all__ = ["ClusterPace", "SharedRates", "forget_paces", "keep_paces"]
-
 OPERATION = "cellwright_pace"
 Keeper = Callable[..., float]
 

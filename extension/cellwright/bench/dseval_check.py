@@ -15,8 +15,6 @@ from cellwright.bench.dseval_verdicts import TIMEOUT, verdict_of
 from cellwright.bench.kernel_source import program_of
 from cellwright.bench.scenes import BrokenSampleError, Found, Scene, asked, printed
 
-__all__ = ["DsevalQuestion", "find_dseval", "state_cell"]
-
 CHECK_SECONDS = 600.0
 EXPLANATION_CHARACTERS = 600
 ASKING = """

@@ -9,8 +9,6 @@ import contextlib
 import sys
 from typing import Any, Callable, NamedTuple  # noqa: UP035  # kernels may have Python 3.8
 
-__all__ = ["Match", "compare", "comparison", "run_code"]
-
 RULES: dict[str, Any] = {
     "ignore_order": False,
     "ignore_index": False,

@@ -15,8 +15,6 @@ from typing import Any
 from cellwright.bench.dseval_matching import RULES, compare
 from cellwright.bench.dseval_validators import Cell, Finding, validate
 
-__all__ = ["HELD", "TAKEN", "ReferenceFailedError", "answer_to"]
-
 HELD = "_cellwright_dseval"
 """The module of the kernel in which the state before the question is held."""
 

@@ -13,8 +13,6 @@ from typing import Any, Callable, NamedTuple  # noqa: UP035  # kernels may have 
 
 from cellwright.bench.dseval_matching import comparison, run_code
 
-__all__ = ["Cell", "Finding", "validate"]
-
 YES, PARTLY, NO = "yes", "partial", "no"
 FENCE = "```\n"
 

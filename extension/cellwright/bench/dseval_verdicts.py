@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["TIMEOUT", "Verdict", "verdict_of"]
-
 CRASHES = {
     "ModuleNotFoundError": "MODULE_NOT_FOUND",
     "KeyError": "KEY_ERROR",

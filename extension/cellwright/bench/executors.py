@@ -17,14 +17,12 @@ from typing import NamedTuple
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.attempt import InfrastructureError, Job
 from cellwright.bench.dask_pace import SharedRates
+from cellwright.bench.environments import Rooms, kernel_environment
 from cellwright.bench.interpreters import KernelChoice, kernels_of
-from cellwright.bench.rooms import Rooms, kernel_environment
 from cellwright.bench.session_memory import SessionMemory
 from cellwright.bench.suites import Item, Suite, shown_prompt
 from cellwright.kernels.gateway import Gateway
-from cellwright.lm.replay import ReplayLM
-
-__all__ = ["Equipment", "Equipped", "Parcel", "equipped", "pack", "unpacked"]
+from cellwright.llm.replay import ReplayLM
 
 
 @dataclass(frozen=True)

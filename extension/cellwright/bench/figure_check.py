@@ -10,8 +10,6 @@ from cellwright.bench import comparing, figure_data
 from cellwright.bench.kernel_source import program_of
 from cellwright.bench.scenes import Found, Scene, asked, found_wrong
 
-__all__ = ["Figure", "figure_cell", "find_figure"]
-
 
 @dataclass(frozen=True)
 class Figure:

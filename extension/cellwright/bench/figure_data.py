@@ -11,8 +11,6 @@ from typing import Any
 
 from cellwright.bench.comparing import difference
 
-__all__ = ["HELD", "KEPT", "figure_difference"]
-
 HELD = "_cellwright_figures"
 """The module of the kernel in which the figures that are drawn are held."""
 

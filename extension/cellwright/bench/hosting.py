@@ -12,7 +12,6 @@ from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.attempt import Job
 from cellwright.bench.results import ResultFiles, summed_by
 from cellwright.bench.runner import Options, Runner, pending
-from cellwright.bench.sample import SampleRecord, SampleTask, SampleTime
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.task import (
     Ask,
@@ -23,10 +22,9 @@ from cellwright.bench.task import (
     checked_indices,
     run_sample,
 )
-from cellwright.outputs import safe_json
+from cellwright.exports.sample import SampleRecord, SampleTask, SampleTime
+from cellwright.record.outputs import safe_json
 from cellwright.stopping import Stop
-
-__all__ = ["run_task"]
 
 ROLES = {"user": "user", "agent": "assistant"}
 

@@ -19,8 +19,6 @@ from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.kernels.provisioner import MODULES, parse_command
 
-__all__ = ["KernelChoice", "TaskKernels", "absolute_interpreter", "kernels_of"]
-
 OURS = "python3"
 THEIRS = "cellwright-bench"
 JUPYTER_PATH = "JUPYTER_PATH"

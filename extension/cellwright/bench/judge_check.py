@@ -11,16 +11,14 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cellwright.bench.sample import SampleCell
 from cellwright.bench.scenes import CheckError, Found, JudgeReply, Scene
 from cellwright.context.envelopes import envelop
 from cellwright.errors import LMError
-from cellwright.lm import LM, LMEvent
-from cellwright.messages import SystemMessage, TextPart, UserMessage
-from cellwright.prompts import Parameters, Prompt, Reply
+from cellwright.exports.sample import SampleCell
+from cellwright.llm import LM, LMEvent
+from cellwright.record.messages import SystemMessage, TextPart, UserMessage
+from cellwright.record.prompts import Parameters, Prompt, Reply
 from cellwright.stopping import Stop
-
-__all__ = ["Judge", "Judging", "find_judge", "judge_with"]
 
 Judging = Callable[[str, Stop], JudgeReply]
 """Asks a model; ends where somebody asks to stop."""

@@ -13,17 +13,6 @@ from cellwright.bench.kernel_source import program_of
 from cellwright.bench.scenes import CheckError, Found, Scene, asked, found_wrong
 from cellwright.errors import KernelError
 
-__all__ = [
-    "Assertion",
-    "NamespaceIntact",
-    "Solution",
-    "Variable",
-    "find_assertion",
-    "find_namespace",
-    "find_solution",
-    "find_variable",
-]
-
 ANSWER_NAME = "cellwright_answer"
 """No name that a task would use itself: HumanEval has a function called solution."""
 VARIABLE = """

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from types import ModuleType
 
-__all__ = ["program_of"]
-
 FUTURE = "from __future__ import annotations\n"
 DROPPED = ("from __future__ ", "from cellwright.")
 

@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.cells import Execution
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.kernels.late import NOT_ASKED, LateKernel
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellOutput
 from cellwright.stopping import Stop
-
-__all__ = ["SampleKernel"]
 
 
 class SampleKernel(LateKernel[FreshKernel]):

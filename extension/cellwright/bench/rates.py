@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cellwright.errors import LMRateLimitError
-from cellwright.events import ModelRetrying
-from cellwright.lm import LM, Capabilities, LMEvent
-from cellwright.prompts import Prompt, Reply
+from cellwright.llm import LM, Capabilities, LMEvent
+from cellwright.record.events import ModelRetrying
+from cellwright.record.prompts import Prompt, Reply
 from cellwright.stopping import Stop
-
-__all__ = ["LocalPace", "Pace", "PacedLM", "Paces", "Rates", "wait_for_turn"]
 
 MINUTE_SECONDS = 60.0
 USUAL_PAUSE_SECONDS = 5.0

@@ -21,8 +21,6 @@ from cellwright.bench.statistics import (
     pass_hat_k,
 )
 
-__all__ = ["Reducer", "at_least_k", "mode", "reduce_epochs", "reducers"]
-
 PASSED = 1.0
 
 

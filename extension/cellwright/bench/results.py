@@ -17,25 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.appending import append_line
-from cellwright.bench.sample import SampleRecord
-from cellwright.bench.sample_messages import parse_messages
-from cellwright.bench.sample_packing import pack, unpack
 from cellwright.bench.shared_values import SharedValues
 from cellwright.bench.task import SampleIndex, SampleStatus, Task, TaskOutput
 from cellwright.exports.agentbench import history, line_with, stamp, stored_in, text_of_line
-from cellwright.messages import SystemMessage
-from cellwright.outputs import safe_json
-
-__all__ = [
-    "Failure",
-    "ResultFiles",
-    "folder_name",
-    "overall_of",
-    "read_lines",
-    "samples_in",
-    "summed_by",
-    "validation",
-]
+from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sample_messages import parse_messages
+from cellwright.exports.sample_packing import pack, unpack
+from cellwright.record.messages import SystemMessage
+from cellwright.record.outputs import safe_json
 
 KNOWN = frozenset(status.value for status in SampleStatus) - {"cancelled"}
 UNSAFE = re.compile(r"[^A-Za-z0-9._@+=-]+")

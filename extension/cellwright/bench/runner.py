@@ -11,11 +11,9 @@ from pathlib import Path
 
 from cellwright.bench.attempt import InfrastructureError, Job
 from cellwright.bench.results import Failure, ResultFiles
-from cellwright.bench.sample import SampleRecord
 from cellwright.errors import RunCancelled, StoreError
+from cellwright.exports.sample import SampleRecord
 from cellwright.stopping import Stop
-
-__all__ = ["Attempt", "Options", "Progress", "Runner", "pending"]
 
 Attempt = Callable[[Job, Stop], SampleRecord]
 LOOK_SECONDS = 0.2

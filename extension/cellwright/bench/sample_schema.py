@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cellwright.bench.sample import SampleRecord
-
-__all__ = ["sample_schema"]
+from cellwright.exports.sample import SampleRecord
 
 
 def sample_schema() -> dict[str, Any]:

@@ -19,10 +19,8 @@ from typing import Any
 
 from cellwright.bench.suites.folder import read_item
 from cellwright.errors import SetupError
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-
-__all__ = ["SavedSample", "save_sample"]
+from cellwright.record.run_record import RunRecord
+from cellwright.text.redaction import Redactor
 
 LARGEST_BYTES = 100_000_000
 LOOKED_THROUGH_BYTES = 5_000_000

@@ -9,19 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from cellwright.bench.sample import SampleCell
-
-__all__ = [
-    "BrokenSampleError",
-    "CellFailedError",
-    "CheckError",
-    "Found",
-    "JudgeReply",
-    "Scene",
-    "asked",
-    "found_wrong",
-    "printed",
-]
+from cellwright.exports.sample import SampleCell
 
 MARK = "cellwright-check:"
 STDOUT = ("stdout",)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
-from cellwright.bench.sample import SampleRecord
-
-__all__ = ["SessionMemory"]
+from cellwright.exports.sample import SampleRecord
 
 
 class SessionMemory:

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.appending import append_line
-from cellwright.bench.sample_packing import name_of
 from cellwright.errors import SetupError
-
-__all__ = ["SHARED_FILE", "SharedValues", "values_in"]
+from cellwright.exports.sample_packing import name_of
 
 SHARED_FILE = "shared.jsonl"
 

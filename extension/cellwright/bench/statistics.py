@@ -11,20 +11,6 @@ import random
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = [
-    "Comparison",
-    "Estimate",
-    "Observation",
-    "bootstrap",
-    "clustered",
-    "compare_paired",
-    "estimate",
-    "mean",
-    "pass_at_k",
-    "pass_hat_k",
-    "wilson",
-]
-
 NORMAL_95 = 1.959963984540054
 RESAMPLES = 2_000
 LOWER, UPPER = 0.025, 0.975

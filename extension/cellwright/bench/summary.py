@@ -9,7 +9,6 @@ from typing import Any
 
 from cellwright.bench.reducers import reduce_epochs
 from cellwright.bench.results import ResultFiles, read_lines
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.statistics import (
     Comparison,
     Estimate,
@@ -18,18 +17,8 @@ from cellwright.bench.statistics import (
     estimate,
     mean,
 )
-from cellwright.values import to_dict
-
-__all__ = [
-    "Outcome",
-    "Summary",
-    "compared",
-    "not_run",
-    "outcome_of",
-    "outcomes",
-    "summarise",
-    "summary_of",
-]
+from cellwright.exports.sample import SampleRecord
+from cellwright.record.values import to_dict
 
 LISTED = 50
 

@@ -14,22 +14,6 @@ from typing import Any, Literal, TypeAlias
 
 from cellwright.errors import SetupError
 
-__all__ = [
-    "AgentOutput",
-    "AgentOutputStatus",
-    "ChatHistoryItem",
-    "JSONSerializable",
-    "SampleIndex",
-    "SampleStatus",
-    "Session",
-    "Task",
-    "TaskOutput",
-    "TaskSampleExecutionResult",
-    "checked_indices",
-    "run_sample",
-    "sample_result",
-]
-
 JSONSerializable: TypeAlias = (
     "None | bool | int | float | str | list[JSONSerializable] | dict[str, JSONSerializable]"
 )

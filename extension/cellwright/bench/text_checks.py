@@ -12,8 +12,6 @@ from cellwright.bench import comparing
 from cellwright.bench.answer_text import named_value
 from cellwright.bench.scenes import CheckError, Found, Scene, found_wrong, printed
 
-__all__ = ["Answer", "File", "Stdout", "find_answer", "find_file", "find_stdout"]
-
 
 @dataclass(frozen=True)
 class Answer:

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from cellwright.bench.sample import SampleRecord, Score
 from cellwright.bench.scenes import CheckError, Found, Scene
-
-__all__ = ["THUMB", "Thumb", "find_thumb", "keep_thumbs", "with_thumb"]
+from cellwright.exports.sample import SampleRecord, Score
 
 THUMB = "thumb"
 

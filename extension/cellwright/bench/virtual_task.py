@@ -14,8 +14,6 @@ from cellwright.bench.task import (
     TaskSampleExecutionResult,
 )
 
-__all__ = ["VirtualTask"]
-
 SAMPLES = 10
 TURNS = 3
 

@@ -12,17 +12,6 @@ from typing import Protocol
 from cellwright.commands.terminal import Console
 from cellwright.settings import Settings
 
-__all__ = [
-    "COMPLETED",
-    "INTERRUPTED",
-    "NOT_COMPLETED",
-    "NOT_RECORDED",
-    "SERVICE_FAILED",
-    "WRONG_USE",
-    "Command",
-    "Invocation",
-]
-
 COMPLETED = 0
 NOT_COMPLETED = 1
 """The run ended otherwise, a replay differs, or a check failed."""

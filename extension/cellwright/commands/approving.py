@@ -5,16 +5,21 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 
-from cellwright.asked_calls import ASKED_ALONE, code_of, deed_of, spelled_out, words_of, written_by
+from cellwright.agent.policy import Answer
 from cellwright.commands.interrupts import interruptible
 from cellwright.commands.progress import code_lines
 from cellwright.commands.terminal import Console, one_line
 from cellwright.errors import RunCancelled
-from cellwright.events import ToolStarted
-from cellwright.policy import Answer
-from cellwright.safe_markdown import plain_text
-
-__all__ = ["TerminalApprover", "TerminalKeyboard", "TypedLine"]
+from cellwright.record.asked_calls import (
+    ASKED_ALONE,
+    code_of,
+    deed_of,
+    spelled_out,
+    words_of,
+    written_by,
+)
+from cellwright.record.events import ToolStarted
+from cellwright.text.safe_markdown import plain_text
 
 YES = ("y", "yes")
 NO = ("", "n", "no")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.assistants.choice import Chosen, Wish, choose_assistant, with_assistant
 from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.commands import Invocation
 from cellwright.commands.endings import report
@@ -28,19 +27,19 @@ from cellwright.commands.workplace import (
     open_kernel,
 )
 from cellwright.context.assemble import time_sent
-from cellwright.conversation import Conversation, Question
 from cellwright.errors import SetupError
-from cellwright.events import CellAdded
-from cellwright.model_choice import ModelChoice, Window, choose_model, unseen_pictures
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.safe_markdown import safe_markdown
-from cellwright.services import Service, open_service
+from cellwright.record.events import CellAdded
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import price_for
+from cellwright.session.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.session.conversation import Conversation
+from cellwright.session.model_choice import ModelChoice, Window, choose_model, unseen_pictures
+from cellwright.session.questions import Question
+from cellwright.session.services import Service, open_service
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
-from cellwright.usage import price_for
-
-__all__ = ["run"]
+from cellwright.text.safe_markdown import safe_markdown
 
 
 def run(invocation: Invocation) -> int:

@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from cellwright.usage import USAGE_GROUPS, budget_amount
-
-__all__ = ["add_assistant", "add_usage"]
+from cellwright.record.usage import USAGE_GROUPS, budget_amount
 
 
 def add_assistant(parser: argparse.ArgumentParser) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from cellwright import autoload
-from cellwright.commands import COMPLETED, Invocation
-
-__all__ = ["disable", "enable"]
+from cellwright.commands import COMPLETED, Invocation, autoload
 
 
 def enable(invocation: Invocation) -> int:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cellwright.bench.results import samples_in
-from cellwright.bench.sample import SampleRecord
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.records import make_redactor
 from cellwright.errors import SetupError
 from cellwright.exports.formats import export_samples
-from cellwright.redaction import Redactor
-
-__all__ = ["bench"]
+from cellwright.exports.sample import SampleRecord
+from cellwright.text.redaction import Redactor
 
 NOTEBOOKS = "notebooks"
 

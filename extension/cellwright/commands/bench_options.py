@@ -8,8 +8,6 @@ from typing import Any
 
 from cellwright.exports import FORMATS
 
-__all__ = ["add_actions"]
-
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
 """Adds a command: sub-parsers, name, module, text."""
 MODULE = "benchmarking"

@@ -13,9 +13,7 @@ from cellwright.bench.suites import Suite
 from cellwright.bench.suites.opening import PUBLIC, open_suite
 from cellwright.errors import SetupError
 from cellwright.kernels.provisioner import MODULES
-from cellwright.values import from_dict, to_dict
-
-__all__ = ["CONFIG", "Plan", "chosen_suite", "plan_of", "read_plan", "write_plan"]
+from cellwright.record.values import from_dict, to_dict
 
 CONFIG = "config.yaml"
 

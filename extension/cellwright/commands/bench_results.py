@@ -10,8 +10,6 @@ from cellwright.bench.summary import Summary, not_run, summary_of
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.terminal import cut, one_line, table
 
-__all__ = ["report"]
-
 HEADERS = ["agent", "<passed>", "<of>", "<share>", "95 %", "not run", "statuses"]
 SHOWN = 3
 LINE_CHARACTERS = 160

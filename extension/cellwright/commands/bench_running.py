@@ -35,11 +35,9 @@ from cellwright.commands.interrupts import stopping
 from cellwright.commands.records import make_redactor
 from cellwright.errors import RunCancelled, SetupError
 from cellwright.kernels.gateway import Gateway
-from cellwright.prompts import Parameters
-from cellwright.services import Service, open_service
+from cellwright.record.prompts import Parameters
+from cellwright.session.services import Service, open_service
 from cellwright.stopping import Stop
-
-__all__ = ["Shower", "open_laboratory", "resume", "run"]
 
 NOTE_SECONDS = 2.0
 LOCAL_WORKERS = 2

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellwright.bench.results import ResultFiles, samples_in
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.summary import summary_of
 from cellwright.bench.thumb_check import with_thumb
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.errors import SetupError
-
-__all__ = ["bench"]
+from cellwright.exports.sample import SampleRecord
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,10 @@ from cellwright.bench.judge_check import Judging, judge_with
 from cellwright.bench.rates import PacedLM, Paces
 from cellwright.commands.records import make_redactor
 from cellwright.errors import CellwrightError
-from cellwright.prompts import Parameters
-from cellwright.services import Service, open_service
+from cellwright.record.prompts import Parameters
+from cellwright.session.services import Service, open_service
 from cellwright.settings import from_env
 from cellwright.stopping import Stop
-
-__all__ = ["GATEWAY_TOKEN", "run_parcel"]
 
 GATEWAY_TOKEN = "CELLWRIGHT_GATEWAY_TOKEN"
 Key = tuple[Equipment, tuple[tuple[str, str], ...]]

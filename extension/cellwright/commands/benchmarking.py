@@ -13,10 +13,9 @@ from typing import Any
 
 from cellwright.bench.attempt import Laboratory, rescored
 from cellwright.bench.custom_checks import load_check, scored_by
+from cellwright.bench.environments import SetupFailedError
 from cellwright.bench.results import ResultFiles, folder_name, samples_in
-from cellwright.bench.rooms import SetupFailedError
 from cellwright.bench.runner import Progress
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.suites import Suite
 from cellwright.bench.summary import compared, outcomes
 from cellwright.commands import COMPLETED, Invocation
@@ -24,9 +23,8 @@ from cellwright.commands.bench_plan import chosen_suite, read_plan
 from cellwright.commands.bench_results import report
 from cellwright.commands.bench_running import Shower, open_laboratory, resume, run
 from cellwright.errors import KernelError, SetupError
+from cellwright.exports.sample import SampleRecord
 from cellwright.stopping import Stop
-
-__all__ = ["bench"]
 
 Again = Callable[[SampleRecord], SampleRecord]
 """A sample with new scores."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from cellwright import doctor as doctor_checks
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
+from cellwright.commands import doctor as doctor_checks
 from cellwright.commands.terminal import one_line
-
-__all__ = ["doctor"]
 
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "skipped": "-"}
 

@@ -30,15 +30,14 @@ from cellwright.commands.terminal import table
 from cellwright.commands.workplace import KernelChoice, make_place, open_kernel
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
-from cellwright.outputs import safe_json
-from cellwright.recording import RecordedExecution, RunRecord
-from cellwright.replaying import Difference, compare, replay
-from cellwright.services import DEMO_MODEL
+from cellwright.record.outputs import safe_json
+from cellwright.record.recorded_cells import RecordedExecution
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import from_dict, to_dict
+from cellwright.session.replaying import Difference, compare, replay
+from cellwright.session.services import DEMO_MODEL
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
-from cellwright.values import from_dict, to_dict
-
-__all__ = ["demo", "repaired_errors"]
 
 PICTURES = ("image/png", "image/svg+xml")
 COLUMNS = ("RUN", "STATUS", "<STEPS>", "<CELLS>", "<REPAIRED>", "<TOKENS>", "<SECONDS>", "ASKED")

@@ -16,8 +16,6 @@ from cellwright.commands.notebook_files import notebook_node, notebook_text, wri
 from cellwright.commands.terminal import Console
 from cellwright.errors import SetupError
 
-__all__ = ["DATA", "MAIN_PROMPT", "NOTEBOOK", "Executed", "check_extras", "execute", "set_up"]
-
 DATA = "sales.csv"
 NOTEBOOK = "demo.ipynb"
 CELL_SECONDS = 300

@@ -13,19 +13,10 @@ from cellwright.commands import (
 )
 from cellwright.commands.records import EndedRun
 from cellwright.commands.terminal import one_line
-from cellwright.recording import RunRecord
-from cellwright.run import Run
-from cellwright.safe_markdown import plain_text
-from cellwright.values import to_dict
-
-__all__ = [
-    "exit_code",
-    "final_code",
-    "report",
-    "run_document",
-    "say_where",
-    "storage_document",
-]
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import to_dict
+from cellwright.session.run import Run
+from cellwright.text.safe_markdown import plain_text
 
 
 def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:

@@ -11,10 +11,8 @@ from cellwright.commands.records import check_record_file, make_redactor, open_s
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-
-__all__ = ["export"]
+from cellwright.record.run_record import RunRecord
+from cellwright.text.redaction import Redactor
 
 
 def export(invocation: Invocation) -> int:

@@ -9,8 +9,6 @@ from types import FrameType
 
 from cellwright.stopping import Stop
 
-__all__ = ["interruptible", "stopping"]
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

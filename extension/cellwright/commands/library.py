@@ -10,15 +10,13 @@ from cellwright.commands.interrupts import stopping
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line, table
 from cellwright.errors import RunCancelled, SetupError
-from cellwright.library import Progress
-from cellwright.library.libraries import Libraries
-from cellwright.library.references import place_words
-from cellwright.library.searching import Scope
-from cellwright.library.users import library_users
+from cellwright.knowledge.library import Progress
+from cellwright.knowledge.library.libraries import Libraries
+from cellwright.knowledge.library.references import place_words
+from cellwright.knowledge.library.searching import Scope
+from cellwright.knowledge.library.users import library_users
+from cellwright.record.values import to_dict
 from cellwright.stopping import Stop
-from cellwright.values import to_dict
-
-__all__ = ["library"]
 
 EVERY = 100
 """So many documents a line of progress is written."""

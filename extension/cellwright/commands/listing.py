@@ -10,14 +10,13 @@ from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.progress import code_lines, output_lines
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line, table
-from cellwright.event_schema import json_schema
-from cellwright.recording import RecordedExecution, RunRecord
-from cellwright.run import Run
-from cellwright.safe_markdown import plain_text
-from cellwright.store.runs import RunSummary
-from cellwright.values import to_dict
-
-__all__ = ["runs", "schema", "show"]
+from cellwright.record.event_schema import json_schema
+from cellwright.record.recorded_cells import RecordedExecution
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import to_dict
+from cellwright.session.run import Run
+from cellwright.store.run_summaries import RunSummary
+from cellwright.text.safe_markdown import plain_text
 
 COLUMNS = ("ID", "STATUS", "STARTED", "MODEL", "<SECONDS>", "<TOKENS>", "<COST>", "PROMPT")
 

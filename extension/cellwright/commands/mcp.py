@@ -16,9 +16,7 @@ from cellwright.mcp_server.bridge import Bridge, address_of
 from cellwright.mcp_server.conversing import own_sources
 from cellwright.mcp_server.session import Session
 from cellwright.mcp_server.stdio import serve, writer
-from cellwright.standard_sources import Sources
-
-__all__ = ["mcp"]
+from cellwright.session.standard_sources import Sources
 
 
 def mcp(invocation: Invocation) -> int:

@@ -6,13 +6,11 @@ import contextlib
 from pathlib import Path
 from threading import RLock
 
-from cellwright.cells import Cell
 from cellwright.commands.notebook_files import NotebookFile, new_notebook, read_notebook
 from cellwright.errors import SetupError
-from cellwright.events import CellEvent, CellFinished, CellOutput, CellStarted
 from cellwright.mcp_server.undoing import ChangeLog
-
-__all__ = ["NotebookOnDisk"]
+from cellwright.record.cells import Cell
+from cellwright.record.events import CellEvent, CellFinished, CellOutput, CellStarted
 
 NOT_SAVED = "{path!r} was changed by somebody else and cannot be read now, so it is not written."
 

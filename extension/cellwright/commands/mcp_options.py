@@ -8,8 +8,6 @@ from typing import Any
 
 from cellwright.settings import MODES
 
-__all__ = ["add_mcp"]
-
 
 def add_mcp(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to the parser of all commands."""

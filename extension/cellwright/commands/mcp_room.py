@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellwright.commands.mcp_notebook import NotebookOnDisk
+from cellwright.context.turn_sources import TurnSource
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.mcp_server import OutsideRun
 from cellwright.mcp_server.conversing import OutsideConversation
 from cellwright.mcp_server.undoing import UndoSource
-from cellwright.questions import Place
-from cellwright.redaction import Redactor
+from cellwright.session.questions import Place
 from cellwright.settings import Limits, Mode, Settings
 from cellwright.store.runs import RunStore
-from cellwright.turn_sources import TurnSource
-
-__all__ = ["FileRoom", "RoomParts"]
+from cellwright.text.redaction import Redactor
 
 LANE = "mcp"
 HOW_TO_ALLOW = (

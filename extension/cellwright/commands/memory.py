@@ -8,9 +8,8 @@ from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.records import make_redactor, open_store
 from cellwright.commands.terminal import one_line, table
 from cellwright.errors import SetupError
-from cellwright.memory import Whose, project_of
-from cellwright.memory.keeping import MemoryKeeper
-from cellwright.memory.orders import (
+from cellwright.knowledge.memory import Whose, project_of
+from cellwright.knowledge.memory.commands import (
     MEMORY_HEADINGS,
     OFF,
     PROPOSAL_HEADINGS,
@@ -19,10 +18,9 @@ from cellwright.memory.orders import (
     memory_row,
     proposal_row,
 )
+from cellwright.knowledge.memory.repository import MemoryKeeper
+from cellwright.record.values import to_dict
 from cellwright.settings import not_for_guests
-from cellwright.values import to_dict
-
-__all__ = ["memory"]
 
 WITH_ID = ("edit", "forget", "accept", "reject")
 WITH_TEXT = ("add", "edit")

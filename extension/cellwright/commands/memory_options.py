@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from cellwright.memory.actions import ACTIONS
-
-__all__ = ["add_memory"]
+from cellwright.knowledge.memory.actions import ACTIONS
 
 
 def add_memory(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:

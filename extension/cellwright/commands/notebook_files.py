@@ -13,19 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cellwright.cells import Cell
 from cellwright.errors import SetupError
 from cellwright.notebooks.memory import MemoryNotebook, cell_to_nbformat
-
-__all__ = [
-    "NotebookFile",
-    "check_target",
-    "new_notebook",
-    "notebook_node",
-    "notebook_text",
-    "read_notebook",
-    "write_text",
-]
+from cellwright.record.cells import Cell
 
 IRI_GRAMMAR = "rfc3987_syntax"
 

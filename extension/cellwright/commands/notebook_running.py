@@ -10,16 +10,14 @@ import queue
 import time
 from typing import Any
 
-from cellwright.cells import Cell, Execution
 from cellwright.commands.notebook_files import NotebookFile
 from cellwright.commands.progress import output_lines
 from cellwright.commands.terminal import Console
 from cellwright.errors import KernelDiedError
-from cellwright.events import CellFinished, CellOutput, CellStarted
 from cellwright.kernels.fresh import FreshKernel
-from cellwright.outputs import ErrorOutput, from_kernel_message
-
-__all__ = ["run_cells"]
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.events import CellFinished, CellOutput, CellStarted
+from cellwright.record.outputs import ErrorOutput, from_kernel_message
 
 READY_SECONDS = 60
 LOOK_SECONDS = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cellwright.commands.terminal import Console, cut
-from cellwright.events import (
+from cellwright.record.events import (
     ApprovalAnswered,
     CellFinished,
     CellOutput,
@@ -17,12 +17,10 @@ from cellwright.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.mime_text import bundle_text
-from cellwright.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
-from cellwright.safe_markdown import plain_text
-from cellwright.text_cleaning import clean
-
-__all__ = ["Progress", "code_lines", "output_lines"]
+from cellwright.record.mime_text import bundle_text
+from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
+from cellwright.text.cleaning import clean
+from cellwright.text.safe_markdown import plain_text
 
 CODE_LINES = 30
 OUTPUT_LINES = 8

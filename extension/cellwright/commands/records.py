@@ -12,13 +12,11 @@ from cellwright.commands import Invocation
 from cellwright.commands.notebook_files import check_target
 from cellwright.commands.terminal import one_line
 from cellwright.errors import CellwrightError, SetupError
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.run_record import RunRecord
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStorage, RunStore
-
-__all__ = ["EndedRun", "check_record_file", "end_run", "make_redactor", "open_store"]
+from cellwright.text.redaction import Redactor
 
 PATIENCE_SECONDS = 10.0
 """With the process goes what is not on disk, so another process's lock is waited for."""

@@ -25,21 +25,25 @@ from cellwright.commands.workplace import (
     make_place,
     open_kernel,
 )
-from cellwright.conversation import Place
 from cellwright.errors import SetupError
-from cellwright.events import Event
-from cellwright.prompts import Parameters
-from cellwright.recording import RunRecord
-from cellwright.replaying import Difference, OtherModel, ReplayResult, compare, describe_ending
-from cellwright.replaying import replay as replay_run
-from cellwright.replaying import rerun as rerun_run
-from cellwright.services import open_service
+from cellwright.record.events import Event
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import to_dict
+from cellwright.session.questions import Place
+from cellwright.session.replaying import (
+    Difference,
+    OtherModel,
+    ReplayResult,
+    compare,
+    describe_ending,
+)
+from cellwright.session.replaying import replay as replay_run
+from cellwright.session.replaying import rerun as rerun_run
+from cellwright.session.services import open_service
 from cellwright.settings import checked_mode
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
-from cellwright.values import to_dict
-
-__all__ = ["again", "changed_files", "difference_lines", "replay", "rerun"]
 
 Start = Callable[[RunRecord, Place, Stop], Iterator[Event]]
 

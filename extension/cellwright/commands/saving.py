@@ -8,8 +8,6 @@ from cellwright.bench.saving import save_sample as save
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.records import make_redactor, open_store
 
-__all__ = ["save_sample"]
-
 
 def save_sample(invocation: Invocation) -> int:
     """Write a run's sample, and say how to try it."""

@@ -6,10 +6,8 @@ from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.interrupts import stopping
 from cellwright.demo.server import DemoServer
 from cellwright.errors import RunCancelled, SetupError
-from cellwright.services import DEMO_MODEL
+from cellwright.session.services import DEMO_MODEL
 from cellwright.stopping import Stop
-
-__all__ = ["demo_server"]
 
 WAIT_SECONDS = 3_600.0
 

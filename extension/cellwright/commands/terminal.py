@@ -10,10 +10,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from cellwright.outputs import safe_json
-from cellwright.safe_markdown import plain_text
-
-__all__ = ["Console", "cut", "one_line", "table"]
+from cellwright.record.outputs import safe_json
+from cellwright.text.safe_markdown import plain_text
 
 WIDE = ("F", "W")
 

@@ -9,12 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
-from cellwright.components import Component
-from cellwright.components.checking import CheckInfo, check_outputs, check_tool, checks_table
-from cellwright.components.loading import as_component
 from cellwright.errors import SetupError
-
-__all__ = ["as_component", "check", "found_component"]
+from cellwright.tools import Component
+from cellwright.tools.checking import CheckInfo, check_outputs, check_tool, checks_table
+from cellwright.tools.loading import as_component
 
 
 def check(invocation: Invocation) -> int:

@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["add_tools"]
-
 
 def add_tools(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command to the command line.

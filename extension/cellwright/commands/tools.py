@@ -5,11 +5,9 @@ from __future__ import annotations
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line
-from cellwright.outside.opening import open_outside
-from cellwright.outside.orders import order, parse
-from cellwright.values import to_dict
-
-__all__ = ["tools"]
+from cellwright.external.commands import order, parse
+from cellwright.external.opening import open_outside
+from cellwright.record.values import to_dict
 
 
 def tools(invocation: Invocation) -> int:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line, table
+from cellwright.record.values import to_dict
 from cellwright.store.usage_table import UsageRow, UsageTable
-from cellwright.usage_words import dollars, share, tokens
-from cellwright.values import to_dict
-
-__all__ = ["usage"]
+from cellwright.store.usage_words import dollars, share, tokens
 
 NUMBERS = ("<RUNS>", "<CALLS>", "<TOKENS IN>", "<CACHED>", "<OUT>", "<COST>")
 

@@ -14,23 +14,14 @@ from cellwright.commands.notebook_files import NotebookFile
 from cellwright.commands.progress import Progress
 from cellwright.commands.records import make_redactor
 from cellwright.commands.terminal import Console
-from cellwright.conversation import Place
-from cellwright.events import Event
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
+from cellwright.record.events import Event
+from cellwright.session.questions import Place
+from cellwright.session.standard_sources import Sources
 from cellwright.settings import Mode, check_batch_mode
-from cellwright.standard_sources import Sources
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
-
-__all__ = [
-    "KernelChoice",
-    "checked_mode_here",
-    "follow",
-    "make_place",
-    "open_kernel",
-]
-
 
 WRITES_ONLY = (
     "cellwright: nobody can be asked here, so mode 'edits' writes cells and runs none. Use --mode "

@@ -10,19 +10,11 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from cellwright.attachments import Attachment, human_size
-from cellwright.cells import VariableSummary
 from cellwright.context.envelopes import harmless
-from cellwright.messages import TextPart, UserMessage
-from cellwright.truncation import shorten
-
-__all__ = [
-    "Quoted",
-    "TurnState",
-    "mentioned_names",
-    "time_sent",
-    "user_message",
-]
+from cellwright.record.attachments import Attachment, human_size
+from cellwright.record.cells import VariableSummary
+from cellwright.record.messages import TextPart, UserMessage
+from cellwright.text.truncation import shorten
 
 PINNED_MARK = "[pinned turn, run "
 MENTION = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")

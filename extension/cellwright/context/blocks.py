@@ -13,20 +13,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from cellwright.outputs import Output
-from cellwright.recorded_cells import RecordedExecution
-from cellwright.recording import RunRecord
-
-__all__ = [
-    "RECALLED",
-    "Block",
-    "BlockShelf",
-    "MemoryBlocks",
-    "Recalled",
-    "best_of",
-    "block_of",
-    "terms_of",
-]
+from cellwright.record.outputs import Output
+from cellwright.record.recorded_cells import RecordedExecution
+from cellwright.record.run_record import RunRecord
 
 RECALLED = 7
 """At most so many are shown beside a question (requirements 002-63)."""

@@ -6,9 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cellwright.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage
-
-__all__ = ["INTERRUPTED", "answer_calls", "orphans"]
+from cellwright.record.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage
 
 INTERRUPTED = json.dumps(
     {

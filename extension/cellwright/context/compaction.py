@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cellwright.messages import Message, TextPart, ToolMessage, text_of
-
-__all__ = ["compact"]
+from cellwright.record.messages import Message, TextPart, ToolMessage, text_of
 
 KEPT_RESULTS = 2
 STUB_CHARACTERS = 200

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cellwright.context.sizes import PICTURE_TOKENS, message_tokens, text_tokens
 from cellwright.context.summary import is_summary
 from cellwright.context.turns import pinned_run, question_of
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
@@ -17,9 +17,7 @@ from cellwright.messages import (
     ToolMessage,
     text_of,
 )
-from cellwright.prompts import Manifest
-
-__all__ = ["PARTS", "ContextPart", "context_parts"]
+from cellwright.record.prompts import Manifest
 
 PARTS = (
     "instructions",

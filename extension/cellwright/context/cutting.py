@@ -7,10 +7,8 @@ from dataclasses import replace
 
 from cellwright.context.sizes import message_tokens, total_tokens
 from cellwright.context.summary import is_summary
-from cellwright.messages import AssistantMessage, Message, SystemMessage, TextPart, text_of
-from cellwright.truncation import shorten
-
-__all__ = ["cut_to"]
+from cellwright.record.messages import AssistantMessage, Message, SystemMessage, TextPart, text_of
+from cellwright.text.truncation import shorten
 
 SMALLEST_CUT_TOKENS = 250
 NOTICE_TOKENS = 20

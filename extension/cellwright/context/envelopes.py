@@ -14,9 +14,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cellwright.messages import ImagePart, Message, Part, TextPart, ToolMessage
-
-__all__ = ["REPEATED", "envelop", "envelop_results", "harmless"]
+from cellwright.record.messages import ImagePart, Message, Part, TextPart, ToolMessage
 
 TAG = "tool-result"
 OPEN, CLOSE = TextPart(f"<{TAG}>"), TextPart(f"</{TAG}>")

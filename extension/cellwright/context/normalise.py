@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from cellwright.context.call_answers import answer_calls
 from cellwright.context.text_filters import TextFilter, filtered, known_filters
-from cellwright.lm import Capabilities
-from cellwright.messages import (
+from cellwright.llm import Capabilities
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     Part,
@@ -18,8 +18,6 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
-
-__all__ = ["FOUND", "normalise"]
 
 FOUND = "Based on the conversation, the following content was found in the knowledge base."
 NOTHING_FOUND = "According to the user conversation, no results were found in the knowledge base."

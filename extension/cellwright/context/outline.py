@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from cellwright.cells import Cell, source_hash
 from cellwright.context.own_magics import without_own_magics
-from cellwright.outputs import ErrorOutput
-
-__all__ = ["Marks", "cell_changes", "marks_of", "outline"]
+from cellwright.record.cells import Cell, source_hash
+from cellwright.record.outputs import ErrorOutput
 
 FIRST_CELLS, LAST_CELLS = 10, 30
 LINE_CHARACTERS = 80

@@ -6,8 +6,6 @@ import itertools
 import re
 from collections.abc import Iterable
 
-__all__ = ["is_own_error", "seen_before", "without_own_magics"]
-
 OWN_CELL = re.compile(r"\s*%%agent\b")
 OWN_LINE = re.compile(
     r"^[ \t]*(?:[^\n#'\"=]*=[ \t]*)?%(?:agent\b|(?:re)?load_ext[ \t]+cellwright).*\n?", re.MULTILINE

@@ -6,11 +6,8 @@ from dataclasses import replace
 
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.turns import opening_of, pinned_run, question_of
-from cellwright.messages import AssistantMessage, UserMessage, text_of
-from cellwright.recording import RunRecord
-
-__all__ = ["pinned_turn"]
-
+from cellwright.record.messages import AssistantMessage, UserMessage, text_of
+from cellwright.record.run_record import RunRecord
 
 KNOWN_BY_CHARACTERS = 200
 """A question that was cut to fit still begins with so many."""

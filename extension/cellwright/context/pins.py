@@ -14,10 +14,8 @@ from cellwright.context.turns import (
     pinned_run,
     split_turns,
 )
-from cellwright.messages import AssistantMessage, Message, TextPart, UserMessage, text_of
-from cellwright.truncation import shorten
-
-__all__ = ["PINNED_TOKENS", "PinnedTurn", "Said", "left_of_pinned", "pinned_within", "said_in"]
+from cellwright.record.messages import AssistantMessage, Message, TextPart, UserMessage, text_of
+from cellwright.text.truncation import shorten
 
 PINNED_TOKENS = 6_000
 """What all pinned turns of a chat may have together."""

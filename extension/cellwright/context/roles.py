@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cellwright.context.call_answers import answer_calls
 from cellwright.errors import SetupError
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     Part,
@@ -20,17 +20,6 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
-
-__all__ = [
-    "ASKING",
-    "NOTHING_TO_ANSWER",
-    "ROLES",
-    "Role",
-    "check_answerable",
-    "is_note",
-    "message_as",
-    "shown_notes",
-]
 
 ASKING = ("user", "user_hide")
 """What a person's message is sent as where it wants an answer."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cellwright.messages import AssistantMessage, ImagePart, Message, SystemMessage, text_of
-
-__all__ = ["PICTURE_TOKENS", "message_tokens", "text_tokens", "total_tokens"]
+from cellwright.record.messages import AssistantMessage, ImagePart, Message, SystemMessage, text_of
 
 BYTES_PER_TOKEN = 4
 PICTURE_TOKENS = 800

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from cellwright.context.envelopes import harmless
 from cellwright.context.sizes import text_tokens
 from cellwright.context.turns import question_of
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     TextPart,
@@ -20,8 +20,6 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
-
-__all__ = ["Summary", "is_summary", "line_of", "summary_in"]
 
 TAG = "earlier-in-this-chat"
 OPEN, CLOSE = f"<{TAG}>\n", f"\n</{TAG}>"

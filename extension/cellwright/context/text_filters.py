@@ -12,16 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from cellwright.errors import SetupError
-from cellwright.text_cleaning import ESCAPES
-
-__all__ = [
-    "STANDARD_FILTERS",
-    "TEXT_FILTERS",
-    "TextFilter",
-    "checked_filters",
-    "filtered",
-    "known_filters",
-]
+from cellwright.text.cleaning import ESCAPES
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")

@@ -7,17 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cellwright.messages import Message, SystemMessage, ToolMessage, UserMessage, text_of
-
-__all__ = [
-    "Turns",
-    "opening_of",
-    "openings",
-    "pinned_mark",
-    "pinned_run",
-    "question_of",
-    "split_turns",
-]
+from cellwright.record.messages import Message, SystemMessage, ToolMessage, UserMessage, text_of
 
 BLOCK_STARTS = ("\n\n<files>\n", "\n\n<context>\n", "\n\n<variables>\n", "\n\n<notebook-state>\n")
 PINNED = re.compile(r"\[pinned turn, run ([\w.-]+)\]\n")

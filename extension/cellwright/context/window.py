@@ -22,9 +22,7 @@ from cellwright.context.pins import (
 from cellwright.context.sizes import total_tokens
 from cellwright.context.summary import Summary, is_summary, summary_in
 from cellwright.context.turns import opening_of
-from cellwright.messages import Message, SystemMessage, UserMessage, text_of
-
-__all__ = ["WINDOW_TOKENS", "Fitted", "Window", "summary_of", "when_refused", "with_summary"]
+from cellwright.record.messages import Message, SystemMessage, UserMessage, text_of
 
 WINDOW_TOKENS = 60_000
 """Models get worse with length long before their window is full (experience.md, C1)."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cellwright.agent.typed_answers import TypedAnswers, typed_answers_in
 from cellwright.demo.columns import Column, Frame
 from cellwright.demo.loading import convert, load
 from cellwright.demo.matching import left_over, read_query
@@ -25,9 +26,6 @@ from cellwright.demo.typed import results_in
 from cellwright.demo.vocabulary import Task
 from cellwright.demo.wishes import Wish, read_wish
 from cellwright.demo.work import Work
-from cellwright.typed_answers import TypedAnswers, typed_answers_in
-
-__all__ = ["Answer", "next_answer"]
 
 STEP_LIMIT = 10
 HAND_IN = "hand_in"

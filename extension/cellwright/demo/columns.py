@@ -8,17 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-__all__ = [
-    "Column",
-    "Frame",
-    "NumberStyle",
-    "cleaning_code",
-    "date_format",
-    "is_missing_word",
-    "number_style",
-    "read_frame",
-]
-
 DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y-%m-%d %H:%M:%S",

@@ -12,18 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.adapters.chat import ChatAdapter
-from cellwright.adapters.fences import fences
-from cellwright.adapters.json import JsonAdapter
-from cellwright.adapters.sections import read_sections
-from cellwright.adapters.tags import elements, read_body
-from cellwright.adapters.text_adapter import TextAdapter, UnreadableReplyError
-from cellwright.adapters.xml import XmlAdapter
 from cellwright.demo.wire import ChatRequest, WireReply
-from cellwright.messages import ToolCall
-from cellwright.prompts import Manifest
-
-__all__ = ["InWords", "in_words"]
+from cellwright.llm.adapters.chat import ChatAdapter
+from cellwright.llm.adapters.fences import fences
+from cellwright.llm.adapters.json import JsonAdapter
+from cellwright.llm.adapters.sections import read_sections
+from cellwright.llm.adapters.tags import elements, read_body
+from cellwright.llm.adapters.text_adapter import TextAdapter, UnreadableReplyError
+from cellwright.llm.adapters.xml import XmlAdapter
+from cellwright.record.messages import ToolCall
+from cellwright.record.prompts import Manifest
 
 HOW = "\n\nHow to reply\n"
 TOOL = re.compile(

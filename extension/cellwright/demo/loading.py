@@ -32,8 +32,6 @@ from cellwright.demo.reading import (
 from cellwright.demo.sources import Source
 from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_code
 
-__all__ = ["Table", "convert", "load"]
-
 LOAD_LIMIT = 4
 SAMPLED_ROWS = 1_000_000
 NOT_TABLES = ("application/", "audio/", "image/", "video/")
@@ -43,7 +41,7 @@ NO_TABLE = (
     "into a DataFrame and name that with `@name`."
 )
 FIND_ENCODING = """\
-from cellwright.file_kinds import find_encoding
+from cellwright.text.file_kinds import find_encoding
 
 with open({path}, "rb") as file:
     print("encoding:", find_encoding(file.read(65_536)))"""

@@ -11,8 +11,6 @@ from cellwright.demo.columns import Column, Frame
 from cellwright.demo.vocabulary import BUCKETS, SUBJECT_BEFORE, Bucket
 from cellwright.demo.wishes import Wish
 
-__all__ = ["Group", "Mention", "Query", "closest", "left_over", "mentions", "read_query"]
-
 MEASURES = ("revenue", "sales", "turnover", "amount", "total", "value", "profit", "income", "price")
 WORD = re.compile(r"[^\W_]+")
 NO_ARTICLE = r"(?!\s+(?!(?:by|per|for|in|and|over|vs|against|from|of)\b)[a-z])"

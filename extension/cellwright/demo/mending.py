@@ -13,8 +13,6 @@ from cellwright.demo.columns import cleaning_code, number_style
 from cellwright.demo.matching import closest
 from cellwright.demo.reading import Failure
 
-__all__ = ["Mended", "Surroundings", "mend"]
-
 IMPORTS = {
     "pd": "import pandas as pd",
     "np": "import numpy as np",

@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["AskedCall", "asked_call"]
-
 NAMED = re.compile(
     r"\b(?:(?:call|use|invoke|run)\s+(?:the\s+)?(?:tool\s+|function\s+)?"
     r"|with\s+(?:the\s+)?(?:tool|function)\s+)(?P<quote>[`'\"]?)(?P<name>\w+)(?P=quote)(?P<call>\([^()]*\))?",

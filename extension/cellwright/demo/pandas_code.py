@@ -11,21 +11,6 @@ from typing import Any
 from cellwright.demo.columns import Column, cleaning_code, date_format
 from cellwright.demo.matching import Group, Query
 
-__all__ = [
-    "dates_code",
-    "identifier",
-    "is_delimited",
-    "load_code",
-    "missing_code",
-    "numbers_code",
-    "overview_code",
-    "pick",
-    "query_code",
-    "quoted",
-    "reader_options",
-    "table_name",
-]
-
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
 SHOWN_ROWS = 30
 READERS: Mapping[str, tuple[str, dict[str, Any]]] = {

@@ -9,8 +9,6 @@ from cellwright.demo.columns import Column
 from cellwright.demo.matching import Group, Query
 from cellwright.demo.pandas_code import pick, query_code, quoted
 
-__all__ = ["Chart", "chart_code"]
-
 BAR_LIMIT = 20
 
 

@@ -15,18 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "Failure",
-    "facts",
-    "failure",
-    "labelled",
-    "listed",
-    "overview_lines",
-    "row_count",
-    "table",
-    "without_footer",
-]
-
 FAILURE = re.compile(
     r"^\W*(?:\w+: )?(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning))"
     r"(?::[ \t]*(.*))?$",

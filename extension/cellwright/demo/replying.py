@@ -18,8 +18,6 @@ from cellwright.demo.wire import (
     token_estimate,
 )
 
-__all__ = ["fill_arguments", "reply_to"]
-
 SUBMIT = "submit"
 EMPTY_VALUES: Mapping[str, Any] = {
     "integer": 0,

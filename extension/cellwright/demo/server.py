@@ -36,8 +36,6 @@ from cellwright.demo.wire import (
     read_request,
 )
 
-__all__ = ["MODEL", "DemoServer"]
-
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
 IDLE_SECONDS = 300.0
 REMEMBERED_REQUESTS = 16

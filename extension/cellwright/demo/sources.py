@@ -10,8 +10,6 @@ from cellwright.demo.steps import Call, CannotGoOnError, Steps, run_code
 from cellwright.demo.transcript import Conversation, Exchange
 from cellwright.demo.wishes import file_names
 
-__all__ = ["Source", "find_source"]
-
 MENTIONED = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 FRAME_LINE = re.compile(r"^@?([^\W\d]\w*): \S*DataFrame\b", re.M)
 ATTACHED = re.compile(r"^(\S.*?) \(([\d.,]+) (bytes|kB|MB|GB|TB)(?:, ([^()]*))?\)$", re.M)

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from cellwright.demo.mending import Surroundings, mend
 from cellwright.demo.reading import Failure, failure
 
-__all__ = ["Call", "CannotGoOnError", "Done", "Steps", "attempt", "install", "run_code"]
-
 REFUSED = re.compile(r"^\s*(?:refused|not run|not allowed|denied)\b", re.I)
 REPAIR_LIMIT = 3
 

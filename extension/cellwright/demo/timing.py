@@ -13,8 +13,6 @@ from cellwright.demo.reading import labelled
 from cellwright.demo.steps import Steps, run_code
 from cellwright.demo.vocabulary import Bucket
 
-__all__ = ["cut_dates"]
-
 FEW_DATES = 12
 DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.demo.work import number
-from cellwright.signatures import Field
-
-__all__ = ["Results", "results_in"]
+from cellwright.llm.signatures import Field
 
 LEFT_IN = re.compile(r"\b(?:is|are) in `(\w+)`")
 BOLD = re.compile(r"\*\*(.+?)\*\*")

@@ -8,21 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "CHARACTERS_PER_TOKEN",
-    "MODEL",
-    "ApiError",
-    "ChatRequest",
-    "WireReply",
-    "call_id",
-    "chunks",
-    "completion",
-    "error_body",
-    "model_card",
-    "read_request",
-    "token_estimate",
-]
-
 MODEL = "cellwright-demo"
 CREATED = 1_767_225_600
 CHARACTERS_PER_TOKEN = 4

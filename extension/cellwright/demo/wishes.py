@@ -28,8 +28,6 @@ from cellwright.demo.vocabulary import (
     Task,
 )
 
-__all__ = ["Wish", "file_names", "read_wish"]
-
 Extreme = Literal["", "high", "low"]
 EXTREMES: tuple[tuple[Extreme, re.Pattern[str]], ...] = (("high", HIGHEST), ("low", LOWEST))
 

@@ -10,8 +10,6 @@ from cellwright.demo.reading import Failure
 from cellwright.demo.vocabulary import Task
 from cellwright.demo.wishes import Wish
 
-__all__ = ["Work", "listing", "markdown_table", "no_result", "number"]
-
 TABLE_TASKS: tuple[Task, ...] = ("question", "plot", "clean", "profile")
 """Who gets the name the person gave, the first that was asked for."""
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-__all__ = ["FORMATS", "RECORD", "SecretsFilter"]
-
 FORMATS = ("ipynb", "html", "agentbench", "inspect", "openai", "otel", "csv", "parquet")
 """Names of all formats, for who only asks for them; ``exports.formats`` writes them."""
 RECORD = "record"

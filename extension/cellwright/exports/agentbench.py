@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cellwright.bench.sample import SampleRecord
-from cellwright.bench.sample_messages import parse_messages
-from cellwright.bench.sample_packing import trimmed
-from cellwright.bench.sampling import sample_of
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter
-from cellwright.messages import (
+from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sample_messages import parse_messages
+from cellwright.exports.sample_packing import trimmed
+from cellwright.exports.sampling import sample_of
+from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
@@ -26,19 +26,8 @@ from cellwright.messages import (
     TextPart,
     ToolCall,
 )
-from cellwright.outputs import safe_json
-from cellwright.recording import RunRecord
-
-__all__ = [
-    "export",
-    "history",
-    "line_of",
-    "line_with",
-    "sample_of_line",
-    "stamp",
-    "stored_in",
-    "text_of_line",
-]
+from cellwright.record.outputs import safe_json
+from cellwright.record.run_record import RunRecord
 
 STATUSES = frozenset(
     {"running", "completed", "agent context limit", "agent validation failed"}

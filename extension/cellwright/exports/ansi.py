@@ -6,8 +6,6 @@ import html
 import re
 from collections.abc import Iterator
 
-__all__ = ["ansi_html", "visible"]
-
 ESCAPE = re.compile(
     "\x1b(?:"
     r"\[(?P<sgr>[0-9;:]{0,64})m"

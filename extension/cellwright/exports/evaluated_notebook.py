@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from cellwright.bench.sample import Score
 from cellwright.exports.html_markdown import markdown_html
 from cellwright.exports.html_outputs import output_html
 from cellwright.exports.html_parts import (
@@ -23,12 +22,12 @@ from cellwright.exports.html_parts import (
 )
 from cellwright.exports.html_scores import scores_html
 from cellwright.exports.reply_costs import reply_of_calls
-from cellwright.outputs import from_nbformat, safe_text
-from cellwright.recording import RecordedStep, RunRecord
-from cellwright.usage import Usage
-from cellwright.values import from_dict
-
-__all__ = ["evaluated_page", "run_ids"]
+from cellwright.exports.sample import Score
+from cellwright.record.outputs import from_nbformat, safe_text
+from cellwright.record.recorded_calls import RecordedStep
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import Usage
+from cellwright.record.values import from_dict
 
 OURS = "cellwright"
 TONES = {"ok": "ok", "error": "failed"}

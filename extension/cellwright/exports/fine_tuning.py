@@ -13,16 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.sample import SampleRecord
-from cellwright.bench.sample_messages import format_messages, parse_messages
-from cellwright.bench.sample_packing import trimmed
 from cellwright.errors import SetupError
-from cellwright.lm.openai_format import messages_from_openai, messages_to_openai, tool_to_openai
-from cellwright.outputs import safe_json
-from cellwright.prompts import Manifest
-from cellwright.values import from_dict
-
-__all__ = ["read", "rest_path", "write"]
+from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sample_messages import format_messages, parse_messages
+from cellwright.exports.sample_packing import trimmed
+from cellwright.llm.openai_format import messages_from_openai, messages_to_openai, tool_to_openai
+from cellwright.record.outputs import safe_json
+from cellwright.record.prompts import Manifest
+from cellwright.record.values import from_dict
 
 JSON = dict[str, Any]
 

@@ -8,18 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellwright.bench.sample import SampleRecord
-from cellwright.bench.sampling import sample_of
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter, fine_tuning, inspect_log, spans
 from cellwright.exports.agentbench import line_of, text_of_line
 from cellwright.exports.html import sample_page
 from cellwright.exports.html_parts import page_start, shown_text
 from cellwright.exports.notebook import sample_notebook
+from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sampling import sample_of
 from cellwright.exports.tables import write_csv, write_parquet
-from cellwright.recording import RunRecord
-
-__all__ = ["FORMAT_TABLE", "Format", "export_samples", "write_run"]
+from cellwright.record.run_record import RunRecord
 
 Write = Callable[[Iterable[SampleRecord], Path], tuple[Path, ...]]
 

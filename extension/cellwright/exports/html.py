@@ -10,9 +10,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-from cellwright.bench.sample import SampleRecord, Score
-from cellwright.bench.sample_runs import run_of
-from cellwright.cells import Execution
 from cellwright.exports import SecretsFilter
 from cellwright.exports.html_code import highlighted
 from cellwright.exports.html_contents import contents_html
@@ -26,11 +23,13 @@ from cellwright.exports.html_parts import (
     shown_text,
 )
 from cellwright.exports.html_scores import scores_html
+from cellwright.exports.sample import SampleRecord, Score
+from cellwright.exports.sample_runs import run_of
 from cellwright.exports.timeline import Called, Item, Ran, Said, Wrote, timeline
-from cellwright.outputs import safe_text
-from cellwright.recording import RecordedCall, RunRecord
-
-__all__ = ["export", "sample_page"]
+from cellwright.record.cells import Execution
+from cellwright.record.outputs import safe_text
+from cellwright.record.recorded_calls import RecordedCall
+from cellwright.record.run_record import RunRecord
 
 LONG_PROMPT_CHARACTERS = 180
 TONES = {"completed": "good", "running": "wait", "cancelled": "wait", "task limit reached": "wait"}

@@ -6,8 +6,6 @@ import html
 
 from cellwright.exports.ansi import visible
 
-__all__ = ["highlighted"]
-
 HIGHLIGHT_LIMIT_CHARACTERS = 200_000
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cellwright.content import Content
-from cellwright.content_drawing import drawn_contents
 from cellwright.exports.html_outputs import output_html
-from cellwright.outputs import DisplayData
-
-__all__ = ["contents_html"]
+from cellwright.record.content import Content
+from cellwright.record.content_drawing import drawn_contents
+from cellwright.record.outputs import DisplayData
 
 
 def contents_html(contents: Iterable[Content]) -> str:

@@ -15,8 +15,6 @@ from cellwright.exports.ansi import visible
 from cellwright.exports.html_code import highlighted
 from cellwright.exports.html_sanitiser import PICTURE
 
-__all__ = ["markdown_html"]
-
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*([\w+#.-]{0,20})")
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*")
 RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})")

@@ -12,10 +12,8 @@ from typing import Any
 from cellwright.exports.ansi import ansi_html
 from cellwright.exports.html_markdown import markdown_html
 from cellwright.exports.html_sanitiser import sanitised
-from cellwright.mime_text import bundle_text
-from cellwright.outputs import ErrorOutput, Output, StreamOutput, safe_text
-
-__all__ = ["output_html"]
+from cellwright.record.mime_text import bundle_text
+from cellwright.record.outputs import ErrorOutput, Output, StreamOutput, safe_text
 
 PICTURE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")

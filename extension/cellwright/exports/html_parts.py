@@ -9,8 +9,6 @@ from cellwright.exports.ansi import visible
 from cellwright.exports.html_code import highlighted
 from cellwright.exports.html_style import STYLE
 
-__all__ = ["POLICY", "cell_html", "duration_text", "fact_html", "page_start", "shown_text"]
-
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'"

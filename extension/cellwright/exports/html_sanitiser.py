@@ -12,8 +12,6 @@ from html.parser import HTMLParser
 
 from cellwright.exports.ansi import visible
 
-__all__ = ["PICTURE", "sanitised"]
-
 INLINE = frozenset({"b", "strong", "i", "em", "u", "s", "del", "ins", "code", "kbd", "samp"}) | {
     *("var", "sub", "sup", "small", "mark", "span")
 }

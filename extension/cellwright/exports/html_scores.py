@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cellwright.bench.sample import Score
 from cellwright.exports.html_parts import shown_text
-
-__all__ = ["scores_html"]
+from cellwright.exports.sample import Score
 
 
 def scores_html(scores: Iterable[Score]) -> str:

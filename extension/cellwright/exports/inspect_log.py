@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.sample import SampleRecord
 from cellwright.errors import SetupError
 from cellwright.exports.inspect_sample import (
     RECORD,
@@ -23,9 +22,8 @@ from cellwright.exports.inspect_sample import (
     score_names,
     usage_of,
 )
-from cellwright.outputs import safe_json
-
-__all__ = ["read", "write"]
+from cellwright.exports.sample import SampleRecord
+from cellwright.record.outputs import safe_json
 
 JSON = dict[str, Any]
 VERSION = 2

@@ -13,10 +13,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from cellwright.bench.sample import ReplyGiven, SampleRecord, Score, ToolCalled
-from cellwright.bench.sample_packing import trimmed
-
-__all__ = ["RECORD", "eval_sample", "eval_summary", "moment", "score_names", "usage_of"]
+from cellwright.exports.sample import ReplyGiven, SampleRecord, Score, ToolCalled
+from cellwright.exports.sample_packing import trimmed
 
 JSON = dict[str, Any]
 LAST_SECOND = 253_402_300_799.0

@@ -12,13 +12,11 @@ from traitlets import default
 
 from cellwright.errors import CellwrightError
 from cellwright.exports.evaluated_notebook import evaluated_page, run_ids
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.run_record import RunRecord
 from cellwright.settings import Settings, from_env
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-
-__all__ = ["CellwrightExporter"]
+from cellwright.text.redaction import Redactor
 
 
 class CellwrightExporter(Exporter):

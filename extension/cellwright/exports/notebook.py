@@ -11,19 +11,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cellwright.bench.sample import SampleRecord
-from cellwright.bench.sample_packing import trimmed
-from cellwright.bench.sample_runs import run_of
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter
 from cellwright.exports.reply_costs import reply_of_calls
+from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sample_packing import trimmed
+from cellwright.exports.sample_runs import run_of
 from cellwright.exports.timeline import Item, Ran, Said, Wrote, timeline
-from cellwright.outputs import Output, safe_json, to_nbformat
-from cellwright.recording import RunRecord
-from cellwright.safe_markdown import safe_markdown
-from cellwright.values import to_dict
-
-__all__ = ["export", "notebook", "sample_notebook", "sample_of_notebook"]
+from cellwright.record.outputs import Output, safe_json, to_nbformat
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import to_dict
+from cellwright.text.safe_markdown import safe_markdown
 
 WIDGET_MIMES = (
     "application/vnd.jupyter.widget-view+json",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from cellwright.messages import AssistantMessage
-from cellwright.recording import RecordedStep, RunRecord
-
-__all__ = ["reply_of_calls"]
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.recorded_calls import RecordedStep
+from cellwright.record.run_record import RunRecord
 
 
 def reply_of_calls(record: RunRecord) -> dict[str, RecordedStep]:

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.components.tracing import ATTRIBUTES, CONVENTIONS_VERSION
-
-__all__ = ["ATTRIBUTE_NAMES", "CONVENTIONS_VERSION", "attributes"]
+from cellwright.tools.tracing import ATTRIBUTES
 
 ATTRIBUTE_NAMES: Mapping[str, tuple[str, ...]] = {
     **ATTRIBUTES,

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.sample import ReplyGiven, SampleRecord, Score, ToolCalled
-from cellwright.bench.sample_packing import trimmed
 from cellwright.errors import SetupError
-from cellwright.exports.span_names import CONVENTIONS_VERSION, attributes
-
-__all__ = ["read", "trace_of", "write"]
+from cellwright.exports.sample import ReplyGiven, SampleRecord, Score, ToolCalled
+from cellwright.exports.sample_packing import trimmed
+from cellwright.exports.span_names import attributes
+from cellwright.tools.tracing import CONVENTIONS_VERSION
 
 JSON = dict[str, Any]
 SPAN_KIND_INTERNAL, SPAN_KIND_CLIENT = 1, 3

@@ -10,23 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellwright.bench.sample import ReplyGiven, SampleRecord
-from cellwright.bench.sample_packing import trimmed
 from cellwright.errors import SetupError
-from cellwright.text_cleaning import without_lone_surrogates
+from cellwright.exports.sample import ReplyGiven, SampleRecord
+from cellwright.exports.sample_packing import trimmed
+from cellwright.text.cleaning import without_lone_surrogates
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "COLUMNS",
-    "frame_of",
-    "read_csv",
-    "read_parquet",
-    "samples_of_frame",
-    "write_csv",
-    "write_parquet",
-]
 
 COLUMNS: dict[str, str] = {
     "id": "string",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cellwright.cells import Cell
-from cellwright.messages import AssistantMessage
-from cellwright.recording import RecordedCall, RecordedCell, RecordedExecution, RunRecord
-
-__all__ = ["Called", "Item", "Ran", "Said", "Wrote", "timeline"]
+from cellwright.record.cells import Cell
+from cellwright.record.messages import AssistantMessage
+from cellwright.record.recorded_calls import RecordedCall
+from cellwright.record.recorded_cells import RecordedCell, RecordedExecution
+from cellwright.record.run_record import RunRecord
 
 
 @dataclass(frozen=True)

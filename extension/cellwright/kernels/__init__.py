@@ -12,18 +12,9 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cellwright.cells import Execution
-from cellwright.events import CellOutput
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellOutput
 from cellwright.stopping import Stop
-
-__all__ = [
-    "CellRequest",
-    "InputAsker",
-    "Kernel",
-    "KernelDescription",
-    "OutputSink",
-    "PendingInput",
-]
 
 OutputSink = Callable[[CellOutput], CellOutput]
 """Sees each output when it is captured, before it is shown; returns it redacted and recorded.

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from tokenize import TokenError
 from typing import Any
 
-__all__ = ["calling_cell_kept"]
-
 UNDERSCORES = ("_", "__", "___")
 OTHER_LOOPS = ("_trio_runner", "_curio_runner")
 

@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, OutputSink
-from cellwright.outputs import (
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import (
     ClearOutput,
     DisplayUpdate,
     ErrorOutput,
@@ -22,8 +22,6 @@ from cellwright.outputs import (
     StreamOutput,
     size_of,
 )
-
-__all__ = ["Capture"]
 
 INTERVAL_SECONDS = 0.05
 """So long text and updates wait for more."""

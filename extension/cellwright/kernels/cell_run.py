@@ -7,13 +7,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.cells import Execution, ExecutionStatus
 from cellwright.errors import KernelNotReadyError, RunCancelled
 from cellwright.kernels import CellRequest, OutputSink
 from cellwright.kernels.capture import Capture
 from cellwright.kernels.channels import Received
 from cellwright.kernels.outcome import INTERRUPTED, STUCK, execution, reason_text
-from cellwright.outputs import (
+from cellwright.record.cells import Execution, ExecutionStatus
+from cellwright.record.outputs import (
     DisplayData,
     ErrorOutput,
     ExecuteResult,
@@ -21,8 +21,6 @@ from cellwright.outputs import (
     safe_text,
 )
 from cellwright.stopping import Stop
-
-__all__ = ["CellRun"]
 
 LOOK_SECONDS = 0.1
 PATIENCE_SECONDS = 0.7

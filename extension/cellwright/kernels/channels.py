@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Channels", "Received"]
-
 HANDSHAKE_MILLISECONDS = 200
 
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from cellwright.cells import Execution
 from cellwright.errors import (
     KernelDiedError,
     KernelError,
@@ -20,7 +19,6 @@ from cellwright.errors import (
     KernelRestartedError,
     RunCancelled,
 )
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, InputAsker, KernelDescription, OutputSink
 from cellwright.kernels.cell_run import CellRun
 from cellwright.kernels.channels import Channels, Received
@@ -29,10 +27,10 @@ from cellwright.kernels.keyboard import Keyboard
 from cellwright.kernels.liveness import RESTART_LIMIT, Liveness, check_loop
 from cellwright.kernels.outcome import answered
 from cellwright.kernels.waiting import Waiting
-from cellwright.outputs import from_kernel_message
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import from_kernel_message
 from cellwright.stopping import Stop
-
-__all__ = ["ClientKernel", "ProcessManager"]
 
 LOOK_SECONDS = 0.1
 ANSWER_SECONDS = 10.0

@@ -14,8 +14,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["HELD_BACK", "PASSED_ON", "select_environment"]
-
 PASSED_ON = (
     r"(?i:"
     # The system: where things are, and in which language it speaks.

@@ -14,8 +14,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ForkedProcess"]
-
 UNKNOWN_EXIT = 255
 """Exit code of a kernel whose warmed process is gone: nobody was told the real one."""
 ABANDON_SECONDS = 1.0

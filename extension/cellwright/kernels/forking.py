@@ -26,8 +26,6 @@ from typing import Any
 from cellwright.errors import KernelError
 from cellwright.kernels.forked_process import ForkedProcess
 
-__all__ = ["KernelStart", "Recipe", "WarmedProcess", "WarmedProcesses"]
-
 WARM_SECONDS = 60.0
 SEND_SECONDS = 10.0
 END_SECONDS = 1.0

@@ -34,8 +34,6 @@ from cellwright.kernels.provisioner import (
     warmed_processes,
 )
 
-__all__ = ["ForkedKernelProcess", "Forks"]
-
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 END_SECONDS = 2.0
 

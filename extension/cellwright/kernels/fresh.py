@@ -18,8 +18,6 @@ from cellwright.kernels.kernel_process import KernelProcess
 from cellwright.kernels.outcome import ENDED
 from cellwright.stopping import Stop
 
-__all__ = ["Attendance", "FreshKernel", "OwnProcess", "start_kernel"]
-
 START_SECONDS = 60.0
 LIMIT_MEMORY = "(lambda r: r.setrlimit(r.RLIMIT_AS, ({0}, {0})))(__import__('resource'))"
 

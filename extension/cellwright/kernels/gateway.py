@@ -29,8 +29,6 @@ from cellwright.kernels.fresh import FreshKernel
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
 from cellwright.stopping import Stop
 
-__all__ = ["Gateway", "GatewayKernel", "GatewayProcess"]
-
 CARRY_SECONDS = 120.0
 CARRY_LIMIT_BYTES = 64_000_000
 SETTLE = """

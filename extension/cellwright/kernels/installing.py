@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright import (
+from cellwright.kernels import (
     cell_watch,
     drain,
     figures,
@@ -21,8 +21,6 @@ from cellwright import (
     probe,
     sent_outputs,
 )
-
-__all__ = ["answer_expression", "flood_limit", "install_code", "prepare_code"]
 
 PACKAGE = "_cellwright"
 MAKE = """

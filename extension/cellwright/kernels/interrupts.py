@@ -7,8 +7,6 @@ import os
 import signal
 import threading
 
-__all__ = ["interrupt_thread"]
-
 
 def interrupt_thread(thread: threading.Thread) -> None:
     """Raise ``KeyboardInterrupt`` in a thread; in the main one it also ends a sleep.

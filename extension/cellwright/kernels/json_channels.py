@@ -17,8 +17,6 @@ from typing import Any, cast
 
 from cellwright.errors import KernelNotReadyError
 
-__all__ = ["BROKEN_HINT", "JsonClient"]
-
 CHANNELS = ("shell", "iopub", "control", "stdin")
 BROKEN = "The connection to the kernel's gateway broke."
 BROKEN_HINT = "Ask again; if that does not help, reconnect the notebook to its kernel."

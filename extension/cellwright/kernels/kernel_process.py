@@ -17,8 +17,6 @@ from typing import Any
 
 from cellwright.errors import KernelError
 
-__all__ = ["KernelProcess", "client_of"]
-
 SOCKET_PATH_LIMIT = 90
 """Unix sockets have short names only."""
 LAUNCHER = "ipykernel_launcher"

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from cellwright.kernels import InputAsker, PendingInput
 from cellwright.kernels.channels import Received
 
-__all__ = ["Keyboard"]
-
 
 class Keyboard:
     """The questions of one cell, one after the other.

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Generic, TypeVar
 
-from cellwright.cells import Execution
 from cellwright.errors import CellwrightError, KernelDiedError
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.kernels.client import ClientKernel
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellOutput
 from cellwright.stopping import Stop
-
-__all__ = ["LateKernel"]
 
 Started = TypeVar("Started", bound=ClientKernel)
 OF_A_NEW_KERNEL: Mapping[str, Any] = {

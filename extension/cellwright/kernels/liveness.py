@@ -9,8 +9,6 @@ from typing import Any
 from cellwright.errors import KernelDiedError, KernelRestartedError
 from cellwright.kernels.channels import Channels, Received
 
-__all__ = ["RESTART_LIMIT", "Liveness", "check_loop"]
-
 LOOK_SECONDS = 0.5
 """How often the process is looked at."""
 ASK_SECONDS = 1.0

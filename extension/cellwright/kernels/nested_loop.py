@@ -14,8 +14,6 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["NestedLoop"]
-
 GRACE_SECONDS = 1.0
 """How long a cancelled cell may take to clean up."""
 

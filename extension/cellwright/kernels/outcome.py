@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.cells import Execution, ExecutionStatus, FileChange, VariableSummary
 from cellwright.errors import KernelError, ToolError
-from cellwright.outputs import ErrorOutput, safe_json, safe_text
-from cellwright.values import from_dict
-
-__all__ = ["ENDED", "INTERRUPTED", "STUCK", "answered", "execution", "reason_text"]
+from cellwright.record.cells import Execution, ExecutionStatus, FileChange, VariableSummary
+from cellwright.record.outputs import ErrorOutput, safe_json, safe_text
+from cellwright.record.values import from_dict
 
 INTERRUPTED = "interrupted by the person"
 STUCK = (

@@ -26,8 +26,6 @@ from cellwright.kernels.forked_process import ForkedProcess
 from cellwright.kernels.forking import KernelStart, Recipe, WarmedProcesses
 from cellwright.kernels.installing import prepare_code
 
-__all__ = ["ForkProvisioner", "warm_up"]
-
 READY_SECONDS = 30.0
 MODULES = (
     *("numpy", "pandas", "pandas.io.formats.html", "pandas.io.formats.string"),

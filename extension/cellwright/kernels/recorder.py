@@ -13,9 +13,7 @@ from typing import Any
 
 from cellwright.kernels.capture import Capture
 from cellwright.kernels.tap import ShellOptions
-from cellwright.outputs import OutputMessage, from_kernel_message
-
-__all__ = ["TerminalRecorder"]
+from cellwright.record.outputs import OutputMessage, from_kernel_message
 
 PRINTING = ("write_output_prompt", "finish_displayhook")
 

@@ -10,25 +10,22 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from cellwright import cell_watch, probe
-from cellwright.cells import Execution, ExecutionStatus
-from cellwright.drain import Drain
 from cellwright.errors import RunCancelled
-from cellwright.events import CellOutput
-from cellwright.interrupt_watch import StubbornCellError
-from cellwright.kernels import CellRequest, KernelDescription, OutputSink
+from cellwright.kernels import CellRequest, KernelDescription, OutputSink, cell_watch, probe
 from cellwright.kernels.calling_cell import calling_cell_kept
 from cellwright.kernels.capture import Capture
+from cellwright.kernels.drain import Drain
+from cellwright.kernels.interrupt_watch import StubbornCellError
 from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.kernels.nested_loop import NestedLoop
 from cellwright.kernels.outcome import INTERRUPTED, answered, execution, reason_text
 from cellwright.kernels.recorder import TerminalRecorder
 from cellwright.kernels.tap import LateTap, SessionTap, ShellOptions
 from cellwright.kernels.watchdog import Watchdog
-from cellwright.outputs import ErrorOutput, safe_text
+from cellwright.record.cells import Execution, ExecutionStatus
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import ErrorOutput, safe_text
 from cellwright.stopping import Stop
-
-__all__ = ["ShellKernel", "ShellOptions"]
 
 OUTPUTS_WAITING = 100_000
 """A front end that does not read at all must not fill the kernel without end."""

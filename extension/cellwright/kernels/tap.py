@@ -12,9 +12,9 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from cellwright.events import CellOutput
 from cellwright.kernels.capture import Capture
-from cellwright.outputs import (
+from cellwright.record.events import CellOutput
+from cellwright.record.outputs import (
     ClearOutput,
     DisplayUpdate,
     ErrorOutput,
@@ -22,8 +22,6 @@ from cellwright.outputs import (
     StreamOutput,
     from_kernel_message,
 )
-
-__all__ = ["LateTap", "SessionTap", "ShellOptions"]
 
 
 @dataclass(frozen=True)

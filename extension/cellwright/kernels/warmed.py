@@ -27,8 +27,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Forks", "main", "unsafe", "warm"]
-
 LAUNCHER = "ipykernel_launcher"
 INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
 SHELL_MODULES = (

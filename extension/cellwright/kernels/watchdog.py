@@ -6,15 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from cellwright import cell_watch
-from cellwright.interrupt_watch import CATCHABLE, InterruptWatch, StubbornCellError
-from cellwright.kernels import CellRequest
+from cellwright.kernels import CellRequest, cell_watch
 from cellwright.kernels.capture import Capture
+from cellwright.kernels.interrupt_watch import CATCHABLE, InterruptWatch, StubbornCellError
 from cellwright.kernels.interrupts import interrupt_thread
 from cellwright.kernels.outcome import STUCK, reason_text
 from cellwright.stopping import Stop
-
-__all__ = ["Watchdog"]
 
 LOOK_SECONDS = 0.1
 INTERRUPTS = 4

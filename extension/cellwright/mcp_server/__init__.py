@@ -14,18 +14,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cellwright.events import Event, ToolProgress
+from cellwright.agent.policy import Approver
+from cellwright.context.turn_sources import TurnSource
 from cellwright.kernels import Kernel
-from cellwright.lm import LM
+from cellwright.llm import LM
 from cellwright.notebooks import Notebook
-from cellwright.policy import Approver
-from cellwright.questions import Question
-from cellwright.redaction import Redactor
+from cellwright.record.events import Event, ToolProgress
+from cellwright.session.questions import Question
 from cellwright.settings import Limits, Mode
 from cellwright.stopping import Stop
-from cellwright.turn_sources import TurnSource
-
-__all__ = ["INSTRUCTIONS", "ClientFacts", "Line", "OutsideRun", "Send", "Workroom"]
+from cellwright.text.redaction import Redactor
 
 Send = Callable[[Mapping[str, Any]], None]
 """Sends a message of the protocol; from any thread."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cellwright.asked_calls import code_of, words_of
-from cellwright.events import ToolStarted
-from cellwright.policy import Answer
-
-__all__ = ["ASK_METHOD", "ElicitingApprover"]
+from cellwright.agent.policy import Answer
+from cellwright.record.asked_calls import code_of, words_of
+from cellwright.record.events import ToolStarted
 
 ASK_METHOD = "elicitation/create"
 SHOWN_CHARACTERS = 4_000

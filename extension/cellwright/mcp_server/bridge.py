@@ -18,8 +18,6 @@ from cellwright.errors import SetupError
 from cellwright.mcp_server import Send, json_rpc
 from cellwright.mcp_server.json_rpc import Request, RpcError
 
-__all__ = ["Address", "Bridge", "address_of"]
-
 ROUTE = "cellwright/v2/mcp"
 PAGES = ("/lab", "/tree", "/notebooks")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cellwright.conversation import Conversation
+from cellwright.context.turn_sources import TurnSource
 from cellwright.mcp_server import INSTRUCTIONS, OutsideRun
-from cellwright.messages import SystemMessage
-from cellwright.questions import Place
-from cellwright.turn_sources import TurnSource
-
-__all__ = ["OutsideConversation", "own_sources"]
+from cellwright.record.messages import SystemMessage
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place
 
 SERVICES = "outside"
 

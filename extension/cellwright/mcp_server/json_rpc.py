@@ -6,28 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.json_input import read_json
-
-__all__ = [
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "METHOD_NOT_FOUND",
-    "PARSE_ERROR",
-    "RESOURCE_NOT_FOUND",
-    "Incoming",
-    "Notification",
-    "Request",
-    "RequestId",
-    "Response",
-    "RpcError",
-    "error",
-    "notification",
-    "parse",
-    "read",
-    "request",
-    "result",
-]
+from cellwright.record.json_input import read_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cellwright.cells import Cell
-from cellwright.outputs import ErrorOutput
-
-__all__ = ["outline"]
+from cellwright.record.cells import Cell
+from cellwright.record.outputs import ErrorOutput
 
 LINE_CHARACTERS = 100
 

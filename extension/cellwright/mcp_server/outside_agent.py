@@ -13,15 +13,13 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from cellwright.events import ApprovalAnswered, RunFinished, ToolFinished
-from cellwright.lm import Capabilities, LMEvent
+from cellwright.llm import Capabilities, LMEvent
 from cellwright.mcp_server import Line
-from cellwright.messages import AssistantMessage, TextPart, ToolCall, ToolMessage
-from cellwright.prompts import Prompt, Reply
+from cellwright.record.events import ApprovalAnswered, RunFinished, ToolFinished
+from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, ToolMessage
+from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.usage import Usage
 from cellwright.stopping import Stop
-from cellwright.usage import Usage
-
-__all__ = ["LEFT", "OutsideAgent", "OutsideCall"]
 
 LOOK_SECONDS = 0.2
 IDLE_SECONDS = 900.0

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cellwright.messages import ImagePart, Part, ToolMessage
-
-__all__ = ["call_result"]
+from cellwright.record.messages import ImagePart, Part, ToolMessage
 
 
 def call_result(message: ToolMessage, notices: Iterable[str] = ()) -> dict[str, Any]:

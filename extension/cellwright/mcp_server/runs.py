@@ -10,19 +10,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from cellwright.agent.policy import Approver
 from cellwright.errors import CellwrightError, RunCancelled
-from cellwright.events import CellOutput, Event, ToolProgress
 from cellwright.mcp_server import ClientFacts, Line, OutsideRun, Workroom
 from cellwright.mcp_server.outside_agent import OutsideAgent, OutsideCall
-from cellwright.messages import TextPart, UserMessage
-from cellwright.outputs import StreamOutput
-from cellwright.policy import Approver
-from cellwright.prompts import Parameters
-from cellwright.questions import Question
+from cellwright.record.events import CellOutput, Event, ToolProgress
+from cellwright.record.messages import TextPart, UserMessage
+from cellwright.record.outputs import StreamOutput
+from cellwright.record.prompts import Parameters
+from cellwright.session.questions import Question
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
-
-__all__ = ["SessionRuns"]
 
 log = logging.getLogger(__name__)
 STEP_LIMIT = 100_000

@@ -20,8 +20,6 @@ from cellwright.mcp_server.results import call_result
 from cellwright.mcp_server.runs import SessionRuns
 from cellwright.mcp_server.tool_list import tool_list, tools_of
 
-__all__ = ["VERSIONS", "Session"]
-
 log = logging.getLogger(__name__)
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Of the protocol, the newest last. Clients of 2026-07-28 fall back to one of them."""

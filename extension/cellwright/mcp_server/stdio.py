@@ -9,8 +9,6 @@ from typing import Any, BinaryIO
 
 from cellwright.mcp_server import Send
 
-__all__ = ["serve", "writer"]
-
 
 def serve(inp: BinaryIO, receive: Callable[[bytes], None]) -> None:
     """Take every message until the client has closed its end."""

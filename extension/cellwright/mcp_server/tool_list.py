@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.components import Component, Risk
-from cellwright.components.registry import Registry
-from cellwright.components.sources import ToolSource, within_caps
-from cellwright.components.standard import standard_tools
+from cellwright.agent.policy import RISKS
+from cellwright.agent.tool_offer import ToolOffer
 from cellwright.mcp_server import Workroom
-from cellwright.policy import RISKS
-from cellwright.prompts import Manifest
-from cellwright.tool_offer import ToolOffer
-
-__all__ = ["tool_list", "tools_of"]
+from cellwright.record.prompts import Manifest
+from cellwright.tools import Component, Risk
+from cellwright.tools.registry import Registry
+from cellwright.tools.sources import ToolSource, within_caps
+from cellwright.tools.standard import standard_tools
 
 OPEN_WORLD: tuple[Risk, ...] = ("execute", "install")
 """Code may reach whatever the kernel's machine can reach."""

@@ -9,15 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cellwright.cells import Cell, source_hash
-from cellwright.components import Component, Risk, ToolContext, ToolYield
-from cellwright.content import text
+from cellwright.context.turn_sources import Found, Turn
 from cellwright.errors import ToolError
-from cellwright.events import CellAdded, CellEdited, CellEvent, CellMoved, CellRemoved
 from cellwright.notebooks import Notebook
-from cellwright.turn_sources import Found, Turn
-
-__all__ = ["ChangeLog", "UndoSource"]
+from cellwright.record.cells import Cell, source_hash
+from cellwright.record.content import text
+from cellwright.record.events import CellAdded, CellEdited, CellEvent, CellMoved, CellRemoved
+from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
 CALL_LIMIT = 100
 """So many calls can be taken back."""

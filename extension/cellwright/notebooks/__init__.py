@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cellwright.cells import Cell
-from cellwright.events import CellEvent
-
-__all__ = ["Notebook"]
+from cellwright.record.cells import Cell
+from cellwright.record.events import CellEvent
 
 
 class Notebook(Protocol):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cellwright.cells import Cell
 from cellwright.errors import ToolError
-
-__all__ = ["check_source"]
+from cellwright.record.cells import Cell
 
 
 def check_source(cells: Iterable[Cell], cell_id: str, source: str) -> None:

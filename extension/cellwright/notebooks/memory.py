@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cellwright.cells import PROVENANCE, Cell, source_hash
-from cellwright.events import (
+from cellwright.notebooks.confirming import check_source
+from cellwright.record.cells import PROVENANCE, Cell, source_hash
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellEvent,
@@ -17,10 +18,7 @@ from cellwright.events import (
     CellRemoved,
     CellStarted,
 )
-from cellwright.notebooks.confirming import check_source
-from cellwright.outputs import OutputMessage, fold, from_nbformat, to_nbformat
-
-__all__ = ["MemoryNotebook", "cell_from_nbformat", "cell_to_nbformat"]
+from cellwright.record.outputs import OutputMessage, fold, from_nbformat, to_nbformat
 
 
 @dataclass

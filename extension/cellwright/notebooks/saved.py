@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cellwright.cells import Cell
-from cellwright.events import CellEvent
 from cellwright.notebooks.memory import MemoryNotebook
-
-__all__ = ["SavedNotebook"]
+from cellwright.record.cells import Cell
+from cellwright.record.events import CellEvent
 
 SIZE_LIMIT_BYTES = 50_000_000
 

@@ -16,8 +16,6 @@ from cellwright.server.renames import follow_renames
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-__all__: list[str] = []
-
 
 def _load_jupyter_server_extension(server: ServerApp) -> None:
     """Add the routes to a running server."""

@@ -12,9 +12,7 @@ from cellwright.server.application import Application
 from cellwright.server.frames import ObjectName
 from cellwright.server.refusals import RefusedError
 from cellwright.store.chat_owners import is_guest, may_open
-from cellwright.store.chats import Chat
-
-__all__ = ["Person", "check_kernels", "check_objects", "check_run", "open_chat"]
+from cellwright.store.chat_rows import Chat
 
 LIST_HINT = "See the list of chats."
 

@@ -9,21 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from cellwright.assistants.choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.agent.publishing import Listener, Publisher
 from cellwright.assistants.files import folders_of, list_assistants
-from cellwright.compacting import compaction_of
 from cellwright.context.assemble import Quoted, time_sent
-from cellwright.conversation import Conversation, Place, Question
 from cellwright.kernels.fresh import Attendance
 from cellwright.kernels.late import LateKernel
-from cellwright.model_choice import ModelChoice, Window, choose_model
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.prompts import Parameters
-from cellwright.publishing import Listener, Publisher
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
-from cellwright.resuming import is_behind, last_record, resume, resumed, with_notes
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RunRecord
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem
@@ -34,15 +28,21 @@ from cellwright.server.service_cache import ServiceCache
 from cellwright.server.tab_frames import Ask
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
-from cellwright.services import Service
+from cellwright.session.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.session.compacting import compaction_of
+from cellwright.session.conversation import Conversation
+from cellwright.session.model_choice import ModelChoice, Window, choose_model
+from cellwright.session.questions import Place, Question
+from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
+from cellwright.session.services import Service
+from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
-from cellwright.standard_sources import Sources
+from cellwright.store.chat_rows import Chat
 from cellwright.store.chat_settings import filters_of
-from cellwright.store.chats import Chat, ChatStore
+from cellwright.store.chats import ChatStore
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
-
-__all__ = ["Answering", "Workplace"]
+from cellwright.text.redaction import Redactor
 
 NOTHING_TO_GAIN = "There is nothing to make shorter in this conversation."
 WHAT_IS_CUT = "Long results of earlier calls are cut; there are none left."

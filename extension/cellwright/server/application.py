@@ -14,24 +14,23 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
-from cellwright.cells import VariableSummary
 from cellwright.errors import StoreError
-from cellwright.redaction import Redactor
+from cellwright.record.cells import VariableSummary
 from cellwright.server.chat_expiry import ExpiryWatch
 from cellwright.server.configuration import Cellwright
 from cellwright.server.service_choice import ServiceChooser
 from cellwright.server.uploads import Uploads
 from cellwright.settings import Settings
-from cellwright.store.cell_fates import CellFates
-from cellwright.store.chats import Chat, ChatStore
+from cellwright.store.cell_review import CellFates
+from cellwright.store.chat_rows import Chat
+from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.file_uses import FileUses
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
-
-__all__ = ["SETTING", "STOPPING_STATUS", "Application", "HandRuns", "KernelAccess", "LiveChats"]
 
 T = TypeVar("T")
 SETTING = "cellwright"

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import threading
 
-from cellwright.events import ToolStarted
-from cellwright.policy import Answer
+from cellwright.agent.policy import Answer
+from cellwright.record.events import ToolStarted
 from cellwright.stopping import Stop
-
-__all__ = ["PanelApprover"]
 
 LOOK_SECONDS = 0.1
 

@@ -10,7 +10,6 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.assistants import Assistant, AssistantList, Unusable
-from cellwright.assistants.choice import keep_public
 from cellwright.assistants.editing import (
     AssistantFile,
     change_assistant,
@@ -23,6 +22,7 @@ from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.assistants.places import AssistantPlace, place_of, places_of
 from cellwright.assistants.writing import is_writable
 from cellwright.errors import ConflictError
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.assistant_types import (
     AssistantDetails,
@@ -33,9 +33,7 @@ from cellwright.server.assistant_types import (
     WritablePlace,
 )
 from cellwright.server.routes import Refusal, Route, RouteTable
-from cellwright.values import to_dict
-
-__all__ = ["ROUTES"]
+from cellwright.session.assistant_choice import keep_public
 
 T = TypeVar("T")
 FIELDS: Mapping[str, Any] = {

@@ -7,18 +7,6 @@ from typing import Any
 
 from cellwright.assistants.places import PlaceName
 
-__all__ = [
-    "AssistantChange",
-    "AssistantDetails",
-    "AssistantFields",
-    "AssistantSummaries",
-    "AssistantSummary",
-    "NewAssistant",
-    "SceneDetails",
-    "UnusableAssistant",
-    "WritablePlace",
-]
-
 
 @dataclass(frozen=True)
 class AssistantSummary:

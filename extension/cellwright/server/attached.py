@@ -11,9 +11,11 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cellwright.cells import Cell, Execution, source_hash
 from cellwright.errors import ToolError
-from cellwright.events import (
+from cellwright.notebooks.confirming import check_source
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.record.cells import Cell, Execution, source_hash
+from cellwright.record.events import (
     CellAdded,
     CellEdited,
     CellEvent,
@@ -23,15 +25,11 @@ from cellwright.events import (
     CellRemoved,
     CellStarted,
 )
-from cellwright.notebooks.confirming import check_source
-from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.outputs import Output, from_nbformat, to_nbformat
+from cellwright.record.outputs import Output, from_nbformat, to_nbformat
 from cellwright.server.frames import PlacedCell, Request, WireCell
 from cellwright.server.tab import Tab
 from cellwright.server.tab_frames import Attach, Changed, Reply
 from cellwright.stopping import Stop
-
-__all__ = ["AttachedNotebook", "Driver"]
 
 CLOSED = "Nothing ran: the person closed the notebook."
 

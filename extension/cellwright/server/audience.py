@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cellwright.recording import RecordedEvent
+from cellwright.record.run_record import RecordedEvent
 from cellwright.server import frames
 from cellwright.server.tab import Tab
-
-__all__ = ["Audience"]
 
 
 class Audience(Protocol):

@@ -6,19 +6,17 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from cellwright.compacting import summary_changed
+from cellwright.agent.publishing import Publisher
 from cellwright.context.costs import context_parts
 from cellwright.context.window import WINDOW_TOKENS, summary_of
 from cellwright.errors import SetupError
-from cellwright.messages import AssistantMessage, Message
-from cellwright.publishing import Publisher
-from cellwright.recording import RunRecord
-from cellwright.resuming import last_record
+from cellwright.record.messages import AssistantMessage, Message
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import Usage, cost_of, price_for
 from cellwright.server.application import Application
+from cellwright.session.compacting import summary_changed
+from cellwright.session.resuming import last_record
 from cellwright.store.chat_claims import ChatBusyError
-from cellwright.usage import Usage, cost_of, price_for
-
-__all__ = ["ChatContext", "ContextPiece", "WantedSummary", "change_summary", "chat_context"]
 
 LOOKED_BACK = 20
 WAIT_SECONDS, LOOK_AGAIN_SECONDS = 5.0, 0.05

@@ -5,12 +5,10 @@ from __future__ import annotations
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.chat_context import ChatContext, change_summary, chat_context
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
-from cellwright.values import to_dict
-
-__all__ = ["ROUTES"]
 
 
 class ChatContextRoute(Route):

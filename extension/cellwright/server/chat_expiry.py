@@ -9,8 +9,6 @@ from collections.abc import Callable
 from cellwright.errors import CellwrightError
 from cellwright.store.chats import ChatStore
 
-__all__ = ["ExpiryWatch"]
-
 log = logging.getLogger(__name__)
 FIRST_SECONDS = 60.0
 """A start is not the time for it."""

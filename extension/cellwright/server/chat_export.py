@@ -10,12 +10,10 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
-from cellwright.recording import RunRecord
+from cellwright.record.run_record import RunRecord
 from cellwright.server.application import Application
 from cellwright.server.chat_markdown import chat_markdown
-from cellwright.store.chats import Chat
-
-__all__ = ["FORMATS", "ExportedChat", "Format", "export_chat"]
+from cellwright.store.chat_rows import Chat
 
 NAME_LIMIT_CHARACTERS = 60
 BODY_START, BODY_END = "<body><main>", "</main></body>"

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cellwright.exports.timeline import Called, Item, Ran, Said, Wrote, timeline
-from cellwright.mime_text import bundle_text
-from cellwright.outputs import Output, safe_text
-from cellwright.recording import RunRecord
-from cellwright.safe_markdown import fenced, plain_text, safe_markdown
-from cellwright.text_cleaning import clean
-
-__all__ = ["chat_markdown"]
+from cellwright.record.mime_text import bundle_text
+from cellwright.record.outputs import Output, safe_text
+from cellwright.record.run_record import RunRecord
+from cellwright.text.cleaning import clean
+from cellwright.text.safe_markdown import fenced, plain_text, safe_markdown
 
 OUTPUT_LIMIT_CHARACTERS = 20_000
 

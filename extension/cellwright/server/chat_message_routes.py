@@ -5,14 +5,12 @@ from __future__ import annotations
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.chat_messages import chat_messages, waiting_message, waiting_messages
 from cellwright.server.chat_types import ChatMessages, WaitingMessage
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
-from cellwright.store.chats import Chat
-from cellwright.values import to_dict
-
-__all__ = ["ROUTES"]
+from cellwright.store.chat_rows import Chat
 
 
 class ChatMessagesRoute(Route):

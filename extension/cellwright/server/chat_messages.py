@@ -10,7 +10,7 @@ from cellwright.context.roles import ROLES
 from cellwright.context.summary import is_summary
 from cellwright.context.turns import pinned_run, question_of
 from cellwright.errors import SetupError
-from cellwright.messages import (
+from cellwright.record.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
@@ -18,8 +18,7 @@ from cellwright.messages import (
     UserMessage,
     text_of,
 )
-from cellwright.recording import RunRecord
-from cellwright.redaction import Redactor
+from cellwright.record.run_record import RunRecord
 from cellwright.server.application import Application
 from cellwright.server.chat_types import (
     ChatMessage,
@@ -29,8 +28,7 @@ from cellwright.server.chat_types import (
     WaitingMessage,
 )
 from cellwright.store.chat_notes import ChatNote
-
-__all__ = ["RUNS_AT_ONCE", "chat_messages", "messages_of", "waiting_message", "waiting_messages"]
+from cellwright.text.redaction import Redactor
 
 RUNS_AT_ONCE = 50
 

@@ -11,9 +11,7 @@ from cellwright.server.application import Application
 from cellwright.server.chat_routes import chat_summary
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.store.chat_pins import ChatPins, PinsFullError
-from cellwright.store.chats import Chat
-
-__all__ = ["ROUTES"]
+from cellwright.store.chat_rows import Chat
 
 
 class ChatPinRoute(Route):

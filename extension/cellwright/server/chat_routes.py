@@ -11,10 +11,8 @@ from cellwright.context.text_filters import known_filters
 from cellwright.server.application import Application
 from cellwright.server.chat_export import FORMATS, export_chat
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+from cellwright.store.chat_rows import Chat
 from cellwright.store.chat_settings import filters_of, with_filters
-from cellwright.store.chats import Chat
-
-__all__ = ["ROUTES", "chat_summary"]
 
 
 class ChatsRoute(Route):

@@ -8,10 +8,9 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cellwright.compacting import COMPACT_PROMPT
+from cellwright.agent.policy import Answer
 from cellwright.errors import CellwrightError, RunCancelled
-from cellwright.policy import Answer
-from cellwright.recording import RecordedEvent
+from cellwright.record.run_record import RecordedEvent
 from cellwright.server import frames, tab_frames
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.audience import Audience
@@ -20,13 +19,12 @@ from cellwright.server.prompt_checks import checked_prompt, format_context
 from cellwright.server.prompt_queue import Asker, Prompt, PromptQueue
 from cellwright.server.refusals import RefusedError, error_frame
 from cellwright.server.tab import Tab
+from cellwright.session.compacting import COMPACT_PROMPT
 from cellwright.store.chat_claims import ChatBusyError
-from cellwright.store.chats import Chat
+from cellwright.store.chat_rows import Chat
 
 if TYPE_CHECKING:
     from cellwright.server.answering import Answering, Workplace
-
-__all__ = ["ChatSession"]
 
 log = logging.getLogger(__name__)
 EXTENSION_LIMIT_SECONDS = 86_400.0

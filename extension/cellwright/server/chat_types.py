@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "ChatMessage",
-    "ChatMessages",
-    "MessageAuthor",
-    "MessageCall",
-    "NewMessage",
-    "WaitingMessage",
-]
-
 
 @dataclass(frozen=True)
 class MessageAuthor:

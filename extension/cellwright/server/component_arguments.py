@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cellwright.components.system_names import reserved_names
-from cellwright.outputs import safe_json
-from cellwright.prompts import Manifest
+from cellwright.record.outputs import safe_json
+from cellwright.record.prompts import Manifest
 from cellwright.server.routes import Refusal
-
-__all__ = ["ArgumentError", "ArgumentsRefusal", "checked_arguments"]
+from cellwright.tools.system_names import reserved_names
 
 MESSAGE_CHARACTERS = 300
 ERRORS_TOLD = 20

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from cellwright.components import Component
-from cellwright.components.live_registry import RESERVED_TOOLS
-from cellwright.components.loading import as_component
-from cellwright.components.manifest import tool_name
-from cellwright.components.sources import ToolSource, within_caps
-from cellwright.components.system_names import reserved_names
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.server.demo_component import WordCount
-
-__all__ = ["GROUP", "Catalogue", "Listed", "installed", "listed"]
+from cellwright.tools import Component
+from cellwright.tools.live_registry import RESERVED_TOOLS
+from cellwright.tools.loading import as_component
+from cellwright.tools.manifest import tool_name
+from cellwright.tools.sources import ToolSource, within_caps
+from cellwright.tools.system_names import reserved_names
 
 GROUP = "cellwright.components"
 OWN, SETTINGS = "cellwright", "settings"

@@ -14,27 +14,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from cellwright.content import ComponentOutput, Content, Metrics, Role, Scope
-from cellwright.content_redaction import ContentRedactor
-from cellwright.content_types import ContentType
-from cellwright.merging import merge
-from cellwright.redaction import Redactor
-from cellwright.usage import ModelUsage
-from cellwright.values import to_dict
-
-__all__ = [
-    "VIEWS",
-    "ContentEvent",
-    "Ending",
-    "Envelope",
-    "Envelopes",
-    "RunIds",
-    "SaidContent",
-    "Status",
-    "View",
-    "seen_by",
-    "server_sent",
-]
+from cellwright.record.content import ComponentOutput, Content, Metrics, Role, Scope
+from cellwright.record.content_redaction import ContentRedactor
+from cellwright.record.content_types import ContentType
+from cellwright.record.merging import merge
+from cellwright.record.usage import ModelUsage
+from cellwright.record.values import to_dict
+from cellwright.text.redaction import Redactor
 
 View = Literal["user", "llm", "all"]
 """Whose contents are in the answer: the person's, the model's, or everybody's."""

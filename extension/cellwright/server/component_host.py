@@ -16,8 +16,6 @@ from cellwright.server.component_runs import HandRun
 from cellwright.server.configuration import Cellwright
 from cellwright.server.routes import Refusal
 
-__all__ = ["ComponentHost", "EnvelopeLine", "open_components", "until_ended"]
-
 log = logging.getLogger(__name__)
 RUN_LIMIT = 8
 ROOM = 64

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from cellwright.components import Component
-from cellwright.components.live_tools import discovered
+from cellwright.agent.policy import assess, decide
 from cellwright.errors import SetupError
 from cellwright.kernels import Kernel
-from cellwright.policy import assess, decide
-from cellwright.prompts import Manifest
+from cellwright.record.prompts import Manifest
 from cellwright.server.application import Application
 from cellwright.server.component_arguments import checked_arguments
 from cellwright.server.component_catalogue import Catalogue, Listed, listed
@@ -21,8 +19,8 @@ from cellwright.server.kernel_access import ConnectedKernel, ServerKernels
 from cellwright.server.no_kernel import NoKernel
 from cellwright.server.routes import Refusal
 from cellwright.settings import Mode, Settings
-
-__all__ = ["Asked", "NamedKernel", "Prepared", "component_of", "prepared"]
+from cellwright.tools import Component
+from cellwright.tools.live_tools import discovered
 
 CONFIRM_HINT = 'Send "confirm": true if that is what you want.'
 

@@ -13,6 +13,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 from tornado.iostream import StreamClosedError
 
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.component_catalogue import Listed
 from cellwright.server.component_envelopes import Envelope, server_sent
@@ -35,9 +36,6 @@ from cellwright.server.kernel_access import ServerKernels
 from cellwright.server.kernel_routes import KernelRoute
 from cellwright.server.rest_types import ComponentList, ComponentSummary, ManifestSummary
 from cellwright.server.routes import Refusal, RouteTable
-from cellwright.values import to_dict
-
-__all__ = ["ROUTES"]
 
 NAME = r"([A-Za-z0-9_-]{1,64})"
 VERSION = r"([A-Za-z0-9_.-]{1,64})"

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright._version import __version__
-from cellwright.adapters import ParsedCall
-from cellwright.budget import Budget
-from cellwright.components import Component, ToolContext, ToolLimits
-from cellwright.components.registry import Registry
-from cellwright.content import ComponentOutput
+from cellwright.agent.policy import Answer, Policy
+from cellwright.agent.publishing import Publisher
+from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.errors import (
     ActionRefusedError,
     CellwrightError,
@@ -28,7 +26,11 @@ from cellwright.errors import (
     RunCancelled,
     ToolError,
 )
-from cellwright.events import (
+from cellwright.kernels import Kernel
+from cellwright.llm.adapters import ParsedCall
+from cellwright.llm.budget import Budget
+from cellwright.record.content import ComponentOutput
+from cellwright.record.events import (
     CellOutput,
     RunFinished,
     RunStarted,
@@ -36,14 +38,10 @@ from cellwright.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.kernels import Kernel
-from cellwright.messages import TextPart, ToolCall
-from cellwright.policy import Answer, Policy
-from cellwright.prompts import Parameters
-from cellwright.publishing import Publisher
-from cellwright.recording import RecordedEvent
-from cellwright.redaction import Redactor
-from cellwright.run_facts import model_configs
+from cellwright.record.messages import TextPart, ToolCall
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import RecordedEvent
+from cellwright.record.usage import Usage
 from cellwright.server.component_envelopes import (
     Ending,
     Envelope,
@@ -57,14 +55,14 @@ from cellwright.server.incoming_trace import joined_trace, trace_id
 from cellwright.server.service_choice import shown_url
 from cellwright.server.spoken_events import cell_output, progress_output
 from cellwright.server.watched_component import watched
+from cellwright.session.run_facts import model_configs
 from cellwright.settings import Mode, Settings
-from cellwright.shelf import Shelf
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
-from cellwright.tool_calls import CallerParts, ToolCaller
-from cellwright.usage import Usage
-
-__all__ = ["HandCall", "HandRun", "Surroundings"]
+from cellwright.text.redaction import Redactor
+from cellwright.tools import Component, ToolContext, ToolLimits
+from cellwright.tools.output_store import Shelf
+from cellwright.tools.registry import Registry
 
 LANE = "hand"
 SAYS_ERROR = "The component reports an error."

@@ -23,8 +23,6 @@ from cellwright.settings import MODES, Limits, Mode
 if TYPE_CHECKING:
     from traitlets import Bunch
 
-__all__ = ["Cellwright"]
-
 DISABLED_VARIABLE = "CELLWRIGHT_DISABLED"
 HUB_USER_VARIABLE = "JUPYTERHUB_USER"
 OFF_WORDS = ("", "0", "false", "no", "off")

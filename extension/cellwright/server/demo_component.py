@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cellwright.components import Component, Risk, ToolContext, ToolYield
-
-__all__ = ["WordCount"]
+from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
 COMMON_LIMIT = 20
 LINES_SHOWN = 200

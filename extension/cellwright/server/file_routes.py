@@ -14,8 +14,6 @@ from cellwright.server.library_desk import open_library
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.server.uploads import FILE_LIMIT_BYTES, TakenFile, TooLargeError
 
-__all__ = ["ROUTES"]
-
 ENVELOPE_BYTES = 64 * 1024
 """Room for what multipart puts around a file."""
 HOPELESS_BYTES = 4 * FILE_LIMIT_BYTES

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from cellwright.server.application import Application as Shared
 
-__all__ = ["FOLDER", "SETTING", "FirstRequest"]
-
 FOLDER = "cellwright"
 """Below it are all routes."""
 SETTING = "cellwright"

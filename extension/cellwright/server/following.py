@@ -7,8 +7,6 @@ from collections import deque
 from cellwright.server.frames import Place
 from cellwright.server.wire_events import EventSource, WireEvent
 
-__all__ = ["Following"]
-
 WAITING_EVENTS = 2_000
 WAITING_CHARACTERS = 2_000_000
 """What may wait for a slow tab; past this it is dropped, and read from the record later."""

@@ -11,13 +11,11 @@ from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, Literal, Union, cast
 
-from cellwright.json_input import INTEGER_LIMIT, read_json
-from cellwright.outputs import safe_json
+from cellwright.record.json_input import INTEGER_LIMIT, read_json
+from cellwright.record.outputs import safe_json
+from cellwright.record.values import to_dict
 from cellwright.server.frames import ErrorFrame, ServerFrame
 from cellwright.server.tab_frames import CLIENT_FRAMES, ClientFrame
-from cellwright.values import to_dict
-
-__all__ = ["FrameError", "format_frame", "parse_frame"]
 
 FRAMES_WITH_CELLS = ("reply", "changed")
 """An output may hold half of a character, and integers of 64 bits without a sign."""

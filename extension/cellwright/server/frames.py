@@ -10,29 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-__all__ = [
-    "PROTOCOL",
-    "Accepted",
-    "CaughtUp",
-    "ChatDeleted",
-    "ChatFrame",
-    "ChatState",
-    "ContextItem",
-    "ErrorFrame",
-    "InputAsked",
-    "ObjectName",
-    "Phase",
-    "Place",
-    "PlacedCell",
-    "Pong",
-    "QueuedPrompt",
-    "Request",
-    "ServerFrame",
-    "SupersededRun",
-    "Welcome",
-    "WireCell",
-]
-
 PROTOCOL = 1
 
 Phase = Literal["idle", "starting", "model", "kernel_busy", "tool", "approval", "input"]

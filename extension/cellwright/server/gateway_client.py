@@ -17,8 +17,6 @@ from tornado.websocket import WebSocketClosedError, websocket_connect
 from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
 
-__all__ = ["GatewayKernelClient", "open_gateway_client"]
-
 CONNECT_SECONDS = 40.0
 """A gateway may have to ask a cluster first."""
 MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024

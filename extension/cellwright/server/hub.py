@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cellwright._version import __version__
 from cellwright.errors import CellwrightError
-from cellwright.recording import RecordedEvent
-from cellwright.redaction import Redactor
+from cellwright.record.run_record import RecordedEvent
 from cellwright.server import frames, tab_frames
 from cellwright.server.access import Person, check_objects, open_chat
 from cellwright.server.application import Application
@@ -29,13 +28,13 @@ from cellwright.server.tab import Tab
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.settings import Settings
-from cellwright.store.chats import Chat, ChatStore
+from cellwright.store.chat_rows import Chat
+from cellwright.store.chats import ChatStore
 from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
 
 if TYPE_CHECKING:
-    from cellwright.standard_sources import Sources
-
-__all__ = ["Hub", "open_hub"]
+    from cellwright.session.standard_sources import Sources
 
 log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0
@@ -106,7 +105,7 @@ class Hub:
     def sources(self) -> Sources:
         """Memories, libraries and tools that runs are given."""
         # They load with the first prompt: showing chats is spared them.
-        from cellwright.standard_sources import Sources
+        from cellwright.session.standard_sources import Sources
 
         return Sources(self.root)
 

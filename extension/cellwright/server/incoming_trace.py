@@ -12,9 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from cellwright.components.tracing import trace_headers
-
-__all__ = ["TRACE_HEADER", "joined_trace", "trace_id"]
+from cellwright.tools.tracing import trace_headers
 
 TRACE_HEADER = "traceparent"
 PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")

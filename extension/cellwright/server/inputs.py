@@ -8,8 +8,6 @@ from collections.abc import Callable
 
 from cellwright.server.frames import InputAsked
 
-__all__ = ["PanelKeyboard"]
-
 
 class PanelKeyboard:
     """The one question that may be open at a time.

@@ -19,15 +19,13 @@ from typing import Any, TypeVar, cast
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from cellwright.cells import VariableSummary
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError, ToolError
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
 from cellwright.kernels.installing import flood_limit
+from cellwright.record.cells import VariableSummary
 from cellwright.server.application import Application
 from cellwright.server.gateway_client import open_gateway_client
-
-__all__ = ["ConnectedKernel", "ServerKernels", "open_kernels"]
 
 T = TypeVar("T")
 LOOK_SECONDS = 2.0

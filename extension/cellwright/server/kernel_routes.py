@@ -16,8 +16,6 @@ from cellwright.server.application import Application, KernelAccess
 from cellwright.server.kernel_access import open_kernels
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 
-__all__ = ["ROUTES"]
-
 T = TypeVar("T")
 VARIABLE_NAME = r"([^/]{1,512})"
 PATIENCE_SECONDS = 0.5

@@ -20,16 +20,6 @@ from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError, StoreError
 
-__all__ = [
-    "KeyPlaces",
-    "KeySource",
-    "Keyring",
-    "clean_key",
-    "key_hint",
-    "open_keyring",
-    "origin_of",
-]
-
 T = TypeVar("T")
 KeySource = Literal["environment", "keyring", "file", ""]
 KEYRING_NAME = "cellwright"

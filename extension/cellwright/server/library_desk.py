@@ -10,11 +10,11 @@ from typing import cast
 
 from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.errors import SetupError
-from cellwright.library import Document, Library, Progress
-from cellwright.library.background import Indexing
-from cellwright.library.fetching import is_address
-from cellwright.library.libraries import Libraries, Users
-from cellwright.library.searching import Results, Scope
+from cellwright.knowledge.library import Document, Library, Progress
+from cellwright.knowledge.library.background import Indexing
+from cellwright.knowledge.library.fetching import is_address
+from cellwright.knowledge.library.libraries import Libraries, Users
+from cellwright.knowledge.library.searching import Results, Scope
 from cellwright.server.application import Application
 from cellwright.server.library_offers import (
     checked_kind,
@@ -26,8 +26,6 @@ from cellwright.server.library_offers import (
 from cellwright.server.library_types import IndexingState, NewPlace
 from cellwright.server.uploads import shown_name
 from cellwright.stopping import Stop
-
-__all__ = ["LibraryDesk", "open_library"]
 
 Work = Callable[[Stop], Iterator[Progress]]
 CLOSE_SECONDS = 5.0

@@ -6,14 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cellwright.errors import SetupError
-from cellwright.library import Document
-from cellwright.library.users import library_users
+from cellwright.knowledge.library import Document
+from cellwright.knowledge.library.users import library_users
 from cellwright.server.application import Application
 from cellwright.server.library_desk import LibraryDesk
 from cellwright.server.library_types import LibrarySummary
 from cellwright.server.routes import Refusal
-
-__all__ = ["forget_libraries", "library_summaries"]
 
 
 def library_summaries(

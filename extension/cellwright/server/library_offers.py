@@ -7,10 +7,8 @@ from pathlib import Path
 
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
 from cellwright.errors import SetupError
-from cellwright.library import Library
-from cellwright.library.reading import kind_of
-
-__all__ = ["checked_kind", "chosen_assistant", "is_offered", "library_for", "library_named"]
+from cellwright.knowledge.library import Library
+from cellwright.knowledge.library.reading import kind_of
 
 OFFERED_KINDS = frozenset({"text", "notebook", "html", "pdf"})
 """What people read; tables and code are mostly there to be worked with."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from cellwright.library import Document
+from cellwright.knowledge.library import Document
+from cellwright.record.values import to_dict
 from cellwright.server.library_desk import LibraryDesk, open_library
 from cellwright.server.library_forgetting import forget_libraries, library_summaries
 from cellwright.server.library_types import (
@@ -16,9 +17,6 @@ from cellwright.server.library_types import (
     NewPlace,
 )
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
-from cellwright.values import to_dict
-
-__all__ = ["ROUTES"]
 
 
 class LibraryRoute(Route):

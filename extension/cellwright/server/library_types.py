@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "IndexingState",
-    "LibraryDocument",
-    "LibraryHit",
-    "LibraryHits",
-    "LibraryState",
-    "LibrarySummary",
-    "NewPlace",
-]
-
 
 @dataclass(frozen=True)
 class LibraryDocument:

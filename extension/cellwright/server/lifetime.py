@@ -12,8 +12,6 @@ from cellwright.server.first_request import FirstRequest
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-__all__ = ["Lifetime", "end_with"]
-
 CLOSE_SECONDS = 10.0
 
 

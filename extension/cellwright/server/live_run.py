@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cellwright.events import ApprovalAsked, Event, ToolStarted
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.late import LateKernel
+from cellwright.record.events import ApprovalAsked, Event, ToolStarted
 from cellwright.server.approvals import PanelApprover
 from cellwright.server.attached import AttachedNotebook
 from cellwright.server.frames import InputAsked, Phase
@@ -15,8 +15,6 @@ from cellwright.server.inputs import PanelKeyboard
 from cellwright.server.prompt_queue import Prompt
 from cellwright.server.run_progress import RunProgress
 from cellwright.stopping import Stop
-
-__all__ = ["LiveRun", "RunKernel"]
 
 RunKernel = ClientKernel | LateKernel[Any]
 NOTEBOOK_CLOSED = "ended: its notebook was closed"

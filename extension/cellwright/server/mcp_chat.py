@@ -6,14 +6,14 @@ import secrets
 import threading
 from dataclasses import dataclass, replace
 
+from cellwright.agent.policy import Answer, Approver
+from cellwright.context.turn_sources import TurnSource
 from cellwright.errors import RunCancelled, SetupError
-from cellwright.events import ToolStarted
 from cellwright.kernels.fresh import Attendance
 from cellwright.mcp_server import OutsideRun
 from cellwright.mcp_server.conversing import OutsideConversation
 from cellwright.notebooks import Notebook
-from cellwright.policy import Answer, Approver
-from cellwright.questions import Place
+from cellwright.record.events import ToolStarted
 from cellwright.server import frames
 from cellwright.server.answering import Workplace
 from cellwright.server.approvals import PanelApprover
@@ -24,11 +24,9 @@ from cellwright.server.live_run import LiveRun
 from cellwright.server.prompt_queue import Asker, Prompt
 from cellwright.server.tab import Tab
 from cellwright.server.tab_frames import Ask, Attach
+from cellwright.session.questions import Place
 from cellwright.settings import Settings
-from cellwright.store.chats import Chat
-from cellwright.turn_sources import TurnSource
-
-__all__ = ["OpenNotebook", "OutsideChatSession", "OutsideWork"]
+from cellwright.store.chat_rows import Chat
 
 LANE = "mcp"
 LOOK_SECONDS = 0.2

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from cellwright.context.turn_sources import TurnSource
 from cellwright.errors import SetupError
 from cellwright.kernels import Kernel
 from cellwright.mcp_server import OutsideRun
@@ -16,16 +17,13 @@ from cellwright.mcp_server.conversing import own_sources
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.redaction import Redactor
 from cellwright.server.application import Application
 from cellwright.server.attached import AttachedNotebook, Driver
 from cellwright.server.hub import open_hub
 from cellwright.server.mcp_chat import OpenNotebook, OutsideChatSession, OutsideWork
 from cellwright.settings import Limits, Mode, Settings
 from cellwright.stopping import Stop
-from cellwright.turn_sources import TurnSource
-
-__all__ = ["ServerRoom", "Wish", "settings_of"]
+from cellwright.text.redaction import Redactor
 
 HOW_TO_ALLOW = (
     "Mode {mode!r} has a person asked, and nobody can be asked here. Tell them: open the notebook "

@@ -26,8 +26,6 @@ from cellwright.server.mcp_sessions import McpSessions, open_sessions
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.settings import Mode
 
-__all__ = ["ROUTES"]
-
 SESSION_HEADER = "Mcp-Session-Id"
 MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
 STREAMED = ("tools/call",)

@@ -14,8 +14,6 @@ from cellwright.mcp_server import Workroom
 from cellwright.mcp_server.session import Session
 from cellwright.server.application import Application
 
-__all__ = ["McpSessions", "open_sessions"]
-
 SESSION_LIMIT = 16
 SILENT_SECONDS = 6 * 3_600.0
 """A client that has not been heard of for so long is gone."""

@@ -11,13 +11,11 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.assistants.files import folders_of
-from cellwright.memory import Memory, Proposal, Scope, Whose, memory_owner, project_of
-from cellwright.memory.keeping import MemoryKeeper
+from cellwright.knowledge.memory import Memory, Proposal, Scope, Whose, memory_owner, project_of
+from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.server.application import Application
 from cellwright.server.memory_types import KeptMemory, Proposed
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
-
-__all__ = ["ROUTES"]
 
 T = TypeVar("T")
 SCOPES: tuple[Scope, ...] = ("user", "project")

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cellwright.memory import Action, Scope
-
-__all__ = [
-    "Decided",
-    "Decision",
-    "KeptMemory",
-    "MemoryChange",
-    "MemoryList",
-    "MemorySetting",
-    "NewMemory",
-    "Proposed",
-]
+from cellwright.knowledge.memory import Action, Scope
 
 
 @dataclass(frozen=True)

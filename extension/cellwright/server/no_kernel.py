@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from typing import Any
 
-from cellwright.cells import Execution
 from cellwright.errors import KernelNotReadyError
-from cellwright.events import CellOutput
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellOutput
 from cellwright.stopping import Stop
-
-__all__ = ["NoKernel"]
 
 
 class NoKernel:

@@ -17,8 +17,6 @@ from cellwright.server.operations import OPERATIONS, Operation
 from cellwright.server.rest_types import Problem
 from cellwright.server.routes import TEXT_LIMIT_CHARACTERS, Route
 
-__all__ = ["RestOperation", "Routes", "document", "operations"]
-
 METHODS = ("get", "put", "post", "patch", "delete")
 GROUP = re.compile(r"\(([^()]*)\)")
 SCHEMAS = "#/components/schemas/{model}"

@@ -10,8 +10,6 @@ from cellwright.server.openapi import document
 from cellwright.server.routes import Route, RouteTable
 from cellwright.server.table import load_all_routes
 
-__all__ = ["ROUTES"]
-
 
 class OpenApiRoute(Route):
     """The OpenAPI 3.1 description of the REST routes."""

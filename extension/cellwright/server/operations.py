@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cellwright.cells import VariableSummary
+from cellwright.record.cells import VariableSummary
 from cellwright.server import assistant_types, memory_types
 from cellwright.server import rest_types as types
 from cellwright.server.chat_context import ChatContext, WantedSummary
@@ -20,8 +20,6 @@ from cellwright.server.library_types import LibraryHits, LibraryState, NewPlace
 from cellwright.server.tool_types import ToolList
 from cellwright.server.uploads import TakenFile
 from cellwright.server.usage_types import Usage, WantedBudgets
-
-__all__ = ["OPERATIONS", "Operation"]
 
 JSON = "application/json"
 EVENTS = "text/event-stream"

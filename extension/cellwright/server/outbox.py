@@ -17,8 +17,6 @@ from cellwright.server.frame_parsing import format_frame
 from cellwright.server.frames import CaughtUp, Place, ServerFrame
 from cellwright.server.wire_events import EventSource, WireEvent, events_frame
 
-__all__ = ["Line", "LineClosedError", "Outbox"]
-
 BATCH_SECONDS = 0.025
 FRAME_CHARACTERS = 1_000_000
 FRAME_EVENTS = 500

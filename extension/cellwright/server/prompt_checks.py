@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cellwright.errors import SetupError
+from cellwright.record.values import from_dict, to_dict
 from cellwright.server.access import check_kernels
 from cellwright.server.frames import ContextItem
 from cellwright.server.prompt_queue import Asker, Prompt
@@ -16,12 +17,9 @@ from cellwright.server.refusals import RefusedError
 from cellwright.server.tab import Tab
 from cellwright.server.tab_frames import Ask
 from cellwright.store.chat_owners import is_guest
-from cellwright.values import from_dict, to_dict
 
 if TYPE_CHECKING:
     from cellwright.server.answering import Workplace
-
-__all__ = ["checked_prompt", "format_context"]
 
 GUEST_MODES = ("plan", "ask")
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from cellwright.server.frames import QueuedPrompt
 from cellwright.server.tab_frames import Ask, Attach
 
-__all__ = ["Asker", "Prompt", "PromptQueue"]
-
 PROMPTS = 50
 
 

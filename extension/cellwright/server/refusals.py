@@ -5,8 +5,6 @@ from __future__ import annotations
 from cellwright.errors import CellwrightError
 from cellwright.server.frames import ErrorFrame
 
-__all__ = ["RefusedError", "error_frame"]
-
 
 class RefusedError(CellwrightError):
     """A frame that is not followed.

@@ -12,8 +12,6 @@ from cellwright.server.first_request import FirstRequest
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-__all__ = ["follow_renames"]
-
 
 def follow_renames(server: ServerApp, routes: FirstRequest) -> None:
     """Watch what the server moves."""

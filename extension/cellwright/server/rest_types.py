@@ -9,30 +9,7 @@ from typing import Any, Literal
 from cellwright.server.component_arguments import ArgumentError
 from cellwright.server.component_envelopes import View
 from cellwright.settings import Mode
-from cellwright.store.cell_fates import Fate
-
-__all__ = [
-    "CellFates",
-    "ChatBeginning",
-    "ChatBranching",
-    "ChatChange",
-    "ChatSummary",
-    "Check",
-    "ComponentList",
-    "ComponentSummary",
-    "Evaluation",
-    "Health",
-    "ManifestSummary",
-    "MissingCells",
-    "Models",
-    "Nothing",
-    "OneVariable",
-    "Problem",
-    "RunCell",
-    "ServiceState",
-    "ServiceTest",
-    "WantedService",
-]
+from cellwright.store.cell_review import Fate
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from cellwright.bench.sample import SampleRecord
-from cellwright.bench.sample_packing import resolved
 from cellwright.bench.shared_values import values_in
 from cellwright.bench.summary import Outcome, outcome_of
 from cellwright.errors import SetupError
 from cellwright.exports.agentbench import stored_in
-
-__all__ = ["Entry", "ResultIndex", "failures_in", "record_at", "with_shared"]
+from cellwright.exports.sample import SampleRecord
+from cellwright.exports.sample_packing import resolved
 
 LINE_LIMIT_BYTES = 32 * 1024 * 1024
 FILE_LIMIT_BYTES = 2 * 1024 * 1024 * 1024

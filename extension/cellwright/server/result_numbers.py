@@ -7,9 +7,7 @@ from typing import Any
 
 from cellwright.bench.statistics import Estimate, Observation, clustered
 from cellwright.bench.summary import Outcome, compared, summarise
-from cellwright.values import to_dict
-
-__all__ = ["comparison_of", "numbers_of"]
+from cellwright.record.values import to_dict
 
 
 def numbers_of(

@@ -17,8 +17,6 @@ from typing import BinaryIO
 
 from cellwright.errors import SetupError
 
-__all__ = ["ERRORS", "RUNS", "FoundResults", "NotThereError", "ResultPlace", "ResultPlaces"]
-
 RUNS, ERRORS, OVERALL = "runs.jsonl", "error.jsonl", "overall.json"
 DEPTH = 4
 """Results lie at FOLDER/RUN/AGENT/TASK at the deepest."""

@@ -15,8 +15,6 @@ from cellwright.server.result_shelf import ResultShelf, SampleFilter
 from cellwright.server.result_trimming import trimmed
 from cellwright.server.routes import Refusal, Route, RouteTable
 
-__all__ = ["ROUTES"]
-
 T = TypeVar("T")
 SHELF = "cellwright_results"
 USUAL_FOLDER = "runs"

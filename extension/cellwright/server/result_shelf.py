@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from cellwright.bench.sample import SampleRecord
 from cellwright.bench.shared_values import SHARED_FILE
+from cellwright.exports.sample import SampleRecord
+from cellwright.record.values import to_dict
 from cellwright.server.result_index import (
     Entry,
     ResultIndex,
@@ -28,9 +29,6 @@ from cellwright.server.result_places import (
     ResultPlaces,
 )
 from cellwright.server.sorting import Columns, natural, ordered
-from cellwright.values import to_dict
-
-__all__ = ["ResultShelf", "SampleFilter"]
 
 RESULTS_KEPT = 64
 SAMPLES_KEPT = 300_000

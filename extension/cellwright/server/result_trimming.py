@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["trimmed"]
-
 WHOLE_CHARACTERS = 6_000_000
 TEXT_CHARACTERS = 200_000
 PICTURE_CHARACTERS = 2_000_000

@@ -13,14 +13,12 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
-from cellwright.json_input import read_json
+from cellwright.record.json_input import read_json
 from cellwright.server.access import check_run, open_chat
 from cellwright.server.application import SETTING, STOPPING_STATUS, Application
 from cellwright.server.refusals import RefusedError
 from cellwright.store.chat_owners import guest_owner, is_guest
-from cellwright.store.chats import Chat
-
-__all__ = ["ROOT", "ROUTE_ID", "Refusal", "Route", "RouteTable", "owner_of"]
+from cellwright.store.chat_rows import Chat
 
 T = TypeVar("T")
 RouteTable = tuple[tuple[str, type["Route"]], ...]

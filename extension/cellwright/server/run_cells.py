@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.cells import Cell
-from cellwright.events import CellAdded, CellEdited, CellMoved
-from cellwright.outputs import to_nbformat
-from cellwright.recording import RecordedEvent, fold
+from cellwright.record.cells import Cell
+from cellwright.record.events import CellAdded, CellEdited, CellMoved
+from cellwright.record.outputs import to_nbformat
+from cellwright.record.run_record import RecordedEvent, fold
 from cellwright.server.application import Application
-
-__all__ = ["missing_cells", "run_cells"]
 
 
 def run_cells(events: Sequence[RecordedEvent], fates: Mapping[str, str]) -> list[dict[str, Any]]:

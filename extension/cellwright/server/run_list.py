@@ -11,9 +11,7 @@ from typing import Any
 
 from cellwright.server.application import Application
 from cellwright.server.sorting import Columns, ordered
-from cellwright.store.runs import RunSummary
-
-__all__ = ["RunFilter", "run_list"]
+from cellwright.store.run_summaries import RunSummary
 
 PROMPT_CHARACTERS = 300
 STALE_SECONDS = 20

@@ -7,15 +7,13 @@ from typing import Any
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from cellwright.bench.sampling import sample_of
+from cellwright.exports.sampling import sample_of
 from cellwright.server.application import Application
 from cellwright.server.result_trimming import trimmed
 from cellwright.server.routes import ROUTE_ID, RouteTable
 from cellwright.server.run_list import RunFilter, run_list
 from cellwright.server.run_routes import RunRoute
 from cellwright.store.chat_owners import may_open
-
-__all__ = ["ROUTES"]
 
 PAGE = 100
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cellwright.events import (
+from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     Event,
@@ -14,8 +14,6 @@ from cellwright.events import (
     ToolStarted,
 )
 from cellwright.server.frames import Phase
-
-__all__ = ["RunProgress"]
 
 
 class RunProgress:

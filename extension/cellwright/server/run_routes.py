@@ -11,8 +11,6 @@ from cellwright.server.application import Application
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.server.run_cells import missing_cells, run_cells
 
-__all__ = ["ROUTES"]
-
 CELLS_LIMIT = 2_000
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from cellwright.services import Service, open_service
+from cellwright.session.services import Service, open_service
 from cellwright.settings import Settings
-
-__all__ = ["ServiceCache"]
 
 
 class ServiceCache:

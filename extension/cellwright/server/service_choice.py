@@ -23,8 +23,6 @@ from cellwright.settings import (
     normalise_base_url,
 )
 
-__all__ = ["ServiceChange", "ServiceChoice", "ServiceChooser", "shown_url"]
-
 KEY_FILE = "service.json"
 
 

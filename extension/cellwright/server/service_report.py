@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.doctor import checks
+from cellwright.commands.doctor import checks
 from cellwright.errors import CellwrightError, SetupError
-from cellwright.lm.catalogue import list_models
+from cellwright.llm.catalogue import list_models
 from cellwright.server.application import Application
 from cellwright.server.service_choice import shown_url
-from cellwright.services import open_service
-
-__all__ = ["models", "service_checks", "service_state"]
+from cellwright.session.services import open_service
 
 STATUSES: Mapping[str, str] = {"ok": "ok", "warning": "warn", "failed": "blocked"}
 

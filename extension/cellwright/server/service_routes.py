@@ -12,8 +12,6 @@ from cellwright.server.routes import Route, RouteTable
 from cellwright.server.service_choice import ServiceChange
 from cellwright.server.service_report import models, service_checks, service_state
 
-__all__ = ["ROUTES"]
-
 
 class HealthRoute(Route):
     """Says that the extension is there, which version it is and whether it may work."""

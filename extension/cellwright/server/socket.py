@@ -25,8 +25,6 @@ from cellwright.server.outbox import LineClosedError
 from cellwright.server.routes import owner_of
 from cellwright.server.tab import Tab
 
-__all__ = ["ROUTES", "PanelSocket"]
-
 MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024
 """A tab sends whole notebooks, outputs included."""
 HELLO_LIMIT_BYTES = 16 * 1024

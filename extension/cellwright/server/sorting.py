@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["Columns", "natural", "ordered"]
-
 T = TypeVar("T")
 Columns = Mapping[str, Callable[[T], Any]]
 """What each column of a list sorts by; None: nothing is known of it."""

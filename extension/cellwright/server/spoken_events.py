@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.content import OUTPUT_MIME, ComponentOutput, Content
 from cellwright.errors import ToolError
-from cellwright.outputs import (
+from cellwright.record.content import ComponentOutput, Content
+from cellwright.record.content_drawing import OUTPUT_MIME
+from cellwright.record.outputs import (
     ClearOutput,
     DisplayData,
     DisplayUpdate,
@@ -17,9 +18,7 @@ from cellwright.outputs import (
     StreamOutput,
     safe_json,
 )
-from cellwright.values import from_dict
-
-__all__ = ["cell_output", "progress_output"]
+from cellwright.record.values import from_dict
 
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 

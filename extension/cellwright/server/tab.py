@@ -16,8 +16,6 @@ from cellwright.server.tab_frames import Attach, Hello, Reply
 from cellwright.server.wire_events import EventSource
 from cellwright.stopping import Stop
 
-__all__ = ["REPLY_SECONDS", "Tab"]
-
 REPLY_SECONDS = 3.0
 """A tab that does not answer within this time is not waited for: it may be asleep."""
 ASLEEP_SECONDS = 0.5

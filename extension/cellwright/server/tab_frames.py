@@ -10,28 +10,6 @@ from typing import Annotated, Literal
 from cellwright.server.frames import ContextItem, ObjectName, Place, PlacedCell, WireCell
 from cellwright.settings import Mode
 
-__all__ = [
-    "CLIENT_FRAMES",
-    "Answer",
-    "Ask",
-    "Attach",
-    "CellFate",
-    "Changed",
-    "ClientFrame",
-    "Compact",
-    "Detach",
-    "Drive",
-    "Extend",
-    "Follow",
-    "Hello",
-    "Input",
-    "Ping",
-    "Queue",
-    "Reply",
-    "Stop",
-    "Unfollow",
-]
-
 ChatId = Annotated[str, ObjectName("chat")]
 AttachedId = Annotated[str, ObjectName("notebook")]
 """``Attach.notebook`` of a notebook that this tab has open."""

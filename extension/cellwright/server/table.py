@@ -12,8 +12,6 @@ from importlib import import_module
 from jupyter_server.utils import url_path_join
 from tornado.web import RequestHandler
 
-__all__ = ["Routes", "find_module", "find_pattern", "load_all_routes", "load_routes"]
-
 ROOT = "cellwright"
 Routes = tuple[tuple[str, type[RequestHandler]], ...]
 MODULES: tuple[tuple[str, str], ...] = (

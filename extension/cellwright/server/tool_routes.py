@@ -8,14 +8,12 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.assistants.files import folders_of
-from cellwright.outside.opening import Whereabouts, open_outside
+from cellwright.external.opening import Whereabouts, open_outside
+from cellwright.record.values import from_dict, to_dict
 from cellwright.server.application import Application
 from cellwright.server.component_host import open_components
 from cellwright.server.routes import Route, RouteTable
 from cellwright.server.tool_types import ListedTool, ToolList
-from cellwright.values import from_dict, to_dict
-
-__all__ = ["ROUTES"]
 
 
 class ToolsRoute(Route):

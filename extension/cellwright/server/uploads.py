@@ -19,19 +19,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellwright.attachments import human_size
 from cellwright.errors import CellwrightError, SetupError, StoreError
-from cellwright.file_kinds import HEAD_BYTES, kind_of
-from cellwright.stored_names import STORED_NAME
-
-__all__ = [
-    "FILE_LIMIT_BYTES",
-    "StoredFile",
-    "TakenFile",
-    "TooLargeError",
-    "Uploads",
-    "shown_name",
-]
+from cellwright.record.attachments import human_size
+from cellwright.record.stored_names import STORED_NAME
+from cellwright.text.file_kinds import HEAD_BYTES, kind_of
 
 FILE_LIMIT_BYTES = 20 * 1024 * 1024
 TOTAL_LIMIT_BYTES = 1024 * 1024 * 1024

@@ -7,15 +7,13 @@ import math
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.record.usage import USAGE_GROUPS
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.server.usage_types import Budget, Usage, UsageLine
 from cellwright.store.chat_owners import may_open
 from cellwright.store.usage_table import MonthBudget, UsageRow, UsageTable
-from cellwright.usage import USAGE_GROUPS
-from cellwright.values import to_dict
-
-__all__ = ["ROUTES"]
 
 NAMES = ("month_dollars", "month_tokens")
 

@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "Budget",
-    "Usage",
-    "UsageLine",
-    "WantedBudgets",
-]
-
 
 @dataclass(frozen=True)
 class UsageLine:

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, ClassVar, cast
 
-from cellwright.components import Component, Risk, ToolContext, ToolYield
-from cellwright.content import ComponentOutput
-from cellwright.prompts import Manifest
+from cellwright.record.content import ComponentOutput
+from cellwright.record.prompts import Manifest
 from cellwright.stopping import Stop
-
-__all__ = ["WatchedComponent", "watched"]
+from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
 
 class WatchedComponent(Component):

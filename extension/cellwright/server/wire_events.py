@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-from cellwright.events import Event, RunFinished
-from cellwright.recording import RecordedEvent
+from cellwright.record.events import Event, RunFinished
+from cellwright.record.run_record import RecordedEvent
+from cellwright.record.values import to_dict
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
@@ -19,9 +20,6 @@ from cellwright.store.part_table import texts_of
 from cellwright.store.parts import named_in, spliced
 from cellwright.store.rows import BLOB_KEY, event_of, sha_of
 from cellwright.store.run_summaries import INTERRUPTED_REASON
-from cellwright.values import to_dict
-
-__all__ = ["EventSource", "StoredEvents", "WireEvent", "events_frame", "wire_event"]
 
 PAGE_ROWS = 500
 PAGE_CHARACTERS = 1_000_000

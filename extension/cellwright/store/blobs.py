@@ -8,8 +8,6 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["BlobFolder"]
-
 
 class BlobFolder:
     """A folder of texts, each in a file named by its SHA-256; the same text is stored once.

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from cellwright.context.blocks import RECALLED, Block, Recalled, best_of, terms_of
 from cellwright.store.database import Database, Statement
 
-__all__ = ["OF_CHAT", "BlockStore"]
-
 INSERT = (
     "INSERT OR IGNORE INTO blocks (chat_id, hash, run_id, opening, text) VALUES (?, ?, ?, ?, ?)"
 )

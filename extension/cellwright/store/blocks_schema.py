@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 
-__all__ = ["m007_blocks", "m011_block_vectors"]
-
 
 def m007_blocks(connection: sqlite3.Connection) -> None:
     """Blocks by chat; where SQLite has it, an index of all their groups of three signs."""

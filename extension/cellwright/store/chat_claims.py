@@ -12,8 +12,6 @@ from cellwright.errors import SetupError, StoreError
 from cellwright.store.database import Database, Statement
 from cellwright.store.owners import is_alive, this_process
 
-__all__ = ["ChatBusyError", "ChatClaims"]
-
 TAKE = "INSERT OR IGNORE INTO chat_claims (chat_id, token, owner, at) VALUES (?, ?, ?, ?)"
 RELEASE = "DELETE FROM chat_claims WHERE chat_id = ? AND token = ?"
 RELEASE_OWN = "DELETE FROM chat_claims WHERE chat_id = ? AND owner = ?"

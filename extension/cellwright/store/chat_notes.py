@@ -13,10 +13,8 @@ from dataclasses import dataclass
 
 from cellwright.context.roles import ROLES, message_as
 from cellwright.errors import SetupError
-from cellwright.messages import Message, TextPart
+from cellwright.record.messages import Message, TextPart
 from cellwright.store.database import Database, Statement
-
-__all__ = ["ChatNote", "ChatNotes"]
 
 NOTES_LIMIT = 100
 WAITING = tuple(

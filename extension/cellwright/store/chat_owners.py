@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["GUEST_SECONDS", "guest_owner", "is_guest", "may_open"]
-
 GUEST = "guest:"
 GUEST_SECONDS = 86_400.0
 """So long a guest's chat is kept."""

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from cellwright.context.pinned_runs import pinned_turn
 from cellwright.context.pins import PINNED_TOKENS, PinnedTurn
 from cellwright.errors import SetupError
-from cellwright.recording import Runs
+from cellwright.record.run_record import Runs
 from cellwright.store.chat_runs import active, members
 from cellwright.store.database import Database, Statement
-
-__all__ = ["PINS_LIMIT", "ChatPins", "PinsFullError"]
 
 PINS_LIMIT = 20
 INSERT = """INSERT INTO chat_pins (chat_id, run_id, created_at) VALUES (?, ?, ?)

@@ -11,22 +11,6 @@ from cellwright.errors import SetupError
 from cellwright.store.chat_owners import is_guest
 from cellwright.store.database import Statement
 
-__all__ = [
-    "AUTOMATIC_TITLE_CHARACTERS",
-    "COLUMNS",
-    "FIELDS",
-    "PROMPT_LIMIT_CHARACTERS",
-    "TITLE_LIMIT_CHARACTERS",
-    "Chat",
-    "automatic_title",
-    "chat_of_row",
-    "checked_expiry",
-    "checked_prompt",
-    "checked_title",
-    "inserted",
-    "written",
-]
-
 TITLE_LIMIT_CHARACTERS = 60
 """Of a title that a person writes."""
 AUTOMATIC_TITLE_CHARACTERS = 30

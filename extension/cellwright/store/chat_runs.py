@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from cellwright.store.database import Database, Statement
 
-__all__ = ["ChatRun", "active", "added_run", "before", "branched_runs", "context_of", "members"]
-
 SELECT = "SELECT chat_id, run_id, position, superseded_by, beside FROM chat_runs"
 INSERT_RUN = """INSERT INTO chat_runs (chat_id, run_id, position, beside)
     SELECT ?, ?, 1 + MAX(?, COALESCE(MAX(position), 0)), ? FROM chat_runs WHERE chat_id = ?

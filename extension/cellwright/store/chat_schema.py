@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["m006_chats_more", "m012_chat_notes", "m013_chat_pins"]
-
 NEW_COLUMNS = (
     "prompt TEXT NOT NULL DEFAULT ''",
     "expires_at REAL NOT NULL DEFAULT 0",

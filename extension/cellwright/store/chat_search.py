@@ -12,8 +12,6 @@ from __future__ import annotations
 from cellwright.store.database import Database
 from cellwright.store.search_index import SearchIndex, like_patterns
 
-__all__ = ["forget_words", "runs_that_say"]
-
 PROMPTS = "SELECT run_id FROM runs WHERE {}"
 ANSWERS = """SELECT DISTINCT run_id FROM events
     WHERE kind IN ('model_replied', 'run_finished') AND json_valid(data) AND ({})"""

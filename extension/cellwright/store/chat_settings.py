@@ -7,8 +7,6 @@ from typing import Any
 
 from cellwright.context.text_filters import STANDARD_FILTERS, checked_filters
 
-__all__ = ["filters_of", "with_filters"]
-
 TEXT_FILTERS = "text_filters"
 
 

@@ -39,8 +39,6 @@ from cellwright.store.chat_search import forget_words, runs_that_say
 from cellwright.store.database import Database, Statement
 from cellwright.store.runs import RunStore
 
-__all__ = ["Chat", "ChatStore"]
-
 EMPTY_CHAT_SECONDS = 86_400.0
 """A chat in which nothing was asked for so long is forgotten when another begins."""
 PURGE_LIMIT = 1_000

@@ -37,8 +37,6 @@ from cellwright.store.opening import (
     primary_code,
 )
 
-__all__ = ["Database", "Statement", "open_database"]
-
 Row = tuple[Any, ...]
 RETRY_LIMIT_SECONDS = 10.0
 OUTAGE_PATIENCE_SECONDS = 0.05

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from cellwright.errors import StoreError
-from cellwright.events import Event, RunStarted
+from cellwright.record.events import Event, RunStarted
+from cellwright.record.stored_names import stored_hashes
 from cellwright.store.database import Database, Statement
-from cellwright.stored_names import stored_hashes
-
-__all__ = ["FileUses", "file_use_statements"]
 
 INSERT = "INSERT OR IGNORE INTO file_uses VALUES (?, ?)"
 # The row without a hash tells a read that failed from tables without rows.

@@ -6,9 +6,7 @@ import json
 import sqlite3
 from contextlib import suppress
 
-from cellwright.stored_names import stored_hashes
-
-__all__ = ["m009_file_uses"]
+from cellwright.record.stored_names import stored_hashes
 
 FIRST_EVENTS = """SELECT runs.run_id, events.data FROM runs
     JOIN events ON events.run_id = runs.run_id AND events.sequence = 1

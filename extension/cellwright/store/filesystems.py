@@ -14,8 +14,6 @@ except ImportError:
 else:
     LOCKABLE = True
 
-__all__ = ["locks_work", "on_network"]
-
 NETWORK_FILE_SYSTEMS = frozenset(
     {"9p", "afs", "beegfs", "ceph", "cifs", "fuse.sshfs", "gpfs", "lustre", "ncpfs"}
     | {"nfs", "nfs3", "nfs4", "smb3", "smbfs"}

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from cellwright.errors import SetupError
 
-__all__ = ["find_id"]
-
 SHOWN = 5
 
 

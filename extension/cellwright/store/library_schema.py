@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["m004_library"]
-
 
 def m004_library(connection: sqlite3.Connection) -> None:
     """Libraries, their places and documents, the pieces that are searched, cached vectors.

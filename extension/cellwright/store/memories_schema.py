@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["m003_memories"]
-
 
 def m003_memories(connection: sqlite3.Connection) -> None:
     """Memories, proposals to change them, and whose memory is off."""

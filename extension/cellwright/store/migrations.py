@@ -20,8 +20,6 @@ from cellwright.store.parts_schema import m010_parts
 from cellwright.store.tools_schema import m008_tools
 from cellwright.store.usage_schema import m005_usage
 
-__all__ = ["ADDING", "MIGRATIONS", "Migration", "applied", "apply", "rolled_back"]
-
 Migration = Callable[[sqlite3.Connection], None]
 
 

@@ -17,19 +17,6 @@ from typing import Literal
 from cellwright.store.filesystems import locks_work, on_network
 from cellwright.store.migrations import ADDING, MIGRATIONS, Migration, applied, apply
 
-__all__ = [
-    "OpenOptions",
-    "Opened",
-    "StoreNotice",
-    "damaged",
-    "inode_of",
-    "is_sound",
-    "open_file",
-    "open_memory",
-    "primary_code",
-    "set_aside",
-]
-
 EMPTY_FILE_GRACE_SECONDS = 10.0
 """A younger empty file is one that another process is just making."""
 STALE_LOCK_SECONDS = 60.0

@@ -11,8 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["is_alive", "this_process"]
-
 OTHER_HOST_SECONDS = 3_600.0
 """A run on another machine that has written nothing for so long counts as ended."""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-__all__ = ["Cell", "PageFile"]
-
 Value = int | float | str | bytes | None
 MAGIC = b"SQLite format 3\0"
 USUAL_PAGE_BYTES = 4096

@@ -13,8 +13,6 @@ from typing import Any
 from cellwright.store.database import Database, Statement
 from cellwright.store.parts import Part, is_intact
 
-__all__ = ["forgetting", "keeping", "loaded", "texts_of"]
-
 INSERT = "INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)"
 USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
     FROM parts AS inner, parts AS outer WHERE inner.name = ? AND outer.name = ?"""

@@ -16,18 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "Part",
-    "divided",
-    "has_parts",
-    "is_intact",
-    "joined",
-    "named_in",
-    "names_in",
-    "names_in_part",
-    "spliced",
-]
-
 KEY = "cellwright:parts"
 DIVIDED: Mapping[str, tuple[str, ...]] = {
     "model_asked": ("messages", "tools"),

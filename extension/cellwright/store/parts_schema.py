@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["m010_parts"]
-
 # Numbers, which grow, keep what is written together in few pages; names are in no order at all.
 STATEMENTS = (
     "CREATE TABLE parts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, data TEXT NOT NULL)",

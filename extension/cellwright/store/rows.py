@@ -9,12 +9,10 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any
 
-from cellwright.events import Event, Notice
+from cellwright.record.events import Event, Notice
+from cellwright.record.values import from_dict, to_dict
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.parts import Part, divided, joined
-from cellwright.values import from_dict, to_dict
-
-__all__ = ["EventRow", "event_of", "row_of", "sha_of"]
 
 BLOB_LIMIT_CHARACTERS = 65_536
 """A longer string goes to a file of its own."""

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from cellwright.store.database import Read, Statement
 
-__all__ = ["copy_rows", "copy_run"]
-
 AROUND = ("runs", "file_uses", "usage_calls", "cell_fates", "chat_runs")
 """Tables whose rows name their run, but for its events and what these are made of."""
 CHATS = "SELECT * FROM chats WHERE chat_id IN (SELECT chat_id FROM chat_runs WHERE run_id = ?)"

@@ -6,11 +6,9 @@ import time
 from collections.abc import Callable
 
 from cellwright.errors import SetupError
-from cellwright.events import Event, ModelSilent, Notice
-from cellwright.recording import RecordedEvent, RunRecord, fold
+from cellwright.record.events import Event, ModelSilent, Notice
+from cellwright.record.run_record import RecordedEvent, RunRecord, fold
 from cellwright.store.runs import new_run_id
-
-__all__ = ["RunMemory"]
 
 
 class RunMemory:

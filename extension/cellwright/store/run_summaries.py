@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cellwright.events import (
+from cellwright.record.events import (
     Event,
     ModelReplied,
     RunFinished,
@@ -15,22 +15,9 @@ from cellwright.events import (
     RunStatus,
     ToolFinished,
 )
+from cellwright.record.usage import Usage
+from cellwright.record.values import from_dict, to_dict
 from cellwright.store.owners import is_alive
-from cellwright.usage import Usage
-from cellwright.values import from_dict, to_dict
-
-__all__ = [
-    "INCOMPLETE_CAUSE",
-    "INTERRUPTED_REASON",
-    "RUN_COLUMNS",
-    "RunSummary",
-    "incomplete",
-    "incomplete_reason",
-    "mentions",
-    "run_row",
-    "summary_of_row",
-    "summed",
-]
 
 INTERRUPTED_REASON = "The process ended before the run did."
 INCOMPLETE_CAUSE = "record_incomplete"

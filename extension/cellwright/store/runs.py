@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.events import Event, ModelSilent, Notice, RunFinished
-from cellwright.recording import RecordedEvent, RunRecord, fold
+from cellwright.record.events import Event, ModelSilent, Notice, RunFinished
+from cellwright.record.run_record import RecordedEvent, RunRecord, fold
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.file_uses import file_use_statements
@@ -38,8 +38,6 @@ from cellwright.store.run_summaries import (
     summed,
 )
 from cellwright.store.usage_ledger import UsageLedger
-
-__all__ = ["RunJournal", "RunStorage", "RunStore", "RunSummary", "new_run_id"]
 
 INSERT_EVENT = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_BLOB_USE = "INSERT OR IGNORE INTO blob_uses VALUES (?, ?)"

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.errors import StoreError
-from cellwright.events import Notice
+from cellwright.record.events import Notice
 from cellwright.store.blobs import BlobFolder
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.opening import OpenOptions, is_sound, open_memory, set_aside
@@ -41,8 +41,6 @@ from cellwright.store.run_summaries import (
     summed,
 )
 from cellwright.store.runs import INSERT_BLOB_USE, INSERT_EVENT, INSERT_RUN
-
-__all__ = ["Salvage", "list_set_aside", "repair", "salvage"]
 
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 BLOB_NAME = re.compile(rf'"{BLOB_KEY}":"([0-9a-f]{{64}})"')

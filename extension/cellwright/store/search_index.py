@@ -15,8 +15,6 @@ from pathlib import Path
 
 from cellwright.store.database import Database
 
-__all__ = ["FILE", "SHORTEST_CHARACTERS", "SearchIndex", "like_patterns"]
-
 FILE = "search.sqlite"
 SHORTEST_CHARACTERS = 3
 BUSY_SECONDS = 2.0

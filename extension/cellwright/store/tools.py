@@ -9,8 +9,6 @@ from typing import Any
 
 from cellwright.store.database import Database, Statement
 
-__all__ = ["ToolStore"]
-
 
 class ToolStore:
     """The services of one person.

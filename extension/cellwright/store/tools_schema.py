@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["m008_tools"]
-
 
 def m008_tools(connection: sqlite3.Connection) -> None:
     """Services that a person connected, what each can do, and what the person agreed to."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 
-from cellwright.events import (
+from cellwright.llm.prompt_size import estimated_prompt_tokens
+from cellwright.record.events import (
     Event,
     ModelAsked,
     ModelReplied,
@@ -17,12 +18,9 @@ from cellwright.events import (
     RunStarted,
     ToolFinished,
 )
-from cellwright.lm.prompt_size import estimated_prompt_tokens
-from cellwright.prompts import Parameters, Prompt
+from cellwright.record.prompts import Parameters, Prompt
+from cellwright.record.usage import ModelUsage, Usage
 from cellwright.store.database import Statement
-from cellwright.usage import ModelUsage, Usage
-
-__all__ = ["UsageLedger"]
 
 WRITE = """INSERT OR REPLACE INTO usage_calls VALUES (?, ?, ?, ?, ?, ?, ?, COALESCE(
     (SELECT chat_id FROM chat_runs WHERE run_id = ?),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 
-__all__ = ["m005_usage"]
-
 BACKFILL = """
 INSERT OR IGNORE INTO usage_calls
 SELECT runs.run_id, events.sequence, 0, events.time,

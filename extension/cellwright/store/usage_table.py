@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.budget import LimitReached
 from cellwright.errors import SetupError
+from cellwright.llm.budget import LimitReached
+from cellwright.record.usage import UsageGroup
 from cellwright.store.database import Database, Statement
-from cellwright.usage import UsageGroup
-
-__all__ = ["MonthBudget", "UsageRow", "UsageTable", "month_of"]
 
 COLUMNS: Mapping[UsageGroup, str] = {
     "month": "month",

@@ -1,6 +1,6 @@
 /**
  * Whether a browser would load something, unasked, to draw a Markdown cell: the mirror of
- * `cellwright/browser_loads.py`, which has the reasons and asks the person with the addresses.
+ * `cellwright/text/browser_loads.py`, which has the reasons and asks the person with the addresses.
  */
 
 /** At the start of a line, between empty ones; in no language that an extension draws (mermaid). */

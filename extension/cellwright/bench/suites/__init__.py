@@ -11,8 +11,6 @@ from cellwright.bench.task import SampleIndex
 from cellwright.errors import SetupError
 from cellwright.settings import Limits
 
-__all__ = ["Item", "Suite", "Turn", "checked_suite", "shown_prompt"]
-
 
 @dataclass(frozen=True)
 class Turn:

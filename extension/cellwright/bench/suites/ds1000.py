@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.answer_text import fenced
-from cellwright.bench.checks import Solution
+from cellwright.bench.kernel_checks import Solution
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.json_lines import read_json_lines
-
-__all__ = ["load"]
 
 NEEDED = ("prompt", "reference_code", "metadata", "code_context")
 LEFT_OUT = ("Pytorch", "Tensorflow")

@@ -15,8 +15,6 @@ from typing import Any
 
 from cellwright.errors import SetupError
 
-__all__ = ["Block", "read_blocks"]
-
 MARK = "# %%\n"
 QUESTION = re.compile(r'r?"""(.+?)"""\n(.+)', re.DOTALL)
 KEYS = frozenset({"question", "validator", "execution", "data"})

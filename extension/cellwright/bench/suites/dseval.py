@@ -15,14 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.checks import DsevalQuestion
-from cellwright.bench.dseval_check import state_cell
+from cellwright.bench.dseval_check import DsevalQuestion, state_cell
 from cellwright.bench.suites import Item, Suite, Turn, checked_suite
 from cellwright.bench.suites.dseal_files import Block, read_blocks
 from cellwright.errors import SetupError
 from cellwright.settings import Limits
-
-__all__ = ["load", "load_with_errors"]
 
 MANIFEST = "_manifest.yaml"
 INPUTS = "_inputs"

@@ -8,16 +8,15 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.checks import Check, Figure, Judge
-from cellwright.bench.figure_check import figure_cell
+from cellwright.bench.checks import Check
+from cellwright.bench.figure_check import Figure, figure_cell
+from cellwright.bench.judge_check import Judge
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.sample_checks import check_of, listed
 from cellwright.bench.suites.sample_notebook import notebook_data
 from cellwright.errors import SetupError
+from cellwright.record.values import from_dict
 from cellwright.settings import Limits
-from cellwright.values import from_dict
-
-__all__ = ["load", "read_item"]
 
 KEYS = frozenset(
     {

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.checks import Solution
+from cellwright.bench.kernel_checks import Solution
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.json_lines import read_json_lines
-
-__all__ = ["load"]
 
 NEEDED = ("task_id", "prompt", "entry_point", "canonical_solution", "test")
 REQUEST = (

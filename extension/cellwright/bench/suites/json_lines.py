@@ -10,8 +10,6 @@ from typing import Any
 
 from cellwright.errors import SetupError
 
-__all__ = ["read_json_lines"]
-
 
 def read_json_lines(path: Path, needed: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """The objects of a file.

@@ -8,8 +8,6 @@ from pathlib import Path
 from cellwright.bench.suites import Suite, ds1000, dseval, folder, humaneval
 from cellwright.errors import SetupError
 
-__all__ = ["PUBLIC", "open_suite"]
-
 PUBLIC: dict[str, Callable[[Path], Suite]] = {
     "ds1000": ds1000.load,
     "dseval": dseval.load,

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cellwright.bench.checks import (
-    Answer,
-    Assertion,
-    Check,
-    Figure,
-    File,
-    Judge,
-    NamespaceIntact,
-    RestartAndRunAll,
-    Stdout,
-    Thumb,
-    Variable,
-)
-
-__all__ = ["check_of", "listed"]
+from cellwright.bench.checks import Check, RestartAndRunAll
+from cellwright.bench.figure_check import Figure
+from cellwright.bench.judge_check import Judge
+from cellwright.bench.kernel_checks import Assertion, NamespaceIntact, Variable
+from cellwright.bench.text_checks import Answer, File, Stdout
+from cellwright.bench.thumb_check import Thumb
 
 VARIABLE_OPTIONS = frozenset(
     {"tolerance", "check_dtype", "ignore_row_order", "ignore_column_order", "ignore_index"}

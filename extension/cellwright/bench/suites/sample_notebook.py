@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["notebook_data"]
-
 METADATA = "cellwright"
 TAGS = ("setup", "reference", "check", "answer", "prompt", "note")
 

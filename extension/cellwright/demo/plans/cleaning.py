@@ -8,8 +8,6 @@ from cellwright.demo.reading import labelled, table
 from cellwright.demo.steps import Steps, run_code
 from cellwright.demo.work import Work, listing, markdown_table, no_result, number
 
-__all__ = ["clean_missing"]
-
 FILL_WORD = "unknown"
 
 

@@ -6,8 +6,6 @@ from cellwright.demo.mending import Surroundings, mend
 from cellwright.demo.reading import Failure, facts
 from cellwright.demo.steps import Done, Steps, attempt, install, run_code
 
-__all__ = ["fix_last_cell", "run_snippet"]
-
 LAST_ERROR = """\
 def _last_error():
     import difflib

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from cellwright.demo.steps import Call, Steps
 
-__all__ = ["answer_from_library", "asks_library"]
-
 TOOL = "search_library"
 ASKS = re.compile(
     r"\b(?:librar(?:y|ies)|handbook|guidelines?|documentation"

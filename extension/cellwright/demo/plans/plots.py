@@ -12,8 +12,6 @@ from cellwright.demo.steps import Done, Steps, install, run_code
 from cellwright.demo.timing import cut_dates
 from cellwright.demo.work import Work, listing, no_result, number
 
-__all__ = ["draw_plot"]
-
 LINES_LIMIT = 12
 
 

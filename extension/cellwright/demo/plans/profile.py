@@ -8,8 +8,6 @@ from cellwright.demo.reading import labelled, table
 from cellwright.demo.steps import Steps, run_code
 from cellwright.demo.work import Work, markdown_table, no_result, number
 
-__all__ = ["describe"]
-
 CATEGORY_LIMIT = 5
 SHOWN_COLUMNS = 24
 STATISTICS = ["column", "count", "mean", "std", "min", "25%", "50%", "75%", "max"]

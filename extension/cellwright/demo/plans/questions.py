@@ -9,8 +9,6 @@ from cellwright.demo.steps import Steps, run_code
 from cellwright.demo.timing import cut_dates
 from cellwright.demo.work import Work, listing, markdown_table, no_result, number
 
-__all__ = ["answer_question"]
-
 WORDS = {
     "sum": "sum",
     "mean": "mean",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ABILITIES", "GREETING", "NOTICE", "NO_TOOL"]
-
 NOTICE = (
     "I am cellwright's demo model, a set of rules, not a language model: set OPENAI_API_KEY or "
     "CELLWRIGHT_BASE_URL for a real one."

@@ -1,0 +1,388 @@
+"""The loop: ask the model, do what it asks for, until it is done, a limit is reached or Stop.
+
+``run`` is a generator of events. Everything it yields has been redacted and recorded before.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import traceback
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from cellwright.agent.publishing import Publisher
+from cellwright.agent.tool_calls import CallOutcome, ToolCaller
+from cellwright.context.envelopes import envelop_results
+from cellwright.context.normalise import normalise
+from cellwright.context.replies import counted_per_estimated, replied_event, said_by
+from cellwright.context.window import Window, when_refused
+from cellwright.errors import (
+    KernelDiedError,
+    KernelError,
+    KernelRestartedError,
+    LMContextError,
+    LMError,
+    LMRequestError,
+    LMToolsUnsupportedError,
+    RunCancelled,
+)
+from cellwright.llm import LM
+from cellwright.llm.adapters import Adapter, ParsedReply
+from cellwright.llm.budget import Budget, LimitReached
+from cellwright.record.events import (
+    Event,
+    ModelAsked,
+    ModelReplied,
+    ModelRetrying,
+    Notice,
+    RunFinished,
+    RunStatus,
+    TextDelta,
+)
+from cellwright.record.messages import Message, TextPart, UserMessage
+from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.stopping import Stop
+
+EMPTY_NUDGE = "Your reply was empty. Call a tool or answer the question."
+SUMMARY_PROMPT = (
+    "The run has reached a limit and no more tools can be called. In a few sentences: what did "
+    "you do, what did you find, what is left?"
+)
+TOO_LONG = "The conversation was too long; older results were cut."
+INVALID_LIMIT = 3
+
+
+class Owed(Protocol):
+    """Results that the model has to hand in before the run may end."""
+
+    @property
+    def failure(self) -> str:
+        """Why no further try is left; empty while one is."""
+        ...
+
+    def reminder(self) -> str:
+        """For the model: what is missing; empty when all is there."""
+        ...
+
+
+@dataclass(frozen=True)
+class AgentParts:
+    """What the loop works with."""
+
+    lm: LM
+    adapter: Adapter
+    parameters: Parameters
+    tools: ToolCaller
+    publisher: Publisher
+    budget: Budget
+    stop: Stop
+    owed: Owed | None = None
+    """Set where words alone are no answer."""
+    author: str = ""
+    """The assistant that answers; empty: none was chosen."""
+    window: Window | None = None
+    """How much is sent at most; None: all there is."""
+    text_filters: tuple[str, ...] | None = None
+    """What is done to the person's words, by name; None: all there is."""
+
+
+@dataclass
+class History:
+    """The conversation so far; it only grows, so that the provider's prompt cache keeps hitting."""
+
+    messages: list[Message] = field(default_factory=list)
+    asked: int = 0
+    """How many of them the record of this run has."""
+    rewritten: bool = False
+    """Set by compaction: the next request carries the whole history anew."""
+    counted_per_estimated: float = 1.0
+    """How many tokens the service counts for one that is estimated here."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ends."""
+
+    status: RunStatus
+    answer: str = ""
+    reason: str = ""
+    cause: str = ""
+
+
+def run(parts: AgentParts, history: History) -> Iterator[Event]:
+    """Answer the last message of ``history``; append to it what is said.
+
+    Yields:
+        Events, the last one ``RunFinished``. The run ends with a status, never an exception,
+        except that ``KeyboardInterrupt`` ends it as ``cancelled``.
+    """
+    ending = Ending("unknown", reason="The run ended without a reason.", cause="unknown")
+
+    def let_go(reason: str, cause: str) -> None:
+        status: RunStatus = "cancelled" if cause == "stopped" else "task error"
+        words = f"Run {reason}" if cause == "stopped" else reason
+        parts.publisher.end(_finished(Ending(status, "", words, cause), parts.budget))
+
+    parts.stop.on_let_go = let_go
+    try:
+        ending = yield from _Loop(parts, history).until_done()
+        yield from parts.tools.end_cells()
+    except (RunCancelled, KeyboardInterrupt) as error:
+        reason = getattr(error, "reason", "") or "stopped by the user"
+        ending = Ending("cancelled", reason=f"Run {reason}.", cause="stopped")
+    except KernelRestartedError as error:
+        ending = Ending("task error", reason=error.message, cause="kernel_restarted")
+    except KernelDiedError as error:
+        ending = Ending("task error", reason=str(error), cause="kernel_died")
+    except LMContextError as error:
+        ending = Ending("agent context limit", reason=str(error), cause="context")
+    except LMError as error:
+        ending = Ending("task error", reason=str(error), cause=type(error).__name__)
+        yield from parts.publisher.publish(Notice("error", error.message, error.hint, ending.cause))
+    except Exception as error:  # recorded as our own failure, with its traceback
+        trace = "".join(traceback.format_exception(error))
+        reason = f"cellwright failed: {error!r}\n{trace}"
+        ending = Ending("task error", reason=reason, cause="internal")
+    except GeneratorExit:
+        # Nobody pulls any more: the record is ended and nothing is shown.
+        ending = Ending("cancelled", reason="Run abandoned.", cause="abandoned")
+        collections.deque(_closing(parts, history, ending), maxlen=0)
+        raise
+    yield from _closing(parts, history, ending)
+
+
+def _closing(parts: AgentParts, history: History, ending: Ending) -> Iterator[Event]:
+    """The last cell ends, every open call gets its result, then the run its end."""
+    with contextlib.suppress(RunCancelled, KernelError):
+        yield from parts.tools.end_cells(at_once=ending.cause in ("stopped", "abandoned"))
+    yield from parts.tools.close_open_calls(ending.cause)
+    history.messages.extend(parts.tools.take_results())
+    yield from parts.publisher.publish(_finished(ending, parts.budget))
+
+
+def _finished(ending: Ending, budget: Budget) -> RunFinished:
+    return RunFinished(
+        ending.status,
+        ending.answer,
+        ending.reason,
+        ending.cause,
+        budget.usage,
+        budget.cost_dollars,
+        budget.elapsed_seconds(),
+    )
+
+
+class _Loop:
+    """The state of one run, step by step."""
+
+    def __init__(self, parts: AgentParts, history: History) -> None:
+        self._parts = parts
+        self._history = history
+        self._nudged = False
+        self._reminded = False
+        self._invalid_in_a_row = 0
+        self._last_text = ""
+        self._has_asked = False
+
+    def until_done(self) -> Generator[Event, None, Ending]:
+        while True:
+            limit = self._parts.budget.exceeded()
+            if limit is not None:
+                return (yield from self._summarise(limit))
+            reply = yield from self._ask_with_tools()
+            parsed = self._parts.adapter.parse(reply, self._parts.tools.manifests)
+            ending = yield from self._act(reply, parsed)
+            if ending is not None:
+                return ending
+
+    def _act(self, reply: Reply, parsed: ParsedReply) -> Generator[Event, None, Ending | None]:
+        self._last_text = parsed.text or self._last_text
+        if parsed.problem:
+            return (yield from self._useless(reply, parsed))
+        if not parsed.calls and self._parts.owed is not None:
+            return self._without_results(parsed.text, self._parts.owed)
+        if not parsed.calls:
+            cause = "truncated" if reply.truncated else ""
+            reason = "The answer was cut off; ask it to continue." if cause else ""
+            return Ending("completed", parsed.text, reason, cause)
+        calls = self._parts.tools.call_all(parsed.calls)
+        outcome = yield from self._parts.budget.counted(calls)
+        self._history.messages.extend(self._parts.tools.take_results())
+        ending = self._after_calls(outcome)
+        note = self._parts.budget.note()
+        if note and ending is None:
+            self._history.messages.append(_hidden(note))
+        if parsed.is_unreadable and (yield from self._recovered(parsed)):
+            return None
+        return ending
+
+    def _without_results(self, text: str, owed: Owed) -> Ending | None:
+        """Words where results are owed: the model is reminded once."""
+        reminder = owed.reminder()
+        if self._reminded:
+            reason = "The model ended without handing in the results."
+            return Ending("agent validation failed", text, reason, "results_missing")
+        self._reminded = True
+        self._history.messages.append(_hidden(reminder))
+        return None
+
+    def _after_calls(self, outcome: CallOutcome) -> Ending | None:
+        owed = self._parts.owed
+        if owed is not None and owed.failure:
+            return Ending("agent validation failed", self._last_text, owed.failure, "wrong_results")
+        if outcome.final_answer is not None:
+            return Ending("completed", outcome.final_answer or self._last_text)
+        if outcome.repeated:
+            return Ending("task limit reached", self._last_text, outcome.repeated, "repeated_calls")
+        self._invalid_in_a_row = self._invalid_in_a_row + 1 if outcome.invalid else 0
+        if self._invalid_in_a_row >= INVALID_LIMIT:
+            return Ending(outcome.invalid_status, self._last_text, outcome.invalid, "invalid_calls")
+        return None
+
+    def _useless(self, reply: Reply, parsed: ParsedReply) -> Generator[Event, None, Ending | None]:
+        if parsed.problem == "refused":
+            text = reply.message.refusal or parsed.text
+            return Ending("completed", text, "The model refused to answer.", "refused")
+        if parsed.is_unreadable and (yield from self._recovered(parsed)):
+            return None
+        if parsed.problem == "unreadable":
+            reason = f"The model's reply could not be read: {parsed.error}"
+            return Ending("agent validation failed", parsed.text, reason, "unreadable_reply")
+        if parsed.problem == "tool call as text":
+            notice = Notice(
+                "error",
+                "The model wrote a tool call as plain text; nothing was run.",
+                "Use a model or server that supports tool calling.",
+                "tool_call_as_text",
+            )
+            yield from self._parts.publisher.publish(notice)
+            return Ending("agent validation failed", parsed.text, notice.text, notice.code)
+        if self._nudged:
+            reason = "The model sent an empty reply twice."
+            return Ending("agent validation failed", "", reason, "empty_reply")
+        self._nudged = True
+        self._history.messages.append(_hidden(EMPTY_NUDGE))
+        return None
+
+    def _recovered(self, parsed: ParsedReply) -> Generator[Event, None, bool]:
+        """Whether something is left to try with a reply that could not be read."""
+        recovery = self._parts.adapter.recover(parsed)
+        if recovery is None:
+            return False
+        yield from self._parts.publisher.publish(recovery.notice)
+        if recovery.changes_adapter or not parsed.calls:
+            # Results of calls say themselves what was wrong with them.
+            self._history.messages.append(_hidden(recovery.text))
+        if recovery.changes_adapter:
+            self._invalid_in_a_row = 0
+        return True
+
+    def _ask_with_tools(self) -> Generator[Event, None, Reply]:
+        try:
+            return (yield from self._ask())
+        except LMToolsUnsupportedError:
+            recovery = self._parts.adapter.without_functions()
+            if recovery is None:
+                raise
+        yield from self._parts.publisher.publish(recovery.notice)
+        return (yield from self._ask())
+
+    def _ask(self, *, with_tools: bool = True) -> Generator[Event, None, Reply]:
+        window, messages = self._parts.window, self._history.messages
+        fitted = window.in_a_run(messages) if window is not None else None
+        if fitted is not None:
+            yield from self._replace_history(fitted)
+        wanted_turns = self._wants_turns()
+        try:
+            return (yield from self._request(with_tools))
+        except LMContextError:
+            fitted = when_refused(messages, window)
+            if fitted is None:
+                raise
+        except LMRequestError:
+            # A template that wants words in turn is known from now on, and gets them.
+            if self._wants_turns() == wanted_turns:
+                raise
+            fitted = None
+        if fitted is not None:
+            yield from self._replace_history(fitted)
+        return (yield from self._request(with_tools))
+
+    def _wants_turns(self) -> bool:
+        parts = self._parts
+        return parts.lm.capabilities(parts.parameters.model).alternates
+
+    def _replace_history(self, fitted: Sequence[Message]) -> Iterator[Event]:
+        self._history.messages[:] = fitted
+        self._history.rewritten = True
+        yield from self._parts.publisher.publish(Notice("warning", TOO_LONG, "", "compacted"))
+
+    def _request(self, with_tools: bool) -> Generator[Event, None, Reply]:
+        parts, history = self._parts, self._history
+        parts.stop.check()
+        tools = parts.tools.manifests if with_tools else ()
+        able = parts.lm.capabilities(parts.parameters.model)
+        messages = normalise(
+            history.messages, able, answering=parts.author, text_filters=parts.text_filters
+        )
+        prompt = parts.adapter.format(envelop_results(messages), tools, parts.parameters)
+        yield from parts.publisher.publish(self._asked(tools))
+        reply = yield from self._stream(prompt, tools)
+        history.counted_per_estimated = counted_per_estimated(prompt, reply)
+        reply = said_by(parts.author, parts.adapter.read(reply, tools))
+        cost = parts.budget.add(reply)
+        published = parts.publisher.publish(replied_event(reply, cost))
+        replied = next(event for event in published if isinstance(event, ModelReplied))
+        # What goes back to the model is what was recorded, secrets taken out.
+        history.messages.append(replied.message)
+        yield from published
+        return replace(reply, message=replied.message)
+
+    def _stream(self, prompt: Prompt, tools: tuple[Manifest, ...]) -> Generator[Event, None, Reply]:
+        shown = self._parts.adapter.shown(tools)
+        stream = self._parts.lm.stream(prompt, self._parts.stop)
+        while True:
+            try:
+                event: Event = next(stream)
+            except StopIteration as finished:
+                reply: Reply = finished.value
+                if shown is not None:
+                    yield from self._parts.publisher.publish(TextDelta(shown.finish()))
+                return reply
+            if shown is not None and isinstance(event, ModelRetrying):
+                shown = self._parts.adapter.shown(tools)  # what came so far is void
+            if shown is not None and isinstance(event, TextDelta):
+                event = TextDelta(shown.feed(event.text))
+            yield from self._parts.publisher.publish(event)
+
+    def _asked(self, tools: tuple[Manifest, ...]) -> ModelAsked:
+        history = self._history
+        start = 0 if history.rewritten else history.asked
+        event = ModelAsked(
+            self._parts.budget.steps + 1,
+            tuple(history.messages[start:]),
+            () if self._has_asked else tools,
+            replaces_history=history.rewritten,
+        )
+        history.asked, history.rewritten = len(history.messages), False
+        self._has_asked = True
+        return event
+
+    def _summarise(self, limit: LimitReached) -> Generator[Event, None, Ending]:
+        """One last turn without tools (fault M21), only where the step limit leaves room."""
+        answer = self._last_text
+        if limit.cause == "step_limit":
+            self._history.messages.append(_hidden(SUMMARY_PROMPT))
+            try:
+                reply = yield from self._ask(with_tools=False)
+                answer = reply.message.text or answer
+            except LMError as error:
+                yield from self._parts.publisher.publish(Notice("warning", str(error)))
+        return Ending("task limit reached", answer, limit.reason, limit.cause)
+
+
+def _hidden(text: str) -> UserMessage:
+    """What the loop itself has to say; nobody is shown it."""
+    return UserMessage((TextPart(text),), "user_hide")

@@ -1,0 +1,183 @@
+"""The pieces that answer a question best: by words, by parts of words, by vectors, joined by rank.
+
+Words that thousands of pieces hold tell little and cost most, so rarer ones are asked for alone
+where there are any.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from cellwright.errors import LMError
+from cellwright.knowledge.library import HIT_LIMIT, Hit, Library
+from cellwright.knowledge.library.nearest_pieces import Near
+from cellwright.knowledge.library.nearness import Nearness
+from cellwright.knowledge.library.query_terms import QueryTerms, read_query
+from cellwright.knowledge.library.store_search import (
+    IndexName,
+    count_matching,
+    hits_of,
+    matching,
+    trigrams_from,
+)
+from cellwright.knowledge.library.store_vectors import keep_vectors, unembedded
+from cellwright.knowledge.rank_fusion import fused
+from cellwright.llm.embedding import Embedder
+from cellwright.store.database import Database
+
+COMMON = 2_000
+"""A word in so many pieces is left out where others are not."""
+BEGINNINGS = 60
+"""So many trigrams that begin with a short word are looked for."""
+TAKEN = 30
+TAKEN_OF_SOME = 300
+"""Where only some documents may be read."""
+NEAR = 0.3
+"""A vector that is less near says nothing."""
+QUERY_SECONDS = 2.0
+EMBEDDED_AT_ONCE = 32
+PAUSE_SECONDS = 60.0
+"""After a failure of the service, words alone are looked for so long."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where is looked."""
+
+    libraries: tuple[Library, ...]
+    may_read: Callable[[Library, Hit], bool] | None = None
+    """Which pieces may be shown; None: all."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was found."""
+
+    hits: tuple[Hit, ...] = ()
+    problem: str = ""
+    """Why vectors were not looked at, though they are set."""
+
+
+class Searcher:
+    """Searches the libraries of one database; safe to use from any thread.
+
+    Args:
+        database: Where they are.
+        embedder: Gives the question a vector; None: words alone.
+        memory_bytes: How much memory the pieces' vectors may take.
+    """
+
+    def __init__(self, database: Database, embedder: Embedder | None, memory_bytes: int) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._nearness = Nearness(database, memory_bytes)
+        self._paused_until = 0.0
+
+    def search(self, scope: Scope, query: str, limit: int = HIT_LIMIT) -> Results:
+        """The best pieces for a question, each text once, the best first."""
+        query = query.encode("utf-8", "replace").decode()
+        terms = read_query(query)
+        hits: list[Hit] = []
+        problem = ""
+        for library in scope.libraries:
+            taken = TAKEN if scope.may_read is None else TAKEN_OF_SOME
+            lists = self._by_words(library, terms, taken)
+            near: tuple[Near, ...] = ()
+            try:
+                near = self._by_vector(library, query, lists, taken)
+            except LMError as error:
+                problem = f"The library was searched by words alone: {error}"
+                self._paused_until = time.monotonic() + PAUSE_SECONDS
+            found = self._fused([*lists, tuple(item.chunk_id for item in near)], near)
+            if scope.may_read is not None:
+                found = [hit for hit in found if scope.may_read(library, hit)]
+            hits += found
+        return Results(tuple(_best(hits, limit)), problem)
+
+    def _by_words(self, library: Library, terms: QueryTerms, taken: int) -> list[tuple[int, ...]]:
+        counts = {word: self._count("words", library, _quoted(word)) for word in terms.words}
+        known = {_quoted(word): count for word, count in counts.items() if count}
+        # What is no word anywhere may be a part of one.
+        rest = [word for word in terms.words if not counts[word] and len(word) > 2]
+        parts = [*map(_quoted, (*rest, *terms.parts)), *self._beginnings(terms)]
+        held = {part: self._count("trigrams", library, part) for part in parts}
+        return [
+            self._ranked("words", library, known, taken),
+            self._ranked("trigrams", library, {p: n for p, n in held.items() if n}, taken),
+        ]
+
+    def _beginnings(self, terms: QueryTerms) -> list[str]:
+        """Words too short for the index, each as the trigrams that begin with it."""
+        pairs = [word for word in terms.short if len(word) > 1]
+        is_all = not (pairs or terms.words or terms.parts)
+        found = (
+            trigrams_from(self._database, word, BEGINNINGS)
+            for word in (terms.short if is_all else pairs)
+        )
+        return [f"({_any(map(_quoted, trigrams))})" for trigrams in found if trigrams]
+
+    def _ranked(
+        self, index: IndexName, library: Library, counts: dict[str, int], taken: int
+    ) -> tuple[int, ...]:
+        if not counts:
+            return ()
+        rare = [part for part, count in counts.items() if count < COMMON]
+        number = library.number
+        if rare:
+            return matching(self._database, index, _any(rare), number, taken)
+        together = matching(self._database, index, _all(counts), number, taken)
+        return together or matching(self._database, index, _any(list(counts)[:2]), number, taken)
+
+    def _count(self, index: IndexName, library: Library, expression: str) -> int:
+        return count_matching(self._database, index, expression, library.number, COMMON)
+
+    def _by_vector(
+        self, library: Library, query: str, lists: Sequence[tuple[int, ...]], taken: int
+    ) -> tuple[Near, ...]:
+        """The nearest pieces; what was found by words and has no vector yet is given one."""
+        embedder = self._embedder
+        if embedder is None or time.monotonic() < self._paused_until or not query.strip():
+            return ()
+        found = tuple(dict.fromkeys(i for ids in lists for i in ids))[:EMBEDDED_AT_ONCE]
+        model, database = embedder.model, self._database
+        missing = unembedded(database, library.number, model, len(found), found) if found else ()
+        texts = (query, *(item.text for item in missing))
+        wanted, *vectors = embedder.embed(texts, QUERY_SECONDS)
+        if missing:
+            keep_vectors(database, model, zip((i.sha256 for i in missing), vectors, strict=True))
+        near = self._nearness.nearest(library, model, wanted, taken)
+        return tuple(item for item in near if item.cosine >= NEAR)
+
+    def _fused(self, lists: Iterable[tuple[int, ...]], near: Iterable[Near]) -> list[Hit]:
+        scores = fused(lists)
+        fitting = {item.chunk_id for item in near if item.stands_out}
+        found = hits_of(self._database, scores) if scores else {}
+        return [
+            replace(found[chunk_id], score=round(score, 6), is_near=chunk_id in fitting)
+            for chunk_id, score in scores.items()
+            if chunk_id in found
+        ]
+
+
+def _best(hits: list[Hit], limit: int) -> Iterable[Hit]:
+    texts: set[str] = set()
+    for hit in sorted(hits, key=lambda hit: -hit.score):
+        words = " ".join(hit.text.split())
+        if words not in texts and len(texts) < limit:
+            texts.add(words)
+            yield hit
+
+
+def _any(expressions: Iterable[str]) -> str:
+    return " OR ".join(expressions)
+
+
+def _all(expressions: Iterable[str]) -> str:
+    return " AND ".join(expressions)
+
+
+def _quoted(word: str) -> str:
+    doubled = word.replace('"', '""')
+    return f'"{doubled}"'

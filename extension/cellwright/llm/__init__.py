@@ -1,0 +1,52 @@
+"""The model service: one method that streams a reply.
+
+Implementations are siblings: ``openai`` (any OpenAI-compatible service), ``replay`` (the answers
+of a recorded run), ``demo`` (a rule-based stand-in behind a real local server).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from cellwright.record.events import ModelRetrying, ModelSilent, Notice, ReasoningDelta, TextDelta
+from cellwright.record.prompts import Prompt, Reply
+from cellwright.stopping import Stop
+
+LMEvent = TextDelta | ReasoningDelta | ModelRetrying | ModelSilent | Notice
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a model can take, as far as it is known."""
+
+    tools: bool = True
+    parallel_tool_calls: bool = True
+    vision: bool = False
+    context_tokens: int | None = None
+    """The model's window; None when it is not known."""
+    refused_parameters: frozenset[str] = frozenset()
+    """Parameters this model rejected once; they are left out from then on."""
+    alternates: bool = False
+    """Its template wants words of the person and of the model strictly in turn."""
+    system_position: Literal["first", "last"] = "first"
+    system_notes: Literal["head", "in_place"] = "head"
+    """Where instructions go that the person gives in mid-conversation."""
+
+
+class LM(Protocol):
+    """A model behind a service."""
+
+    def stream(self, prompt: Prompt, stop: Stop) -> Generator[LMEvent, None, Reply]:
+        """Yield pieces of the reply as they come and return the whole.
+
+        Raises:
+            LMError: The service failed and no retry helped.
+            RunCancelled: ``stop`` was set.
+        """
+        ...
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What is known of ``model`` so far."""
+        ...

@@ -1,0 +1,117 @@
+"""Two steps: a model answers in its own words, and another one takes the fields out of them.
+
+For reasoning models that answer best without a form. Each reply costs a second call, of the small
+model; both are seen by whoever counts the calls of the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.field_values import description_of, format_value
+from cellwright.llm.adapters.parts import Chunk, media_of, paragraphs
+from cellwright.llm.adapters.signature_adapter import Content, SignatureAdapter
+from cellwright.llm.signatures import Field, type_name
+
+REPLY = "reply_in_words"
+EXTRACT = """\
+The reply below answers a task. Take these outputs out of it as they stand there: copy, do not \
+improve, and add nothing that it does not say. The task was:
+{task}"""
+
+
+@dataclass(frozen=True)
+class _Extraction:
+    """What the second model is asked for: the first one's outputs, out of its words."""
+
+    instructions: str
+    output_fields: Mapping[str, Any]
+    input_fields: Mapping[str, Any] = field(
+        default_factory=lambda: {REPLY: Field(REPLY, "input").to_field_info()}
+    )
+
+
+class TwoStepFields(SignatureAdapter):
+    """Asks for words, and has a second model read them.
+
+    Args:
+        extraction_model: Called like the first one; a small model will do.
+        extraction: How it is talked with.
+        callbacks: As of every signature adapter.
+    """
+
+    def __init__(
+        self,
+        extraction_model: Any,
+        extraction: SignatureAdapter | None = None,
+        callbacks: Sequence[Any] = (),
+    ) -> None:
+        super().__init__(callbacks, native_tools=False)
+        self._model = extraction_model
+        self._extraction = extraction or ChatFields(callbacks)
+
+    def format_field_description(self, signature: Any) -> str:
+        """What is given, and what the answer has to say."""
+        given = "\n".join(_line(name, info) for name, info in signature.input_fields.items())
+        wanted = "\n".join(_line(name, info) for name, info in signature.output_fields.items())
+        return f"You are given:\n{given}\nYour answer has to say:\n{wanted}"
+
+    def format_field_structure(self, signature: Any) -> str:
+        """No form."""
+        return "Answer in your own words, in any order; no form is needed."
+
+    def format_task_description(self, signature: Any) -> str:
+        """The instructions."""
+        return str(signature.instructions or "").strip()
+
+    def format_user_message_content(
+        self,
+        signature: Any,
+        inputs: Mapping[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,
+    ) -> Content:
+        """The inputs that are there, each after its name."""
+        blocks: list[list[Chunk]] = [[prefix]] if prefix else []
+        for name in signature.input_fields:
+            if name in inputs:
+                media = media_of(inputs[name])
+                value: Chunk = media if media else format_value(inputs[name])
+                blocks.append([f"{name}: ", value])
+        blocks += [[suffix]] if suffix else []
+        return paragraphs(blocks)
+
+    def format_assistant_message_content(
+        self,
+        signature: Any,
+        outputs: Mapping[str, Any],
+        missing_field_message: str | None = None,
+    ) -> str:
+        """The outputs in words, each after its name."""
+        lines = []
+        for name in signature.output_fields:
+            value = outputs.get(name)
+            is_missing = value is None and missing_field_message is not None
+            lines.append(f"{name}: {missing_field_message if is_missing else format_value(value)}")
+        return "\n\n".join(lines)
+
+    def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        """What the second model finds in the first one's words.
+
+        Raises:
+            AdapterParseError: Its reply does not hold the outputs.
+        """
+        asked = _Extraction(
+            EXTRACT.format(task=self.format_task_description(signature)),
+            dict(signature.output_fields),
+        )
+        (found,) = self._extraction(self._model, {}, asked, [], {REPLY: completion})
+        return {name: found[name] for name in signature.output_fields}
+
+
+def _line(name: str, info: Any) -> str:
+    return f"- {name} ({type_name(info.annotation)}): {description_of(info)}".rstrip(" :")

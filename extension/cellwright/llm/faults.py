@@ -1,0 +1,281 @@
+"""What went wrong, as one of our errors that says where and what to do next.
+
+``from_status`` reads an HTTP error, ``from_stream`` an error inside a stream, ``from_exception``
+whatever the SDK or its HTTP library raised on the way.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cellwright.errors import (
+    LMAccessError,
+    LMConnectionError,
+    LMContextError,
+    LMError,
+    LMNotFoundError,
+    LMQuotaError,
+    LMRateLimitError,
+    LMRequestError,
+    LMServerError,
+    LMStreamError,
+    LMTimeoutError,
+    LMToolsUnsupportedError,
+)
+from cellwright.llm.complaints import Complaint, read_complaint
+from cellwright.llm.endpoints import Endpoint
+from cellwright.llm.retries import retry_after_seconds
+
+CONTEXT_WORDS = re.compile(
+    r"context_length_exceeded|exceed_context_size|context[ _](?:length|size|window)"
+    r"|maximum (?:model|prompt|input) length|prompt is too long|too many input tokens"
+    r"|input token count .*exceeds|reduce the length of the (?:messages|input|prompt)"
+)
+WINDOW_SIZE = re.compile(
+    r"(?:context (?:length|size|window)(?: is| of|:)?(?: only)?|maximum length(?: of)?)"
+    r"\D{0,12}?(\d[\d,]{2,})"
+)
+TOOLS_WORDS = re.compile(
+    r"not support (?:tools|tool use|tool calling|function calling|functions)"
+    r"|tool use is not supported|support tool use|enable-auto-tool-choice|requires --jinja"
+    r"|tools? (?:is|are) not supported"
+)
+QUOTA_WORDS = re.compile(
+    r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance"
+)
+PASSING_WORDS = re.compile(
+    r"overloaded|server[_ ]error|internal error|rate[_ ]limit|temporar|unavail"
+)
+REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
+TOOL_MODELS = "Models known to call tools: gpt-5.6, qwen3, llama3.3, mistral-small3.2, gpt-oss."
+KEY_HOMES = {
+    "sk-ant-": "anthropic.com",
+    "sk-or-": "openrouter.ai",
+    "sk-proj-": "openai.com",
+    "gsk_": "groq.com",
+    "xai-": "x.ai",
+    "hf_": "huggingface.co",
+    "AIza": "googleapis.com",
+}
+
+
+def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: Endpoint) -> LMError:
+    """The error for an HTTP status and the body that came with it."""
+    complaint = read_complaint(body)
+    detail = endpoint.without_key(complaint.message)
+    if found := _about_request(status, complaint, detail, endpoint):
+        return found
+    if status == 402 or (status == 429 and QUOTA_WORDS.search(complaint.words)):
+        return _quota(status, detail, endpoint)
+    if status == 429:
+        return _rate_limit(detail, retry_after_seconds(headers, detail), endpoint)
+    if status in (401, 403):
+        return _access(status, detail, endpoint)
+    if status == 404:
+        return _not_found(detail, endpoint)
+    if status >= 500 or status in (408, 409):
+        text = f"{endpoint.place} failed with status {status}{_said(detail)}."
+        hint = "Try again in a while."
+        return LMServerError(text, hint=hint, status=status, detail=detail)
+    text = f"{endpoint.place} refused the request with status {status}{_said(detail)}."
+    parameter = complaint.parameter
+    return LMRequestError(text, status=status, detail=detail, parameter=parameter)
+
+
+def from_stream(body: Any, endpoint: Endpoint) -> LMError:
+    """The error for an error object that came in place of a reply (fault M37)."""
+    complaint = read_complaint(body)
+    detail = endpoint.without_key(complaint.message)
+    if complaint.code.isdigit() and 400 <= int(complaint.code) < 600:
+        return from_status(int(complaint.code), body, {}, endpoint)
+    if found := _about_request(None, complaint, detail, endpoint):
+        return found
+    if QUOTA_WORDS.search(complaint.words):
+        return _quota(None, detail, endpoint)
+    error = LMServerError(
+        f"{endpoint.place} sent an error instead of a reply{_said(detail)}.", detail=detail
+    )
+    error.retryable = bool(PASSING_WORDS.search(complaint.words))
+    return error
+
+
+def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
+    """Our error for what was raised on the way; a bug of ours comes back as it is."""
+    if isinstance(error, LMError):
+        return error
+    response = getattr(error, "response", None)
+    if response is not None and isinstance(getattr(error, "status_code", None), int):
+        fault = from_status(response.status_code, response.text, response.headers, endpoint)
+        request_id = response.headers.get("x-request-id", "")
+        if REQUEST_ID.fullmatch(request_id):
+            fault.hint = f"{fault.hint} The service knows the request as {request_id}.".strip()
+        if response.history:
+            # A redirected POST becomes a GET, and the error that follows tells nothing of it.
+            fault.hint = f"The request was redirected to {response.url}; set that address instead."
+        return fault
+    if not _is_transport(error):
+        return error
+    chain = list(_causes(error))
+    found = next(filter(None, (_connection_fault(cause, endpoint) for cause in chain)), None)
+    if found is None:
+        text = endpoint.without_key(str(chain[-1]) or type(chain[-1]).__name__)
+        found = LMConnectionError(f"The connection to {endpoint.place} broke: {text}.")
+    found.__cause__ = error
+    return found
+
+
+def context_tokens_in(text: str) -> int | None:
+    """The size of the model's window, where an error text names it."""
+    found = WINDOW_SIZE.search(text.lower())
+    return int(found[1].replace(",", "")) if found else None
+
+
+def _about_request(
+    status: int | None, complaint: Complaint, detail: str, endpoint: Endpoint
+) -> LMError | None:
+    """Errors known by their words, since services disagree about the status."""
+    if status in (401, 402, 403, 429):
+        return None
+    if TOOLS_WORDS.search(complaint.words):
+        return LMToolsUnsupportedError(
+            f"{endpoint.model!r} at {endpoint.place} cannot call tools{_said(detail)}.",
+            hint=_tools_hint(complaint.words),
+            status=status,
+            detail=detail,
+        )
+    if status == 413 or CONTEXT_WORDS.search(complaint.words):
+        return LMContextError(
+            f"The conversation is too long for {endpoint.model!r}{_said(detail)}.",
+            hint="Start a new conversation, or use a model with a larger context window.",
+            status=status,
+            detail=detail,
+        )
+    return None
+
+
+def _tools_hint(words: str) -> str:
+    if "enable-auto-tool-choice" in words:
+        return "Start vLLM with --enable-auto-tool-choice and --tool-call-parser."
+    if "jinja" in words:
+        return "Start llama-server with --jinja."
+    return f"Choose another model. {TOOL_MODELS}"
+
+
+def _quota(status: int | None, detail: str, endpoint: Endpoint) -> LMError:
+    return LMQuotaError(
+        f"The account at {endpoint.place} has no credit left{_said(detail)}.",
+        hint="Look at the billing page of the service; waiting does not help.",
+        status=status,
+        detail=detail,
+    )
+
+
+def _rate_limit(detail: str, seconds: float | None, endpoint: Endpoint) -> LMError:
+    if seconds is None:
+        hint = "Wait a little, or choose another model."
+    else:
+        hint = f"Ask again in {seconds:.0f} s, or choose another model."
+    text = f"{endpoint.place} asks to slow down{_said(detail)}."
+    return LMRateLimitError(text, hint=hint, detail=detail, retry_after_seconds=seconds)
+
+
+def _access(status: int, detail: str, endpoint: Endpoint) -> LMError:
+    if not endpoint.api_key:
+        hint = "No key is set: set CELLWRIGHT_API_KEY or OPENAI_API_KEY."
+    elif status == 403:
+        hint = "The key may not use this model; choose another with -m."
+    else:
+        hint = "Check CELLWRIGHT_API_KEY or OPENAI_API_KEY."
+    text = f"{endpoint.place} does not accept the key for {endpoint.model!r}{_said(detail)}."
+    home = next((home for start, home in KEY_HOMES.items() if _is_key(endpoint, start)), "")
+    if home and not endpoint.host.endswith(home):
+        hint = f"The key looks like one of {home}, and the request went to {endpoint.host}."
+    return LMAccessError(text, hint=hint, status=status, detail=detail)
+
+
+def _is_key(endpoint: Endpoint, start: str) -> bool:
+    return endpoint.api_key.startswith(start)
+
+
+def _not_found(detail: str, endpoint: Endpoint) -> LMError:
+    if "model" not in detail.lower():
+        text = f"There is no chat service at {endpoint.base_url!r}{_said(detail)}."
+        hint = "The address usually ends in /v1; check CELLWRIGHT_BASE_URL."
+    else:
+        text = f"There is no model {endpoint.model!r} at {endpoint.place}{_said(detail)}."
+        pull = endpoint.is_ollama
+        hint = f"Run: ollama pull {endpoint.model}" if pull else "Choose another with -m."
+    return LMNotFoundError(text, hint=hint, status=404, detail=detail)
+
+
+def _connection_fault(cause: BaseException, endpoint: Endpoint) -> LMError | None:
+    place = endpoint.place
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        text = f"The certificate of {place} is not trusted: {cause.verify_message}."
+        hint = "Behind a company proxy, set SSL_CERT_FILE to the company's CA file."
+        return _lasting(text, hint)
+    # A TLS stream that ends in the middle is a broken connection like any other.
+    if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
+        text = f"{place} does not speak TLS as expected: {cause}."
+        return _lasting(text, "Check whether the address begins with http:// or https://.")
+    if isinstance(cause, socket.gaierror):
+        hint = "Check the address and the network."
+        return _lasting(f"The name of {place} cannot be found: {cause.strerror}.", hint)
+    if isinstance(cause, ConnectionRefusedError):
+        return _lasting(f"Nothing answers at {place}: connection refused.", _start_hint(endpoint))
+    name = type(cause).__name__
+    if name == "ProxyError":
+        text = f"The proxy on the way to {place} refused: {endpoint.without_key(str(cause))}."
+        return _lasting(text, "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.")
+    if name == "ConnectTimeout":
+        return LMTimeoutError(f"{place} did not accept a connection in time.", hint=HOST_HINT)
+    if name == "ReadTimeout":
+        return LMTimeoutError(f"{place} sent nothing for too long.")
+    if isinstance(cause, UnicodeDecodeError):
+        return LMStreamError(f"{place} sent bytes that are not UTF-8.", detail=str(cause))
+    if isinstance(cause, UnicodeEncodeError) and cause.encoding == "ascii":
+        return LMAccessError("The key holds characters that no key has.", hint="Copy it again.")
+    return None
+
+
+HOST_HINT = "Check the address and the network."
+
+
+def _lasting(text: str, hint: str) -> LMError:
+    error = LMConnectionError(text, hint=hint)
+    error.retryable = False
+    return error
+
+
+def _start_hint(endpoint: Endpoint) -> str:
+    if endpoint.is_ollama:
+        return "Start Ollama with: ollama serve"
+    return "Check the address, or start the server."
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    current: BaseException | None = error
+    seen: set[int] = set()
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _is_transport(error: BaseException) -> bool:
+    """Whether the SDK or its HTTP library raised it; which of two libraries depends on the SDK."""
+    module = type(error).__module__.partition(".")[0]
+    return isinstance(error, (OSError, UnicodeError)) or module in (
+        "openai",
+        "httpx",
+        "httpx2",
+        "httpcore",
+    )
+
+
+def _said(detail: str) -> str:
+    return f": {detail.rstrip('. ')}" if detail else ""

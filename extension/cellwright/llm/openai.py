@@ -1,0 +1,350 @@
+"""Any OpenAI-compatible service: OpenAI, Ollama, vLLM, llama.cpp, and the many others.
+
+Retries, deadlines and the checks that a reply is whole are ours, so that they can be seen; the
+SDK gives the client, the key, proxies and certificates. One ``OpenAILM`` may serve many threads.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cellwright.errors import LMAccessError, LMError, LMRequestError, LMStreamError
+from cellwright.llm import Capabilities, LMEvent
+from cellwright.llm.connection import Arrived, Exchange, Line
+from cellwright.llm.deltas import ReplyAssembler
+from cellwright.llm.endpoints import Endpoint
+from cellwright.llm.learned import LENGTH_PARAMETERS, NOTHING_KNOWN, VISION_MODELS, Learned
+from cellwright.llm.openai_format import body_bytes, parameters_of
+from cellwright.llm.pacing import Joiner, Pace, Watch
+from cellwright.llm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
+from cellwright.llm.retries import next_delay
+from cellwright.record.events import ModelRetrying, Notice
+from cellwright.record.messages import AssistantMessage, ImagePart, ToolMessage, UserMessage
+from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.usage import CHARACTERS_PER_TOKEN, Usage
+from cellwright.settings import ModelSettings, ServiceSettings
+from cellwright.stopping import Stop
+
+NOT_OPTIONAL = ("model", "messages", "tools", "stream")
+COMPLETION_LIMIT_HOSTS = ("openai.com", "openai.azure.com")
+"""Services that want ``max_completion_tokens``; the others know ``max_tokens``."""
+PARTIAL_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True)
+class _Request:
+    """One request as it goes out."""
+
+    body: bytes
+    optional: tuple[str, ...]
+    """The parameters in it that can be left out."""
+    pictures: bool
+    used_ids: frozenset[str]
+
+
+class OpenAILM:
+    """A model behind an OpenAI-compatible service.
+
+    Args:
+        service: Address, key and waits.
+        vision_models: Names that models which see begin with; others are sent captions.
+        models: What the person knows of models, by name or pattern.
+        pace: Waits that tests shorten.
+    """
+
+    def __init__(
+        self,
+        service: ServiceSettings,
+        *,
+        vision_models: tuple[str, ...] = VISION_MODELS,
+        models: Mapping[str, ModelSettings] = NOTHING_KNOWN,
+        pace: Pace | None = None,
+    ) -> None:
+        self._service = service
+        self._pace = pace or Pace()
+        host = Endpoint(service.base_url, "").host
+        self._learned = Learned(
+            vision_models,
+            prefers_completion_limit=host.endswith(COMPLETION_LIMIT_HOSTS),
+            models=models,
+        )
+        self._cut_models: set[str] = set()
+        self._lines = _Lines(service)
+        # Sockets that nobody closes are a warning when they are collected.
+        self._closing = weakref.finalize(self, self._lines.close)
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What is known of ``model`` so far."""
+        return self._learned.capabilities(model)
+
+    def warm_up(self) -> None:
+        """Import the SDK and make a client, so that the first request need not."""
+        line = self._lines.take()
+        try:
+            line.connect()
+        finally:
+            self._lines.give_back(line)
+
+    def close(self) -> None:
+        """Close the connections; a later request opens new ones."""
+        self._lines.close()
+
+    def stream(self, prompt: Prompt, stop: Stop) -> Generator[LMEvent, None, Reply]:
+        """Yield pieces of the reply as they come and return the whole.
+
+        A request that fails in a way that may pass is sent again, each time told of by a
+        ``ModelRetrying``; what was shown of the reply before is void then. An error of the last
+        try has what came of the reply in its ``detail`` if the connection broke.
+
+        Raises:
+            LMError: The service failed and no retry helped.
+            RunCancelled: ``stop`` was set.
+        """
+        failures: list[LMError] = []
+        while True:
+            stop.check()
+            request = self._request(prompt)
+            try:
+                reply = yield from self._attempt(prompt, request, stop)
+            except LMRequestError as error:
+                yield self._leave_out(prompt, request, error)
+            except LMError as error:
+                failures.append(error)
+                delay = next_delay(failures, self._service, self._pace.backoff_seconds)
+                if delay is None:
+                    raise
+                yield ModelRetrying(len(failures) + 1, delay, error.message)
+                stop.wait(delay)
+            else:
+                yield from self._warnings(prompt, reply)
+                return replace(reply, attempts=len(failures) + 1)
+
+    def _request(self, prompt: Prompt) -> _Request:
+        model = prompt.parameters.model
+        known = self.capabilities(model)
+        parameters = parameters_of(
+            prompt,
+            vision=known.vision,
+            length_parameter=self._learned.length_parameter(model),
+            without=known.refused_parameters,
+        )
+        optional = tuple(name for name in parameters if name not in NOT_OPTIONAL)
+        pictures = known.vision and _has_pictures(prompt)
+        return _Request(body_bytes(parameters), optional, pictures, _call_ids(prompt))
+
+    def _leave_out(self, prompt: Prompt, request: _Request, error: LMRequestError) -> Notice:
+        """Learn what the model refuses; raises the error again where leaving out is no help."""
+        model = prompt.parameters.model
+        left_out = self._learned.from_refusal(
+            model, error, request.optional, pictures=request.pictures
+        )
+        if not left_out:
+            raise error
+        text = f"{model!r} does not take {left_out!r}; the request goes on without it."
+        return Notice("info", text, code="parameter_dropped")
+
+    def _attempt(
+        self, prompt: Prompt, request: _Request, stop: Stop
+    ) -> Generator[LMEvent, None, Reply]:
+        endpoint = self._endpoint(prompt)
+        line = self._lines.take()
+        whole = failed = False
+        try:
+            exchange = line.start(request.body, endpoint)
+            reading = _Reading(
+                exchange, Watch(self._service, self._pace, endpoint.place, time.monotonic())
+            )
+            yield from reading.follow(self._pace, stop)
+            whole = True
+            return self._reply(prompt, request, reading)
+        except LMError:
+            failed = True
+            raise
+        finally:
+            # After a whole reply nothing is waited for: its connection may still be closing it.
+            if whole or (failed and line.is_free()):
+                self._lines.give_back(line)
+            else:
+                line.abandon()
+
+    def _endpoint(self, prompt: Prompt) -> Endpoint:
+        key = self._service.api_key
+        if not key.isascii() or key != "".join(key.split()):
+            raise LMAccessError(
+                "The key holds blanks or characters that no key has.", hint="Copy it again."
+            )
+        return Endpoint(self._service.base_url, prompt.parameters.model, key)
+
+    def _reply(self, prompt: Prompt, request: _Request, reading: _Reading) -> Reply:
+        assembler, model = reading.assembler, prompt.parameters.model
+        message = assembler.message(request.used_ids)
+        return Reply(
+            message,
+            assembler.finish_reason or ("tool_calls" if message.tool_calls else "stop"),
+            _usage(prompt, assembler),
+            assembler.model or model,
+            reading.duration_seconds,
+            reading.first_delta_seconds,
+            request_id=reading.request_id or assembler.response_id,
+            dropped_parameters=_dropped(prompt, request.optional),
+            truncated=assembler.finish_reason == "length",
+        )
+
+    def _warnings(self, prompt: Prompt, reply: Reply) -> Generator[LMEvent, None, None]:
+        """A service that cuts a long prompt in silence is told of, once until it stops."""
+        model = prompt.parameters.model
+        counted = 0 if reply.usage.estimated else reply.usage.prompt_tokens
+        expected = looks_cut(prompt, counted) if counted else 0
+        if not expected:
+            self._cut_models.discard(model)
+        elif model not in self._cut_models:
+            self._cut_models.add(model)
+            yield Notice(
+                "warning",
+                f"{model!r} read {counted} tokens of a prompt of about {expected}: the service "
+                "seems to cut it off.",
+                window_advice(self._endpoint(prompt)),
+                "context_truncated",
+            )
+
+
+class _Reading:
+    """One response as it is read."""
+
+    def __init__(self, exchange: Exchange, watch: Watch) -> None:
+        self.assembler = ReplyAssembler()
+        self.request_id = ""
+        self.first_delta_seconds: float | None = None
+        self.duration_seconds = 0.0
+        self._exchange = exchange
+        self._watch = watch
+        self._started = time.monotonic()
+
+    def follow(self, pace: Pace, stop: Stop) -> Generator[LMEvent, None, None]:
+        """Yield what comes until the reply is whole.
+
+        Raises:
+            LMError: It never will be.
+            RunCancelled: ``stop`` was set.
+        """
+        joiner = Joiner(pace)
+        while True:
+            stop.check()
+            now = time.monotonic()
+            arrived = self._exchange.next(joiner.wait_seconds(now, pace.poll_seconds))
+            now = time.monotonic()
+            if arrived is not None and self._take(arrived, joiner, now):
+                break
+            if self.assembler.finished and self._watch.is_over(now):
+                break
+            yield from joiner.due(now)
+            if silence := self._look(now):
+                yield silence
+        joiner.add(self.assembler.end())
+        self.duration_seconds = time.monotonic() - self._started
+        yield from joiner.rest()
+
+    def _look(self, now: float) -> LMEvent | None:
+        try:
+            return self._watch.look(now)
+        except LMError as error:
+            raise self._with_partial(error) from None
+
+    def _take(self, arrived: Arrived, joiner: Joiner, now: float) -> bool:
+        """Take what came; True when the reply is whole."""
+        self.request_id = arrived.request_id or self.request_id
+        for chunk in arrived.chunks:
+            joiner.add(self.assembler.add(chunk))
+        self._watch.arrived(now, content=bool(arrived.chunks))
+        if self.first_delta_seconds is None and self.assembler.started:
+            self.first_delta_seconds = now - self._started
+        if arrived.failure is not None and not self.assembler.finished:
+            raise self._with_partial(arrived.failure)
+        if arrived.ended and not (arrived.done or self.assembler.finished):
+            raise self._with_partial(_ended_early())
+        return arrived.ended or arrived.failure is not None
+
+    def _with_partial(self, error: Exception) -> Exception:
+        if isinstance(error, LMError) and not error.detail:
+            error.detail = self.assembler.text[:PARTIAL_CHARACTERS]
+        return error
+
+
+class _Lines:
+    """The lines that are not in use, so that the next request finds an open connection."""
+
+    def __init__(self, service: ServiceSettings) -> None:
+        self._service = service
+        self._idle: list[Line] = []
+        self._lock = threading.Lock()
+
+    def take(self) -> Line:
+        while True:
+            with self._lock:
+                line = self._idle.pop() if self._idle else Line(self._service)
+            if line.is_free():
+                return line
+            line.abandon()
+
+    def give_back(self, line: Line) -> None:
+        with self._lock:
+            self._idle.append(line)
+
+    def close(self) -> None:
+        with self._lock:
+            lines, self._idle = self._idle, []
+        for line in lines:
+            line.abandon()
+
+
+def _ended_early() -> LMStreamError:
+    return LMStreamError(
+        "The stream ended early: the service closed it without saying that the reply is whole.",
+        hint="Try again; if it happens often, the service or a proxy before it breaks streams.",
+    )
+
+
+def _usage(prompt: Prompt, assembler: ReplyAssembler) -> Usage:
+    """What the service counted; estimated where it did not, or cannot have (fault M46)."""
+    counted, written = assembler.usage, assembler.written_characters
+    if counted is not None and (counted.completion_tokens or not written):
+        return counted
+    prompt_tokens = counted.prompt_tokens if counted else estimated_prompt_tokens(prompt)
+    return replace(
+        counted or Usage(),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=-(-written // CHARACTERS_PER_TOKEN),
+        estimated=True,
+    )
+
+
+def _call_ids(prompt: Prompt) -> frozenset[str]:
+    return frozenset(
+        call.id
+        for message in prompt.messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    )
+
+
+def _has_pictures(prompt: Prompt) -> bool:
+    return any(
+        isinstance(part, ImagePart)
+        for message in prompt.messages
+        if isinstance(message, (UserMessage, ToolMessage))
+        for part in message.parts
+    )
+
+
+def _dropped(prompt: Prompt, sent: tuple[str, ...]) -> tuple[str, ...]:
+    """The parameters that the prompt asks for and that were left out."""
+    parameters = prompt.parameters
+    wanted: dict[str, Any] = {**parameters.extra, "temperature": parameters.temperature}
+    if parameters.max_output_tokens is not None and not set(LENGTH_PARAMETERS) & set(sent):
+        wanted["max_tokens"] = parameters.max_output_tokens
+    return tuple(sorted(n for n, value in wanted.items() if value is not None and n not in sent))

@@ -1,0 +1,58 @@
+"""How long a prompt is in tokens, roughly; and whether the service saw all of it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from cellwright.llm.endpoints import Endpoint
+from cellwright.record.messages import AssistantMessage, text_of
+from cellwright.record.prompts import Prompt
+from cellwright.record.usage import estimate_tokens
+
+SMALLEST_SEEN = 0.7
+"""Fewer than this part of the tokens that were to be expected is no estimation error."""
+SHORTEST_TOKENS = 1_000
+"""Shorter prompts are not judged: the estimate is too rough, and no window is that small."""
+RUNS = re.compile(r"(\s)\s+|(\S)\2{3,}")
+
+
+def estimated_prompt_tokens(prompt: Prompt) -> int:
+    """Four characters a token; pictures are not counted."""
+    return estimate_tokens(_text(prompt))
+
+
+def looks_cut(prompt: Prompt, counted_tokens: int) -> int:
+    """The tokens to be expected where the service counted far fewer, else 0 (fault M42)."""
+    text = _text(prompt)
+    if not _is_short(text, counted_tokens):
+        return 0
+    # Blanks and rules of dashes are few tokens; only now is it worth looking for them.
+    squeezed = RUNS.sub(r"\1\2\2", text)
+    return estimate_tokens(squeezed) if _is_short(squeezed, counted_tokens) else 0
+
+
+def window_advice(endpoint: Endpoint) -> str:
+    """How the service is made to read longer prompts."""
+    if endpoint.is_ollama:
+        return "Set OLLAMA_CONTEXT_LENGTH=32768 for the Ollama server and start it again."
+    return "Start the service with a larger context window."
+
+
+def _is_short(text: str, counted_tokens: int) -> bool:
+    expected = estimate_tokens(text)
+    return expected >= SHORTEST_TOKENS and counted_tokens < SMALLEST_SEEN * expected
+
+
+def _text(prompt: Prompt) -> str:
+    tools = [
+        tool.name + tool.description + json.dumps(dict(tool.parameters)) for tool in prompt.tools
+    ]
+    said = [text_of(message) for message in prompt.messages]
+    calls = [
+        call.name + call.arguments
+        for message in prompt.messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    ]
+    return "".join((*tools, *said, *calls))

@@ -1,0 +1,105 @@
+"""What a call would do, in words and whole: for a person who is asked, wherever they read it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+
+from cellwright.record.events import NamedCell, ToolStarted
+from cellwright.text.cleaning import without_lone_surrogates
+
+CODE_ARGUMENTS = ("code", "source")
+ASKED_ALONE = ("install", "destroy")
+"""Risks of calls that an answer for all does not cover."""
+LINE_CHARACTERS = 60
+DEEDS = {
+    "run_cell": "run",
+    "edit_cell": "change",
+    "add_cell": "insert",
+    "arrange_cell": "move",
+    "install_package": "install",
+}
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
+
+
+def code_of(call: ToolStarted) -> str:
+    """All that a call would put into the notebook, take out of it or do."""
+    changed = _target(call)
+    code = written_by(call)
+    deed = deed_of(call)
+    if changed is not None and deed != "run":
+        return "" if deed == "move" else spelled_out(_diff(changed.source, code))
+    others = {name: value for name, value in call.arguments.items() if name not in CODE_ARGUMENTS}
+    # Of a tool that is not ours, every argument may matter.
+    is_told = not code or (others and call.name not in DEEDS)
+    arguments = json.dumps(others, ensure_ascii=False, indent=2, default=repr) if is_told else ""
+    return spelled_out("\n\n".join(filter(None, (code, arguments))))
+
+
+def language_of(call: ToolStarted) -> str:
+    """What ``code_of`` is written in."""
+    if call.cells and deed_of(call) in ("change", "change and run", "delete"):
+        return "diff"
+    kind = call.arguments.get("cell_type", "markdown") if call.name == "add_cell" else "code"
+    return "markdown" if kind == "markdown" else "python"
+
+
+def written_by(call: ToolStarted) -> str:
+    """The code or text that a call writes; empty: none."""
+    given = (call.arguments.get(name) for name in CODE_ARGUMENTS)
+    return next((text for text in given if isinstance(text, str)), "")
+
+
+def spelled_out(text: str) -> str:
+    """A text in which nothing hides: signs that reorder or act are written as such."""
+    unified = text.replace("\r\n", "\n")
+    return HIDDEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", without_lone_surrogates(unified))
+
+
+def deed_of(call: ToolStarted) -> str:
+    """What a call does, as a question to the person has it."""
+    deed = DEEDS.get(call.name, "run")
+    if call.name == "edit_cell" and call.arguments.get("run"):
+        return "change and run"
+    is_deletion = call.name == "arrange_cell" and call.arguments.get("action") == "delete"
+    return "delete" if is_deletion else deed
+
+
+def words_of(call: ToolStarted) -> str:
+    """What a call does to which cell: by its number and first line."""
+    target = _target(call)
+    followed = next((cell for cell in call.cells if cell is not target), None)
+    if target is None and followed is None:
+        return call.label or call.name
+    words = [deed_of(call).capitalize(), _named(target), "below" if followed else ""]
+    to_top = "to the top" if deed_of(call) == "move" and followed is None else ""
+    return " ".join(filter(None, [*words, _named(followed), to_top]))
+
+
+def _target(call: ToolStarted) -> NamedCell | None:
+    """The cell that it changes."""
+    wanted = call.arguments.get("cell_id")
+    return next((cell for cell in call.cells if cell.cell_id == wanted), None)
+
+
+def _named(cell: NamedCell | None) -> str:
+    if cell is None:
+        return ""
+    line = next((line for line in cell.source.splitlines() if line.strip()), "")
+    return f"cell {cell.name} ({_short(line)})" if line else f"cell {cell.name}"
+
+
+def _diff(before: str, after: str) -> str:
+    """All lines of a cell, with what goes and what comes."""
+    old, new = before.splitlines(), after.splitlines()
+    lines = list(difflib.unified_diff(old, new, n=len(old) + len(new), lineterm=""))
+    # The first three name files and lines.
+    return "\n".join(lines[3:] or [f" {line}" for line in new])
+
+
+def _short(line: str) -> str:
+    text = spelled_out(" ".join(line.split()))
+    return text if len(text) <= LINE_CHARACTERS else f"{text[: LINE_CHARACTERS - 1]}…"

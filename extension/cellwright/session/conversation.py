@@ -1,0 +1,392 @@
+"""A conversation in one kernel: questions in, events out, the history kept between them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from cellwright._version import __version__
+from cellwright.agent import loop as agent
+from cellwright.agent.policy import Policy
+from cellwright.agent.publishing import Publisher
+from cellwright.agent.tool_calls import CallerParts, ToolCaller
+from cellwright.agent.tool_offer import ToolOffer
+from cellwright.agent.typed_answers import offered
+from cellwright.assistants.scenes import imported_names
+from cellwright.context.assemble import TurnState, mentioned_names, user_message
+from cellwright.context.roles import shown_notes
+from cellwright.context.turn_sources import Found, Turn, looked_up, notices_of, tools_of
+from cellwright.errors import RunCancelled
+from cellwright.llm import LM
+from cellwright.llm.adapters.chain import AdapterChain, RecordedAdapter
+from cellwright.llm.budget import Budget
+from cellwright.llm.replay import ReplayLM
+from cellwright.record.attachments import Attachment, attach, pictures_of
+from cellwright.record.events import Event, Notice, RunStarted
+from cellwright.record.messages import ImagePart, Message, text_of
+from cellwright.record.usage import price_for
+from cellwright.session.compacting import Compaction
+from cellwright.session.earlier_turns import EarlierTurns
+from cellwright.session.question_checks import usable
+from cellwright.session.questions import Place, Question
+from cellwright.session.run_facts import (
+    ended_early,
+    filters_left_out,
+    ids_for_cells,
+    last_answer,
+    limits_of,
+    results_left_out,
+    said_so_far,
+    with_run_facts,
+)
+from cellwright.session.system_prompt import Instructions, system_message, with_instructions
+from cellwright.session.turn_state import TurnWatch, variables_of
+from cellwright.stopping import Stop
+from cellwright.tools import ToolContext
+from cellwright.tools.output_store import Shelf
+from cellwright.tools.registry import Registry
+
+VARIABLE_LIMIT = 100_000
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A run that has begun, before the model is asked."""
+
+    question: Question
+    publisher: Publisher
+    attachments: tuple[Attachment, ...]
+    state: TurnState
+    events: tuple[Event, ...]
+
+
+class Conversation:
+    """Questions and answers over one kernel.
+
+    Args:
+        place: Where it happens.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._history = agent.History()
+        self._shelf = Shelf()
+        self._watch = TurnWatch()
+        self.trusted: set[str] = set()
+        """Tools that the person allowed for as long as they work here."""
+        self._tools = ToolOffer()
+        self._earlier = EarlierTurns(self._history)
+        self.notes: list[Message] = []
+        """What stands before the next question; nobody answers it on its own."""
+        self._adapters: dict[tuple[str, str], AdapterChain] = {}
+        self._left_out: set[str] = set()
+        self.last_run_id = ""
+        self._first_run_id = ""
+        self._folder = Path()
+
+    @property
+    def place(self) -> Place:
+        """Where it happens."""
+        return self._place
+
+    def move(self, place: Place) -> None:
+        """Go on elsewhere with all that was said; the model is told when the kernel is another."""
+        self._place = place
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What has been said so far, the system message first."""
+        return tuple(self._history.messages)
+
+    def resume(
+        self,
+        messages: tuple[Message, ...],
+        executed: tuple[str, ...] = (),
+        kernel_session: str = "",
+    ) -> None:
+        """Go on after these messages and cells, as if they had been said and run here.
+
+        Args:
+            messages: What was said, the system message first.
+            executed: The cells that ran.
+            kernel_session: ``RunRecord.kernel["session"]`` of the last run; empty: the cells ran
+                in the kernel that is here now.
+        """
+        self._history.messages[:] = messages
+        self._watch.resume(executed, kernel_session)
+
+    @property
+    def chat_id(self) -> str:
+        """The chat, or the first run of a conversation that has none; empty: nothing was asked."""
+        return self._place.chat_id or self._first_run_id
+
+    @property
+    def earlier(self) -> EarlierTurns:
+        """What is kept of its earlier turns."""
+        return self._earlier
+
+    @property
+    def tools(self) -> Registry:
+        """What the model was offered last."""
+        return self._tools.registry
+
+    def take(self, changed: Compaction) -> None:
+        """Go on with a history that was changed between two questions; it is recorded here."""
+        self._begin().publish(*changed.events)
+        self._history.messages[:] = changed.messages
+        self._watch.tell_all()
+
+    def ask(self, question: Question, lm: LM, stop: Stop | None = None) -> Iterator[Event]:
+        """Answer a question; what is yielded has been recorded before.
+
+        Raises:
+            SetupError: A named file cannot be read, or a name is set that is the system's own;
+                nothing was recorded then.
+            KernelError: The kernel does not answer.
+        """
+        stop = stop or Stop()
+        try:
+            self._place.kernel.wait_until_free(stop)
+        except RunCancelled as error:
+            continues, publisher = self.last_run_id, self._begin()
+            yield from publisher.publish(self._started(question, (), continues), ended_early(error))
+            return
+        opened = self._open(question, lm)
+        try:
+            yield from opened.events
+            parts = yield from self._prepare(opened, lm, stop)
+        except BaseException as error:
+            # Stopped, abandoned or failed before the loop began: the record gets its end.
+            ended = opened.publisher.publish(ended_early(error))
+            if not isinstance(error, (KeyboardInterrupt, RunCancelled)):
+                raise
+            yield from ended
+            return
+        try:
+            yield from agent.run(parts, self._history)
+        finally:
+            self._after_run()
+
+    def _open(self, question: Question, lm: LM) -> _Opened:
+        """Begin the run: look at what there is and record it.
+
+        Raises:
+            SetupError: Something that the question names cannot be used; nothing was recorded.
+        """
+        kernel = self._place.kernel
+        folder = kernel.describe().cwd
+        self._folder = Path(folder)
+        attachments = attach(question.files, self._folder)
+        question = self._with_inputs(usable(question))
+        continues, publisher = self.last_run_id, self._begin()
+        able = lm.capabilities(question.parameters.model)
+        made_room = self._earlier.make_room(question, able, self._tools.registry.manifests)
+        if made_room:
+            self._watch.tell_all()
+        is_first = bool(made_room) or not self._history.messages
+        state = self._watch.look(self._place, folder, question.mode, is_first=is_first)
+        events = publisher.publish(
+            replace(self._started(question, attachments, continues), notes=shown_notes(self.notes)),
+            self._watch.captured(kernel, self._place.notebook, attachments, folder),
+            *made_room,
+        )
+        return _Opened(question, publisher, attachments, state, events)
+
+    def _prepare(
+        self, opened: _Opened, lm: LM, stop: Stop
+    ) -> Generator[Event, None, agent.AgentParts]:
+        """Put the question to what was said before, with all that is looked up for it."""
+        question, publisher, place = opened.question, opened.publisher, self._place
+        if question.notice:
+            yield from publisher.publish(Notice("info", question.notice, code="service"))
+        given = (question.files, self._folder, question.file_names)
+        sees = lm.capabilities(question.parameters.model).vision
+        pictures = pictures_of(*given) if sees else ()
+        found = self._looked_up(question, opened.state, stop)
+        last_error = opened.state.last_error
+        recalled = self._earlier.found(place, self.chat_id, question, last_error)
+        lost = results_left_out(self._history.messages, self._left_out)
+        lost += filters_left_out(question)
+        notices = (*lost, *notices_of(found), *notices_of(recalled))
+        if notices:
+            yield from publisher.publish(*notices)
+        beside = (*question.context, *found.blocks, *recalled.blocks)
+        question = replace(question, context=beside)
+        self._append_question(question, opened.attachments, opened.state, pictures)
+        added = tools_of(place.sources, is_guest=place.is_guest)
+        for left_out in self._tools.renew(place.kernel, place.notebook, added):
+            yield from publisher.publish(Notice("warning", left_out, code="tool_left_out"))
+        parts = self._parts(question, lm, publisher, stop)
+        parts.budget.add_of_tools(spent for notice in notices for spent in notice.usage)
+        return parts
+
+    def _begin(self) -> Publisher:
+        """Where the events of a new run go."""
+        place = self._place
+        journal = place.store.start()
+        self.last_run_id = journal.run_id
+        self._first_run_id = self._first_run_id or journal.run_id
+        return Publisher(journal, place.redactor, place.notebook, place.listener)
+
+    def _started(
+        self, question: Question, attachments: tuple[Attachment, ...], continues: str
+    ) -> RunStarted:
+        return RunStarted(
+            prompt=question.prompt,
+            lane=self._place.lane,
+            mode=question.mode,
+            parameters=question.parameters,
+            base_url=question.base_url,
+            files=tuple(item.name for item in attachments),
+            limits=asdict(question.limits),
+            source_run=question.source_run,
+            continues=continues,
+            earlier_messages=len(self._history.messages),
+            version=__version__,
+            adapter=self._adapter(question).name,
+            assistant=question.assistant.name,
+            file_names=question.file_names,
+            given=question.given,
+            text_filters=question.text_filters,
+        )
+
+    def _looked_up(self, question: Question, state: TurnState, stop: Stop) -> Found:
+        """What the place's sources have; nothing for a question that is asked as it was sent."""
+        if question.message is not None:
+            return Found()
+        turn = Turn(
+            prompt=self._place.redactor.text(question.prompt),
+            chat_id=self.chat_id,
+            run_id=self.last_run_id,
+            user_id=self._place.user_id,
+            is_guest=self._place.is_guest,
+            assistant=question.assistant,
+            folder=str(self._folder),
+            last_error=state.last_error,
+            variables=tuple(variable.name for variable in state.variables),
+            types=self._watch.types,
+            imports=imported_names(self._watch.executed) if question.assistant.scenes else (),
+            last_answer=last_answer(self._history.messages),
+            stop=stop,
+            said=lambda: "\n".join(map(text_of, self._history.messages)),
+        )
+        return looked_up(self._place.sources, turn)
+
+    def _append_question(
+        self,
+        question: Question,
+        attachments: tuple[Attachment, ...],
+        state: TurnState,
+        pictures: tuple[ImagePart, ...],
+    ) -> None:
+        messages = self._history.messages
+        if not messages:
+            messages.append(system_message(self._place.kernel.describe().language))
+        message = question.message
+        if message is None:
+            messages[0] = self._head(messages[0], question)
+            names = (*mentioned_names(question.prompt), *question.variables)
+            mentioned = self._watch.mentioned(self._place.kernel, names)
+            state = replace(state, sent_at=question.sent_at)
+            message = user_message(question.prompt, attachments, mentioned, state, question.context)
+            shown = question.typed.examples if question.typed is not None else question.demos.before
+            examples = shown(messages)
+            message = replace(message, parts=(*examples, *message.parts, *pictures))
+            messages += self._place.redactor.value(tuple(self.notes))
+            self.notes.clear()
+        message = self._place.redactor.value(message)
+        self._earlier.begins(message)
+        messages.append(message)
+
+    def _head(self, head: Message, question: Question) -> Message:
+        """The system message as this question wants it."""
+        clean, assistant = self._place.redactor.text, question.assistant
+        instructions = Instructions(
+            clean(assistant.instructions),
+            clean(question.chat_prompt),
+            chat_adds=question.chat_prompt_adds,
+            has_advice=not assistant.disable_default_prompt,
+        )
+        language = self._place.kernel.describe().language
+        return with_instructions(head, instructions, language)
+
+    def _parts(
+        self, question: Question, lm: LM, publisher: Publisher, stop: Stop
+    ) -> agent.AgentParts:
+        place, model = self._place, question.parameters.model
+        able = lm.capabilities(model)
+        policy = Policy(question.mode, place.approver, self.trusted)
+        allowed = question.assistant.allowed(self._tools.registry)
+        offer = offered(question.typed, allowed, policy, question.tools)
+        budget = Budget(
+            question.limits,
+            price_for(model, place.prices),
+            prices=place.prices,
+            spending=None if isinstance(lm, ReplayLM) else place.spending,
+        )
+        shared = CallerParts(
+            publisher,
+            budget,
+            history=lambda: said_so_far(self._history.messages, question.text_filters),
+            on_progress=place.on_progress,
+        )
+        context = self._context(question, lm, publisher, stop)
+        return agent.AgentParts(
+            lm=lm,
+            adapter=RecordedAdapter() if isinstance(lm, ReplayLM) else self._adapter(question),
+            parameters=question.parameters,
+            tools=ToolCaller(offer.registry, offer.policy, context, shared),
+            publisher=publisher,
+            budget=budget,
+            stop=stop,
+            owed=offer.owed,
+            author=question.assistant.name,
+            window=self._earlier.window(question, able, offer.registry.manifests),
+            text_filters=question.text_filters,
+        )
+
+    def _context(self, question: Question, lm: LM, publisher: Publisher, stop: Stop) -> ToolContext:
+        """What tools of this run may use."""
+        place = self._place
+        context = ToolContext(
+            kernel=place.kernel,
+            notebook=place.notebook,
+            shelf=self._shelf,
+            stop=stop,
+            on_output=publisher.output,
+            new_cell_id=ids_for_cells(question.cell_ids).__next__,
+            limits=limits_of(question),
+            sees_images=lm.capabilities(question.parameters.model).vision,
+            kernel_session=place.kernel.session,
+            run_id=publisher.run_id,
+            chat_id=self.chat_id,
+            user_id=place.user_id,
+        )
+        return with_run_facts(context, question, self._folder)
+
+    def _with_inputs(self, question: Question) -> Question:
+        """The question with its typed inputs bound to variables."""
+        self._adapter(question)  # a wrong name is told before anything is recorded
+        typed = question.typed
+        if typed is None or question.message is not None:
+            return question
+        known = variables_of(self._place.kernel, limit=VARIABLE_LIMIT)
+        names = (*question.variables, *typed.variables(known))
+        notice = f"{question.notice} {typed.notice(known)}".strip()
+        return replace(question, prompt=typed.prompt(known), variables=names, notice=notice)
+
+    def _adapter(self, question: Question) -> AdapterChain:
+        """The adapter that worked for this model the last time."""
+        key = (question.adapter, question.parameters.model)
+        if key not in self._adapters:
+            self._adapters[key] = AdapterChain(question.adapter)
+        return self._adapters[key]
+
+    def _after_run(self) -> None:
+        """Keep what the run executed, so that the next run starts from there."""
+        record = self._place.store.record(self.last_run_id)
+        if record.status == "agent validation failed":
+            self._adapters.clear()  # none of them worked, so the next run begins anew
+        self._earlier.keep(self._place, self.chat_id, record)
+        self._watch.after(record, self._place)

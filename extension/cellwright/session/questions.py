@@ -1,0 +1,102 @@
+"""What is asked and where: the values a conversation starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cellwright.agent.policy import Approver
+from cellwright.agent.publishing import Listener
+from cellwright.agent.typed_answers import TypedAnswers
+from cellwright.assistants import NO_ASSISTANT, Assistant
+from cellwright.context.assemble import Quoted
+from cellwright.context.blocks import BlockShelf
+from cellwright.context.few_shot import DemoSet
+from cellwright.context.turn_sources import TurnSource
+from cellwright.kernels import Kernel
+from cellwright.llm.budget import Spending
+from cellwright.notebooks import Notebook
+from cellwright.record.events import ToolProgress
+from cellwright.record.messages import UserMessage
+from cellwright.record.prompts import Parameters
+from cellwright.record.run_record import Runs
+from cellwright.record.usage import Price
+from cellwright.settings import Limits, Mode
+from cellwright.text.redaction import Redactor
+from cellwright.tools import Component
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a conversation happens: the lane's kernel, notebook, record and person."""
+
+    kernel: Kernel
+    store: Runs
+    redactor: Redactor
+    lane: str
+    """``magic``, ``panel``, ``cli``, ``replay`` or ``bench``."""
+    approver: Approver | None = None
+    """None: nobody can be asked."""
+    notebook: Notebook | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    spending: Spending | None = None
+    """What all runs may use together; None: nobody set a limit."""
+    listener: Listener | None = None
+    """Told of every event right after it was recorded."""
+    on_progress: Callable[[ToolProgress], None] | None = None
+    """Shows at once what a tool says while it works, where no listener does."""
+    chat_id: str = ""
+    """The chat it belongs to; empty: the conversation's first run stands for it."""
+    user_id: str = ""
+    """Who asks, as the system knows them."""
+    is_guest: bool = False
+    """Whoever asks is not the person whose store this is."""
+    blocks: BlockShelf | None = None
+    """Where turns are kept that were long ago; None: with the conversation alone."""
+    sources: tuple[TurnSource, ...] = ()
+    """What is looked up for each question, and the tools that come with it."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, of which model, within which limits."""
+
+    prompt: str
+    parameters: Parameters
+    base_url: str = ""
+    files: tuple[str, ...] = ()
+    mode: Mode = "ask"
+    limits: Limits = field(default_factory=Limits)
+    source_run: str = ""
+    message: UserMessage | None = None
+    """The question as it was once sent, for a run that is done again; nothing is added to it."""
+    cell_ids: tuple[str, ...] = ()
+    """Ids for the cells the run adds, in order, so that recorded edits find their cells again."""
+    context: tuple[Quoted, ...] = ()
+    """Cells, selections and errors that the person put beside the prompt."""
+    variables: tuple[str, ...] = ()
+    """Names that are summed up for the model, as if the prompt said ``@name``."""
+    notice: str = ""
+    """Shown at the start, such as that the demo model answers."""
+    adapter: str = "native"
+    """How the model is talked with at first: ``native``, ``chat``, ``json`` or ``xml``."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What the person set for tools, by name (``--var name=value``)."""
+    assistant: Assistant = NO_ASSISTANT
+    """Whose instructions and tools are used; whoever asks takes over its model and adapter."""
+    chat_prompt: str = ""
+    """The chat's own words for the system message, in place of our advice and the assistant's."""
+    chat_prompt_adds: bool = False
+    """They stand in place of our advice alone; the assistant's follow."""
+    text_filters: tuple[str, ...] | None = None
+    """What is done to the person's words before they are sent, by name and in order; None: all."""
+    file_names: tuple[str, ...] = ()
+    """What the person calls the files; empty: as they are named in ``files``."""
+    typed: TypedAnswers | None = None
+    """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
+    demos: DemoSet = DemoSet()
+    """Good runs, shown before the first question of an assistant that is asked in plain words."""
+    sent_at: str = ""
+    """When it was sent, as the model is told; empty: it is not told."""
+    tools: tuple[Component, ...] = ()
+    """Stand in for tools of these names that are not here, for a run that is done again."""

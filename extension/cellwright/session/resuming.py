@@ -1,0 +1,105 @@
+"""Going on with a chat: its conversation as it counts, from the record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from cellwright.context.roles import is_note
+from cellwright.errors import SetupError
+from cellwright.record.messages import AssistantMessage, Message
+from cellwright.record.run_record import RunRecord, Runs
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import Place
+from cellwright.store.chat_runs import before
+from cellwright.store.chats import ChatStore
+
+
+def resumed(place: Place, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
+    """A conversation that knows what the chat's runs said.
+
+    Left out are those that were superseded, and questions at the end that nobody answered.
+
+    Args:
+        place: Where it goes on.
+        chats: Knows the runs.
+        chat_id: The chat.
+        without: A run that is left out too, with all that followed; empty: none.
+    """
+    conversation = Conversation(place)
+    runs = chats.runs(chat_id)
+    kept = before(runs, without)
+    conversation.last_run_id = kept[-1] if kept else ""
+    while kept and not chats.is_answered(kept[-1]):
+        kept = kept[:-1]  # what made a question fail must not make all that follow fail too
+    said = last_record(place.store, kept)
+    # What was taken back has run all the same: the kernel is as the last of all runs left it.
+    ran = last_record(place.store, [run.run_id for run in runs])
+    if ran is not None:
+        resume(conversation, said.messages if said is not None else (), ran)
+    return conversation
+
+
+def last_record(store: Runs, runs: Sequence[str]) -> RunRecord | None:
+    """The last of these runs in which anything was said; None: there is none."""
+    for run_id in reversed(runs):
+        with suppress(SetupError):
+            record = store.record(run_id)
+            if record.messages:
+                return record
+    return None
+
+
+def resume(conversation: Conversation, messages: Sequence[Message], record: RunRecord) -> None:
+    """Let a conversation go on with these messages, in the kernel that a run has left."""
+    log = (*record.start_executed, *(ran.source for ran in record.executions))
+    conversation.resume(tuple(messages), log, str(record.kernel.get("session", "")))
+
+
+def is_behind(conversation: Conversation, chats: ChatStore, chat_id: str) -> bool:
+    """Whether the chat went on elsewhere, or something was taken back there."""
+    runs = chats.active_run_ids(chat_id)
+    return bool(runs) and runs[-1] != conversation.last_run_id
+
+
+@contextmanager
+def with_notes(
+    conversation: Conversation, chats: ChatStore, chat_id: str, instead_of: str = ""
+) -> Iterator[None]:
+    """Let the next question take along what waits in the chat, until one of them was answered.
+
+    The conversation is told what is pinned, too.
+
+    Args:
+        conversation: Where it is asked.
+        chats: Knows what waits.
+        chat_id: The chat.
+        instead_of: The run it takes the place of, whose notes go with it again; empty: of none.
+    """
+    earlier = conversation.earlier
+    earlier.pinned = chats.pins.turns(chat_id, conversation.last_run_id, earlier.pinned)
+    waiting = chats.notes.waiting(chat_id)
+    told = _since_the_last_answer(conversation.messages)
+    taken = _notes_of(conversation.place.store, instead_of)
+    notes = [*taken, *(note.message for note in waiting if note.message not in taken)]
+    conversation.notes[:] = [note for note in notes if note not in told]
+    try:
+        yield
+    finally:
+        was_taken = waiting and not conversation.notes
+        if was_taken and not chats.unanswered(chat_id):
+            chats.notes.forget(chat_id, [note.note_id for note in waiting])
+        conversation.notes.clear()
+
+
+def _notes_of(store: Runs, run_id: str) -> tuple[Message, ...]:
+    """What a run's question took along."""
+    record = last_record(store, [run_id] if run_id else [])
+    own = record.messages[record.earlier_messages :] if record is not None else ()
+    return tuple(filter(is_note, own))
+
+
+def _since_the_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
+    """What stands there of questions that nobody answered."""
+    answers = [place for place, m in enumerate(messages) if isinstance(m, AssistantMessage)]
+    return messages[answers[-1] + 1 :] if answers else messages

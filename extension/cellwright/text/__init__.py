@@ -1,0 +1,1 @@
+"""Text in, text out: cleaning, redaction, truncation, Markdown."""

@@ -1,0 +1,203 @@
+"""Running one cell for a tool: its events, its outputs and what the model is given of them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from cellwright.errors import (
+    KernelDiedError,
+    KernelError,
+    KernelRestartedError,
+    RunCancelled,
+    ToolError,
+)
+from cellwright.kernels import CellRequest
+from cellwright.record.cells import Execution, ExecutionStatus, source_hash
+from cellwright.record.content import ComponentOutput, Content
+from cellwright.record.events import CellEvent, CellFinished, CellOutput, CellStarted
+from cellwright.record.messages import ImagePart, Part
+from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, fold
+from cellwright.text.redaction import PLACEHOLDER
+from cellwright.tools import ToolContext
+from cellwright.tools.packages import missing_module_hint
+from cellwright.tools.summaries import summarise
+
+CODE_LIMIT_CHARACTERS = 200_000
+TIMEOUT_FACTOR = 10
+"""How much longer than the usual limit a model may let a cell run."""
+NO_KEYBOARD = "Nobody can type here: input() does not work. Ask the person in your answer."
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """A cell that ran."""
+
+    outputs: tuple[Output, ...]
+    execution: Execution
+    result: ComponentOutput
+    """What the model is given."""
+
+
+class SeenCells:
+    """The sources as the model last saw them, by cell id; shared by the notebook's tools."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[str, str] = {}
+
+    def note(self, cell_id: str, source: str) -> None:
+        """The model has seen, or written, this source."""
+        self._hashes[cell_id] = source_hash(source)
+
+    def is_current(self, cell_id: str, source: str) -> bool:
+        """Whether the source is still the one the model saw."""
+        return self._hashes.get(cell_id) == source_hash(source)
+
+
+def checked_code(code: str) -> str:
+    """Code that may go into a cell.
+
+    Raises:
+        ToolError: It is empty or far too long.
+    """
+    if not code.strip():
+        raise ToolError("The code is empty.", hint="Give the code to run.")
+    if len(code) > CODE_LIMIT_CHARACTERS:
+        raise ToolError(
+            f"The code has {len(code):,} characters; at most {CODE_LIMIT_CHARACTERS:,} can run.",
+            hint="Split it, or write data to a file in several steps.",
+        )
+    check_secrets(code)
+    return code
+
+
+def check_secrets(source: str) -> None:
+    """Refuse code in which something stands for a secret: it would do what nobody wrote.
+
+    Raises:
+        ToolError: A secret was taken out of it, or its writer read it that way.
+    """
+    found = PLACEHOLDER.search(source)
+    if found:
+        raise ToolError(
+            f"Nothing was changed or run: {found.group()} stands for a secret, which is kept from "
+            "models and records.",
+            hint="Use the variable that holds it, os.environ or getpass; leave a cell that holds "
+            "one as it is, and ask the person where a new one is needed.",
+        )
+
+
+def run_cell(
+    context: ToolContext,
+    seen: SeenCells,
+    cell_id: str,
+    code: str,
+    timeout_seconds: float | None = None,
+) -> Generator[CellEvent, None, CellRun]:
+    """Run a cell that is there already; yield what happens.
+
+    Raises:
+        ToolError: The person changed or deleted the cell; nothing ran.
+        RunCancelled: Somebody pressed Stop.
+        KernelError: The kernel died or does not answer. A cell that was started is finished first.
+    """
+    request = cell_request(context, cell_id, code, timeout_seconds)
+    get_ready(context, seen, request)
+    messages: list[OutputMessage] = []
+    yield CellStarted(cell_id)
+    started = time.monotonic()
+    try:
+        execution = yield from _execute(context, request, messages)
+    except (RunCancelled, KernelError) as stopped:
+        yield CellFinished(cell_id, broken_off(stopped, time.monotonic() - started))
+        raise
+    yield CellFinished(cell_id, execution)
+    outputs = fold(messages)
+    return CellRun(outputs, execution, cell_result(context, cell_id, outputs, execution))
+
+
+def cell_request(
+    context: ToolContext, cell_id: str, code: str, timeout_seconds: float | None
+) -> CellRequest:
+    """What the kernel is sent; the model may give a cell more time, within bounds."""
+    usual = context.limits.cell_timeout_seconds
+    wanted = usual if timeout_seconds is None else timeout_seconds
+    limit = min(max(wanted, 1.0), usual * TIMEOUT_FACTOR)
+    return CellRequest(cell_id, code, limit, message_id=uuid.uuid4().hex)
+
+
+def get_ready(context: ToolContext, seen: SeenCells, request: CellRequest) -> None:
+    """Wait for the kernel first: meanwhile the person may change the cell."""
+    context.kernel.wait_until_free(context.stop)
+    if context.kernel_session and context.kernel.session != context.kernel_session:
+        raise KernelRestartedError("The kernel was restarted.", hint="Its variables are lost.")
+    notebook = context.notebook
+    if notebook is None or not notebook.is_editable:
+        return
+    try:
+        notebook.confirm(request.cell_id, request.code, request.message_id)
+    except ToolError:
+        # The model is about to read what the person wrote.
+        for cell in notebook.cells():
+            if cell.id == request.cell_id:
+                seen.note(cell.id, cell.source)
+        raise
+
+
+def _execute(
+    context: ToolContext, request: CellRequest, messages: list[OutputMessage]
+) -> Generator[CellEvent, None, Execution]:
+    def sink(output: CellOutput) -> CellOutput:
+        kept = context.on_output(output)
+        if kept.cell_id == request.cell_id:
+            messages.append(kept.message)
+        return kept
+
+    return (yield from context.kernel.execute(request, context.stop, sink))
+
+
+def broken_off(stopped: RunCancelled | KernelError, seconds: float) -> Execution:
+    """The end of a cell that the run does not outlive."""
+    if isinstance(stopped, RunCancelled):
+        return Execution("interrupted", seconds, note=stopped.reason)
+    status: ExecutionStatus = "died" if isinstance(stopped, KernelDiedError) else "aborted"
+    return Execution(status, seconds, note=stopped.message)
+
+
+def cell_result(
+    context: ToolContext, cell_id: str, outputs: tuple[Output, ...], execution: Execution
+) -> ComponentOutput:
+    """What the model is given of a cell that has ended."""
+    summary = summarise(
+        outputs, execution, context.limits, sees_images=context.sees_images, name=cell_id
+    )
+    for cut in summary.cut:
+        context.shelf.keep(cut.name, cut.text)
+    failed = execution.status != "ok"
+    contents = [shown(part, failed) for part in summary.parts]
+    hint = _hint(execution.error)
+    if hint:
+        contents.append(Content("text", {"info": hint}, visible_scope="llm"))
+    if context.patient is not None or (context.notebook and context.notebook.is_editable):
+        # Named only where the model can edit it, or ask for it later.
+        name = Content("text", {"info": f"[cell {cell_id}]"}, visible_scope="llm")
+        contents.insert(0, name)
+    return ComponentOutput(tuple(contents), metadata={"cell_id": cell_id})
+
+
+def shown(part: Part, failed: bool = False) -> Content:
+    """A part of a summary for the model."""
+    if isinstance(part, ImagePart):
+        fields = {"mime_type": part.mime, "base64": part.data, "filename": part.caption}
+        return Content("image", fields, visible_scope="llm")
+    return Content("text", {"info": part.text}, visible_scope="llm", is_error=failed)
+
+
+def _hint(error: ErrorOutput | None) -> str:
+    if error is None:
+        return ""
+    if error.ename == "StdinNotImplementedError":
+        return NO_KEYBOARD
+    return missing_module_hint(error)
