@@ -152,4 +152,4 @@ wheel: .venv/bin/python
 
 clean:
 	rm -rf dist build htmlcov test-output demo-output js/lib $(LABEXTENSION)
-	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
+	rm -rf .import_linter_cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
