@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -117,6 +120,33 @@ def test_cells_that_run_are_ended_with_a_run_whose_thread_does_not_react(store: 
     assert record.status == "cancelled"
     assert tuple(listener.heard) == store.events(publisher.run_id), "nothing after the end"
     assert isinstance(listener.events[-1], RunFinished)
+
+
+def test_a_forked_child_waits_for_no_thread_of_its_parent(store: RunStore) -> None:
+    """A cell may fork while another thread of ours is recording; the child has that lock."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold(recorded: tuple[RecordedEvent, ...]) -> None:
+        inside.set()
+        leave.wait(30)
+
+    publisher = Publisher(store.start(), REDACTOR, None, hold)
+    thread = threading.Thread(target=publisher.publish, args=(TextDelta("a. "),))
+    thread.start()
+    assert inside.wait(10)
+    child = os.fork()
+    if child == 0:
+        (shown,) = publisher.publish(Notice("info", f"of the child {KNOWN}"))
+        os._exit(0 if isinstance(shown, Notice) and KNOWN not in shown.text else 1)
+    until = time.monotonic() + 10
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < until:
+        time.sleep(0.01)
+    leave.set()
+    thread.join()
+    if ended[0] == 0:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended == (child, 0)
 
 
 def test_what_the_record_has_to_say_is_told_too(tmp_path: Path) -> None:

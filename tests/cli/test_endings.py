@@ -1,8 +1,10 @@
 """How a command ends when it does not end well."""
 
+import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +70,35 @@ def test_ctrl_c_before_the_run_begins_leaves_no_run(
     assert err == "cellwright: It was interrupted.\n"
     assert '"type": "Interrupted"' in out
     assert shell.run("runs", "--json").document["total"] == 0
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_kernel_starts_ends_the_command(
+    shell: Shell, tmp_path: Path, number: signal.Signals
+) -> None:
+    """The signal finds the command in the event loop that starts the kernel, or waiting for it."""
+    spec = tmp_path / "jupyter" / "kernels" / "slow"
+    spec.mkdir(parents=True)
+    argv = [sys.executable, "-c", "import time; time.sleep(60)", "{connection_file}"]
+    (spec / "kernel.json").write_text(
+        json.dumps({"argv": argv, "display_name": "Slow", "language": "python"})
+    )
+    there = Shell(shell.folder, {**shell.environ, "JUPYTER_PATH": str(tmp_path / "jupyter")})
+    process = there.start("run", "Go", "-m", "cellwright-demo", "--mode", "auto", "--kernel",
+                          "slow", "--json")  # fmt: skip
+    try:
+        assert process.stderr is not None
+        while "mode auto" not in process.stderr.readline():
+            pass
+        time.sleep(1)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert err == "cellwright: It was interrupted.\n"
+    assert '"type": "Interrupted"' in out
 
 
 @pytest.mark.kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -71,6 +72,7 @@ class Publisher:
         self._listener = listener
         self._pieces = _PiecewiseEvents(redactor)
         self._lock = threading.RLock()
+        self._process = os.getpid()
         self._has_ended = False
         self._open_cells: dict[str, float] = {}
 
@@ -89,6 +91,9 @@ class Publisher:
         Of a delta or an output as much as is safe; what had been held back comes before the event
         that ends it. What the record itself has to tell (it is full, it is locked) comes last.
         """
+        if os.getpid() != self._process:
+            # A forked child: the run is its parent's, one of whose threads may hold the lock.
+            return tuple(self._redactor.event(event) for event in events)
         # Outputs come from threads of their own: pieces are put together, recorded and told in
         # one order.
         with self._lock:

@@ -96,7 +96,7 @@ def _ask(
     invocation.console.note(f"{service.model} · mode {question.mode} · {folder}")
     with (
         open_store(invocation) as store,
-        open_kernel(choice, notebook, invocation.console) as kernel,
+        open_kernel(choice, notebook, stop, invocation.console) as kernel,
     ):
         if invocation.options.run_notebook:
             run_cells(kernel, notebook, invocation.console)

@@ -117,7 +117,7 @@ def _make(invocation: Invocation, folder: Path, executed: Executed) -> Made | No
 
 def _replay(invocation: Invocation, store: RunStore, main: RunRecord, folder: Path) -> RunRecord:
     stop, blank = Stop(), new_notebook(main.start_cells)
-    with open_kernel(KernelChoice(folder.resolve()), blank) as kernel, stopping(stop):
+    with open_kernel(KernelChoice(folder.resolve()), blank, stop) as kernel, stopping(stop):
         place = make_place(invocation, kernel, store, blank)
         for _ in replay(main, replace(place, lane="replay"), stop):
             pass

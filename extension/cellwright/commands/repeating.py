@@ -116,7 +116,7 @@ def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start)
         invocation.console.complain(f"cellwright: {one_line(name)} has changed since that run.")
     notebook = new_notebook(old.start_cells)
     choice = KernelChoice(folder, options.kernel)
-    with open_kernel(choice, notebook, invocation.console) as kernel:
+    with open_kernel(choice, notebook, stop, invocation.console) as kernel:
         place = make_place(invocation, kernel, store, notebook)
         place = replace(place, lane="replay" if start is replay_run else "cli")
         follow(start(old, place, stop), invocation, stop)

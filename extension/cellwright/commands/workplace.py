@@ -39,23 +39,27 @@ class KernelChoice:
 
 
 def open_kernel(
-    choice: KernelChoice, notebook: NotebookFile, console: Console | None = None
+    choice: KernelChoice, notebook: NotebookFile, stop: Stop, console: Console | None = None
 ) -> FreshKernel:
     """A fresh kernel, to be closed with the command.
 
     Args:
         choice: Which one.
         notebook: Says which one where the choice does not.
+        stop: Set by Ctrl-C while the kernel starts. Raised out of a callback of the event loop that
+            starts it, a ``KeyboardInterrupt`` would be lost now and then.
         console: Where the user answers what cells ask with ``input``; None: such a cell fails.
 
     Raises:
         KernelError: There is no such kernel, or it did not start.
+        RunCancelled: Somebody pressed Ctrl-C.
     """
     name = choice.name or notebook.kernel_name or "python3"
     attendance = None
     if console is not None and console.is_interactive:
         attendance = Attendance(on_input=TerminalKeyboard(console))
-    return start_kernel(choice.folder, kernel_name=name, attendance=attendance)
+    with stopping(stop):
+        return start_kernel(choice.folder, kernel_name=name, attendance=attendance, stop=stop)
 
 
 def make_place(

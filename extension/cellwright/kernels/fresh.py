@@ -60,17 +60,23 @@ class FreshKernel(ClientKernel):
         self._own_client = client
 
     @classmethod
-    def opened(cls, process: OwnProcess, attendance: Attendance | None = None) -> Self:
+    def opened(
+        cls,
+        process: OwnProcess,
+        attendance: Attendance | None = None,
+        stop: Stop | None = None,
+    ) -> Self:
         """The kernel of a process, once it answers.
 
         Raises:
             KernelError: It died, or did not answer in time.
+            RunCancelled: Somebody asked to stop.
         """
         client = process.client()
         try:
             client.start_channels(hb=False, stdin=False)
             kernel = cls(client, process, attendance)
-            kernel.wait_until_ready(START_SECONDS)
+            kernel.wait_until_ready(START_SECONDS, stop)
         except BaseException:
             _disconnect(client)
             raise
@@ -87,13 +93,14 @@ class FreshKernel(ClientKernel):
     ) -> None:
         self.close()
 
-    def wait_until_ready(self, seconds: float) -> None:
+    def wait_until_ready(self, seconds: float, stop: Stop | None = None) -> None:
         """Wait until the kernel answers.
 
         Raises:
             KernelError: It died, or did not answer in time.
+            RunCancelled: Somebody asked to stop.
         """
-        self._get_ready(Stop(), within=seconds)
+        self._get_ready(stop or Stop(), within=seconds)
         # Only from here on it is somebody's cell that is waited for.
         self._waiting.tell = self._on_waiting
 
@@ -133,6 +140,7 @@ def start_kernel(
     env: Mapping[str, str] | None = None,
     kernel_name: str = "python3",
     attendance: Attendance | None = None,
+    stop: Stop | None = None,
 ) -> FreshKernel:
     """Start a kernel and wait until it answers.
 
@@ -141,9 +149,11 @@ def start_kernel(
         env: Its environment; ours by default.
         kernel_name: Name of an installed kernel.
         attendance: Answers what cells ask; by default nobody does.
+        stop: Ends the waiting.
 
     Raises:
         KernelError: There is no such kernel, or it did not start.
+        RunCancelled: Somebody asked to stop.
     """
     process = KernelProcess(kernel_name)
     try:
@@ -151,7 +161,7 @@ def start_kernel(
             os.fspath(cwd) if cwd is not None else os.getcwd(),
             env if env is not None else os.environ,
         )
-        return FreshKernel.opened(process, attendance)
+        return FreshKernel.opened(process, attendance, stop)
     except BaseException:
         process.end(now=True)
         raise
