@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -81,11 +81,11 @@ class Person:
 
 
 def calling(
-    name: str, arguments: Mapping[str, Any], mode: Mode = "ask"
+    name: str, arguments: Mapping[str, Any], mode: Mode = "ask", read: Sequence[Cell] = CELLS
 ) -> tuple[list[Event], Person]:
-    """The events of one call, and the person who was asked."""
+    """The events of one call, and the person who was asked; the model has read some cells."""
     seen = SeenCells()
-    for cell in CELLS:
+    for cell in read:
         seen.note(cell.id, cell.source)
     person = Person()
     publisher = Publisher(ListJournal(), Redactor({"TOKEN": "hunter2-hunter2"}), None)
@@ -133,6 +133,36 @@ def test_what_is_not_asked_about_is_recorded_without_the_cells() -> None:
     events, person = calling("edit_cell", {"cell_id": "id-1", "source": "price = 12"}, "edits")
     assert of(events, ToolStarted)[0].cells == ()
     assert person.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("edit_cell", {"cell_id": "id-1", "source": "price = 12"}),
+        ("arrange_cell", {"cell_id": "id-1", "action": "delete"}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [((), "read cell 'id-1' first"), ((Cell("id-1", "code", "old"),), "not as you last saw it")],
+)
+def test_13_4_nobody_is_asked_about_a_change_of_a_cell_that_the_model_has_not_read(
+    name: str, arguments: dict[str, Any], read: tuple[Cell, ...], words: str
+) -> None:
+    events, person = calling(name, arguments, read=read)
+    assert (person.asked, of(events, ApprovalAsked)) == ([], [])
+    finished = of(events, ToolFinished)[0]
+    assert finished.status == "error"
+    told = text_of(finished.message)
+    assert words in told
+    assert "price = 10" in told
+    assert ("may have edited" in told) == bool(read), "of a person's edit only where there was one"
+
+
+def test_nobody_is_asked_about_a_cell_that_is_not_there() -> None:
+    events, person = calling("arrange_cell", {"cell_id": "gone", "action": "move"})
+    assert person.asked == []
+    assert "no cell 'gone'" in text_of(of(events, ToolFinished)[0].message)
 
 
 @pytest.mark.parametrize("how", ["add", "edit"])

@@ -13,7 +13,7 @@ from fake_service import text
 from lab import LabPage
 from notebook_page import NotebookPage, count_until, is_counted
 from panel_page import PANEL, Line, PanelPage, Script, call, slowly
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 from seen_page import violations
 
 pytestmark = pytest.mark.browser
@@ -134,6 +134,66 @@ def test_a_chat_of_a_closed_notebook_opens_it_before_anything_runs(page: Noteboo
     expect(page.last).to_contain_text("It is 42.")
     assert "total + 2" in page.sources()[-1]
     assert running(page, "kernels") == running(page, "sessions")
+
+
+def load_without_notebooks(page: NotebookPage, chat: str) -> Locator:
+    """Load the page anew with nothing open, and list the chats: the line of one of them."""
+    server = page.lab.server
+    page.lab.page.goto(f"{server.url}/lab?token={server.token}&reset")
+    page.lab.page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+    page.show()
+    page.lab.execute("cellwright:sessions")
+    row = page.root.get_by_role("listitem").filter(has_text=chat)
+    return row.get_by_role("button", name=re.compile(f"^{chat}")).first
+
+
+def test_an_approval_whose_tab_is_gone_leads_to_its_notebook_and_is_answered_there(
+    page: NotebookPage,
+) -> None:
+    """Fault 13.1: the page was loaded again, and the notebook is not open in it any more."""
+    page.write(call("run_cell", code="total = 40"), text("Counted."))
+    page.start("x = 1", mode="Ask")
+    page.ask("Count the approvals.")
+    approval = page.root.get_by_role("group", name="Approval:")
+    expect(approval).to_be_visible()
+    row = load_without_notebooks(page, "Count the approvals")
+    expect(row).to_contain_text("Waits for you")
+    row.click()
+    expect(approval).to_contain_text("is gone")
+    approve = page.button("Approve", within=approval)
+    expect(approve).to_have_attribute("aria-disabled", "true")
+    page.button("Open notebook", within=approval).click()
+    expect(approve).to_have_attribute("aria-disabled", "false")
+    approve.click()
+    page.wait_for_answer(1)
+    expect(page.last).to_contain_text("Counted.")
+    assert page.sources() == ["x = 1", "total = 40"]
+
+
+def test_ask_again_waits_for_the_notebook_that_is_closed_or_not_there_yet(
+    page: NotebookPage,
+) -> None:
+    """Fault 13.2, for what is asked in the place of something else."""
+    page.write(text("The first."), text("The second."), text("The third."))
+    page.start("x = 1")
+    page.answer("Say which it is.")
+    page.lab.save()
+    load_without_notebooks(page, "Say which it is").click()
+    expect(page.last).to_contain_text("The first.")
+    again = page.root.get_by_role("button", name="Ask again:").last
+    again.click()
+    note = page.last.get_by_role("status").filter(has_text="is not open")
+    expect(note).to_be_visible()
+    assert len(page.script.requests) == 1
+    page.button("Open notebook", within=note).click()
+    expect(page.last).to_contain_text("The second.")
+    expect(note).to_have_count(0)
+    page.wait_for_answer()
+    page.lab.save()
+    page.lab.page.reload()
+    again.click()
+    expect(page.last).to_contain_text("The third.")
+    assert len(page.script.requests) == 3
 
 
 def test_chats_without_a_notebook_start_no_kernel_that_nobody_sees(page: NotebookPage) -> None:

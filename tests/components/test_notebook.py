@@ -245,7 +245,7 @@ def test_the_persons_edit_wins_and_the_model_reads_it() -> None:
 
 def test_a_cell_the_model_has_not_read_cannot_be_edited_blindly() -> None:
     context = make_context(notebook=FakeNotebook(Cell("a", "code", "x = 1")))
-    with pytest.raises(ToolError, match="not as you last saw it"):
+    with pytest.raises(ToolError, match=r"read cell 'a' first(.|\n)*x = 1"):
         call(EditCell(SeenCells()), context, cell_id="a", source="")
 
 
@@ -326,6 +326,7 @@ def test_a_cell_the_model_knows_is_deleted() -> None:
 def test_a_cell_the_person_changed_is_not_deleted() -> None:
     seen = SeenCells()
     context = make_context(notebook=FakeNotebook(Cell("a", "code", "x = 1")))
+    seen.note("a", "x = 0")
     with pytest.raises(ToolError, match=r"not as you last saw it(.|\n)*still to be deleted"):
         call(ArrangeCell(seen), context, cell_id="a", action="delete")
     assert call(ArrangeCell(seen), context, cell_id="a", action="delete").events

@@ -39,6 +39,9 @@ class Watcher:
     def running(self, chat_id: str) -> str:
         return self.runs.get(chat_id, "")
 
+    def waits_for_answer(self, chat_id: str) -> bool:
+        return self.runs.get(chat_id, "").startswith("asking")
+
     def is_open_elsewhere(self, path: str, tab: str, owner: str) -> bool:
         return False
 
@@ -74,6 +77,7 @@ async def test_a_chat_is_begun_and_listed(client: Client, shared: Application) -
         "notebook_path": "a b/数据.ipynb",
         "runs": 0,
         "run": "",
+        "waits_for_answer": False,
         "branched_from": "",
         "prompt": "",
         "prompt_adds": False,

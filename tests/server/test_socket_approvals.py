@@ -167,7 +167,7 @@ async def test_the_asking_page_answers_after_its_connection_broke(
 
 
 async def test_another_tab_takes_over_when_the_asking_one_is_gone(
-    live: Live, scripted: FakeService
+    live: Live, scripted: FakeService, client: Client
 ) -> None:
     scripted.script = [run_cell("print('ran')"), text("Done.")]
     tab, chat, document = await live.ready()
@@ -176,16 +176,27 @@ async def test_another_tab_takes_over_when_the_asking_one_is_gone(
     await tab.ask(chat, "run it", mode="ask")
     call_id = await asked(other, chat)
     assert other.states[chat]["driver"] == tab.tab
+    await answer(other, chat, call_id, allowed=True)
+    assert "Only the tab that asked" in (await other.wait("error"))["message"]
     await tab.close()
     await other.until(lambda: other.states[chat]["driver"] == "")
+    (listed,) = (await client.call("GET", "chats")).json
+    assert listed["waits_for_answer"]
+    await answer(other, chat, call_id, allowed=True)
+    await other.until(lambda: len(other.errors()) == 2)
+    refusals = [frame for frame in other.frames if frame["type"] == "error"]
+    assert "is gone" in refusals[1]["message"]
+    assert "Open the notebook" in refusals[1]["hint"]
     await other.send(type="drive", chat=chat, notebook="not open here")
-    await other.until(other.errors)
+    await other.until(lambda: len(other.errors()) == 3)
     await other.open(document)
     await other.send(type="drive", chat=chat, notebook=document.name)
     await other.until(lambda: other.states[chat]["driver"] == "other")
     await answer(other, chat, call_id, allowed=True)
     assert (await other.finished())["status"] == "completed"
-    assert other.errors() == ["no_notebook"]
+    assert other.errors() == ["not_driver", "not_driver", "no_notebook"]
+    (listed,) = (await client.call("GET", "chats")).json
+    assert not listed["waits_for_answer"]
     assert "".join(document.text(cell) for cell in document.outputs) == "ran\n"
 
 

@@ -201,9 +201,13 @@ class ToolCaller:
     ) -> Generator[Event, None, _Result]:
         call = parsed.call
         decision = self._policy.decide(component, parsed.arguments, self._context.notebook)
-        asks = decision.kind == "ask"
+        # A person is not asked about what cannot be done anyway.
+        obstacle = self._obstacle(parsed, component) if decision.kind == "ask" else ""
+        asks = decision.kind == "ask" and not obstacle
         published = tuple(self._publisher.publish(self._started(parsed, component, asks=asks)))
         yield from published
+        if obstacle:
+            return _refused(obstacle, "error")
         if asks:
             yield from self._publisher.publish(ApprovalAsked(call.id, decision.reason))
             # Whoever asks shows what the record shows: secrets are taken out.
@@ -223,6 +227,14 @@ class ToolCaller:
             )
             return _refused(f"Refused: {decision.reason}", "refused", "agent invalid action")
         return (yield from self._evaluate(parsed, component))
+
+    def _obstacle(self, parsed: ParsedCall, component: Component) -> str:
+        """Why the call cannot be made as things are; empty: nothing is known that stops it."""
+        try:
+            component.check_call(self._context.notebook, **parsed.arguments)
+        except ToolError as error:
+            return str(error)
+        return ""
 
     def _evaluate(
         self, parsed: ParsedCall, component: Component

@@ -88,6 +88,10 @@ class LiveChats(Protocol):
         """Id of the run that goes on in a chat; empty: none."""
         ...
 
+    def waits_for_answer(self, chat_id: str) -> bool:
+        """Whether the run that goes on in a chat waits for the person."""
+        ...
+
     def is_open_elsewhere(self, path: str, tab: str, owner: str) -> bool:
         """Whether another page of this person has the notebook open."""
         ...

@@ -153,6 +153,7 @@ def chat_summary(shared: Application, chat: Chat) -> dict[str, Any]:
         "updated_at": chat.updated_at,
         "runs": chat.run_count,
         "run": shared.live.running(chat.chat_id) if shared.live is not None else "",
+        "waits_for_answer": shared.live is not None and shared.live.waits_for_answer(chat.chat_id),
         "branched_from": chat.branched_from,
         "prompt": chat.prompt,
         "prompt_adds": chat.prompt_adds,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 EXTENSION_LIMIT_SECONDS = 86_400.0
 TAKE_OVER = "Close that tab, then take over here."
+DRIVE_FIRST = "Open the notebook of this chat here, then answer."
 LET_GO_SECONDS = 15.0
 """Everything that waits looks at Stop; what takes longer than this does not react at all."""
 LET_GO = (
@@ -68,6 +69,12 @@ class ChatSession:
         """Id of the run that goes on; empty: none."""
         run = self._run
         return run.progress.run if run is not None and not run.is_over else ""
+
+    @property
+    def waits_for_answer(self) -> bool:
+        """Whether a person is asked whether a call may run, or for input."""
+        run = self._run
+        return run is not None and run.phase in ("approval", "input")
 
     @property
     def is_busy(self) -> bool:
@@ -299,6 +306,10 @@ class ChatSession:
             if not tab.nonce or not secrets.compare_digest(
                 tab.nonce.encode(), self._asker.nonce.encode()
             ):
+                if self._audience.page(self._asker.nonce) is None:
+                    raise RefusedError(
+                        "not_driver", "The tab that asked is gone.", hint=DRIVE_FIRST
+                    )
                 raise RefusedError(
                     "not_driver", "Only the tab that asked may answer.", hint="Answer there."
                 )

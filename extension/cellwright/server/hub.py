@@ -198,6 +198,11 @@ class Hub:
         session = self._sessions.get(chat_id)
         return session.run_id if session is not None else ""
 
+    def waits_for_answer(self, chat_id: str) -> bool:
+        """Whether the run that goes on in a chat waits for the person."""
+        session = self._sessions.get(chat_id)
+        return session is not None and session.waits_for_answer
+
     def is_open_elsewhere(self, path: str, tab: str, owner: str) -> bool:
         """Whether another page of this person has the notebook open."""
         with self._lock:

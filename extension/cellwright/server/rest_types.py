@@ -97,6 +97,9 @@ class ChatSummary:
     updated_at: float
     runs: int
     run: str
+    """The one that goes on; empty: none."""
+    waits_for_answer: bool
+    """Whether that run waits for an approval or for input of a cell."""
     branched_from: str
     prompt: str
     prompt_adds: bool

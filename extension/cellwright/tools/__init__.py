@@ -168,6 +168,13 @@ class Component:
         """Markdown that a call puts before the person; the policy reads what it would load."""
         return ""
 
+    def check_call(self, notebook: Notebook | None, /, **arguments: object) -> None:
+        """Return if a call can be made as things are; looked at before a person is asked.
+
+        Raises:
+            ToolError: It cannot; the person is not asked.
+        """
+
     tool_eval: Callable[..., Any]
 
     def tool_manifests(self) -> tuple[Manifest, ...]:

@@ -51,6 +51,10 @@ class SeenCells:
         """The model has seen, or written, this source."""
         self._hashes[cell_id] = source_hash(source)
 
+    def has(self, cell_id: str) -> bool:
+        """Whether the model was shown all of the cell at some time."""
+        return cell_id in self._hashes
+
     def is_current(self, cell_id: str, source: str) -> bool:
         """Whether the source is still the one the model saw."""
         return self._hashes.get(cell_id) == source_hash(source)

@@ -19,6 +19,8 @@ from cellwright.tools.summaries import summarise
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 LABEL_CHARACTERS = 60
 SOURCE_TOKENS = 500
+EDIT_FITS = "if your edit still fits, keeping what stands there"
+STILL_DELETED = "if it is still to be deleted"
 GLANCE = ToolLimits(output_tokens=120, step_tokens=240, images=0)
 """What of each cell's outputs reading the notebook shows."""
 
@@ -137,6 +139,15 @@ class EditCell(Component):
         kinds = {cell.cell_type for cell in cells if cell.id == arguments.get("cell_id")}
         return str(arguments.get("source", "")) if "markdown" in kinds else ""
 
+    def check_call(self, notebook: Notebook | None, /, **arguments: object) -> None:
+        """Return if the model has read the cell.
+
+        Raises:
+            ToolError: It has not, or there is no such cell.
+        """
+        if notebook is not None:
+            _check_seen(self._seen, _cell(notebook, str(arguments.get("cell_id"))), EDIT_FITS)
+
     def tool_eval(
         self, context: ToolContext, cell_id: str, source: str, run: bool = False
     ) -> Iterator[ToolYield]:
@@ -148,7 +159,7 @@ class EditCell(Component):
             run: Run it as well.
         """
         cell = _cell(_notebook(context), cell_id)
-        _check_seen(self._seen, cell, "if your edit still fits, keeping what they wrote")
+        _check_seen(self._seen, cell, EDIT_FITS)
         if run and cell.cell_type != "code":
             raise ToolError(f"Cell {cell_id!r} is {cell.cell_type}; only code can run.")
         check_secrets(source)
@@ -179,6 +190,18 @@ class ArrangeCell(Component):
         """What is deleted may be the person's own work."""
         return "edit" if arguments.get("action") == "move" else "destroy"
 
+    def check_call(self, notebook: Notebook | None, /, **arguments: object) -> None:
+        """Return if the cell is there, and the model has read what it deletes.
+
+        Raises:
+            ToolError: It has not, or there is no such cell.
+        """
+        if notebook is None:
+            return
+        cell = _cell(notebook, str(arguments.get("cell_id")))
+        if arguments.get("action") == "delete":
+            _check_seen(self._seen, cell, STILL_DELETED)
+
     def tool_eval(
         self,
         context: ToolContext,
@@ -196,7 +219,7 @@ class ArrangeCell(Component):
         notebook = _notebook(context)
         cell = _cell(notebook, cell_id)
         if action == "delete":
-            _check_seen(self._seen, cell, "if it is still to be deleted")
+            _check_seen(self._seen, cell, STILL_DELETED)
             yield CellRemoved(cell_id, source_hash(cell.source), context.call_id)
             yield text(f"Deleted cell {cell_id}.", scope="llm")
             return
@@ -283,10 +306,15 @@ def _check_seen(seen: SeenCells, cell: Cell, condition: str) -> None:
     """The person's text wins: what the model has not read it does not replace."""
     if seen.is_current(cell.id, cell.source):
         return
+    was_read = seen.has(cell.id)
     seen.note(cell.id, cell.source)
+    why = (
+        f"cell {cell.id!r} is not as you last saw it; the person may have edited it. It now reads:"
+        if was_read
+        else f"read cell {cell.id!r} first; you were not shown all of it. This is all of it:"
+    )
     raise ToolError(
-        f"Nothing was changed: cell {cell.id!r} is not as you last saw it; the person may have "
-        f"edited it. It now reads:\n{cell.source}\n",
+        f"Nothing was changed: {why}\n{cell.source}\n",
         hint=f"Call again {condition}.",
     )
 

@@ -408,6 +408,15 @@ export const CHINESE: Readonly<Record<string, string>> = {
   '%1 files went into the library.': '%1 个文件已放入资料库。',
   'Attach too': '同时附加',
 
+  // What waits for a notebook, and chats in which something goes on
+  'The tab that asked is gone. Open %1 to answer here.':
+    '提问的标签页已不在。打开 %1 后可在此回答。',
+  '%1 is not open. This is asked as soon as it is.': '%1 未打开。打开后会立即提问。',
+  'Asked as soon as the notebook has its kernel.': '笔记本的内核就绪后会立即提问。',
+  'This cell is gone: it was deleted after the agent asked.':
+    '此单元格已不在：在智能体询问之后被删除。',
+  'Waits for you': '等待你回答',
+
   // Panel
   'Skip to the prompt': '跳到提示框',
   '%1 cell was made while this notebook was closed.': '此笔记本关闭期间生成了 %1 个单元格。',

@@ -55,5 +55,12 @@ export class ChatList {
 
 function summaryOf(chat: ListedChat): ChatSummary {
   const { id, notebook_path: notebookPath, runs, title, updated_at: updatedAt } = chat;
-  return { id, title, notebookPath, updatedAt, runs };
+  return { id, title, notebookPath, updatedAt, runs, activity: activityOf(chat) };
+}
+
+function activityOf({ run = '', waits_for_answer: waits }: ListedChat): ChatSummary['activity'] {
+  if (run === '') {
+    return 'none';
+  }
+  return waits === true ? 'waiting_for_person' : 'running';
 }

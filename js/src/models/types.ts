@@ -128,4 +128,5 @@ export interface ChatSummary {
   readonly notebookPath: string;
   readonly updatedAt: number;
   readonly runs: number;
+  readonly activity: 'none' | 'running' | 'waiting_for_person';
 }

@@ -55,6 +55,8 @@ export interface ListedChat {
   readonly runs: number;
   /** The run that is going on; empty or left out: none that the server speaks of. */
   readonly run?: string;
+  /** Whether that run waits for an approval or for input; left out: the server does not tell. */
+  readonly waits_for_answer?: boolean;
   /** Instructions of its own; empty or left out: the assistant's count. */
   readonly prompt?: string;
   /** Runs that stay in the context, in the order pinned; left out: the server pins none. */

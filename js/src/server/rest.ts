@@ -72,6 +72,7 @@ const CHAT = record<ListedChat>({
   updated_at: number,
   runs: number,
   run: optional(text),
+  waits_for_answer: optional(truth),
   prompt: optional(text),
   pins: optional(list(text)),
   text_filters: optional(list(text))

@@ -1,12 +1,12 @@
 import * as React from 'react';
 
 import type { ToolCard } from '../models/types';
-import { approveWords } from './asked_call';
+import { approveWords, useAskedCell } from './asked_call';
 import { Button } from './button';
 import { useDelay } from './clock';
+import { OpenNotebook } from './opening';
 import { useTrans } from './scope';
 import { type ApprovalAnswer, useTurnActions } from './turn_actions';
-import { cardTitle } from './words';
 
 /** A card that appears under a hand that types or clicks must not take that for an answer. */
 const ARMED_AFTER_MILLISECONDS = 400;
@@ -50,10 +50,14 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
 
   const answeredAt = React.useRef(-TWICE_MILLISECONDS);
 
+  const { isGone, title } = useAskedCell(card);
+  const isOff = !isArmed || !actions.canAnswer;
+
   const answer = (reply: ApprovalAnswer): void => {
     // The second click of a double click would be told that the call waits for nothing.
     const isAgain = performance.now() - answeredAt.current < TWICE_MILLISECONDS;
-    if (isArmed && actions.canAnswer && !isAgain) {
+    const isPossible = !isOff && !(isGone && reply.allowed);
+    if (isPossible && !isAgain) {
       answeredAt.current = performance.now();
       onAnswered();
       actions.answer(card.callId, reply);
@@ -68,9 +72,8 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
     }
   };
   const verb = approveWords(card, trans);
-  const isOff = !isArmed || !actions.canAnswer;
   const choice = (reply: Omit<ApprovalAnswer, 'reason'>) => ({
-    'aria-disabled': isOff,
+    'aria-disabled': isOff || (isGone && reply.allowed),
     onClick: () => {
       answer({ ...reply, reason: '' });
     }
@@ -80,13 +83,11 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
     <div
       className="cw-approval"
       role="group"
-      aria-label={trans.__('Approval: %1', cardTitle(card, trans))}
+      aria-label={trans.__('Approval: %1', title)}
       onKeyDown={onKeyDown}
     >
       {card.reason !== '' && <p className="cw-approval-reason">{card.reason}</p>}
-      {!actions.canAnswer && (
-        <p className="cw-muted">{trans.__('Only the tab that asked can answer this.')}</p>
-      )}
+      <WhyNoAnswer />
       {isExplaining ? (
         <Instead
           isOff={isOff}
@@ -136,6 +137,25 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
           </div>
         </>
       )}
+    </div>
+  );
+}
+
+/** Why this page cannot answer, and what makes it so that it can; nothing where it can. */
+export function WhyNoAnswer() {
+  const trans = useTrans();
+  const { canAnswer, notebookToOpen } = useTurnActions();
+  if (canAnswer) {
+    return null;
+  }
+  return notebookToOpen === '' ? (
+    <p className="cw-muted">{trans.__('Only the tab that asked can answer this.')}</p>
+  ) : (
+    <div className="cw-row" role="status">
+      <p className="cw-muted">
+        {trans.__('The tab that asked is gone. Open %1 to answer here.', notebookToOpen)}
+      </p>
+      <OpenNotebook path={notebookToOpen} />
     </div>
   );
 }

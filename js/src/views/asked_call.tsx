@@ -9,6 +9,7 @@ import { CodeBlock, spelledOut } from './code_block';
 import { Icon } from './icon';
 import { useTrans } from './scope';
 import { type TurnActions, useTurnActions } from './turn_actions';
+import { cardTitle } from './words';
 
 /** What a call does to the notebook. */
 type Deed = 'run' | 'edit' | 'edit_and_run' | 'add' | 'delete' | 'move' | 'install' | 'other';
@@ -47,8 +48,9 @@ export function approveWords(card: ToolCard, trans: TranslationBundle): string {
 
 /** The cell, the change and the code that a call asks for. */
 export function AskedCall({ card }: { card: ToolCard }) {
+  const trans = useTrans();
   const actions = useTurnActions();
-  const target = namedBy(card, 'cell_id', actions);
+  const { target, isGone } = useAskedCell(card);
   const isAsking = card.status === 'asking';
   const marked = isAsking ? (target?.cell_id ?? '') : '';
   React.useEffect(() => {
@@ -62,10 +64,46 @@ export function AskedCall({ card }: { card: ToolCard }) {
   }, [actions, marked]);
   return (
     <>
-      {target !== null && <CellLink cell={target} isMarked={isAsking} />}
+      {isGone && (
+        <p role="status">{trans.__('This cell is gone: it was deleted after the agent asked.')}</p>
+      )}
+      {target !== null && !isGone && <CellLink cell={target} isMarked={isAsking} />}
       <Change card={card} target={target} follows={namedBy(card, 'after', actions)} />
     </>
   );
+}
+
+interface AskedCell {
+  /** The cell that a call changes, with the number it has now; null: none that is known. */
+  readonly target: NamedCell | null;
+  /** The person deleted it while they were asked. */
+  readonly isGone: boolean;
+  /** What the call does, without a number that another cell has now. */
+  readonly title: string;
+}
+
+/** The cell that the person is asked about, as the notebook has it. */
+export function useAskedCell(card: ToolCard): AskedCell {
+  const trans = useTrans();
+  const actions = useTurnActions();
+  const isAsking = card.status === 'asking';
+  const [, lookAgain] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(
+    () => (isAsking ? actions.watchCells(lookAgain) : undefined),
+    [actions, isAsking]
+  );
+  const named = namedBy(card, 'cell_id', actions);
+  // Elsewhere the document may lack what the tab that drives has drawn.
+  if (named === null || !isAsking || !actions.canReveal || !actions.canAnswer) {
+    return { target: named, isGone: false, title: cardTitle(card, trans) };
+  }
+  const now = actions.findCell(named.cell_id);
+  const isSame = now !== null && cellName(now, trans) === cellName(named, trans);
+  return {
+    target: now === null ? named : { ...now, source: named.source },
+    isGone: now === null,
+    title: cardTitle(isSame ? card : { name: card.name, label: card.name }, trans)
+  };
 }
 
 interface ChangeProps {

@@ -5,7 +5,7 @@ import type { LinkState, NoticeBlock } from '../models/types';
 import { Button, IconButton } from './button';
 import { useDelay } from './clock';
 import { Icon } from './icon';
-import type { Opener } from './opening';
+import { OpenNotebook } from './opening';
 import type { Chat, Panel } from './ports';
 import { useTrans } from './scope';
 import { useSignal } from './signal';
@@ -20,11 +20,10 @@ interface BannersProps {
   readonly panel: Panel;
   readonly chat: Chat;
   readonly settings: ChatSettings;
-  readonly opener: Opener;
 }
 
 /** What holds for the panel as a whole: the line, versions, records, other tabs. */
-export function Banners({ panel, chat, settings, opener }: BannersProps) {
+export function Banners({ panel, chat, settings }: BannersProps) {
   const trans = useTrans();
   const notices = useSignal(panel.noticesChanged, () => panel.notices);
   const isDemo = useSignal(panel.serviceChanged, () => panel.service?.is_demo ?? false);
@@ -42,7 +41,7 @@ export function Banners({ panel, chat, settings, opener }: BannersProps) {
       {shown.map(notice => (
         <Banner key={`${notice.code}:${notice.text}`} notice={notice}>
           {notice.code === 'driven_elsewhere' && <TakeOver chat={chat} />}
-          {notice.code === CLOSED && <OpenNotebook open={opener.place(chat.state.notebook_path)} />}
+          {notice.code === CLOSED && <OpenNotebook path={chat.state.notebook_path} />}
         </Banner>
       ))}
       {[
@@ -125,17 +124,6 @@ function LinkBanner({ link, panel }: { link: LinkState; panel: Panel }) {
         {trans.__('Reconnect')}
       </Button>
     </Banner>
-  );
-}
-
-function OpenNotebook({ open }: { open: (() => void) | null }) {
-  const trans = useTrans();
-  return (
-    open !== null && (
-      <Button kind="primary" onClick={open}>
-        {trans.__('Open notebook')}
-      </Button>
-    )
   );
 }
 

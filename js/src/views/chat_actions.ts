@@ -9,6 +9,9 @@ import { useTrans } from './scope';
 import { useSignal } from './signal';
 import type { TurnActions } from './turn_actions';
 
+/** A kernel that has not come so long after its notebook opened is not waited for any more. */
+const KERNEL_MILLISECONDS = 10_000;
+
 /** What can be done about the turns of a chat, here and now. */
 export function useChatActions(
   panel: Panel,
@@ -20,17 +23,30 @@ export function useChatActions(
   const acceptAll = useAcceptAll(chat);
   const path = useSignal(chat.changed, () => chat.state.notebook_path);
   const isRunning = useSignal(chat.changed, () => chat.state.run !== '');
-  const canAnswer = useSignal(chat.changed, () => !chat.isDrivenElsewhere);
+  const isElsewhere = useSignal(chat.changed, () => chat.isDrivenElsewhere);
+  const isAbandoned = useSignal(chat.changed, () => isRunning && chat.state.driver === '');
   const port = usePort(notebooks, path);
+  const closedPath = port === null ? path : '';
+  const notebookToOpen = isAbandoned ? closedPath : '';
+  const { waitingAsk, askWhenOpen, cancelAsk } = useWaitingAsk(chat, notebooks, port, path);
   return React.useMemo(() => {
-    const ask = (text: string, options: AskOptions = {}): void => {
-      const { chosenModel: model } = chat.composer;
-      chat.ask({ text, context: [], mode: panel.modeOf(chat), model }, options);
+    const ask = (runId: string, text: string, optionsNow: () => AskOptions): void => {
+      askWhenOpen(runId, () => {
+        const { chosenModel: model } = chat.composer;
+        chat.ask({ text, context: [], mode: panel.modeOf(chat), model }, optionsNow());
+      });
     };
     return {
       canReveal: port !== null,
       canUndo: port?.editable === true && !isRunning,
-      canAnswer,
+      canAnswer: !isElsewhere && notebookToOpen === '',
+      notebookToOpen,
+      waitingAsk,
+      cancelAsk,
+      watchCells: listener => {
+        port?.edited.connect(listener);
+        return () => port?.edited.disconnect(listener);
+      },
       answer: (callId, { allowed, reason, forSession }) => {
         chat.answer(callId, allowed, reason, forSession);
       },
@@ -44,22 +60,98 @@ export function useChatActions(
       findCell: cellId => findCell(port?.cells() ?? [], cellId),
       undo: (runId, callId) => port?.undo(runId, callId) ?? null,
       redo: (runId, callId) => port?.redo(runId, callId) ?? null,
-      retry: turn => {
-        const isLast = chat.turns.at(-1)?.runId === turn.runId;
-        ask(turn.prompt, isLast && !turn.isAnswered ? { supersedes: turn.runId } : {});
+      retry: ({ isAnswered, prompt, runId }) => {
+        ask(runId, prompt, () => {
+          const isLast = chat.turns.at(-1)?.runId === runId;
+          return isLast && !isAnswered ? { supersedes: runId } : {};
+        });
       },
-      replace: (turn, prompt) => {
-        ask(prompt, { supersedes: turn.runId, instead: isRunning });
+      replace: ({ runId }, prompt) => {
+        ask(runId, prompt, () => ({ supersedes: runId, instead: chat.state.run !== '' }));
       },
       branch: turn => {
         void panel.branchChat(chat.id, turn.runId);
       },
       proceed: () => {
-        ask(trans.__('Continue where you were cut off.'));
+        const words = trans.__('Continue where you were cut off.');
+        ask(chat.turns.at(-1)?.runId ?? '', words, () => ({}));
       },
       setUp
     };
-  }, [acceptAll, canAnswer, chat, isRunning, panel, port, setUp, trans]);
+  }, [
+    acceptAll,
+    askWhenOpen,
+    cancelAsk,
+    chat,
+    isElsewhere,
+    isRunning,
+    notebookToOpen,
+    panel,
+    port,
+    setUp,
+    trans,
+    waitingAsk
+  ]);
+}
+
+interface Kept {
+  readonly chat: Chat;
+  readonly runId: string;
+  readonly send: () => void;
+}
+
+/** Keeps what the person asked for while the notebook is closed: nobody would see what runs. */
+function useWaitingAsk(
+  chat: Chat,
+  notebooks: Notebooks | null,
+  port: OpenNotebook | null,
+  path: string
+): Pick<TurnActions, 'waitingAsk' | 'cancelAsk'> & {
+  readonly askWhenOpen: (runId: string, send: () => void) => void;
+} {
+  const [kept, setKept] = React.useState<Kept | null>(null);
+  const isClosed = notebooks !== null && path !== '' && port === null;
+  const current = kept?.chat === chat ? kept : null;
+  React.useEffect(() => {
+    if (current === null || isClosed) {
+      return;
+    }
+    const send = (): void => {
+      setKept(null);
+      current.send();
+    };
+    const look = (): void => {
+      if (port?.kernelId !== '') {
+        send();
+      }
+    };
+    const timer = setTimeout(send, KERNEL_MILLISECONDS);
+    port?.changed.connect(look);
+    look();
+    return () => {
+      clearTimeout(timer);
+      port?.changed.disconnect(look);
+    };
+  }, [current, isClosed, port]);
+  const askWhenOpen = React.useCallback(
+    (runId: string, send: () => void) => {
+      if (isClosed) {
+        setKept({ chat, runId, send });
+      } else {
+        send();
+      }
+    },
+    [chat, isClosed]
+  );
+  const cancelAsk = React.useCallback(() => {
+    setKept(null);
+  }, []);
+  const runId = current?.runId;
+  const waitingAsk = React.useMemo(
+    () => (runId === undefined ? null : { runId, notebook: isClosed ? path : '' }),
+    [runId, isClosed, path]
+  );
+  return { waitingAsk, askWhenOpen, cancelAsk };
 }
 
 function findCell(cells: readonly WireCell[], cellId: string): NamedCell | null {
@@ -82,10 +174,12 @@ function usePort(notebooks: Notebooks | null, path: string): OpenNotebook | null
     look();
     notebooks?.currentChanged.connect(look);
     notebooks?.added.connect(look);
+    port?.closed.connect(look);
     return () => {
       notebooks?.currentChanged.disconnect(look);
       notebooks?.added.disconnect(look);
+      port?.closed.disconnect(look);
     };
-  }, [notebooks, path]);
+  }, [notebooks, path, port]);
   return port;
 }

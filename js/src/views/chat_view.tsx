@@ -37,7 +37,6 @@ export function ChatView(props: ChatViewProps) {
   const turns = useSignal(chat.changed, () => chat.turns);
   const state = useSignal(chat.changed, () => chat.state);
   const isCaughtUp = useSignal(chat.changed, () => chat.isCaughtUp);
-  const isElsewhere = useSignal(chat.changed, () => chat.isDrivenElsewhere);
   // Asking makes a new list each time; their number tells whether it changed.
   const sendingCount = useSignal(chat.changed, () => chat.sending.length);
   const [sentCount, setSentCount] = React.useState(0);
@@ -115,11 +114,11 @@ export function ChatView(props: ChatViewProps) {
             state={state}
             turn={turns.at(-1)}
             onExtend={
-              isElsewhere
-                ? null
-                : seconds => {
+              actions.canAnswer
+                ? seconds => {
                     chat.extend(seconds);
                   }
+                : null
             }
           />
         </Transcript>

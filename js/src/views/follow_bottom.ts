@@ -16,6 +16,11 @@ function distanceFromEnd(element: HTMLElement): number {
   return element.scrollHeight - element.scrollTop - element.clientHeight;
 }
 
+/** Whether there is nothing to scroll. */
+function fits(element: HTMLElement): boolean {
+  return element.scrollHeight - element.clientHeight < NEAR_PIXELS;
+}
+
 /** Keep the end of growing content in view until the person scrolls up. */
 export function useFollowBottom(): FollowBottom {
   const scroller = React.useRef<HTMLDivElement>(null);
@@ -32,8 +37,9 @@ export function useFollowBottom(): FollowBottom {
   }, []);
 
   const leaveEnd = React.useCallback(() => {
-    follows.current = false;
-    setFollowing(false);
+    const isAway = scroller.current === null || !fits(scroller.current);
+    follows.current = !isAway;
+    setFollowing(!isAway);
   }, []);
 
   React.useLayoutEffect(() => {
@@ -52,6 +58,8 @@ export function useFollowBottom(): FollowBottom {
       lastHeight = box.scrollHeight;
       if (follows.current) {
         box.scrollTop = lastHeight;
+      } else if (fits(box)) {
+        follow(true); // nothing scrolls any more, so no scrolling could tell
       }
     };
     const onScroll = (): void => {

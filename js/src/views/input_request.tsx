@@ -1,8 +1,10 @@
 import * as React from 'react';
 
 import type { ChatState } from '../server/frames';
+import { WhyNoAnswer } from './approval';
 import { Icon } from './icon';
 import { useTrans } from './scope';
+import { useTurnActions } from './turn_actions';
 
 interface InputRequestProps {
   readonly input: NonNullable<ChatState['input']>;
@@ -12,12 +14,15 @@ interface InputRequestProps {
 /** A running cell called `input()` or `getpass()`: a box for the answer. */
 export function InputRequest({ input, onSend }: InputRequestProps) {
   const trans = useTrans();
+  const { canAnswer } = useTurnActions();
   const [value, setValue] = React.useState('');
   const field = React.useId();
   const submit = (event: React.FormEvent): void => {
     event.preventDefault();
-    onSend(value);
-    setValue('');
+    if (canAnswer) {
+      onSend(value);
+      setValue('');
+    }
   };
   return (
     <form className="cw-input-request" onSubmit={submit}>
@@ -27,6 +32,7 @@ export function InputRequest({ input, onSend }: InputRequestProps) {
           {input.prompt.trim() === '' ? trans.__('The running cell asks for input') : input.prompt}
         </span>
       </label>
+      <WhyNoAnswer />
       <div className="cw-row">
         <input
           id={field}
@@ -38,7 +44,7 @@ export function InputRequest({ input, onSend }: InputRequestProps) {
             setValue(event.target.value);
           }}
         />
-        <button type="submit" className="cw-button cw-mod-primary">
+        <button type="submit" className="cw-button cw-mod-primary" aria-disabled={!canAnswer}>
           <span>{trans.__('Send')}</span>
         </button>
       </div>

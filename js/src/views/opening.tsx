@@ -1,6 +1,9 @@
 /** Opens what the page speaks of elsewhere in the window. */
 import * as React from 'react';
 
+import { Button } from './button';
+import { useTrans } from './scope';
+
 export interface Opener {
   /** Show a recorded run; null: there is no page of runs here. */
   readonly run: ((run: string) => void) | null;
@@ -16,6 +19,19 @@ export const OpenerProvider = OpenerContext.Provider;
 
 export function useOpener(): Opener {
   return React.useContext(OpenerContext);
+}
+
+/** Opens the notebook of a chat; nothing where it cannot be opened from here. */
+export function OpenNotebook({ path }: { path: string }) {
+  const trans = useTrans();
+  const open = useOpener().place(path);
+  return (
+    open !== null && (
+      <Button kind="primary" onClick={open}>
+        {trans.__('Open notebook')}
+      </Button>
+    )
+  );
 }
 
 interface PlaceLinkProps {

@@ -121,7 +121,9 @@ function Body({ panel, notebooks, settings, requests, pages, opener }: PanelView
               }}
             />
           )}
-          <Banners panel={panel} chat={chat} settings={chatSettings} opener={opener} />
+          <OpenerProvider value={opener}>
+            <Banners panel={panel} chat={chat} settings={chatSettings} />
+          </OpenerProvider>
           <MissingBar panel={panel} />
           <OpenMadeProvider value={openMade}>
             <OpenerProvider value={opener}>

@@ -45,8 +45,9 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
 /** An open notebook, as far as the views act on it. */
 export type OpenNotebook = Pick<
   NotebookPort,
-  'cells' | 'editable' | 'highlight' | 'reveal' | 'undo' | 'redo'
->;
+  'cells' | 'editable' | 'highlight' | 'kernelId' | 'reveal' | 'undo' | 'redo'
+> &
+  Readonly<Record<'changed' | 'closed' | 'edited', ISignal<unknown, unknown>>>;
 
 /** The notebooks open in this tab. */
 export interface Notebooks {

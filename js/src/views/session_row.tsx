@@ -82,6 +82,7 @@ export function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: S
       >
         <span className="cw-session-title">{title}</span>
         <span className="cw-session-details">
+          <ActivityMark activity={chat.activity} />
           <span>{formatMoment(chat.updatedAt)}</span>
           <span>{trans._n('%1 prompt', '%1 prompts', chat.runs)}</span>
           {notebook !== '' && <span title={chat.notebookPath}>{notebook}</span>}
@@ -128,6 +129,28 @@ export function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: S
       )}
     </li>
   );
+}
+
+function ActivityMark({ activity }: Pick<ChatSummary, 'activity'>) {
+  const trans = useTrans();
+  switch (activity) {
+    case 'none':
+      return null;
+    case 'running':
+      return (
+        <span className="cw-session-activity">
+          <span className="cw-spinner" /> {trans.__('Running')}
+        </span>
+      );
+    case 'waiting_for_person':
+      return (
+        <span className="cw-session-activity">
+          <Icon name="warning" /> {trans.__('Waits for you')}
+        </span>
+      );
+    default:
+      return activity satisfies never;
+  }
 }
 
 function exportWords(format: ExportFormat, trans: ReturnType<typeof useTrans>): string {

@@ -9,6 +9,8 @@ import { SessionRow } from './session_row';
 import { useSignal } from './signal';
 
 const SEARCH_AFTER_MILLISECONDS = 200;
+/** So often the server is asked how chats in which something goes on have fared. */
+const LOOK_AGAIN_MILLISECONDS = 3000;
 
 interface SessionsProps {
   readonly panel: Panel;
@@ -37,6 +39,18 @@ export function Sessions({ panel, onClose }: SessionsProps) {
       clearTimeout(timer);
     };
   }, [panel, query]);
+  const isAnyActive = chats.some(({ activity }) => activity !== 'none');
+  React.useEffect(() => {
+    if (!isAnyActive) {
+      return;
+    }
+    const timer = setInterval(() => {
+      void panel.refreshChats();
+    }, LOOK_AGAIN_MILLISECONDS);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [panel, isAnyActive]);
   const path = notebook?.path ?? '';
   const here = chats.filter(chat => path !== '' && chat.notebookPath === path);
   const others = chats.filter(chat => !here.includes(chat));

@@ -3,6 +3,7 @@ import * as React from 'react';
 import { formatSeconds } from '../models/figures';
 import type { Progress, ToolCard } from '../models/types';
 import { Approval } from './approval';
+import { useAskedCell } from './asked_call';
 import { useSeconds } from './clock';
 import { formatElapsed } from './figures';
 import { Icon } from './icon';
@@ -10,7 +11,7 @@ import type { IconName } from './icon_paths';
 import { useTrans } from './scope';
 import { ToolBody } from './tool_body';
 import { ToolContents } from './tool_contents';
-import { cardTitle, cardWords } from './words';
+import { cardWords } from './words';
 
 const TOOL_ICONS: Partial<Record<string, IconName>> = {
   run_cell: 'code',
@@ -46,6 +47,7 @@ export const ToolCardView = React.memo(function ToolCardView({ card, runId }: To
   const [isAnswered, setAnswered] = React.useState(false);
   const header = React.useRef<HTMLButtonElement>(null);
   const body = React.useId();
+  const { title } = useAskedCell(card);
   const isAsking = card.status === 'asking';
   const isOpen = chosen ?? isAsking;
   const onAnswered = React.useCallback(() => {
@@ -69,7 +71,7 @@ export const ToolCardView = React.memo(function ToolCardView({ card, runId }: To
         }}
       >
         <Icon name={TOOL_ICONS[card.name] ?? 'spark'} className="cw-card-kind" />
-        <span className="cw-card-label">{cardTitle(card, trans)}</span>
+        <span className="cw-card-label">{title}</span>
         <Elapsed card={card} />
         <Status status={card.status} words={cardWords(card.status, trans)} />
         <Icon name="chevron_right" className="cw-chevron" />

@@ -10,7 +10,7 @@ import { MadeFiles } from './made_files';
 import { AskedPrompt } from './asked_prompt';
 import { useTrans } from './scope';
 import { ToolGroup } from './tool_group';
-import { TurnEnding } from './turn_ending';
+import { AskWaits, TurnEnding } from './turn_ending';
 import { TurnFooter } from './turn_footer';
 
 /** A prompt and everything that came of it; drawn again only when the turn changed. */
@@ -48,6 +48,7 @@ export const TurnView = React.memo(function TurnView({ turn }: { turn: Turn }) {
           {!isRunning && <TurnEnding turn={turn} />}
           {!isRunning && <MadeFiles turn={turn} />}
           {!isRunning && <TurnFooter turn={turn} />}
+          <AskWaits runId={turn.runId} />
         </div>
       </article>
     </>

@@ -12,6 +12,13 @@ export interface TurnActions {
   readonly canUndo: boolean;
   /** This page may answer approvals. */
   readonly canAnswer: boolean;
+  /** Path of the notebook that has to be open here first: no page drives the run. Or empty. */
+  readonly notebookToOpen: string;
+  /** What the person asked for and that waits until the notebook is open; null: nothing. */
+  readonly waitingAsk: WaitingAsk | null;
+  cancelAsk(): void;
+  /** Call this when the person has changed cells, until the returned function is called. */
+  watchCells(listener: () => void): () => void;
   answer(callId: string, answer: ApprovalAnswer): void;
   /** Allow these calls; those that do not ask yet, as soon as they do. */
   acceptAll(callIds: readonly string[]): void;
@@ -35,6 +42,13 @@ export interface TurnActions {
   setUp(): void;
 }
 
+export interface WaitingAsk {
+  /** The turn in which the person pressed the button. */
+  readonly runId: string;
+  /** Path of the notebook; empty: it is open, and its kernel is waited for. */
+  readonly notebook: string;
+}
+
 export interface ApprovalAnswer {
   readonly allowed: boolean;
   readonly reason: string;
@@ -45,6 +59,10 @@ const NOTHING: TurnActions = {
   canReveal: false,
   canUndo: false,
   canAnswer: false,
+  notebookToOpen: '',
+  waitingAsk: null,
+  cancelAsk: () => undefined,
+  watchCells: () => () => undefined,
   answer: () => undefined,
   acceptAll: () => undefined,
   reveal: () => undefined,

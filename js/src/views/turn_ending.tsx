@@ -6,6 +6,7 @@ import { CopyButton } from './copy_button';
 import { Icon } from './icon';
 import type { IconName } from './icon_paths';
 import { needsSetup } from './notice';
+import { OpenNotebook } from './opening';
 import { useTrans } from './scope';
 import { useTurnActions } from './turn_actions';
 import { isTrouble, statusWords } from './words';
@@ -100,6 +101,45 @@ function Remedies({ turn }: { turn: Turn }) {
           {trans.__('Model settings')}
         </Button>
       )}
+    </div>
+  );
+}
+
+/** Said where the person asked for something that the closed notebook holds up. */
+export function AskWaits({ runId }: { runId: string }) {
+  const { waitingAsk, cancelAsk } = useTurnActions();
+  return waitingAsk?.runId === runId ? (
+    <WaitingAskNote notebook={waitingAsk.notebook} onCancel={cancelAsk} />
+  ) : null;
+}
+
+interface WaitingAskProps {
+  /** Empty: it is open. */
+  readonly notebook: string;
+  readonly onCancel: () => void;
+}
+
+function WaitingAskNote({ notebook, onCancel }: WaitingAskProps) {
+  const trans = useTrans();
+  const place = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    // The button may stand at the other end of a long answer.
+    place.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
+  return (
+    <div ref={place} className="cw-ending cw-mod-info" role="status">
+      <Icon name="warning" />
+      <div className="cw-ending-text">
+        <p>
+          {notebook === ''
+            ? trans.__('Asked as soon as the notebook has its kernel.')
+            : trans.__('%1 is not open. This is asked as soon as it is.', notebook)}
+        </p>
+        <div className="cw-row">
+          {notebook !== '' && <OpenNotebook path={notebook} />}
+          <Button onClick={onCancel}>{trans.__('Cancel')}</Button>
+        </div>
+      </div>
     </div>
   );
 }

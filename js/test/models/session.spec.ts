@@ -255,7 +255,14 @@ describe('the list of chats', () => {
     chats = [listed('c1', 'b.ipynb')];
     await open();
     expect(panel.chats).toEqual([
-      { id: 'c1', title: 'Chat c1', notebookPath: 'b.ipynb', updatedAt: 1, runs: 1 }
+      {
+        id: 'c1',
+        title: 'Chat c1',
+        notebookPath: 'b.ipynb',
+        updatedAt: 1,
+        runs: 1,
+        activity: 'none'
+      }
     ]);
   });
 

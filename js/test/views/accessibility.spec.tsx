@@ -108,7 +108,14 @@ it('finds nothing in an empty chat with the demo model and its form', async () =
 it('finds nothing in the list of chats, its menu and the question before deleting', async () => {
   const stage = new Stage();
   stage.panel.chats = [
-    { id: 'chat-1', title: 'Penguins', notebookPath: PATH, updatedAt: 1000, runs: 1 }
+    {
+      id: 'chat-1',
+      title: 'Penguins',
+      notebookPath: PATH,
+      updatedAt: 1000,
+      runs: 1,
+      activity: 'none'
+    }
   ];
   stage.requests.ask('sessions');
   const { container } = await stage.show();

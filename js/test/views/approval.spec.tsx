@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { NamedCell } from '../../src/events';
 import type { ToolCard } from '../../src/models/types';
 import { pressOnApproval } from '../../src/views/focus';
+import { OpenerProvider } from '../../src/views/opening';
 import { ToolCardView } from '../../src/views/tool_card';
 import { type ApprovalAnswer, TurnActionsProvider } from '../../src/views/turn_actions';
 import { card } from './fakes';
@@ -15,6 +16,7 @@ const ASKING: Partial<ToolCard> = { status: 'asking', reason: 'It runs code.', r
 type Answered = [callId: string, answer: ApprovalAnswer];
 
 let answers: Answered[] = [];
+const opened: string[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -29,6 +31,7 @@ afterEach(() => {
 function ask(change: Partial<ToolCard> = {}, canAnswer = true): void {
   showPart(<ToolCardView card={card({ ...ASKING, ...change })} runId="run-1" />, {
     canAnswer,
+    findCell: () => CELL,
     answer: (callId, answer) => {
       answers.push([callId, answer]);
     }
@@ -285,9 +288,63 @@ it('spells out what would hide in code or reorder it', () => {
   );
 });
 
+it('says that the cell is gone once it was deleted, and takes only a rejection', () => {
+  const given = { cell_id: 'id-0', action: 'delete' };
+  const unnumbered = { ...CELL, execution_count: null, position: 2 };
+  const asked: Partial<ToolCard> = {
+    ...ASKING,
+    name: 'arrange_cell',
+    label: 'delete cell no. 2',
+    given,
+    cells: [unnumbered]
+  };
+  let document: readonly NamedCell[] = [unnumbered];
+  let tell = (): void => undefined;
+  showPart(<ToolCardView card={card(asked)} runId="run-1" />, {
+    findCell: () => document[0] ?? null,
+    watchCells: listener => {
+      tell = listener;
+      return () => undefined;
+    },
+    answer: (callId, answer) => {
+      answers.push([callId, answer]);
+    }
+  });
+  wait(400);
+  expect(button('Cell no. 2 price = 10')).toBeDefined();
+  document = [{ ...unnumbered, position: 3 }];
+  act(tell);
+  expect(button('Cell no. 3 price = 10')).toBeDefined();
+  expect(screen.queryByText(/no\. 2/)).toBeNull();
+  document = [];
+  act(tell);
+  expect(screen.getByText(/This cell is gone/)).toBeDefined();
+  expect(screen.queryByText(/no\. [23]/)).toBeNull();
+  fireEvent.click(button('Delete cell'));
+  fireEvent.keyDown(button('Reject'), { key: 'Enter', ctrlKey: true });
+  expect(answers).toEqual([]);
+  fireEvent.click(button('Reject'));
+  expect(answers).toEqual([['call-1', REJECTED]]);
+});
+
+it('leads to the notebook that has to be open where no tab drives any more', () => {
+  showPart(
+    <OpenerProvider value={{ run: null, place: place => () => opened.push(place) }}>
+      <ToolCardView card={card(ASKING)} runId="run-1" />
+    </OpenerProvider>,
+    { canAnswer: false, notebookToOpen: 'a/b.ipynb' }
+  );
+  wait(400);
+  expect(button('Approve').getAttribute('aria-disabled')).toBe('true');
+  expect(screen.queryByText(/Only the tab that asked/)).toBeNull();
+  fireEvent.click(button('Open notebook'));
+  expect(opened).toEqual(['a/b.ipynb']);
+});
+
 it('marks the cell while it asks and leads to it', () => {
   const calls: unknown[] = [];
   const { unmount } = showPart(<ToolCardView card={card({ ...ASKING, ...EDIT })} runId="run-1" />, {
+    findCell: () => CELL,
     highlight: (...call) => calls.push(call),
     reveal: id => calls.push(id)
   });

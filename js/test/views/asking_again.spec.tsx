@@ -1,13 +1,16 @@
-import { cleanup, fireEvent, screen, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { stretchesOf } from '../../src/views/superseded_turns';
 import { TurnView } from '../../src/views/turn';
-import { FakeChat, FakePanel, turn } from './fakes';
+import { FakeChat, FakeNotebook, FakePanel, turn } from './fakes';
 import { press, settle, showPart, Stage } from './stage';
 
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  Reflect.deleteProperty(Element.prototype, 'scrollIntoView');
+});
 
 const EDIT = 'Edit this prompt and ask it anew';
 const AGAIN = 'Ask again: another answer in place of this one';
@@ -48,6 +51,38 @@ it('asks the same again, in place of what runs too', async () => {
   await new Stage(new FakePanel(chat)).show();
   press(AGAIN);
   expect(chat.calls[0]?.[2]).toEqual({ supersedes: 'run-1', instead: true });
+});
+
+it('waits for a notebook that is closed, says so beside the turn, and asks once it is open', async () => {
+  const chat = new FakeChat({ notebook_path: 'away.ipynb' }, [turn()]);
+  const stage = new Stage(new FakePanel(chat));
+  await stage.show();
+  Element.prototype.scrollIntoView = () => undefined; // jsdom has none
+  const note = (): HTMLElement | null => screen.queryByText(/away.ipynb is not open/);
+  press(AGAIN);
+  expect(note()).not.toBeNull();
+  press('Cancel');
+  expect(note()).toBeNull();
+  press(AGAIN);
+  press('Open notebook');
+  expect(stage.opened).toEqual(['away.ipynb']);
+  expect(chat.calls).toEqual([]);
+  const notebook = new FakeNotebook();
+  notebook.kernelId = '';
+  stage.notebooks.open['away.ipynb'] = notebook;
+  act(() => {
+    stage.notebooks.added.emit();
+  });
+  expect(screen.getByText(/has its kernel/)).toBeDefined();
+  expect(chat.calls).toEqual([]);
+  notebook.kernelId = 'kernel-1';
+  act(() => {
+    notebook.changed.emit();
+  });
+  expect(chat.calls.map(([name, , options]) => [name, options])).toEqual([
+    ['ask', { supersedes: 'run-1', instead: false }]
+  ]);
+  expect(screen.queryByText(/has its kernel/)).toBeNull();
 });
 
 it('branches from the menu of a turn', async () => {

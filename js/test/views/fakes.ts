@@ -343,6 +343,10 @@ export class FakePanel implements Panel {
 /** An open notebook that only writes down what is asked of it. */
 export class FakeNotebook implements OpenNotebook {
   readonly calls: Call[] = [];
+  readonly changed = new Signal<this, void>(this);
+  readonly closed = new Signal<this, void>(this);
+  readonly edited = new Signal<this, void>(this);
+  kernelId = 'kernel-1';
   editable = true;
   document: WireCell[] = [];
   undone: UndoResult = { changed: ['a', 'b'], kept: [] };
@@ -367,7 +371,7 @@ export class FakeNotebook implements OpenNotebook {
 }
 
 export class FakeNotebooks implements Notebooks {
-  constructor(readonly open: Readonly<Record<string, FakeNotebook>> = {}) {}
+  constructor(readonly open: Record<string, FakeNotebook> = {}) {}
 
   readonly currentChanged = new Signal<this, void>(this);
   readonly added = new Signal<this, void>(this);

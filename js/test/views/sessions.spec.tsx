@@ -8,9 +8,30 @@ import { FakePanel } from './fakes';
 import { PATH, settle, Stage } from './stage';
 
 const CHATS: readonly ChatSummary[] = [
-  { id: 'chat-1', title: 'Penguins', notebookPath: PATH, updatedAt: 1000, runs: 1 },
-  { id: 'chat-2', title: 'Whales', notebookPath: 'sea/whales.ipynb', updatedAt: 900, runs: 3 },
-  { id: 'chat-3', title: '', notebookPath: '', updatedAt: 800, runs: 0 }
+  {
+    id: 'chat-1',
+    title: 'Penguins',
+    notebookPath: PATH,
+    updatedAt: 1000,
+    runs: 1,
+    activity: 'none'
+  },
+  {
+    id: 'chat-2',
+    title: 'Whales',
+    notebookPath: 'sea/whales.ipynb',
+    updatedAt: 900,
+    runs: 3,
+    activity: 'running'
+  },
+  {
+    id: 'chat-3',
+    title: '',
+    notebookPath: '',
+    updatedAt: 800,
+    runs: 0,
+    activity: 'waiting_for_person'
+  }
 ];
 
 let panel: FakePanel;
@@ -44,6 +65,14 @@ it('lists the chats of this notebook first, the others with theirs', () => {
   expect(others?.textContent).toContain('whales.ipynb');
   expect(others?.textContent).toContain('3 prompts');
   expect(others?.textContent).toContain('Untitled chat');
+});
+
+it('marks the chats that run and those that wait for the person, and looks again', async () => {
+  expect(screen.getByRole('button', { name: /^Whales.*Running/ })).toBeDefined();
+  expect(screen.getByRole('button', { name: /^Untitled chat.*Waits for you/ })).toBeDefined();
+  expect(screen.queryByRole('button', { name: /^Penguins.*(Running|Waits)/ })).toBeNull();
+  await act(() => new Promise(resolve => setTimeout(resolve, 3100)));
+  expect(panel.calls).toEqual([['refreshChats', undefined]]);
 });
 
 it('marks the chat that is shown', () => {

@@ -101,6 +101,19 @@ it('follows the end when other content moves the view', () => {
   expect(screen.queryByRole('button', { name: 'Jump to latest' })).toBeNull();
 });
 
+it('offers no way to the end once everything fits', () => {
+  let height = 900;
+  render(<Transcript turns={turns(2)} sentCount={0} />);
+  const box = layOut(() => height);
+  tell(SizeWatcher);
+  fireEvent.wheel(box, { deltaY: -40 });
+  box.scrollTop = 0;
+  expect(screen.getByRole('button', { name: 'Jump to latest' })).toBeDefined();
+  height = 90;
+  tell(SizeWatcher);
+  expect(screen.queryByRole('button', { name: 'Jump to latest' })).toBeNull();
+});
+
 it('lets the person scroll up with the wheel while the answer grows', () => {
   let height = 900;
   render(<Transcript turns={turns(2)} sentCount={0} />);
