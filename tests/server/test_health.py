@@ -93,6 +93,9 @@ class BusyChats:
     def running(self, chat_id: str) -> str:
         return "run"
 
+    def waits_for_answer(self, chat_id: str) -> bool:
+        return False
+
     def is_open_elsewhere(self, path: str, tab: str, owner: str) -> bool:
         return False
 
