@@ -99,3 +99,11 @@ def test_the_longest_code_that_may_run_is_read_at_once() -> None:
         started = time.process_time()
         code_risks(code)
         assert time.process_time() - started < 2
+
+
+def test_a_command_that_grows_line_by_line_is_read_at_once() -> None:
+    """Each line makes two of what the command may be; followed all the way, 30 take for ever."""
+    started = time.process_time()
+    grown = "import subprocess\nc = ['pip']\n" + "c += ['install']\n" * 5_000
+    assert "cannot be read" in code_risks(f"{grown}subprocess.run(c)")[0].reason
+    assert time.process_time() - started < 2

@@ -33,6 +33,8 @@ DEPTH_LIMIT = 4
 """Code in code in code."""
 VALUES = 8
 """So many values of a name are followed."""
+GROWTH = 12
+"""So many pieces are put behind the first one of a value that grows."""
 ROUNDS = 6
 SAME = {"posix": "os", "nt": "os", "posixpath": "os.path", "ntpath": "os.path"}
 MODULES = frozenset(
@@ -236,9 +238,11 @@ class _Reader:
                 self._loop(target, value)
 
     def _extend(self, name: str, operator: ast.operator, value: ast.expr) -> None:
-        """``command += [...]``: all that was written before, with this behind it."""
+        """``command += [...]``: what was written before, with this behind it."""
         before = self._given.get(name, [])
-        self._given[name] = [*before, *(ast.BinOp(old, operator, value) for old in before)]
+        # Each one makes two of what is followed, so only the last ones are, and not without end.
+        longer = [ast.BinOp(old, operator, value) for old in before if _length(old) < GROWTH]
+        self._given[name] = [*before, *longer][-VALUES:]
 
     def _loop(self, target: ast.expr, values: ast.expr) -> None:
         for name in ast.walk(target):
@@ -686,9 +690,19 @@ def _of_a_path(base: str, method: str) -> Iterable[str]:
 
 
 def _is_list(node: ast.AST) -> bool:
-    return isinstance(node, ast.List) or (
-        isinstance(node, ast.BinOp) and (_is_list(node.left) or _is_list(node.right))
-    )
+    while isinstance(node, ast.BinOp):
+        if isinstance(node.right, ast.List):
+            return True
+        node = node.left
+    return isinstance(node, ast.List)
+
+
+def _length(node: ast.AST) -> int:
+    """How many parts a sum has."""
+    count = 1
+    while isinstance(node, ast.BinOp):
+        node, count = node.left, count + 1
+    return count
 
 
 def _divides(node: ast.BinOp) -> bool:
