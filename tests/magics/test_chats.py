@@ -34,7 +34,7 @@ def test_002_04_a_chat_goes_on_in_a_new_kernel(tmp_path: Path) -> None:
         second = LiveKernel(service, tmp_path)
         try:
             second.run("%load_ext cellwright")
-            told = second.run(f"%agent resume {row[:6]}").results[0]
+            told = second.run(f"%agent /resume {row[:6]}").results[0]
             assert "'which region sold most?' goes on" in told
             assert "2 questions" in told
             assert "instructions of its own" in told

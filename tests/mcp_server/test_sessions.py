@@ -273,8 +273,9 @@ def test_all_like_this_is_asked_once_a_session(tmp_path: Path) -> None:
         peer.call("run_cell", code="y = 2")
         assert len(peer.of_method("elicitation/create")) == 1
         # Long texts are shown in part and that is said.
-        peer.call("arrange_cell", cell_id="x" * 9_000, action="delete")
-        assert "more characters that are not shown" in peer.sent[-2]["params"]["message"]
+        peer.call("run_cell", code=f"import os\nos.remove('a.csv')\n# {'x' * 9_000}")
+        _, asked = peer.of_method("elicitation/create")
+        assert "more characters that are not shown" in asked["message"]
 
 
 def test_a_client_that_can_only_open_addresses_is_not_asked(tmp_path: Path) -> None:

@@ -340,13 +340,11 @@ class ChatStore:
             if not self._database.read(sql, (run_id, chat_id)):
                 self._runs.delete(run_id)
         tables = ("chat_runs", "chat_claims", "chats")
-        self._database.write(
-            *(Statement(DELETE_FROM.format(table), (chat_id,)) for table in tables)
-        )
-        if not self._database.is_durable and self._database.path is not None:
-            raise StoreError(
-                f"Chat {chat_id!r} is not deleted.", hint="The file cannot be written."
-            )
+        deletions = (Statement(DELETE_FROM.format(table), (chat_id,)) for table in tables)
+        try:
+            self._database.change(*deletions)
+        except StoreError as error:
+            raise StoreError(f"Chat {chat_id!r} is not deleted.", hint=error.message) from error
 
     def _chats(self, sql: str, parameters: tuple[Any, ...] = ()) -> Sequence[Chat]:
         # A row that waits in memory comes last, and is newer than the one in the file.

@@ -128,6 +128,27 @@ class Database:
             else:
                 self._recovered(refused, has_waited=has_waited)
 
+    def change(self, *statements: Statement) -> None:
+        """Run statements in one transaction, after what waits; now, or not at all.
+
+        Raises:
+            StoreError: The file does not take them now, or a statement is wrong.
+        """
+        with self._lock:
+            self.write()
+            if self.path is None:
+                self.write(*statements)
+                return
+            if not self.is_durable or self.problem:
+                raise StoreError(f"The record {self.problem or 'cannot be written'}.")
+            try:
+                self._commit([statements])
+            except sqlite3.Error as error:
+                if _is_our_fault(error):
+                    raise StoreError(f"The record refused a row: {error}.") from error
+                self._note_failure(error)
+                raise StoreError(f"The record {self.problem}.") from error
+
     def flush(self, patience_seconds: float = OUTAGE_PATIENCE_SECONDS) -> bool:
         """Try now to write what waits; whether everything is in the file then.
 

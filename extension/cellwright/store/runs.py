@@ -333,15 +333,14 @@ class RunStore:
         Raises:
             StoreError: The file does not take the change now.
         """
-        self._database.write()  # what waits goes first: it may be the run's
-        self._must_be_durable(run_id)
+        self._change(run_id)  # what waits goes first: it may be the run's
         mine = self._database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run_id,))
         tables = ("events", "blob_uses", "runs")
-        self._database.write(
+        self._change(
+            run_id,
             *(Statement(f"DELETE FROM {table} WHERE run_id = ?", (run_id,)) for table in tables),
             *forgetting(self._database, run_id),
         )
-        self._must_be_durable(run_id)
         for (sha,) in mine:
             used = self._database.read("SELECT 1 FROM blob_uses WHERE sha = ?", (sha,))
             if self._blobs is not None and not used:
@@ -349,9 +348,12 @@ class RunStore:
         # Without this the deleted rows stay readable in the write-ahead log.
         self._database.read("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _must_be_durable(self, run_id: str) -> None:
-        if not self._database.is_durable and self._database.path is not None:
-            raise StoreError(f"Run {run_id!r} is not deleted.", hint="The file cannot be written.")
+    def _change(self, run_id: str, *statements: Statement) -> None:
+        """Now or not at all: a refused deletion must not happen later, when the lock has gone."""
+        try:
+            self._database.change(*statements)
+        except StoreError as error:
+            raise StoreError(f"Run {run_id!r} is not deleted.", hint=error.message) from error
 
     def _blob_readers(self, run_id: str) -> dict[str, Callable[[], str | None]]:
         if self._blobs is None:

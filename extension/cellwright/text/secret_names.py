@@ -72,6 +72,7 @@ TEMPLATE_WORDS = (
     *("changeme", "change-me", "change_me", "not-set", "not_set", "redacted", "your-", "your_"),
     *("your ", "lorem", "dummy"),
 )
+TEMPLATE_WORD = re.compile("|".join(map(re.escape, TEMPLATE_WORDS)))
 TEMPLATE = re.compile(
     r"[<{\[].*[>}\]]\Z|[<{$%]|(?i:your|my|insert|enter|replace|change|put|add|paste|some|the|type"
     r"|choose|new|fake|mock)(?:[-_ ]|(?-i:(?<=[a-z])(?=[A-Z]))|\Z)",
@@ -162,11 +163,7 @@ def is_placeholder(value: str, name: str = "") -> bool:
     lowered = value.lower().strip()
     if lowered in PLACEHOLDERS or lowered == name.lower():
         return True
-    if (
-        any(word in lowered for word in TEMPLATE_WORDS)
-        or TEMPLATE.match(value)
-        or FIELD.search(value)
-    ):
+    if TEMPLATE_WORD.search(lowered) or TEMPLATE.match(value) or FIELD.search(value):
         return True
     if lowered.endswith(TEMPLATE_ENDS):
         return True
