@@ -510,6 +510,7 @@ SCAN = re.compile(r"[A-Za-z_]{9,}~").search
 """One look of a plain pattern at each character: some 10 ms for a megabyte."""
 
 
+@pytest.mark.serial  # coverage slows our code and not the expression it is compared with
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_a_megabyte_of_ordinary_text_costs_a_few_looks_at_it(kind: str) -> None:
     """A23: 50 ms for a megabyte. It was 7 to 12 looks of one pattern, and is 1 to 4."""
@@ -518,6 +519,7 @@ def test_a_megabyte_of_ordinary_text_costs_a_few_looks_at_it(kind: str) -> None:
     assert best_of(5, text) < 6 * plain
 
 
+@pytest.mark.serial  # coverage slows our code and not the expression it is compared with
 @slow_texts
 def test_hostile_text_costs_no_more_than_some_looks_at_it(unit: str) -> None:
     """Up to 30 looks of one pattern where all of it is secrets; by ten letters up to 140."""
