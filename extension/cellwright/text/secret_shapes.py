@@ -463,13 +463,14 @@ NAMED_VALUE = (
     rf"|({ESCAPED_QUOTE})((?:(?!\4){IN_ESCAPED_QUOTES}){{1,256}}?)\4)"
     rf"|({BARE}{{4,256}}+)(?:(?=[\s\"'`;\\<]|\Z)|(?={BARE})()))"
 )
-NAMED = {mark: re.compile(mark + NAME_REST + SET + NAMED_VALUE) for mark in NAME_MARKS}
+NAMED = {mark: mark + NAME_REST + SET + NAMED_VALUE for mark in NAME_MARKS}
+"""What a name sets, compiled when its mark is met first."""
 OPEN_VALUE = (
     rf"((?:[rbfuRBFU]{{0,2}}(?:({QUOTE})(?:(?!\3){IN_QUOTES}){{0,257}}"
     rf"|({ESCAPED_QUOTE})(?:(?!\4){IN_ESCAPED_QUOTES}){{0,257}})\\*"
     rf"|[rbfuRBFU]{{0,2}}\\{{1,3}}|{BARE}{{0,257}}))\Z"
 )
-NAMED_OPEN = {mark: re.compile(mark + NAME_REST + SET + OPEN_VALUE) for mark in NAME_MARKS}
+NAMED_OPEN = {mark: mark + NAME_REST + SET + OPEN_VALUE for mark in NAME_MARKS}
 OPTION = re.compile(
     r"--(?<![\w-]--)((?:[a-z0-9]{1,16}-){0,3}(?:password|passwd|passphrase|token|secret"
     r"|api-?key|access-key))[ =](?!-)\\{0,3}[\"']?([^\s\"'`,;()\[\]{}<>$«»\\]{4,256})"
@@ -549,7 +550,7 @@ def _named(text: str, lowered: bytes) -> Iterator[FoundShape]:
         return
     for word, forms in NAME_FORMS.items():
         for mark in forms if word in lowered else ():
-            for match in NAMED[mark].finditer(text) if mark in text else ():
+            for match in _compile(NAMED[mark]).finditer(text) if mark in text else ():
                 found = _named_value(text, mark, match)
                 if found is not None:
                     yield found
@@ -641,8 +642,8 @@ def find_open_shape(text: str) -> int:
         match = OPTION_OPEN.search(line)
         begins += [offset + match.start(1)] if match else []
     if any(sign in line for sign in "=:>"):
-        for mark, pattern in NAMED_OPEN.items():
-            match = pattern.search(line) if mark in line else None
+        for mark, expression in NAMED_OPEN.items():
+            match = _compile(expression).search(line) if mark in line else None
             begins += [offset + match.start(2)] if match else []
     return min(begins)
 

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { flushSync } from 'react-dom';
 
 import { Confirming } from '../pages/confirming';
 import { Button, IconButton } from '../views/button';
@@ -20,8 +21,10 @@ export const MemoryRow = React.memo(function MemoryRow({ list, memory }: MemoryR
   const [state, setState] = React.useState<'shown' | 'edited' | 'forgotten'>('shown');
   const row = React.useRef<HTMLTableRowElement>(null);
   const show = (): void => {
-    setState('shown');
-    requestAnimationFrame(() => row.current?.querySelector('button')?.focus());
+    flushSync(() => {
+      setState('shown');
+    });
+    row.current?.querySelector('button')?.focus();
   };
   return (
     <tr ref={row}>

@@ -269,3 +269,12 @@ it('knows what of a draft is new, and what both have changed', () => {
   expect(merged(base, mine, theirs)).toEqual({ ...theirs, description: 'mine' });
   expect(emptyDraft('own')).toMatchObject({ place: 'own', name: '', temperature: '', tools: null });
 });
+
+it('gives the key after Add a scene to the label of the new one', async () => {
+  await show();
+  const add = screen.getByRole('button', { name: 'Add a scene' });
+  act(() => {
+    add.click();
+    expect((document.activeElement as HTMLInputElement | null)?.placeholder).toBe('Such as: plot');
+  });
+});

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { flushSync } from 'react-dom';
 
 import { Confirming } from '../../pages/confirming';
 import { Complaint } from '../../pages/notes';
@@ -33,15 +34,15 @@ export function FormView({ list, form }: FormViewProps) {
   }, [list]);
 
   const save = async (): Promise<void> => {
-    form.try();
+    flushSync(() => {
+      form.try();
+    });
     const wrong = complaintsAbout(form.state.draft, around, true, trans);
     if (Object.keys(wrong).length === 0) {
       await list.save();
       return;
     }
-    requestAnimationFrame(() => {
-      root.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
-    });
+    root.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
   };
   const cancel = (): void => {
     if (form.isDirty) {
@@ -120,10 +121,10 @@ export function FormView({ list, form }: FormViewProps) {
               }
             }}
             onKeep={() => {
-              setAsked('');
-              requestAnimationFrame(() => {
-                root.current?.querySelector<HTMLElement>('.cw-form-save')?.focus();
+              flushSync(() => {
+                setAsked('');
               });
+              root.current?.querySelector<HTMLElement>('.cw-form-save')?.focus();
             }}
           />
         )}

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { flushSync } from 'react-dom';
 
 import { Button, IconButton } from '../../views/button';
 import { useTrans } from '../../views/scope';
@@ -20,16 +21,17 @@ export function ScenesField(props: ScenesFieldProps) {
   const trans = useTrans();
   const group = React.useRef<HTMLFieldSetElement>(null);
   const isFull = scenes.length >= MOST_SCENES;
-  const focus = (what: string): void => {
-    requestAnimationFrame(() => {
-      [...(group.current?.querySelectorAll<HTMLElement>(what) ?? [])].at(-1)?.focus();
+  /** Draw the changed scenes at once, so that the very next key goes to what is focused. */
+  const change = (changed: readonly SceneDraft[], focused: string): void => {
+    flushSync(() => {
+      onScenes(changed);
     });
+    [...(group.current?.querySelectorAll<HTMLElement>(focused) ?? [])].at(-1)?.focus();
   };
   const add = (): void => {
     if (!isFull) {
       const key = Math.max(-1, ...scenes.map(scene => scene.key)) + 1;
-      onScenes([...scenes, { key, label: '', prompt: '', when: null }]);
-      focus('input');
+      change([...scenes, { key, label: '', prompt: '', when: null }], 'input');
     }
   };
   return (
@@ -52,8 +54,10 @@ export function ScenesField(props: ScenesFieldProps) {
                 onScenes(scenes.map(other => (other === scene ? changed : other)));
               }}
               onRemove={() => {
-                onScenes(scenes.filter(other => other !== scene));
-                focus('.cw-add-scene');
+                change(
+                  scenes.filter(other => other !== scene),
+                  '.cw-add-scene'
+                );
               }}
             />
           ))}
