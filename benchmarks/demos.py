@@ -29,10 +29,10 @@ from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Signature
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.usage import Usage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -118,7 +118,7 @@ def _first_usage(kernel: FreshKernel, lm: OpenAILM, typed: TypedAnswers) -> Usag
     database = open_database(None)
     try:
         store = RunStore(database)
-        conversation = Conversation(Place(kernel, store, Redactor({}), "bench"))
+        conversation = Conversation(RunContext(kernel, store, Redactor({}), "bench"))
         question = Question("", Parameters(MODEL), mode="auto", typed=typed)
         for _ in conversation.ask(question, lm):
             pass

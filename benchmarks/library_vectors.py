@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.knowledge.library import Library
-from cellwright.knowledge.library.nearest_pieces import margin_of
-from cellwright.knowledge.library.nearness import Nearness
+from cellwright.knowledge.library.nearness import Nearness, margin_of
 from cellwright.knowledge.library.searching import Scope, Searcher
-from cellwright.knowledge.library.vector_extension import Wanted, compare_all, extension_problem
+from cellwright.knowledge.library.vector_extension import (
+    ComparedWith,
+    compare_all,
+    extension_problem,
+)
 from cellwright.llm.embedding import Embedder
 from cellwright.store.database import open_database
 
@@ -83,7 +86,7 @@ def _by_extension(questions: Questions) -> dict[str, float]:
     margin, before = margin_of(len(vectors[0]) // 4), _peak_megabytes()
 
     def near(vector: bytes) -> Any:
-        return compare_all(questions.path, Wanted(number, model, vector, TAKEN, margin))
+        return compare_all(questions.path, ComparedWith(number, model, vector, TAKEN, margin))
 
     figures = _alone_and_beside(vectors, lambda: near)
     return {**figures, "peak_megabytes": _peak_megabytes() - before}

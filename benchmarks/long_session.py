@@ -30,15 +30,17 @@ from cellwright.llm.openai_format import parameters_of
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.messages import (
     AssistantMessage,
+    Parameters,
+    Prompt,
+    Reply,
     ToolCall,
     ToolMessage,
     UserMessage,
     text_of,
 )
-from cellwright.record.prompts import Parameters, Prompt, Reply
 from cellwright.record.usage import Usage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.store.blocks import BlockStore
@@ -234,7 +236,7 @@ def measure(turns: int, context_tokens: int | None) -> dict[str, Any]:
         database = open_database(Path(folder) / "runs.sqlite")
         kernel = start_kernel(cwd=folder)
         try:
-            place = Place(
+            place = RunContext(
                 kernel,
                 RunStore(database),
                 Redactor({}),

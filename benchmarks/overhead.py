@@ -186,9 +186,9 @@ def _bare_lane(service: ClockedService) -> Iterator[Lane]:
 def _client_lane(service: ClockedService) -> Iterator[Lane]:
     from cellwright.kernels.fresh import start_kernel
     from cellwright.llm.openai import OpenAILM
-    from cellwright.record.prompts import Parameters
+    from cellwright.record.messages import Parameters
     from cellwright.session.conversation import Conversation
-    from cellwright.session.questions import Place, Question
+    from cellwright.session.questions import Question, RunContext
     from cellwright.settings import Limits, ServiceSettings
     from cellwright.store.database import open_database
     from cellwright.store.runs import RunStore
@@ -198,7 +198,7 @@ def _client_lane(service: ClockedService) -> Iterator[Lane]:
     model = OpenAILM(ServiceSettings(base_url=service.base_url, api_key="x"))
     kernel = start_kernel()
     redactor = Redactor.from_environment(os.environ, "x")
-    place = Place(kernel, RunStore(database), redactor, "bench")
+    place = RunContext(kernel, RunStore(database), redactor, "bench")
 
     def run() -> list[str]:
         question = Question(

@@ -82,8 +82,7 @@ class AnsweringLM:
 
     def stream(self, prompt: Any, stop: Any) -> Generator[Any, None, Any]:
         from cellwright.record.events import TextDelta
-        from cellwright.record.messages import AssistantMessage, ToolCall, ToolMessage
-        from cellwright.record.prompts import Reply
+        from cellwright.record.messages import AssistantMessage, Reply, ToolCall, ToolMessage
         from cellwright.record.usage import Usage
 
         done = sum(isinstance(message, ToolMessage) for message in prompt.messages)
@@ -104,19 +103,19 @@ def run_ours(count: int, root: Path, how: Any, codes: tuple[str, ...] = ()) -> N
     """Run so many samples; all of them must pass."""
     from cellwright.bench.agents import model_agent
     from cellwright.bench.attempt import Job, Laboratory, attempt
-    from cellwright.bench.runner import Options, Runner
+    from cellwright.bench.checks import AnswerCheck
+    from cellwright.bench.runner import Runner, RunnerOptions
     from cellwright.bench.suites import Item, Suite
-    from cellwright.bench.text_checks import Answer
     from cellwright.settings import Limits
 
     limits = Limits(step_limit=len(codes) + 2)
-    checks = (Answer(name="answer", value=42),)
+    checks = (AnswerCheck(name="answer", value=42),)
     items = tuple(Item(n, "What is it?", limits=limits, checks=checks) for n in range(count))
     suite = Suite("measured", items)
     agent = model_agent(AnsweringLM(codes), "mock")
     laboratory = Laboratory(how.rooms)
     runner = Runner(
-        root, lambda job, stop: attempt(job, laboratory, stop), Options(workers=how.workers)
+        root, lambda job, stop: attempt(job, laboratory, stop), RunnerOptions(workers=how.workers)
     )
     ended = runner.run(Job(suite, item, agent) for item in items)
     if ended.passed != count:
@@ -133,10 +132,10 @@ class How:
 
 @contextmanager
 def our_rooms(python: str, *, forked: bool) -> Iterator[Any]:
+    from cellwright.bench.environments import InterpreterChoice
     from cellwright.bench.executors import Equipment, equipped
-    from cellwright.bench.interpreters import KernelChoice
 
-    with equipped(Equipment(KernelChoice(python, is_forked=forked)), {}) as (rooms, notice):
+    with equipped(Equipment(InterpreterChoice(python, is_forked=forked)), {}) as (rooms, notice):
         if notice:
             raise SystemExit(notice)
         yield rooms

@@ -24,9 +24,9 @@ from long_session import REPORT_SOURCE, ReadingLM, question_of
 
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.stopping import Stop
 from cellwright.store.blocks import BlockStore
 from cellwright.store.database import Database, open_database
@@ -104,9 +104,9 @@ def soak(turns: int, folder: Path) -> list[Stretch]:
     return found
 
 
-def _place(kernel: FreshKernel, runs: RunStore, blocks: BlockStore) -> Place:
+def _place(kernel: FreshKernel, runs: RunStore, blocks: BlockStore) -> RunContext:
     list(kernel.execute(CellRequest("prepare", REPORT_SOURCE), Stop(), lambda output: output))
-    return Place(kernel, runs, Redactor({}), "bench", blocks=blocks)
+    return RunContext(kernel, runs, Redactor({}), "bench", blocks=blocks)
 
 
 def main(words: Sequence[str] | None = None) -> int:

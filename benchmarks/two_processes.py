@@ -24,12 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.record.events import Event, ModelReplied, RunFinished, RunStarted
-from cellwright.record.messages import AssistantMessage
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import AssistantMessage, Parameters
 from cellwright.record.usage import Usage
-from cellwright.store.chat_claims import ChatBusyError
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
+from cellwright.store.process_claims import ChatBusyError
 from cellwright.store.runs import RunStore
 
 WORKERS = ("kernel", "server")

@@ -11,12 +11,19 @@ from fake_service import MODEL, FakeService, Script
 
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.openai import OpenAILM
-from cellwright.llm.pacing import Pace
-from cellwright.record.messages import Message, TextPart, UserMessage
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.llm.retries import WaitTimes
+from cellwright.record.messages import (
+    Manifest,
+    Message,
+    Parameters,
+    Prompt,
+    Reply,
+    TextPart,
+    UserMessage,
+)
 from cellwright.stopping import Stop
 
-QUICK = Pace(backoff_seconds=0.01)
+QUICK = WaitTimes(backoff_seconds=0.01)
 RUN_CELL = Manifest(
     "run_cell",
     "Run code.",
@@ -42,7 +49,7 @@ class Asked:
 
 @contextmanager
 def serving(
-    script: Script, *, pace: Pace = QUICK, **settings: Any
+    script: Script, *, pace: WaitTimes = QUICK, **settings: Any
 ) -> Iterator[tuple[FakeService, OpenAILM]]:
     """A fake service and a client of it; both are closed at the end."""
     with (

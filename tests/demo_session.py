@@ -15,7 +15,7 @@ from typing import Any
 
 from openai import OpenAI
 
-from cellwright.demo.analyst import Answer, next_answer
+from cellwright.demo.analyst import DemoReply, next_answer
 from cellwright.demo.server import DemoServer
 from cellwright.demo.wire import MODEL
 
@@ -151,7 +151,7 @@ def exchange(place: int, code: str, result: str) -> list[dict[str, Any]]:
     ]
 
 
-def after(prompt: str, *results: str, tools: frozenset[str] = RUN_CELL) -> Answer:
+def after(prompt: str, *results: str, tools: frozenset[str] = RUN_CELL) -> DemoReply:
     """The reply once the calls it asked for have had these results."""
     messages = [user(prompt)]
     for place, result in enumerate(results):
@@ -159,7 +159,7 @@ def after(prompt: str, *results: str, tools: frozenset[str] = RUN_CELL) -> Answe
     return next_answer(messages, tools)
 
 
-def code_of(answer: Answer) -> str:
+def code_of(answer: DemoReply) -> str:
     """The code a reply wants to run."""
     assert answer.call is not None, answer.text
     return answer.call.arguments["code"]

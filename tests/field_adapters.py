@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cellwright.llm.adapters.chat_fields import ChatFields
-from cellwright.llm.adapters.field_adapter import FieldAdapter
-from cellwright.llm.adapters.json_fields import JsonFields
-from cellwright.llm.adapters.xml_fields import XmlFields
+from cellwright.llm.adapters.json import JsonFields
+from cellwright.llm.adapters.signature_adapter import FieldAdapter
+from cellwright.llm.adapters.xml import XmlFields
 from cellwright.llm.signatures import MISSING, Field, Signature
 
 __all__ = [

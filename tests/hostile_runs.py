@@ -19,13 +19,13 @@ from cellwright.record.events import (
 )
 from cellwright.record.messages import (
     AssistantMessage,
+    Parameters,
     TextPart,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
 from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
-from cellwright.record.prompts import Parameters
 from cellwright.record.run_record import RunRecord
 
 MARKED = "document.documentElement.setAttribute('hacked','1')"

@@ -26,7 +26,9 @@ from cellwright.record.events import (
 )
 from cellwright.record.messages import (
     AssistantMessage,
+    Manifest,
     Message,
+    Parameters,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -40,7 +42,6 @@ from cellwright.record.outputs import (
     OutputMessage,
     StreamOutput,
 )
-from cellwright.record.prompts import Manifest, Parameters
 from cellwright.record.run_record import RecordedEvent, RunRecord, fold
 from cellwright.record.usage import Usage
 

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from cellwright.bench.sample_schema import sample_schema
+from cellwright.bench.results import sample_schema
 
 __all__ = ["SCHEMA_FILE", "schema_text"]
 

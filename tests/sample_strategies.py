@@ -19,8 +19,8 @@ from cellwright.exports.sample import (
     Score,
     ToolCalled,
     WrittenCell,
+    format_messages,
 )
-from cellwright.exports.sample_messages import format_messages
 from cellwright.record.content import Content
 from cellwright.record.messages import AssistantMessage, ImagePart, Message, TextPart, ToolCall
 from cellwright.record.outputs import Output, to_nbformat

@@ -10,7 +10,7 @@ import pytest
 from scripted_model import Answer, ScriptedLM, calls, says
 
 from cellwright.agent.loop import AgentParts, History, run
-from cellwright.agent.policy import Answer as Decision
+from cellwright.agent.policy import ApprovalAnswer as Decision
 from cellwright.agent.policy import Policy
 from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallerParts, ToolCaller
@@ -24,7 +24,7 @@ from cellwright.errors import (
 )
 from cellwright.kernels import Kernel
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.budget import Budget
+from cellwright.llm.budget import RunBudget
 from cellwright.record.content import ComponentOutput, Content, text
 from cellwright.record.events import (
     ApprovalAnswered,
@@ -39,13 +39,14 @@ from cellwright.record.events import (
 from cellwright.record.messages import (
     AssistantMessage,
     Message,
+    Parameters,
+    Prompt,
     SystemMessage,
     TextPart,
     ToolMessage,
     UserMessage,
     text_of,
 )
-from cellwright.record.prompts import Parameters, Prompt
 from cellwright.record.run_record import RecordedEvent
 from cellwright.settings import Limits, Mode
 from cellwright.stopping import Stop
@@ -170,7 +171,7 @@ class Harness:
         self.person = person or Person(Decision(True, "person"))
         policy = Policy(mode, self.person)
         registry = Registry([Echo(), Broken(), Submit(), Runs()])
-        budget = Budget(limits or Limits())
+        budget = RunBudget(limits or Limits())
         self.parts = AgentParts(
             lm=self.lm,
             adapter=NativeAdapter(),

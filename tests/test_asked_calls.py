@@ -10,7 +10,7 @@ import pytest
 from recorded_runs import analysis_run, record_of
 from test_agent import ListJournal
 
-from cellwright.agent.policy import LOADS, Answer, Policy
+from cellwright.agent.policy import LOADS, ApprovalAnswer, Policy
 from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.exports.evaluated_notebook import evaluated_page
@@ -18,7 +18,7 @@ from cellwright.exports.html import export as html_page
 from cellwright.exports.notebook import notebook as exported_notebook
 from cellwright.kernels import Kernel
 from cellwright.llm.adapters import ParsedCall
-from cellwright.llm.budget import Budget
+from cellwright.llm.budget import RunBudget
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.asked_calls import code_of, deed_of, words_of
 from cellwright.record.cells import Cell
@@ -32,7 +32,7 @@ from cellwright.record.events import (
     ToolStarted,
 )
 from cellwright.record.messages import ToolCall, text_of
-from cellwright.record.recorded_calls import RecordedCall
+from cellwright.record.run_record import RecordedCall
 from cellwright.session.replaying import RecordedApprover
 from cellwright.settings import Limits, Mode
 from cellwright.stopping import Stop
@@ -75,9 +75,9 @@ class Person:
     def __init__(self) -> None:
         self.asked: list[ToolStarted] = []
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         self.asked.append(call)
-        return Answer(True)
+        return ApprovalAnswer(True)
 
 
 def calling(
@@ -98,7 +98,7 @@ def calling(
         new_cell_id=lambda: "new",
     )
     tools = Registry([AddCell(seen), EditCell(seen), ArrangeCell(seen), Writes()])
-    parts = CallerParts(publisher, Budget(Limits()))
+    parts = CallerParts(publisher, RunBudget(Limits()))
     caller = ToolCaller(tools, Policy(mode, person), context, parts)
     call = ParsedCall(ToolCall("c1", name, "{}"), dict(arguments))
     return list(caller.call_all((call,))), person

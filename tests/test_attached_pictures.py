@@ -14,9 +14,9 @@ from PIL import Image
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.attachments import human_size
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -47,7 +47,7 @@ def kernel(folder: Path) -> Iterator[FreshKernel]:
 def asked(kernel: FreshKernel, model: str, *files: str) -> list[dict[str, Any]]:
     """The messages that the model was sent."""
     database = open_database(None)
-    place = Place(kernel, RunStore(database), Redactor({}), "cli")
+    place = RunContext(kernel, RunStore(database), Redactor({}), "cli")
     question = Question("What is in it?", Parameters(model), mode="auto", files=files)
     with FakeService([text("Seen.")]) as service:
         list(Conversation(place).ask(question, OpenAILM(service.settings())))

@@ -15,9 +15,8 @@ from cellwright.knowledge.block_vectors import BlockVectors
 from cellwright.knowledge.rank_fusion import fused
 from cellwright.llm.embedding import embedder_of
 from cellwright.record.events import RunFinished
-from cellwright.session import block_search
-from cellwright.session.block_search import BlockSearch
-from cellwright.session.standard_sources import Sources
+from cellwright.session import standard_sources as block_search
+from cellwright.session.standard_sources import BlockSearch, Sources
 from cellwright.settings import ServiceSettings, Settings
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.runs import RunStore

@@ -2,9 +2,8 @@ import contextlib
 
 import pytest
 
-from cellwright.llm.budget import STOP_AT, WINDOW, Budget, RepeatDetector
-from cellwright.record.messages import AssistantMessage
-from cellwright.record.prompts import Reply
+from cellwright.llm.budget import STOP_AT, WINDOW, RepeatDetector, RunBudget
+from cellwright.record.messages import AssistantMessage, Reply
 from cellwright.record.usage import Price, Usage
 from cellwright.settings import Limits
 
@@ -34,7 +33,7 @@ def test_each_limit_ends_the_run_and_says_how_to_raise_it(
     limits: Limits, cause: str, option: str
 ) -> None:
     clock = Clock()
-    budget = Budget(limits, Price(1.0, 1.0), clock)
+    budget = RunBudget(limits, Price(1.0, 1.0), clock)
     budget.add(reply())
     assert budget.exceeded() is None
     budget.add(reply())
@@ -46,7 +45,7 @@ def test_each_limit_ends_the_run_and_says_how_to_raise_it(
 
 
 def test_without_a_price_there_is_no_cost_and_no_cost_limit() -> None:
-    budget = Budget(Limits(cost_limit_dollars=0.0))
+    budget = RunBudget(Limits(cost_limit_dollars=0.0))
     assert budget.add(reply()) is None
     assert budget.cost_dollars is None
     assert budget.exceeded() is None
@@ -54,7 +53,7 @@ def test_without_a_price_there_is_no_cost_and_no_cost_limit() -> None:
 
 def test_waiting_for_the_user_is_no_time_of_the_run() -> None:
     clock = Clock()
-    budget = Budget(Limits(wall_seconds=10), clock=clock)
+    budget = RunBudget(Limits(wall_seconds=10), clock=clock)
     clock.now = 2.0
     with contextlib.suppress(KeyboardInterrupt), budget.waiting():
         clock.now = 600.0
@@ -66,7 +65,7 @@ def test_waiting_for_the_user_is_no_time_of_the_run() -> None:
 
 def test_the_remaining_time_never_falls_below_zero() -> None:
     clock = Clock()
-    budget = Budget(Limits(wall_seconds=5), clock=clock)
+    budget = RunBudget(Limits(wall_seconds=5), clock=clock)
     clock.now = 2.0
     assert budget.remaining_seconds() == 3.0
     clock.now = 9.0

@@ -9,25 +9,24 @@ import pytest
 from fakes import FakeKernel
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.record.messages import text_of
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, text_of
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[RunContext]:
     database = open_database(tmp_path / "runs.sqlite")
-    yield Place(FakeKernel(), RunStore(database), Redactor({}), "bench")
+    yield RunContext(FakeKernel(), RunStore(database), Redactor({}), "bench")
     database.close()
 
 
 @pytest.mark.parametrize("codes", [("a",), ("a", "b")], ids=["the same call", "two calls in turn"])
 def test_002_57_a_loop_is_warned_of_and_then_ends_the_run(
-    place: Place, codes: tuple[str, ...]
+    place: RunContext, codes: tuple[str, ...]
 ) -> None:
     rounds = [
         calls(("run_cell", {"code": codes[number % len(codes)]}), start=number)

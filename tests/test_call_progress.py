@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cellwright.agent.call_progress import CallProgress
 from cellwright.agent.publishing import Publisher
+from cellwright.agent.tool_calls import CallProgress
 from cellwright.record.events import Event, Notice, ToolProgress
 from cellwright.record.run_record import RecordedEvent
 from cellwright.text.redaction import Redactor

@@ -14,20 +14,18 @@ from fakes import FakeKernel
 from recorded_runs import record_of, started
 from scripted_model import ScriptedLM, says
 
-from cellwright.exports.sample_runs import run_of
-from cellwright.exports.sampling import sample_of
+from cellwright.exports.sampling import run_of, sample_of
 from cellwright.llm import LM
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import Event, Notice, RunStarted
-from cellwright.record.messages import TextPart, UserMessage, text_of
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, TextPart, UserMessage, text_of
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import OtherModel, replay, rerun
 from cellwright.session.run_facts import said_so_far
-from cellwright.store.chat_settings import filters_of, with_filters
+from cellwright.store.chat_rows import filters_of, with_filters
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -45,8 +43,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def place_of(database: Database, chat_id: str = "") -> Place:
-    return Place(FakeKernel(), RunStore(database), Redactor({}), "cli", chat_id=chat_id)
+def place_of(database: Database, chat_id: str = "") -> RunContext:
+    return RunContext(FakeKernel(), RunStore(database), Redactor({}), "cli", chat_id=chat_id)
 
 
 def ask(conversation: Conversation, lm: LM, **options: Any) -> tuple[list[Event], RunRecord]:

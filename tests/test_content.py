@@ -13,18 +13,20 @@ from jsonschema import Draft202012Validator
 from cellwright.errors import ToolError
 from cellwright.record import mime_text
 from cellwright.record.content import (
+    CONTENT_TYPES,
+    CONTEXT_MIME,
+    OUTPUT_MIME,
     ComponentOutput,
     Content,
     Metrics,
     content,
+    content_schema,
     for_model,
     for_person,
     metrics_of,
     text,
 )
-from cellwright.record.content_drawing import CONTEXT_MIME, OUTPUT_MIME
-from cellwright.record.content_types import CONTENT_TYPES, content_schema
-from cellwright.record.merging import merge, merged_metrics
+from cellwright.record.content_streams import merge, merged_metrics
 from cellwright.record.messages import ImagePart, TextPart
 from cellwright.record.usage import ModelUsage, Usage, model_usages
 from cellwright.record.values import from_dict, to_dict

@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.record.content import ComponentOutput, Content, content
-from cellwright.record.content_drawing import (
+from cellwright.record.content import (
+    CONTENT_TYPES,
     CONTEXT_MIME,
+    ComponentOutput,
+    Content,
     Drawn,
+    content,
     drawn_contents,
     progress_bar,
     source_links,
 )
-from cellwright.record.content_types import CONTENT_TYPES
 from cellwright.record.mime_text import bundle_text
 
 VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "mark": "bar"}

@@ -14,10 +14,10 @@ from fake_service import FakeService
 
 from cellwright.kernels.fresh import start_kernel
 from cellwright.llm.openai import OpenAILM
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.usage import estimate_tokens
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -58,7 +58,9 @@ def bodies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder: Path = tmp_path_factory.mktemp("economy")
     database = open_database(folder / "runs.sqlite")
     kernel = start_kernel(cwd=str(folder))
-    place = Place(kernel, RunStore(database), Redactor.from_environment(os.environ, ""), "bench")
+    place = RunContext(
+        kernel, RunStore(database), Redactor.from_environment(os.environ, ""), "bench"
+    )
     with FakeService(answers) as service:
         conversation = Conversation(place)
         model = OpenAILM(service.settings())

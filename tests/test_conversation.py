@@ -13,7 +13,7 @@ from fake_answers import Request, Wire
 from fake_service import Answer, FakeService, error, text, tool_call, tool_calls
 from kernels.lanes import process_of
 
-from cellwright.agent.policy import Answer as Answered
+from cellwright.agent.policy import ApprovalAnswer as Answered
 from cellwright.context.assemble import Quoted
 from cellwright.errors import SetupError
 from cellwright.kernels import CellRequest
@@ -21,13 +21,12 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import Event, Notice, RunFinished, RunStarted, ToolStarted
-from cellwright.record.messages import UserMessage, text_of
+from cellwright.record.messages import Parameters, UserMessage, text_of
 from cellwright.record.outputs import ErrorOutput, StreamOutput
-from cellwright.record.prompts import Parameters
 from cellwright.record.run_record import RecordedEvent, RunRecord, fold
 from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import OtherModel, compare, replay, rerun
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
@@ -66,20 +65,20 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 
 
 @pytest.fixture
-def place(kernel: FreshKernel, store: RunStore) -> Place:
-    return Place(kernel, store, Redactor({"SERVICE_TOKEN": "swordfish-swordfish"}), "cli")
+def place(kernel: FreshKernel, store: RunStore) -> RunContext:
+    return RunContext(kernel, store, Redactor({"SERVICE_TOKEN": "swordfish-swordfish"}), "cli")
 
 
 QUESTION = Question("Do it.", Parameters("scripted"), mode="auto")
 
 
-def last_record(place: Place) -> RunRecord:
+def last_record(place: RunContext) -> RunRecord:
     assert isinstance(place.store, RunStore)
     return place.store.record(place.store.resolve("last"))
 
 
 def ask(
-    place: Place,
+    place: RunContext,
     script: Sequence[Answer],
     question: Question = QUESTION,
     conversation: Conversation | None = None,
@@ -91,7 +90,9 @@ def ask(
     return place.store.record(talk.last_run_id)
 
 
-def test_the_model_runs_cells_and_the_record_holds_everything(place: Place, folder: Path) -> None:
+def test_the_model_runs_cells_and_the_record_holds_everything(
+    place: RunContext, folder: Path
+) -> None:
     question = replace(QUESTION, files=("sales.csv",), limits=Limits(step_limit=5))
     record = ask(
         place,
@@ -121,7 +122,7 @@ def test_the_model_runs_cells_and_the_record_holds_everything(place: Place, fold
     assert record.kernel["language"].lower() == "python"
 
 
-def test_variables_stay_and_the_next_question_knows_what_was_said(place: Place) -> None:
+def test_variables_stay_and_the_next_question_knows_what_was_said(place: RunContext) -> None:
     conversation = Conversation(place)
     first = ask(
         place,
@@ -141,7 +142,7 @@ def test_variables_stay_and_the_next_question_knows_what_was_said(place: Place) 
     assert second.start_executed[-1] == "answer = 41"
 
 
-def test_what_the_person_ran_meanwhile_is_told(place: Place, kernel: FreshKernel) -> None:
+def test_what_the_person_ran_meanwhile_is_told(place: RunContext, kernel: FreshKernel) -> None:
     conversation = Conversation(place)
     ask(place, [text("Hello.")], conversation=conversation)
     code = "theirs = [1, 2, 3]"
@@ -155,14 +156,16 @@ def test_what_the_person_ran_meanwhile_is_told(place: Place, kernel: FreshKernel
     assert "the person ran" in newest
 
 
-def test_a_missing_file_is_an_error_and_nothing_is_recorded(place: Place) -> None:
+def test_a_missing_file_is_an_error_and_nothing_is_recorded(place: RunContext) -> None:
     with pytest.raises(SetupError, match=r"'nope\.csv'"):
         ask(place, [], replace(QUESTION, files=("nope.csv",)))
     assert isinstance(place.store, RunStore)
     assert place.store.list() == ()
 
 
-def test_a_secret_reaches_neither_the_service_nor_the_record(place: Place, tmp_path: Path) -> None:
+def test_a_secret_reaches_neither_the_service_nor_the_record(
+    place: RunContext, tmp_path: Path
+) -> None:
     """Fault A17."""
     secret = "swordfish-swordfish"
     code = f"print('{secret[:9]}-' + '{secret[10:]}')"
@@ -178,7 +181,7 @@ def test_a_secret_reaches_neither_the_service_nor_the_record(place: Place, tmp_p
             assert secret.encode() not in file.read_bytes()
 
 
-def test_an_interrupt_before_the_first_request_ends_the_record(place: Place) -> None:
+def test_an_interrupt_before_the_first_request_ends_the_record(place: RunContext) -> None:
     conversation = Conversation(place)
     with FakeService([]) as service:
         events = conversation.ask(QUESTION, OpenAILM(service.settings()))
@@ -189,7 +192,9 @@ def test_an_interrupt_before_the_first_request_ends_the_record(place: Place) -> 
     assert place.store.record(conversation.last_run_id).status == "cancelled"
 
 
-def test_a_failure_before_the_first_request_ends_the_record_and_is_raised(place: Place) -> None:
+def test_a_failure_before_the_first_request_ends_the_record_and_is_raised(
+    place: RunContext,
+) -> None:
     conversation = Conversation(place)
     with FakeService([]) as service:
         events = conversation.ask(QUESTION, OpenAILM(service.settings()))
@@ -200,7 +205,7 @@ def test_a_failure_before_the_first_request_ends_the_record_and_is_raised(place:
     assert (record.status, record.cause) == ("task error", "internal")
 
 
-def test_a_conversation_can_move_to_another_place(place: Place, store: RunStore) -> None:
+def test_a_conversation_can_move_to_another_place(place: RunContext, store: RunStore) -> None:
     conversation = Conversation(place)
     ask(place, [text("One.")], conversation=conversation)
     conversation.move(replace(place, lane="panel"))
@@ -208,7 +213,7 @@ def test_a_conversation_can_move_to_another_place(place: Place, store: RunStore)
     assert (record.lane, record.earlier_messages) == ("panel", 3)
 
 
-def test_the_lanes_listener_hears_a_run_as_it_is_recorded(place: Place) -> None:
+def test_the_lanes_listener_hears_a_run_as_it_is_recorded(place: RunContext) -> None:
     heard: list[RecordedEvent] = []
     record = ask(
         replace(place, listener=lambda recorded: heard.extend(recorded)),
@@ -219,7 +224,7 @@ def test_the_lanes_listener_hears_a_run_as_it_is_recorded(place: Place) -> None:
     assert [item.sequence for item in kept] == list(range(1, len(kept) + 1))
 
 
-def test_what_the_person_put_beside_the_prompt_reaches_the_model(place: Place) -> None:
+def test_what_the_person_put_beside_the_prompt_reaches_the_model(place: RunContext) -> None:
     conversation = Conversation(place)
     ask(
         place,
@@ -239,7 +244,7 @@ def test_what_the_person_put_beside_the_prompt_reaches_the_model(place: Place) -
     assert "@missing" not in newest
 
 
-def test_a_plan_looks_and_changes_nothing(place: Place) -> None:
+def test_a_plan_looks_and_changes_nothing(place: RunContext) -> None:
     conversation = Conversation(place)
     book = MemoryNotebook()
     conversation.move(replace(place, notebook=book))
@@ -263,7 +268,7 @@ def test_a_plan_looks_and_changes_nothing(place: Place) -> None:
     assert "mode: no longer plan" in text_of(acted.messages[-2])
 
 
-def test_the_tools_follow_the_kind_of_notebook(place: Place) -> None:
+def test_the_tools_follow_the_kind_of_notebook(place: RunContext) -> None:
     conversation = Conversation(place)
     without = ask(place, [text("One.")], conversation=conversation)
     conversation.move(replace(place, notebook=MemoryNotebook()))
@@ -272,7 +277,7 @@ def test_the_tools_follow_the_kind_of_notebook(place: Place) -> None:
     assert "arrange_cell" in [tool.name for tool in editing.tools]
 
 
-def test_a_cell_the_model_deletes_is_gone_from_notebook_and_record(place: Place) -> None:
+def test_a_cell_the_model_deletes_is_gone_from_notebook_and_record(place: RunContext) -> None:
     book = MemoryNotebook()
     allowing = replace(place, notebook=book, approver=Allowing())
     record = ask(
@@ -293,7 +298,7 @@ def test_a_cell_the_model_deletes_is_gone_from_notebook_and_record(place: Place)
 
 
 def test_stop_while_the_persons_cell_is_waited_for_ends_the_run(
-    place: Place, kernel: FreshKernel
+    place: RunContext, kernel: FreshKernel
 ) -> None:
     person = kernel.process.client()
     person.start_channels(hb=False, stdin=False)
@@ -321,7 +326,9 @@ class TestAnotherKernel:
         with start_kernel(cwd=str(folder)) as kernel:
             yield kernel
 
-    def test_the_model_is_told_after_a_restart(self, place: Place, breakable: FreshKernel) -> None:
+    def test_the_model_is_told_after_a_restart(
+        self, place: RunContext, breakable: FreshKernel
+    ) -> None:
         """K15."""
         here = replace(place, kernel=breakable)
         conversation = Conversation(here)
@@ -339,7 +346,9 @@ class TestAnotherKernel:
         again = ask(here, [text("Same.")], conversation=conversation)
         assert "new kernel" not in text_of(again.messages[-2])
 
-    def test_the_model_is_told_after_a_move(self, place: Place, breakable: FreshKernel) -> None:
+    def test_the_model_is_told_after_a_move(
+        self, place: RunContext, breakable: FreshKernel
+    ) -> None:
         conversation = Conversation(place)
         ask(place, [text("One.")], conversation=conversation)
         conversation.move(replace(place, kernel=breakable))
@@ -347,7 +356,7 @@ class TestAnotherKernel:
         assert "new kernel" in text_of(record.messages[-2])
 
     def test_a_resumed_conversation_knows_whether_the_kernel_is_the_same(
-        self, place: Place, kernel: FreshKernel, breakable: FreshKernel
+        self, place: RunContext, kernel: FreshKernel, breakable: FreshKernel
     ) -> None:
         ask(place, [text("Hello.")])
         person = kernel.process.client()
@@ -372,7 +381,7 @@ class TestAnotherKernel:
         assert record.start_executed == ()
 
     def test_a_restart_in_the_middle_ends_the_run_and_the_next_one_works(
-        self, place: Place, breakable: FreshKernel
+        self, place: RunContext, breakable: FreshKernel
     ) -> None:
         """K15."""
         here = replace(place, kernel=breakable)
@@ -400,7 +409,7 @@ class TestAnotherKernel:
         assert "new kernel" in sent[-1]
 
     def test_a_restart_while_the_model_thinks_ends_the_run_before_the_next_cell(
-        self, place: Place, breakable: FreshKernel
+        self, place: RunContext, breakable: FreshKernel
     ) -> None:
         """K15."""
         here = replace(place, kernel=breakable)
@@ -421,13 +430,13 @@ class Allowing:
         return Answered(True)
 
 
-def test_cost_is_known_where_the_price_is(place: Place) -> None:
+def test_cost_is_known_where_the_price_is(place: RunContext) -> None:
     priced = replace(place, prices={"scripted": Price(1.0, 2.0)})
     assert ask(priced, [text("hi")]).cost_dollars is not None
     assert ask(place, [text("hi")]).cost_dollars is None
 
 
-def test_with_a_notebook_the_model_can_add_and_edit_cells(place: Place) -> None:
+def test_with_a_notebook_the_model_can_add_and_edit_cells(place: RunContext) -> None:
     book = MemoryNotebook()
     record = ask(
         replace(place, notebook=book),
@@ -444,7 +453,7 @@ def test_with_a_notebook_the_model_can_add_and_edit_cells(place: Place) -> None:
     assert book.cells()[1].outputs
 
 
-def test_a_notice_about_the_service_comes_first(place: Place) -> None:
+def test_a_notice_about_the_service_comes_first(place: RunContext) -> None:
     question = replace(QUESTION, notice="The demo model answers.")
     with FakeService([text("hi")]) as service:
         events = list(Conversation(place).ask(question, OpenAILM(service.settings())))
@@ -452,7 +461,7 @@ def test_a_notice_about_the_service_comes_first(place: Place) -> None:
     assert notices[0].text == "The demo model answers."
 
 
-def test_ask_mode_without_anybody_to_ask_refuses_and_tells_the_model(place: Place) -> None:
+def test_ask_mode_without_anybody_to_ask_refuses_and_tells_the_model(place: RunContext) -> None:
     record = ask(
         place,
         [tool_call("run_cell", {"code": "x = 1"}), text("I could not.")],
@@ -462,7 +471,7 @@ def test_ask_mode_without_anybody_to_ask_refuses_and_tells_the_model(place: Plac
     assert record.cells == ()
 
 
-def test_a_replay_needs_no_model_and_finds_no_difference(place: Place, folder: Path) -> None:
+def test_a_replay_needs_no_model_and_finds_no_difference(place: RunContext, folder: Path) -> None:
     script = [
         tool_call("run_cell", {"code": "import random\nvalue = 6 * 7\nprint(object())\nvalue"}),
         tool_call("run_cell", {"code": "value / 0"}, id="call_b"),
@@ -481,7 +490,7 @@ def test_a_replay_needs_no_model_and_finds_no_difference(place: Place, folder: P
     assert compare(recorded, replayed) == ()
 
 
-def test_a_replay_of_changed_data_reports_the_difference(place: Place, folder: Path) -> None:
+def test_a_replay_of_changed_data_reports_the_difference(place: RunContext, folder: Path) -> None:
     path = folder / "changing.txt"
     path.write_text("before")
     recorded = ask(
@@ -494,7 +503,9 @@ def test_a_replay_of_changed_data_reports_the_difference(place: Place, folder: P
     assert (found.recorded, found.replayed) == ("before", "after")
 
 
-def test_a_replay_starts_from_the_cells_the_run_started_from(place: Place, folder: Path) -> None:
+def test_a_replay_starts_from_the_cells_the_run_started_from(
+    place: RunContext, folder: Path
+) -> None:
     conversation = Conversation(place)
     ask(
         place,
@@ -516,14 +527,14 @@ def test_a_replay_starts_from_the_cells_the_run_started_from(place: Place, folde
     assert replayed.messages == recorded.messages
 
 
-def test_a_run_without_answers_cannot_be_replayed(place: Place) -> None:
+def test_a_run_without_answers_cannot_be_replayed(place: RunContext) -> None:
     recorded = ask(place, [error(401, "bad key")])
     assert recorded.status == "task error"
     with pytest.raises(SetupError, match=recorded.run_id):
         replay(recorded, place)
 
 
-def test_a_rerun_asks_another_model_the_same_question(place: Place) -> None:
+def test_a_rerun_asks_another_model_the_same_question(place: RunContext) -> None:
     recorded = ask(place, [tool_call("run_cell", {"code": "x = 1"}), text("first")])
     with FakeService([text("second")]) as service:
         other = OtherModel(OpenAILM(service.settings()), Parameters("other"), service.base_url)

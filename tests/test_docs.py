@@ -11,7 +11,7 @@ import pytest
 from cellwright.cli import make_parser
 from cellwright.record.events import RunStatus
 from cellwright_magics.arguments import OPTIONS
-from cellwright_magics.commands import COMMANDS, Command
+from cellwright_magics.commands import COMMANDS, MagicCommand
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def test_every_option_of_the_magic_is_described(option: object) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.usage)
-def test_every_command_of_the_magic_is_described(command: Command) -> None:
+def test_every_command_of_the_magic_is_described(command: MagicCommand) -> None:
     mark = "/" if command.takes_text else ""
     assert re.search(rf"`(%agent )?{mark}{command.name}\b", MAGICS)
     assert all(option in MAGICS for option in command.option_names())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cellwright.server.configuration import Cellwright
-from cellwright.server.openapi import operations
+from cellwright.server.openapi_routes import operations
 from cellwright.server.table import load_all_routes
 
 ROOT = Path(__file__).parent.parent

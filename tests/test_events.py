@@ -12,8 +12,7 @@ from event_strategies import events
 from hypothesis import given, settings
 from recorded_runs import analysis_run
 
-from cellwright.record.event_schema import json_schema
-from cellwright.record.events import EVENT_CLASSES, Event
+from cellwright.record.events import EVENT_CLASSES, Event, json_schema
 from cellwright.record.values import to_dict
 
 

@@ -13,16 +13,14 @@ from scripted_model import Answer, ScriptedLM, calls, says
 from cellwright.context.assemble import Quoted
 from cellwright.context.blocks import MemoryBlocks, Recalled
 from cellwright.context.roles import message_as
-from cellwright.context.sizes import total_tokens
-from cellwright.context.summary import is_summary
+from cellwright.context.turns import is_summary, total_tokens
 from cellwright.errors import LMContextError
 from cellwright.llm import Capabilities
 from cellwright.record.events import Event, HistoryCompacted, ModelAsked, Notice, RunFinished
-from cellwright.record.messages import TextPart, ToolMessage, UserMessage, text_of
+from cellwright.record.messages import Parameters, TextPart, ToolMessage, UserMessage, text_of
 from cellwright.record.outputs import StreamOutput
-from cellwright.record.prompts import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -43,11 +41,11 @@ class SmallLM(ScriptedLM):
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[RunContext]:
     database = open_database(tmp_path / "runs.sqlite")
     played = Played((StreamOutput("stdout", LONG),))
     kernel = FakeKernel({f"long({number})": played for number in range(9)})
-    yield Place(kernel, RunStore(database), Redactor({}), "bench")
+    yield RunContext(kernel, RunStore(database), Redactor({}), "bench")
     database.close()
 
 
@@ -56,7 +54,7 @@ def ask(conversation: Conversation, model: ScriptedLM, prompt: str = "Go on.") -
     return list(conversation.ask(question, model))
 
 
-def test_002_60_results_of_one_long_run_are_cut_before_they_are_too_much(place: Place) -> None:
+def test_002_60_results_of_one_long_run_are_cut_before_they_are_too_much(place: RunContext) -> None:
     cells = [calls(("run_cell", {"code": f"long({n})"}), start=n) for n in range(9)]
     model = SmallLM([*cells, says("Done.")], 12_000)
     conversation = Conversation(place)
@@ -71,7 +69,7 @@ def test_002_60_results_of_one_long_run_are_cut_before_they_are_too_much(place: 
     assert len([m for m in record.messages if m.role == "tool"]) == 9
 
 
-def test_a_request_that_the_service_refuses_is_sent_shorter(place: Place) -> None:
+def test_a_request_that_the_service_refuses_is_sent_shorter(place: RunContext) -> None:
     refused = LMContextError("too long")
     model = SmallLM([calls(CELL), calls(CELL, start=1), refused, says("Done.")], 100_000)
     events = ask(Conversation(place), model)
@@ -81,7 +79,7 @@ def test_a_request_that_the_service_refuses_is_sent_shorter(place: Place) -> Non
     assert sizes[-1] < sizes[-2]
 
 
-def test_a_step_between_runs_is_recorded_with_its_summary_and_the_tools(place: Place) -> None:
+def test_a_step_between_runs_is_recorded_with_its_summary_and_the_tools(place: RunContext) -> None:
     conversation = Conversation(place)
     summed: list[HistoryCompacted] = []
     for turn in range(12):
@@ -101,7 +99,7 @@ def test_a_step_between_runs_is_recorded_with_its_summary_and_the_tools(place: P
 
 
 def test_002_63_an_old_turn_comes_back_beside_a_question_that_is_like_it_and_only_once(
-    place: Place,
+    place: RunContext,
 ) -> None:
     conversation = Conversation(place)
     ask(conversation, SmallLM([says("Noted.")], 12_000), "The table is called kunden_stamm.")
@@ -125,7 +123,7 @@ class HalfBlindShelf(MemoryBlocks):
         return replace(super().find(chat_id, query, without), problem="Words alone were looked for")
 
 
-def test_002_63_what_could_not_be_looked_for_is_told_and_ends_no_run(place: Place) -> None:
+def test_002_63_what_could_not_be_looked_for_is_told_and_ends_no_run(place: RunContext) -> None:
     conversation = Conversation(replace(place, blocks=HalfBlindShelf()))
     ask(conversation, SmallLM([says("Noted.")], 12_000), "The table is called kunden_stamm.")
     for turn in range(12):
@@ -140,7 +138,7 @@ def test_002_63_what_could_not_be_looked_for_is_told_and_ends_no_run(place: Plac
     assert events[-1].status == "completed"
 
 
-def test_what_a_person_puts_beside_the_question_counts_for_the_window(place: Place) -> None:
+def test_what_a_person_puts_beside_the_question_counts_for_the_window(place: RunContext) -> None:
     conversation = Conversation(place)
     for turn in range(4):
         ask(conversation, SmallLM([says("words " * 900)], 12_000), f"Question {turn}?")
@@ -150,7 +148,7 @@ def test_what_a_person_puts_beside_the_question_counts_for_the_window(place: Pla
     assert any(isinstance(event, HistoryCompacted) for event in events)
 
 
-def test_a_question_that_is_asked_as_it_was_sent_changes_nothing(place: Place) -> None:
+def test_a_question_that_is_asked_as_it_was_sent_changes_nothing(place: RunContext) -> None:
     conversation = Conversation(place)
     conversation.resume(tuple(message_as("user", (TextPart("x" * 90_000),)) for _ in range(1)))
     message = UserMessage((TextPart("Again."),))
@@ -161,7 +159,7 @@ def test_a_question_that_is_asked_as_it_was_sent_changes_nothing(place: Place) -
 
 
 def test_002_53_a_result_without_its_call_is_left_out_and_the_person_is_told_once(
-    place: Place,
+    place: RunContext,
 ) -> None:
     conversation = Conversation(place)
     orphan = ToolMessage("gone_1", "run_cell", (TextPart("seen"),))

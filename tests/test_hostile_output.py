@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cellwright.commands.progress import output_lines
-from cellwright.exports.ansi import ansi_html
+from cellwright.commands.workplace import output_lines
+from cellwright.exports.html_contents import ansi_html
 from cellwright.record.mime_text import bundle_text
 from cellwright.record.outputs import StreamOutput, fold
 from cellwright.text.cleaning import clean

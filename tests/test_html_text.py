@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.text.html import html_text
+from cellwright.text.cleaning import html_text
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from fakes import FakeKernel, Played
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.outputs import StreamOutput
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place
+from cellwright.session.questions import RunContext
 from cellwright.store.blocks import BlockStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -55,7 +55,7 @@ def session(benchmark: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> 
         for turn in range(1, TURNS + 1)
         if turn != benchmark.FACT_TURN
     }
-    place = Place(
+    place = RunContext(
         FakeKernel(cells),
         RunStore(database),
         Redactor({}),

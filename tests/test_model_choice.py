@@ -18,35 +18,35 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.session.model_choice import Window, choose_model, models_like, unseen_pictures
+from cellwright.session.services import RequestWindow, choose_model, models_like, unseen_pictures
 from cellwright.settings import ServiceSettings, Settings, from_env
 
 SETTINGS = Settings(
     ServiceSettings("http://box/v1", model="small"), vision_model="seeing", long_model="long"
 )
 PICTURE = ImagePart("image/png", "aGk=")
-LONG = Window(size_bytes=100_001)
-SEEN = Window(has_pictures=True)
+LONG = RequestWindow(size_bytes=100_001)
+SEEN = RequestWindow(has_pictures=True)
 
 
 @pytest.mark.parametrize(
     ("window", "model"),
     [
-        (Window(), ""),
-        (Window(size_bytes=100_000), ""),
+        (RequestWindow(), ""),
+        (RequestWindow(size_bytes=100_000), ""),
         (LONG, "long"),
         (SEEN, "seeing"),
-        (Window(has_pictures=True, size_bytes=500_000), "seeing"),
+        (RequestWindow(has_pictures=True, size_bytes=500_000), "seeing"),
     ],
 )
-def test_002_50_auto_means_what_the_question_needs(window: Window, model: str) -> None:
+def test_002_50_auto_means_what_the_question_needs(window: RequestWindow, model: str) -> None:
     found = choose_model("auto", SETTINGS, window)
     assert found.model == model
     assert found.notice.startswith(model)
 
 
 def test_002_50_a_model_that_was_named_is_never_switched() -> None:
-    for window in (Window(), SEEN, LONG, Window(size_bytes=2_000_000)):
+    for window in (RequestWindow(), SEEN, LONG, RequestWindow(size_bytes=2_000_000)):
         assert choose_model("mine", SETTINGS, window).model == "mine"
         assert choose_model("", SETTINGS, window).model == ""
 
@@ -64,9 +64,9 @@ def test_002_50_without_a_model_that_sees_the_person_is_told() -> None:
 
 
 def test_002_50_too_much_for_any_model_is_an_error() -> None:
-    assert choose_model("auto", SETTINGS, Window(size_bytes=1_000_000)).model == "long"
+    assert choose_model("auto", SETTINGS, RequestWindow(size_bytes=1_000_000)).model == "long"
     with pytest.raises(SetupError, match="1,000,001 bytes"):
-        choose_model("auto", SETTINGS, Window(size_bytes=1_000_001))
+        choose_model("auto", SETTINGS, RequestWindow(size_bytes=1_000_001))
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -75,18 +75,20 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 def test_002_50_a_picture_of_an_old_turn_is_in_the_window() -> None:
     old = UserMessage((TextPart("见"), PICTURE))
     said = (SystemMessage("x" * 999), old, AssistantMessage("ok"))
-    assert Window.of("Hi", (), said) == Window(has_pictures=True, size_bytes=2 + 3 + 2)
+    assert RequestWindow.of("Hi", (), said) == RequestWindow(
+        has_pictures=True, size_bytes=2 + 3 + 2
+    )
     drawn = ToolMessage("c", "run_cell", (PICTURE,))
-    assert Window.of("Hi", (), (drawn,)).has_pictures
+    assert RequestWindow.of("Hi", (), (drawn,)).has_pictures
 
 
 def test_002_50_a_file_is_a_picture_by_what_is_in_it(tmp_path: Path) -> None:
     for name, data in {"uploaded": PNG, "words.png": b"words", "empty.png": b""}.items():
         (tmp_path / name).write_bytes(data)
-    assert Window.of("Hi", [str(tmp_path / "uploaded")]).has_pictures
+    assert RequestWindow.of("Hi", [str(tmp_path / "uploaded")]).has_pictures
     os.mkfifo(tmp_path / "pipe.png")  # reading it would wait for ever
     for name in ("words.png", "empty.png", "missing.png", "pipe.png"):
-        assert not Window.of("Hi", [str(tmp_path / name)]).has_pictures
+        assert not RequestWindow.of("Hi", [str(tmp_path / name)]).has_pictures
 
 
 def test_002_50_a_named_model_that_does_not_see_is_told_of(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from cellwright.errors import LMContextError, SetupError
 from cellwright.llm import Capabilities
-from cellwright.llm.learned import Learned
+from cellwright.llm.capabilities import Learned
 from cellwright.settings import ModelSettings, Settings, from_env, settings_of
 
 WANTED = {"system_position": "last", "system_notes": "in_place"}

@@ -14,8 +14,7 @@ from fakes import FakeKernel
 from scripted_model import ScriptedLM, says
 
 from cellwright.context.pins import PinnedTurn
-from cellwright.context.sizes import total_tokens
-from cellwright.context.turns import opening_of
+from cellwright.context.turns import opening_of, total_tokens
 from cellwright.errors import LMContextError
 from cellwright.llm import Capabilities
 from cellwright.llm.openai import OpenAILM
@@ -23,14 +22,14 @@ from cellwright.record.events import Event, HistoryCompacted, Notice, RunFinishe
 from cellwright.record.messages import (
     AssistantMessage,
     Message,
+    Parameters,
     SystemMessage,
     TextPart,
     UserMessage,
     text_of,
 )
-from cellwright.record.prompts import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.resuming import is_behind, resumed, with_notes
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
@@ -90,7 +89,7 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
     database = open_database(tmp_path / "runs.sqlite")
     chats = ChatStore(database)
     chat = chats.create().chat_id
-    place = Place(FakeKernel(), RunStore(database), Redactor({}), "panel")
+    place = RunContext(FakeKernel(), RunStore(database), Redactor({}), "panel")
     place = replace(place, chat_id=chat, blocks=BlockStore(database))
     with FakeService(reacting) as service:
         yield Talk(service, SmallLM(service.settings()), chats, Conversation(place), chat)

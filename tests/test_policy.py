@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.agent.command_risks import CodeRisk
-from cellwright.agent.policy import RISKS, Answer, Assessment, Policy, assess, decide
+from cellwright.agent.policy import RISKS, ApprovalAnswer, Assessment, Policy, assess, decide
 from cellwright.record.content import text
 from cellwright.record.events import ToolStarted
 from cellwright.settings import Mode
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 from cellwright.tools.cell_running import SeenCells
-from cellwright.tools.finish import Submit
-from cellwright.tools.kernel import InstallPackage
 from cellwright.tools.notebook import AddCell, EditCell, RunCell
+from cellwright.tools.standard import InstallPackage, Submit
 
 Kind = Literal["allow", "ask", "refuse"]
 GUARDED = CodeRisk("destroy", "touches guarded files", always_ask=True)
@@ -140,11 +139,11 @@ def test_the_person_reads_what_gave_a_call_away() -> None:
 class Person:
     """Answers what was prepared and remembers what was asked."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: ApprovalAnswer) -> None:
         self.answer = answer
         self.asked: list[str] = []
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """The prepared answer."""
         self.asked.append(f"{call.name}: {reason}")
         return self.answer
@@ -154,7 +153,7 @@ CALL = ToolStarted("1", "run_cell", {"code": "x"}, "run x", "execute")
 
 
 def test_the_person_is_asked_with_the_reason() -> None:
-    person = Person(Answer(True))
+    person = Person(ApprovalAnswer(True))
     policy = Policy("ask", person)
     tool = RunCell(SeenCells())
     decision = policy.decide(tool, {"code": "x"})
@@ -167,8 +166,8 @@ def test_the_person_is_asked_with_the_reason() -> None:
 def test_allowing_for_the_session_is_remembered_across_runs() -> None:
     trusted: set[str] = set()
     tool = RunCell(SeenCells())
-    Policy("ask", Person(Answer(True, for_session=True)), trusted).ask(CALL, "")
-    later = Policy("ask", Person(Answer(False)), trusted)
+    Policy("ask", Person(ApprovalAnswer(True, for_session=True)), trusted).ask(CALL, "")
+    later = Policy("ask", Person(ApprovalAnswer(False)), trusted)
     assert later.decide(tool, {"code": "x"}).kind == "allow"
     assert later.decide(tool, {"code": "!rm x"}).kind == "ask"
 
@@ -178,14 +177,14 @@ def test_allowing_edits_for_the_session_allows_no_runs() -> None:
     tool = EditCell(SeenCells())
     edit = {"cell_id": "a", "source": "x = 1"}
     call = ToolStarted("1", "edit_cell", edit, "edit cell", "edit")
-    Policy("ask", Person(Answer(True, for_session=True)), trusted).ask(call, "")
-    later = Policy("ask", Person(Answer(False)), trusted)
+    Policy("ask", Person(ApprovalAnswer(True, for_session=True)), trusted).ask(call, "")
+    later = Policy("ask", Person(ApprovalAnswer(False)), trusted)
     assert later.decide(tool, edit).kind == "allow"
     assert later.decide(tool, {**edit, "run": True}).kind == "ask"
 
 
 def test_a_refusal_is_never_remembered_as_trust() -> None:
-    policy = Policy("ask", Person(Answer(False, for_session=True)))
+    policy = Policy("ask", Person(ApprovalAnswer(False, for_session=True)))
     assert not policy.ask(CALL, "").allowed
     assert policy.trusted == set()
 

@@ -49,11 +49,16 @@ from cellwright.record.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, text_of
+from cellwright.record.messages import (
+    AssistantMessage,
+    Parameters,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    text_of,
+)
 from cellwright.record.outputs import DisplayData, DisplayUpdate, ExecuteResult, StreamOutput
-from cellwright.record.prompts import Parameters
-from cellwright.record.recorded_calls import RecordedCall
-from cellwright.record.run_record import RecordedEvent, RunRecord, fold
+from cellwright.record.run_record import RecordedCall, RecordedEvent, RunRecord, fold
 from cellwright.record.usage import Usage
 
 

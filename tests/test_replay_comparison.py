@@ -1,10 +1,9 @@
 import pytest
 
 from cellwright.record.cells import Execution
+from cellwright.record.messages import Parameters
 from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, Output, StreamOutput
-from cellwright.record.prompts import Parameters
-from cellwright.record.recorded_cells import RecordedExecution
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedExecution, RunRecord
 from cellwright.session.replaying import compare
 
 

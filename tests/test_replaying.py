@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fake_service import Answer, FakeService, text, tool_call
 
-from cellwright.agent.policy import Answer as Said
+from cellwright.agent.policy import ApprovalAnswer as Said
 from cellwright.agent.typed_answers import TypedAnswers
 from cellwright.commands.repeating import difference_lines
 from cellwright.kernels import CellRequest, Kernel
@@ -19,11 +19,10 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Signature
 from cellwright.record.events import Event, RunStarted, RunStatus, ToolStarted
-from cellwright.record.prompts import Parameters
-from cellwright.record.recorded_calls import RecordedCall
-from cellwright.record.run_record import RunRecord
+from cellwright.record.messages import Parameters
+from cellwright.record.run_record import RecordedCall, RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import Difference, OtherModel, compare, replay, rerun
 from cellwright.session.run import Run
 from cellwright.settings import Mode
@@ -31,7 +30,7 @@ from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
-from cellwright_magics.repeating import ReplayedRun
+from cellwright_magics.command_running import ReplayedRun
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 DOUBLE = "def double(n: int) -> int:\n    'Twice as much.'\n    return 2 * n"
@@ -57,7 +56,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[FreshKern
 class Desk:
     """Where runs are recorded and done again."""
 
-    place: Place
+    place: RunContext
     fresh: FreshKernel
 
     def ask(
@@ -92,7 +91,7 @@ def desk(kernels: list[FreshKernel], tmp_path: Path) -> Iterator[Desk]:
     for kernel in kernels:
         run(kernel, "%reset -f\nfrom cellwright.tools.live_registry import LIVE\nLIVE.clear()")
     database = open_database(tmp_path / "runs.sqlite")
-    yield Desk(Place(recording, RunStore(database), Redactor({}), "cli"), fresh)
+    yield Desk(RunContext(recording, RunStore(database), Redactor({}), "cli"), fresh)
     database.close()
 
 

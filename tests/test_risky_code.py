@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from cellwright.agent.code_risks import code_risks
-from cellwright.agent.policy import Answer, Policy
+from cellwright.agent.policy import ApprovalAnswer, Policy
 from cellwright.record.events import ToolStarted
 from cellwright.tools.cell_running import SeenCells
 from cellwright.tools.notebook import RunCell
@@ -226,7 +226,7 @@ def asks(code: str) -> bool:
 
 
 class _Nobody:
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         raise AssertionError("only the decision is asked for")
 
 

@@ -7,12 +7,9 @@ from dataclasses import replace
 import pytest
 
 from cellwright.record.cells import Cell, Execution
-from cellwright.record.messages import SystemMessage
+from cellwright.record.messages import Parameters, SystemMessage
 from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
-from cellwright.record.prompts import Parameters
-from cellwright.record.recorded_calls import RecordedStep
-from cellwright.record.recorded_cells import RecordedCell
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedCell, RecordedStep, RunRecord
 from cellwright.record.usage import Usage
 from cellwright.session.run import Run
 

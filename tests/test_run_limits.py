@@ -13,17 +13,23 @@ from scripted_model import Answer, calls, says
 from test_agent import Harness
 
 from cellwright.demo.transcript import read_conversation
-from cellwright.llm.budget import Budget, LimitReached
+from cellwright.llm.budget import LimitReached, RunBudget
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.content import text
 from cellwright.record.events import ToolFinished
-from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, UserMessage, text_of
-from cellwright.record.prompts import Parameters, Prompt
+from cellwright.record.messages import (
+    AssistantMessage,
+    Parameters,
+    Prompt,
+    TextPart,
+    ToolCall,
+    UserMessage,
+    text_of,
+)
 from cellwright.settings import Limits, ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.tools import Component, ToolContext, ToolYield
-from cellwright.tools.registry import Registry
-from cellwright.tools.sources import ToolSource, within_caps
+from cellwright.tools.registry import Registry, ToolSource, within_caps
 
 NOTE = "Notice: 9 of 12 steps are used, 3 are left."
 
@@ -58,7 +64,7 @@ def test_x_14_at_three_quarters_the_model_is_told_how_many_are_left_once() -> No
 
 @pytest.mark.parametrize(("limit", "steps"), [(3, ()), (4, (3,)), (8, (6,)), (10, (8,))])
 def test_x_14_short_runs_are_told_nothing(limit: int, steps: tuple[int, ...]) -> None:
-    budget = Budget(Limits(step_limit=limit))
+    budget = RunBudget(Limits(step_limit=limit))
     noted = []
     for step in range(1, limit + 1):
         budget.add(says("x"))

@@ -11,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-from cellwright.text.safe_inline import as_text, safe_inline
-from cellwright.text.safe_links import host_of, safe_link
-from cellwright.text.safe_markdown import fenced, plain_text, safe_markdown
+from cellwright.text.safe_markdown import (
+    as_text,
+    fenced,
+    host_of,
+    plain_text,
+    safe_inline,
+    safe_link,
+    safe_markdown,
+)
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
 ALLOWED_TAG = re.compile(

@@ -11,16 +11,19 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.assistants import Assistant
 from cellwright.assistants.scenes import Scene, When
-from cellwright.context.turn_sources import Turn
+from cellwright.context.turn_sources import SourceQuestion
 from cellwright.errors import LMConnectionError, RunCancelled
 from cellwright.record.events import Notice, RunFinished
-from cellwright.record.messages import text_of
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, text_of
 from cellwright.record.usage import Usage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
-from cellwright.session.scene_classifier import PAUSE_SECONDS, SceneClassifier, classifier_of
-from cellwright.session.scene_source import SceneSource
+from cellwright.session.questions import Question, RunContext
+from cellwright.session.scene_source import (
+    PAUSE_SECONDS,
+    SceneClassifier,
+    SceneSource,
+    classifier_of,
+)
 from cellwright.settings import ServiceSettings, Settings, from_env
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -55,7 +58,7 @@ def said(label: str, confidence: object) -> str:
 def asked(model: ScriptedLM, prompt: str = "Verse for spring, please", **more: str) -> list[str]:
     """What the model is told beside a question."""
     source = SceneSource(SceneClassifier(model, "small"))
-    found = source.look_up(Turn(prompt, "c", assistant=WRITER, **more))  # type: ignore[arg-type]
+    found = source.look_up(SourceQuestion(prompt, "c", assistant=WRITER, **more))  # type: ignore[arg-type]
     return [block.text for block in found.blocks]
 
 
@@ -102,7 +105,7 @@ def test_13_12_what_was_said_does_not_leave_its_envelope() -> None:
 def test_002_98_without_labels_nobody_is_asked(scenes: tuple[Scene, ...]) -> None:
     model = ScriptedLM([])
     source = SceneSource(SceneClassifier(model, "small"))
-    found = source.look_up(Turn("hello", "c", assistant=Assistant("a", scenes=scenes)))
+    found = source.look_up(SourceQuestion("hello", "c", assistant=Assistant("a", scenes=scenes)))
     assert (found.blocks, found.notices, found.problems) == ((), (), ())
     assert model.prompts == []
 
@@ -112,7 +115,7 @@ def test_002_98_a_classifier_that_is_down_chooses_nothing_and_is_left_alone_for_
     broken = LMConnectionError("nobody answers")
     model = ScriptedLM([broken, says("no fields"), says(said("poems", 1))])
     source = SceneSource(SceneClassifier(model, "small", clock))
-    turn = Turn("Verse, please", "c", assistant=WRITER)
+    turn = SourceQuestion("Verse, please", "c", assistant=WRITER)
     (problem,) = source.look_up(turn).problems
     assert problem.startswith("small did not say which scene fits: ")
     assert problem.endswith("Rules alone choose for a minute.")
@@ -135,7 +138,7 @@ def test_002_98_what_the_choice_cost_counts_for_the_run(tmp_path: Path) -> None:
     database = open_database(tmp_path / "runs.sqlite")
     store = RunStore(database)
     source = SceneSource(SceneClassifier(ScriptedLM([says(said("poems", 0.8))]), "small"))
-    place = Place(FakeKernel(), store, Redactor({}), "magic", sources=(source,))
+    place = RunContext(FakeKernel(), store, Redactor({}), "magic", sources=(source,))
     question = Question("Verse, please", Parameters("big"), assistant=WRITER)
     model = ScriptedLM([says("Roses are red.")])
     events = list(Conversation(place).ask(question, model))

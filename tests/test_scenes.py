@@ -17,7 +17,7 @@ from cellwright.assistants.scenes import (
     choose_scene,
     imported_names,
 )
-from cellwright.context.turn_sources import Turn
+from cellwright.context.turn_sources import SourceQuestion
 from cellwright.session.scene_source import SceneSource
 
 DATA, PLOT, DEBUG = Scene("data", "D"), Scene("plotting", "P"), Scene("debug", "B")
@@ -89,7 +89,7 @@ def test_002_13_when_a_scene_is_chosen_is_read_from_its_file(tmp_path: Path) -> 
 
 def test_002_98_an_assistant_without_scenes_gets_none_and_nobody_is_asked() -> None:
     assert choose_scene((), Situation("plot it")) is None
-    found = SceneSource().look_up(Turn("plot it", "c", assistant=Assistant("plain")))
+    found = SceneSource().look_up(SourceQuestion("plot it", "c", assistant=Assistant("plain")))
     assert (found.blocks, found.notices, found.problems) == ((), (), ())
     assert SceneSource().components() == ()
 
@@ -158,7 +158,7 @@ def test_packages_are_found_in_the_cells_that_import_them() -> None:
 
 def test_002_98_the_scene_is_told_the_model_at_the_end_and_its_choice_shown() -> None:
     assistant = Assistant("analyst", scenes=ALL)
-    found = SceneSource().look_up(Turn("Plot it", "c", assistant=assistant))
+    found = SceneSource().look_up(SourceQuestion("Plot it", "c", assistant=assistant))
     (block,) = found.blocks
     assert (block.label, block.text) == ("how to answer this time (scene plotting)", "P")
     assert found.notices == ("Scene 'plotting' of analyst: the prompt says 'Plot'.",)

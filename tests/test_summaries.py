@@ -23,7 +23,7 @@ from cellwright.record.outputs import (
 )
 from cellwright.text.truncation import token_count
 from cellwright.tools import ToolLimits
-from cellwright.tools.summaries import Summary, summarise
+from cellwright.tools.summaries import OutputSummary, summarise
 
 LIMITS = ToolLimits()
 OK = Execution("ok", 0.1)
@@ -40,7 +40,7 @@ def read(*outputs: Output, execution: Execution | None = OK) -> str:
     return words(summarise(outputs, execution, LIMITS, name="c1"))
 
 
-def words(summary: Summary) -> str:
+def words(summary: OutputSummary) -> str:
     (first, *_) = summary.parts
     assert isinstance(first, TextPart)
     return first.text

@@ -12,10 +12,10 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.agent.tool_offer import ToolOffer
 from cellwright.record.events import ModelAsked, Notice
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.values import to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -51,7 +51,7 @@ def left_out(events: list[Any]) -> list[str]:
 def test_x_13_the_person_and_the_record_are_told_which_tools_are_left_out(
     store: RunStore,
 ) -> None:
-    conversation = Conversation(Place(kernel(66, BROKEN), store, Redactor({}), "cli"))
+    conversation = Conversation(RunContext(kernel(66, BROKEN), store, Redactor({}), "cli"))
     shown = ask(conversation)
     recorded = [item.event for item in store.events(conversation.last_run_id)]
     for events in (shown, recorded):
@@ -68,7 +68,7 @@ def test_x_13_the_person_and_the_record_are_told_which_tools_are_left_out(
 
 
 def test_x_13_it_is_told_once_and_again_when_something_changes(store: RunStore) -> None:
-    place = Place(kernel(1, BROKEN), store, Redactor({}), "cli")
+    place = RunContext(kernel(1, BROKEN), store, Redactor({}), "cli")
     conversation = Conversation(place)
     assert left_out(ask(conversation)) == [SAID]
     assert left_out(ask(conversation)) == []

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from cellwright.llm.openai_format import tool_to_openai
-from cellwright.llm.tool_schemas import (
+from cellwright.llm.openai_format import (
     accepted_schema,
     choice_in_words,
     flattened,
     missing_definitions,
+    tool_to_openai,
     without_references,
 )
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import Manifest
 
 IMAGE = {"type": "string", "description": "A picture."}
 CHOICE = {

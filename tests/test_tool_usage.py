@@ -9,14 +9,14 @@ from fakes import FakeKernel, Played
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.errors import SetupError
-from cellwright.llm.budget import Budget
+from cellwright.llm.budget import RunBudget
 from cellwright.record.events import Notice, RunStarted
+from cellwright.record.messages import Parameters
 from cellwright.record.outputs import DisplayData
-from cellwright.record.prompts import Parameters
 from cellwright.record.usage import ModelUsage, Price, Usage
 from cellwright.record.values import to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import OtherModel, rerun
 from cellwright.session.run import Run
 from cellwright.settings import Limits
@@ -49,7 +49,7 @@ def store() -> Iterator[RunStore]:
 def conversation(store: RunStore) -> Conversation:
     prices = {"scripted": Price(1.0, 1.0), "dear": Price(10.0, 10.0)}
     return Conversation(
-        Place(translating(), store, Redactor({}), "cli", prices=prices, user_id="ann")
+        RunContext(translating(), store, Redactor({}), "cli", prices=prices, user_id="ann")
     )
 
 
@@ -83,7 +83,7 @@ def test_000_14_a_tool_that_spends_too_much_ends_the_run(
 
 
 def test_usage_of_an_unknown_price_counts_as_tokens_alone() -> None:
-    budget = Budget(Limits())
+    budget = RunBudget(Limits())
     budget.add_of_tools([ModelUsage("x", Usage(3, 1)), ModelUsage("", Usage(2))])
     assert (budget.usage, budget.cost_dollars, budget.steps) == (Usage(5, 1), None, 0)
 
@@ -122,7 +122,7 @@ def test_000_12_what_the_person_set_is_recorded_without_secrets_and_set_again(
     store: RunStore,
 ) -> None:
     redactor = Redactor({"TOKEN": "hunter2-hunter2"})
-    place = Place(translating(), store, redactor, "cli")
+    place = RunContext(translating(), store, redactor, "cli")
     given = {"region": "north", "key": "hunter2-hunter2"}
     question = Question("Hi.", Parameters("scripted"), mode="auto", given=given)
     conversation = Conversation(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cellwright.record.outputs import ErrorOutput
 from cellwright.text.truncation import token_count
-from cellwright.tools.tracebacks import summarise_error
+from cellwright.tools.summaries import summarise_error
 
 RULE = "-" * 75
 SITE = "/env/lib/python3.11/site-packages"

@@ -12,10 +12,9 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.record.cells import Cell
 from cellwright.record.events import CellAdded, CellEdited
-from cellwright.record.messages import text_of
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, text_of
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -24,11 +23,11 @@ VARIABLES = [{"name": "df", "type": "DataFrame", "text": "3 rows x 2 columns"}]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[RunContext]:
     database = open_database(tmp_path / "runs.sqlite")
     kernel = FakeKernel(probes={"list_variables": lambda **_: VARIABLES})
     notebook = FakeNotebook(Cell("a1", "code", "df = load()", execution_count=1))
-    yield Place(kernel, RunStore(database), Redactor({}), "panel", notebook=notebook)
+    yield RunContext(kernel, RunStore(database), Redactor({}), "panel", notebook=notebook)
     database.close()
 
 
@@ -41,7 +40,7 @@ def told(conversation: Conversation, *script: object) -> str:
 
 
 def test_the_first_turn_tells_the_outline_and_the_next_what_the_person_changed(
-    place: Place,
+    place: RunContext,
 ) -> None:
     conversation = Conversation(place)
     first = told(conversation)
@@ -57,13 +56,13 @@ def test_the_first_turn_tells_the_outline_and_the_next_what_the_person_changed(
     assert "df: DataFrame" not in third
 
 
-def test_what_the_agent_did_itself_is_not_told_as_the_persons(place: Place) -> None:
+def test_what_the_agent_did_itself_is_not_told_as_the_persons(place: RunContext) -> None:
     conversation = Conversation(place)
     told(conversation, calls(("run_cell", {"code": "x = 1"})))
     assert "the person" not in told(conversation)
 
 
-def test_a_file_that_lags_behind_the_page_tells_no_changes(place: Place) -> None:
+def test_a_file_that_lags_behind_the_page_tells_no_changes(place: RunContext) -> None:
     conversation = Conversation(replace(place, lane="magic"))
     assert "a1 [1] df = load()" in told(conversation)
     assert isinstance(place.notebook, FakeNotebook)
@@ -71,7 +70,7 @@ def test_a_file_that_lags_behind_the_page_tells_no_changes(place: Place) -> None
     assert "<notebook-state>" not in told(conversation)
 
 
-def test_a_new_kernel_is_announced(place: Place) -> None:
+def test_a_new_kernel_is_announced(place: RunContext) -> None:
     conversation = Conversation(place)
     told(conversation)
     assert isinstance(place.kernel, FakeKernel)
@@ -81,7 +80,7 @@ def test_a_new_kernel_is_announced(place: Place) -> None:
     assert "df: DataFrame" in again
 
 
-def test_after_the_history_was_made_shorter_everything_is_told_again(place: Place) -> None:
+def test_after_the_history_was_made_shorter_everything_is_told_again(place: RunContext) -> None:
     conversation = Conversation(place)
     for _ in range(3):
         told(conversation)

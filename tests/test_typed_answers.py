@@ -18,10 +18,10 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Code, Field, Signature, live_type
 from cellwright.record.cells import VariableSummary
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import OtherModel, rerun
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
@@ -236,7 +236,7 @@ class Desk:
     def ask(
         self, signature: str, script: Sequence[Answer], body: str = "Go.", mode: Mode = "auto"
     ) -> RunRecord:
-        conversation = Conversation(Place(self.kernel, self.store, Redactor({}), "cli"))
+        conversation = Conversation(RunContext(self.kernel, self.store, Redactor({}), "cli"))
         question = Question("", Parameters("m"), mode=mode, typed=typed(signature, body))
         with FakeService(script) as service:
             list(conversation.ask(question, OpenAILM(service.settings())))
@@ -280,7 +280,7 @@ def test_004_40_typed_results_become_variables(desk: Desk) -> None:
 def test_004_40_a_typed_question_is_asked_again_in_the_same_words(desk: Desk) -> None:
     script = [RUN, hand_in(answer="b is.", best="top")]
     record = desk.ask(BEST, script, "Which is cheapest?")
-    place = Place(desk.kernel, desk.store, Redactor({}), "cli")
+    place = RunContext(desk.kernel, desk.store, Redactor({}), "cli")
     with FakeService(script) as service:
         other = OtherModel(OpenAILM(service.settings()), Parameters("other"))
         list(rerun(record, place, other))

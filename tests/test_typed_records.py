@@ -14,11 +14,10 @@ from cellwright.agent.typed_answers import TypedAnswers, offered, typed_answers_
 from cellwright.errors import ActionRefusedError, ToolError
 from cellwright.llm.signatures import Field, Signature
 from cellwright.record.content import Content
-from cellwright.record.messages import ImagePart, TextPart
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import ImagePart, Manifest, TextPart
 from cellwright.tools import Component
-from cellwright.tools.live_records import PastCall, recorded_tool
 from cellwright.tools.live_registry import LIVE, offer_again
+from cellwright.tools.live_tools import PastCall, recorded_tool
 from cellwright.tools.registry import Registry
 
 TYPES = st.sampled_from(

@@ -8,8 +8,7 @@ from typing import Any
 
 from wire_schema import schema_text
 
-from cellwright.record.event_schema import json_schema
-from cellwright.record.events import EVENT_CLASSES
+from cellwright.record.events import EVENT_CLASSES, json_schema
 
 FIXTURE = Path(__file__).parent.parent / "js" / "test" / "fixtures" / "events.schema.json"
 

@@ -9,7 +9,7 @@ import json
 import sys
 from typing import Any
 
-from cellwright.record.event_schema import json_schema
+from cellwright.record.events import json_schema
 
 __all__ = ["schema_text"]
 

@@ -12,12 +12,15 @@ from typing import Any, NoReturn
 
 from cellwright._version import __version__
 from cellwright.commands import INTERRUPTED, NOT_COMPLETED, SERVICE_FAILED, WRONG_USE, Invocation
-from cellwright.commands.assistant_options import add_assistant, add_usage
-from cellwright.commands.bench_options import add_actions
-from cellwright.commands.mcp_options import add_mcp
-from cellwright.commands.memory_options import add_memory
+from cellwright.commands.options import (
+    add_actions,
+    add_assistant,
+    add_mcp,
+    add_memory,
+    add_tools,
+    add_usage,
+)
 from cellwright.commands.terminal import Console, one_line
-from cellwright.commands.tool_options import add_tools
 from cellwright.errors import CellwrightError, LMError, RunCancelled
 from cellwright.exports import FORMATS, RECORD
 from cellwright.settings import MODES, from_env

@@ -21,7 +21,7 @@ CellwrightError
     ├── LMRequestError         400 and relatives: the request is not accepted
     │   ├── LMContextError         the conversation is too long for the model
     │   └── LMToolsUnsupportedError
-    ├── AdapterParseError      the reply could not be read; in ``adapters/parse_errors.py``
+    ├── AdapterParseError      the reply could not be read; in ``llm/adapters``
     └── LMServerError          5xx
 
 RunCancelled (BaseException)   somebody pressed Stop; no ``except Exception`` eats it

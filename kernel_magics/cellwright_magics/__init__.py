@@ -5,8 +5,7 @@ from __future__ import annotations
 import atexit
 from typing import TYPE_CHECKING
 
-from cellwright_magics.magics import AgentMagics
-from cellwright_magics.question_marks import keep_question_marks
+from cellwright_magics.magics import AgentMagics, keep_question_marks
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

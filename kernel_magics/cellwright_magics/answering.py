@@ -14,36 +14,63 @@ from cellwright.session.services import DEMO_MODEL
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.chats import ChatStore
 from cellwright_magics import wording
-from cellwright_magics.arguments import Asked, options_help, parse
-from cellwright_magics.attaching import attach_command
+from cellwright_magics.arguments import (
+    AgentLine,
+    CellSettings,
+    Configured,
+    cell_settings,
+    choose,
+    options_help,
+    parse,
+)
 from cellwright_magics.calling_cell import CallingCell, calling_cell
 from cellwright_magics.chats import owner_of
-from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
 from cellwright_magics.command_lines import CommandLine, read_command
-from cellwright_magics.command_running import Commands
+from cellwright_magics.command_running import Commands, ShownRun
 from cellwright_magics.commands import commands_help
-from cellwright_magics.context_commands import changes_history, context_command
-from cellwright_magics.display import NotebookTranscript, QuietTranscript, Transcript
+from cellwright_magics.context_commands import (
+    attach_command,
+    changes_history,
+    context_command,
+    pin_command,
+)
+from cellwright_magics.display import (
+    NotebookScreen,
+    NotebookTranscript,
+    QuietTranscript,
+    RunDisplay,
+    SettledScreen,
+)
 from cellwright_magics.easels import Easels
-from cellwright_magics.failures import RunFailedError
 from cellwright_magics.library import library_command
 from cellwright_magics.memory import memory_command
-from cellwright_magics.outside import outside_command
-from cellwright_magics.painted_display import PaintedTranscript
-from cellwright_magics.pins import pin_command
+from cellwright_magics.painted import PaintedTranscript
 from cellwright_magics.reports import Advice, unsaved_notice
-from cellwright_magics.screen import NotebookScreen, SettledScreen
-from cellwright_magics.session import Session
-from cellwright_magics.shown_run import ShownRun
+from cellwright_magics.session import ShellSession
 from cellwright_magics.terminal import TerminalTranscript
+from cellwright_magics.tools import outside_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+
+# What ends the calling cell with an error, in one line and without a traceback.
+
+
+class RunFailedError(CellwrightError):
+    """A run did not complete, or could not begin, where nobody watches (nbclient, papermill).
+
+    There the error has to be an ``error`` output, which a ``UsageError`` is not.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"RunFailedError: {self}"]
+
+
 OFFERED_RUNS = 20
 
 
-class Answering:
+class ShellConversation:
     """The agent behind the magics of one shell.
 
     Args:
@@ -54,7 +81,7 @@ class Answering:
     def __init__(self, shell: InteractiveShell, easels: Easels) -> None:
         self._shell = shell
         self._easels = easels
-        self._session = Session(shell, easels)
+        self._session = ShellSession(shell, easels)
         self._commands = Commands(shell, self._session, self._transcript, lambda: self._configured)
         self._configured = Configured()
 
@@ -157,7 +184,7 @@ class Answering:
             name = words[1] if len(words) > 1 else "last"
             return session.chats.told_of(session.go_on(name, settings, calling))
 
-    def _ask(self, asked: Asked, settings: Settings, calling: CallingCell) -> ShownRun:
+    def _ask(self, asked: AgentLine, settings: Settings, calling: CallingCell) -> ShownRun:
         cell = cell_settings(calling.metadata)
         choices = choose(asked.options, cell, self._configured, settings)
         check_batch_mode(choices.mode, is_interactive=calling.interactive)
@@ -183,11 +210,11 @@ class Answering:
             raise RunFailedError(reason, hint=f"See %agent show {run.id}.")
         return run
 
-    def _paints(self, asked: Asked, calling: CallingCell) -> bool:
+    def _paints(self, asked: AgentLine, calling: CallingCell) -> bool:
         options = asked.options
         return calling.rich and self._configured.paint and not (options.inline or options.quiet)
 
-    def _transcript(self, calling: CallingCell) -> Transcript:
+    def _transcript(self, calling: CallingCell) -> RunDisplay:
         configured = self._configured
         if not calling.rich:
             return TerminalTranscript(
@@ -206,7 +233,7 @@ class Answering:
         )
 
 
-def _say_ignored(cell: CellSettings, transcript: Transcript) -> None:
+def _say_ignored(cell: CellSettings, transcript: RunDisplay) -> None:
     if cell.ignored:
         names = ", ".join(cell.ignored)
         text = f"The cell's metadata cannot set {names}; it was left out."

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from IPython.core.error import StdinNotImplementedError
 
-from cellwright.agent.policy import Answer
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.record.asked_calls import ASKED_ALONE, deed_of
 from cellwright.record.events import ToolStarted
 
@@ -38,16 +38,16 @@ class StdinApprover:
         """Forget what was allowed for the last run."""
         self._all = False
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """Whether the call may run; whatever is not a yes or a no is what to do instead."""
         if self._all and call.risk in ("edit", "execute"):
-            return Answer(True, reason="all in this run")
+            return ApprovalAnswer(True, reason="all in this run")
         try:
             said = self._read(question_for(call)).strip()
         except (EOFError, StdinNotImplementedError):
-            return Answer(False, "batch", NOBODY)
+            return ApprovalAnswer(False, "batch", NOBODY)
         word = said.lower().rstrip(".!")
         if word in YES or word in ALL:
             self._all = self._all or (word in ALL and call.risk not in ASKED_ALONE)
-            return Answer(True)
-        return Answer(False, reason="" if word in NO else said)
+            return ApprovalAnswer(True)
+        return ApprovalAnswer(False, reason="" if word in NO else said)

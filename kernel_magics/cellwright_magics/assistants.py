@@ -18,16 +18,16 @@ from cellwright.assistants.editing import (
 from cellwright.assistants.fields import read_field
 from cellwright.assistants.files import list_assistants, project_folders, read_text
 from cellwright.errors import SetupError
-from cellwright.session.assistant_choice import BUILT_IN, Chosen, Wish, choose_assistant
+from cellwright.session.assistant_choice import BUILT_IN, AssistantWish, Chosen, choose_assistant
 from cellwright.settings import Settings
 from cellwright_magics.command_lines import CommandLine
-from cellwright_magics.reports import Advice, Table
+from cellwright_magics.reports import Advice, TextTable
 from cellwright_magics.wording import one_line
 
 CHARACTERS = 60
 
 
-class AssistantTable(Table):
+class AssistantTable(TextTable):
     """The assistants that can be chosen here."""
 
     headings = ("", "assistant", "what it does", "model", "scenes", "file")
@@ -55,7 +55,7 @@ class AssistantTable(Table):
         )
 
 
-class SceneTable(Table):
+class SceneTable(TextTable):
     """The scenes of assistants."""
 
     headings = ("assistant", "scene", "chosen when", "what is told")
@@ -91,7 +91,7 @@ class Assistants:
         Raises:
             SetupError: The one that was named is not there.
         """
-        wish = Wish(prompt, named, self._of_chat, variables)
+        wish = AssistantWish(prompt, named, self._of_chat, variables)
         return choose_assistant(wish, self.listed(settings))
 
     def run(self, line: CommandLine, settings: Settings) -> object:

@@ -1,4 +1,4 @@
-"""A chat in a cell, for front ends without the panel: one conversation in this kernel.
+"""A chat in a cell, for front ends without the panel: its widgets, its approvals, its outputs.
 
 Each answer runs on a thread of its own (``own_kernel``), so that the buttons work and the person's
 cells get their turn while the model thinks.
@@ -6,13 +6,19 @@ cells get their turn while the model thinks.
 
 from __future__ import annotations
 
+import queue
 import threading
+import time
 import traceback
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
-from cellwright.errors import CellwrightError
+from cellwright.agent.policy import ApprovalAnswer
+from cellwright.errors import CellwrightError, SetupError
+from cellwright.record.asked_calls import ASKED_ALONE, deed_of
 from cellwright.record.events import (
     ApprovalAsked,
     CellFinished,
@@ -22,19 +28,257 @@ from cellwright.record.events import (
     ModelAsked,
     Notice,
     ToolFinished,
+    ToolStarted,
 )
-from cellwright.record.outputs import ErrorOutput
+from cellwright.record.outputs import (
+    ErrorOutput,
+    Output,
+    OutputMessage,
+    StreamOutput,
+    fold,
+    to_nbformat,
+)
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.run import Run
 from cellwright.session.services import Service
+from cellwright.settings import MODES, from_env
 from cellwright.stopping import Stop
-from cellwright_magics.chat_outputs import ChatOutputs
-from cellwright_magics.chat_view import ChatView
-from cellwright_magics.display import NotebookTranscript
-from cellwright_magics.run_view import as_html
-from cellwright_magics.shown_at_once import ShownAtOnce
+from cellwright_magics.arguments import Choices
+from cellwright_magics.calling_cell import CallingCell
+from cellwright_magics.display import Bundle, NotebookTranscript, ShownAtOnce
+from cellwright_magics.own_kernel import OwnKernel
+from cellwright_magics.preparing import AgentQuestion
+from cellwright_magics.run_view import as_html, conversation_text, folded_html, run_html
+from cellwright_magics.session import ShellSession
+from cellwright_magics.widgets import WidgetDisplay, close_widget, widget_library
+
+# What a chat looks like: ipywidgets, and no decision of its own.
+
+
+WIDE = {"width": "auto"}
+STOP_HINT = "Stop the answer. If code runs and goes on, interrupt the kernel."
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """What the person answered to a question."""
+
+    word: str
+    """``yes``, ``all`` or ``no``."""
+    reason: str
+    """What to do instead."""
+
+
+class ChatView:
+    """Text, Send, Stop, mode, a question where one is asked, and what was said so far.
+
+    Args:
+        widgets: The module ``ipywidgets``.
+        modes: What can be chosen.
+        mode: What is chosen at first.
+        subshell: The thread that handles what is typed and pressed, even while a cell runs;
+            empty: the front end and the kernel decide.
+    """
+
+    def __init__(self, widgets: Any, modes: Sequence[str], mode: str, subshell: str = "") -> None:
+        self._widgets = widgets
+        self._subshell = subshell
+        self._blocks: dict[str, Any] = {}
+        self._turn: Any = None
+        self._turns = widgets.VBox()
+        self._question: Any = None
+        self._prompt = self._control(
+            widgets.Textarea, placeholder="Ask, or say what to do", rows=3, layout=WIDE
+        )
+        self._send = self._button("Send", "primary", "Send to the model")
+        self._stop = self._button("Stop", "danger", STOP_HINT, disabled=True)
+        self._close = self._button("Close", "", "End the chat; what was said stays below")
+        self._mode = self._control(
+            widgets.Dropdown,
+            options=list(modes),
+            value=mode,
+            description="Mode",
+            layout={"width": "12em"},
+        )
+        self._status = widgets.Label("", layout={"flex": "1"})
+        row = widgets.HBox([self._send, self._stop, self._mode, self._status, self._close])
+        self.widget = widgets.VBox([self._turns, self._prompt, row])
+
+    @property
+    def mode(self) -> str:
+        """What the agent may do without asking."""
+        return str(self._mode.value)
+
+    def on_send(self, act: Callable[[str], None]) -> None:
+        """Call this with the prompt when Send is pressed; an empty one is not sent."""
+
+        def press(_: object) -> None:
+            prompt = self._prompt.value.strip()
+            if prompt:
+                act(prompt)
+
+        self._send.on_click(press)
+
+    def on_stop(self, act: Callable[[], None]) -> None:
+        """Call this when Stop is pressed."""
+        self._stop.on_click(lambda _: act())
+
+    def on_close(self, act: Callable[[], None]) -> None:
+        """Call this when Close is pressed."""
+        self._close.on_click(lambda _: act())
+
+    def begin(self, prompt: str) -> None:
+        """A turn begins: its prompt, as HTML, is shown and the box is emptied."""
+        self._turn = self._widgets.VBox([self._widgets.HTML(prompt)])
+        self._turns.children = (*self._turns.children, self._turn)
+        self._blocks.clear()
+        self._prompt.value = ""
+        self._send.disabled, self._stop.disabled = True, False
+
+    def end(self) -> None:
+        """The turn is over."""
+        self._send.disabled, self._stop.disabled = False, True
+        self.tell("")
+
+    def close(self) -> None:
+        """Take everything away."""
+        close_widget(self.widget)
+
+    def tell(self, text: str) -> None:
+        """Say what is going on now."""
+        self._status.value = text
+
+    def ask(self, act: Callable[[Pressed], None], yes: str, *, offers_all: bool) -> None:
+        """Show the answers to a question; call ``act`` with the one that is chosen.
+
+        Args:
+            act: Takes the answer.
+            yes: What the button says that allows it.
+            offers_all: Whether an answer for all that comes is offered.
+        """
+        reason = self._control(
+            self._widgets.Text,
+            placeholder="What to do instead (with Refuse)",
+            layout={"flex": "1"},
+        )
+        allow = self._button(yes, "success", "Allow this call", disabled=True)
+        allow_all = self._button("Run all", "", "Allow all calls of this answer", disabled=True)
+        refuse = self._button("Refuse", "warning", "Refuse this call", disabled=True)
+        buttons = [allow, allow_all, refuse] if offers_all else [allow, refuse]
+        words = {allow: "yes", allow_all: "all", refuse: "no"}
+        for button in buttons:
+            word = words[button]
+            button.on_click(lambda _, word=word: act(Pressed(word, reason.value.strip())))
+        self._question = self._widgets.HBox([*buttons, reason])
+        self._append(self._question)
+
+    def take_answers(self) -> None:
+        """The answers can be pressed from now on."""
+        for button in self._question.children[:-1]:
+            button.disabled = False
+
+    def end_question(self) -> None:
+        """Take the answers away."""
+        question, self._question = self._question, None
+        self._turn.children = tuple(child for child in self._turn.children if child is not question)
+        close_widget(question)
+
+    def show(self, bundle: Bundle) -> str:
+        """Show something new in this turn; the name under which it can be changed."""
+        name = f"block-{len(self._blocks) + 1}"
+        self._place(name, (_displayed(bundle),))
+        return name
+
+    def update(self, name: str, bundle: Bundle) -> None:
+        """Show something else in its place."""
+        self._blocks[name].outputs = (_displayed(bundle),)
+
+    def settle(self) -> None:
+        """Nothing: widgets draw each change."""
+
+    def show_outputs(self, name: str, outputs: Sequence[Output]) -> None:
+        """Show the outputs of a cell, in its place or in a new one."""
+        shown = tuple(to_nbformat(output) for output in outputs)
+        if name in self._blocks:
+            self._blocks[name].outputs = shown
+        else:
+            self._place(name, shown)
+
+    def _place(self, name: str, outputs: tuple[dict[str, Any], ...]) -> None:
+        block = self._blocks[name] = self._widgets.Output(outputs=outputs)
+        self._append(block)
+
+    def _append(self, widget: Any) -> None:
+        self._turn.children = (*self._turn.children, widget)
+
+    def _button(self, text: str, style: str, hint: str, *, disabled: bool = False) -> Any:
+        return self._control(
+            self._widgets.Button,
+            description=text,
+            button_style=style,
+            tooltip=hint,
+            disabled=disabled,
+        )
+
+    def _control(self, kind: Callable[..., Any], **options: Any) -> Any:
+        """A widget that the person uses; its messages stay in order, on one thread."""
+        widget = kind(**options)
+        if self._subshell:
+            # ipykernel 7.4 asks the comm where its messages go, and by itself says: to the main
+            # thread, which is busy while code runs. Earlier and later ones may not ask.
+            widget.comm._reply_subshell_for = lambda data, default: self._subshell
+        return widget
+
+
+def _displayed(bundle: Bundle) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": bundle.data(), "metadata": {}}
+
+
+# What the cells of an answer show, drawn as it comes.
+
+
+LARGE_CHARACTERS = 100_000
+LARGE_SECONDS = 1.0
+"""Outputs go over the wire whole each time, so large ones are drawn less often."""
+DISPLAY_CHARACTERS = 1_000
+
+
+class ChatOutputs:
+    """Collects the outputs of cells.
+
+    Args:
+        view: Where they are drawn.
+        clock: Seconds, for the pace.
+    """
+
+    def __init__(self, view: ChatView, clock: Callable[[], float] = time.monotonic) -> None:
+        self._view = view
+        self._clock = clock
+        self._messages: defaultdict[str, list[OutputMessage]] = defaultdict(list)
+        self._sizes: defaultdict[str, int] = defaultdict(int)
+        self._drawn_at = float("-inf")
+
+    def add(self, output: CellOutput) -> None:
+        """A cell sent something."""
+        message = output.message
+        self._messages[output.cell_id].append(message)
+        size = len(message.text) if isinstance(message, StreamOutput) else DISPLAY_CHARACTERS
+        self._sizes[output.cell_id] += size
+        is_large = self._sizes[output.cell_id] > LARGE_CHARACTERS
+        if not is_large or self._clock() - self._drawn_at >= LARGE_SECONDS:
+            self._draw(output.cell_id)
+
+    def finish(self, cell_id: str) -> None:
+        """A cell ended: draw what is not drawn yet."""
+        if cell_id in self._messages:
+            self._draw(cell_id)
+
+    def _draw(self, cell_id: str) -> None:
+        self._view.show_outputs(f"outputs of {cell_id}", fold(self._messages[cell_id]))
+        self._drawn_at = self._clock()
+
 
 CLOSING_SECONDS = 2.0
 ENDING_SECONDS = 0.2
@@ -51,7 +295,7 @@ DOING = {
 class Asking:
     """A question on its way: where, what and whom."""
 
-    place: Place
+    place: RunContext
     question: Question
     service: Service
 
@@ -70,7 +314,7 @@ class ChatParts:
     """Whether errors of the code are shown in brief."""
 
 
-class Chat:
+class WidgetChat:
     """One conversation behind one view.
 
     Args:
@@ -144,7 +388,7 @@ class Chat:
                 showing.show(event)
         return asking.place.store.record(conversation.last_run_id)
 
-    def _conversation_at(self, place: Place) -> Conversation:
+    def _conversation_at(self, place: RunContext) -> Conversation:
         if self._conversation is None:
             self._conversation = Conversation(place)
         conversation = self._conversation
@@ -167,3 +411,168 @@ class Chat:
         if isinstance(event, CellFinished):
             outputs.finish(event.cell_id)
         transcript.show(event)
+
+
+# Asks the person with buttons, on the thread of a chat's run.
+
+
+LOOK_SECONDS = 0.1
+SETTLE_SECONDS = 0.4
+"""The second click of a double click must not answer the next question, which nobody has read."""
+
+
+class ButtonApprover:
+    """Shows buttons under what would run and waits until one is pressed, or Stop is.
+
+    Args:
+        view: Where they are.
+        stop: Of the run that asks.
+    """
+
+    def __init__(self, view: ChatView, stop: Stop) -> None:
+        self._view = view
+        self._stop = stop
+        self._all = False
+
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
+        """Whether the call may run.
+
+        Raises:
+            RunCancelled: The person stopped the run instead.
+        """
+        if self._all and call.risk in ("edit", "execute"):
+            return ApprovalAnswer(True, reason="all in this run")
+        pressed = self._wait(call)
+        self._all = self._all or pressed.word == "all"
+        if pressed.word == "no":
+            return ApprovalAnswer(False, reason=pressed.reason)
+        return ApprovalAnswer(True)
+
+    def _wait(self, call: ToolStarted) -> Pressed:
+        # One for each question: a press that comes late cannot answer the next one.
+        answers: queue.SimpleQueue[Pressed] = queue.SimpleQueue()
+        offers_all = call.risk not in ASKED_ALONE
+        self._view.ask(answers.put, f"{deed_of(call).capitalize()} it", offers_all=offers_all)
+        try:
+            self._stop.wait(SETTLE_SECONDS)
+            self._view.take_answers()
+            while True:
+                self._stop.check()
+                try:
+                    return answers.get(timeout=LOOK_SECONDS)
+                except queue.Empty:
+                    continue
+        finally:
+            self._view.end_question()
+
+
+# Opens a chat under the calling cell.
+
+
+TITLE = "A chat with the agent. What was said is kept below."
+NOTHING_YET = "Nothing has been said yet."
+WAITING = "waiting for a cell of yours to end…"
+
+
+class SavedChat:
+    """What was said so far, for the saved file.
+
+    Args:
+        display: Where it is kept.
+    """
+
+    def __init__(self, display: WidgetDisplay) -> None:
+        self._display = display
+        self._texts: list[str] = []
+        self._html: list[str] = []
+
+    def add(self, record: RunRecord) -> None:
+        """A run has ended."""
+        self._texts.append(conversation_text((record,)))
+        self._html.append(run_html(record))
+        self._keep(is_open=False)
+
+    def close(self) -> None:
+        """The chat goes; what was said takes its place on the page."""
+        if self._html:
+            self._keep(is_open=True)
+        self._display.close()
+
+    def _keep(self, *, is_open: bool) -> None:
+        answers = "1 answer" if len(self._html) == 1 else f"{len(self._html)} answers"
+        html = folded_html(answers, "<hr>".join(self._html), is_open=is_open)
+        self._display.keep("\n\n".join(self._texts), html)
+
+
+class ChatWorkplace:
+    """Where the answers of a chat are worked out.
+
+    Args:
+        session: Whose record and services are used.
+        kernel: Where code runs.
+        view: Where the person is told and asked.
+        choices_in: What counts in a mode.
+    """
+
+    def __init__(
+        self,
+        session: ShellSession,
+        kernel: OwnKernel,
+        view: ChatView,
+        choices_in: Callable[[str], Choices],
+    ) -> None:
+        self._session, self._kernel = session, kernel
+        self._view, self._choices_in = view, choices_in
+
+    @contextmanager
+    def asking(self, prompt: str, stop: Stop) -> Iterator[Asking]:
+        """A question on its way, with a connection for as long as it is."""
+        session, view = self._session, self._view
+        settings, choices = from_env(), self._choices_in(view.mode)
+        with session.at_work(), self._kernel.connected(self._tell_waiting) as connected:
+            prepared = session.prepared(AgentQuestion(prompt, choices), settings)
+            place = session.place_with(settings, connected, ButtonApprover(view, stop))
+            yield Asking(place, prepared.question, prepared.service)
+
+    def _tell_waiting(self, waits: bool) -> None:
+        self._view.tell(WAITING if waits else "")
+
+
+def open_chat(
+    session: ShellSession,
+    calling: CallingCell,
+    choices_in: Callable[[str], Choices],
+    *,
+    short_errors: bool,
+) -> WidgetChat:
+    """Show a chat under the calling cell.
+
+    Args:
+        session: Whose record and services it uses.
+        calling: The cell.
+        choices_in: What counts in a mode; empty: the one to begin with.
+        short_errors: Whether errors of the code are shown in brief.
+
+    Raises:
+        SetupError: Widgets cannot be shown here.
+    """
+    if not calling.rich:
+        raise SetupError(
+            "A chat needs a notebook; this is a terminal.", hint="Ask with %agent and a prompt."
+        )
+    widgets, mode = widget_library(), choices_in("").mode
+    kernel = OwnKernel(calling.shell)
+    subshell = kernel.open_subshell()
+    view = ChatView(widgets, MODES, mode, subshell)
+    display = WidgetDisplay(calling.shell, view.widget, TITLE)
+
+    kept = SavedChat(display)
+
+    def let_go() -> None:
+        kept.close()
+        if subshell:
+            kernel.close_subshell(subshell)
+
+    display.show(NOTHING_YET, f"<p><small>{NOTHING_YET}</small></p>")
+    work = ChatWorkplace(session, kernel, view, choices_in)
+    return WidgetChat(view, ChatParts(work.asking, kept.add, let_go, short_errors))

@@ -22,8 +22,8 @@ from functools import cache
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from cellwright_magics.arguments import OPTION, WORD, Asked, Option, unquote
-from cellwright_magics.commands import COMMANDS, FUNCTION_WORDS, Argument, Command
+from cellwright_magics.arguments import OPTION, WORD, AgentLine, Option, unquote
+from cellwright_magics.commands import COMMANDS, FUNCTION_WORDS, Argument, MagicCommand
 
 SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
@@ -44,7 +44,7 @@ OTHER_WORDS_AT_MOST = 3
 class CommandLine:
     """A command with what was given to it."""
 
-    command: Command
+    command: MagicCommand
     words: tuple[str, ...]
     """Those it begins with, then its arguments; free text is one of them."""
     arguments: argparse.Namespace = field(default_factory=argparse.Namespace)
@@ -79,7 +79,7 @@ class _Word:
 
 
 @dataclass(frozen=True)
-class _Line:
+class _LineParts:
     """A line in words."""
 
     text: str
@@ -89,7 +89,7 @@ class _Line:
     """It begins with a slash."""
 
     @classmethod
-    def of(cls, text: str, body: str | None, *, is_marked: bool) -> _Line:
+    def of(cls, text: str, body: str | None, *, is_marked: bool) -> _LineParts:
         found = (_Word(unquote(m[1]), m.start(1), m.end(1)) for m in WORD.finditer(text))
         return cls(text, tuple(found), body, is_marked)
 
@@ -98,7 +98,7 @@ class _Line:
         return [word.text for word in self.words]
 
 
-def read_command(asked: Asked) -> CommandLine | None:
+def read_command(asked: AgentLine) -> CommandLine | None:
     """The command that was written; None for a question.
 
     Raises:
@@ -123,7 +123,7 @@ def read_command(asked: Asked) -> CommandLine | None:
     return found
 
 
-def _parts(asked: Asked) -> tuple[str, str | None]:
+def _parts(asked: AgentLine) -> tuple[str, str | None]:
     """The line that may be a command, and the text below it."""
     body = asked.body if asked.body is not None and asked.body.strip() else None
     if body is None:
@@ -137,7 +137,7 @@ def _parts(asked: Asked) -> tuple[str, str | None]:
 
 
 def _read_marked(text: str, body: str | None) -> CommandLine:
-    line = _Line.of(text.removeprefix("/"), body, is_marked=True)
+    line = _LineParts.of(text.removeprefix("/"), body, is_marked=True)
     begun = [command for command in _longest_first() if _begins(line, command)]
     for command in begun:
         found = _fit(line, command)
@@ -155,13 +155,13 @@ def _read_marked(text: str, body: str | None) -> CommandLine:
     raise UsageError(f"{text!r} cannot be done as it is written.{_how_written(line, begun)}")
 
 
-def _without_body(text: str, begun: Sequence[Command]) -> Iterator[CommandLine]:
-    line = _Line.of(text.removeprefix("/"), None, is_marked=True)
+def _without_body(text: str, begun: Sequence[MagicCommand]) -> Iterator[CommandLine]:
+    line = _LineParts.of(text.removeprefix("/"), None, is_marked=True)
     yield from filter(None, (_fit(line, command) for command in begun))
 
 
 def _read_bare(text: str, body: str | None) -> CommandLine | None:
-    line = _Line.of(text, body, is_marked=False)
+    line = _LineParts.of(text, body, is_marked=False)
     meant = ""
     for command in _longest_first():
         try:
@@ -179,7 +179,7 @@ def _read_bare(text: str, body: str | None) -> CommandLine | None:
 
 
 @cache
-def _longest_first() -> tuple[Command, ...]:
+def _longest_first() -> tuple[MagicCommand, ...]:
     return tuple(sorted(COMMANDS, key=lambda command: -len(command.words)))
 
 
@@ -188,11 +188,11 @@ def _first_words() -> tuple[str, ...]:
     return tuple(dict.fromkeys(command.words[0] for command in COMMANDS))
 
 
-def _begins(line: _Line, command: Command) -> bool:
+def _begins(line: _LineParts, command: MagicCommand) -> bool:
     return tuple(line.texts[: len(command.words)]) == command.words
 
 
-def _fit(line: _Line, command: Command) -> CommandLine | None:
+def _fit(line: _LineParts, command: MagicCommand) -> CommandLine | None:
     """The line as this command, where its words and their number fit.
 
     Raises:
@@ -212,7 +212,7 @@ def _fit(line: _Line, command: Command) -> CommandLine | None:
     return CommandLine(command, (*command.words, *(w.text for w in plain)), parsed, body=line.body)
 
 
-def _fit_text(line: _Line, command: Command) -> CommandLine | None:
+def _fit_text(line: _LineParts, command: MagicCommand) -> CommandLine | None:
     """With free text: on the line, where it is marked, or below it."""
     rest = list(line.words[len(command.words) :])
     named = len(command.arguments) - 1
@@ -231,7 +231,7 @@ def _fit_text(line: _Line, command: Command) -> CommandLine | None:
     return CommandLine(command, words, _parser(command).parse_args(flags), text, line.body)
 
 
-def _fit_rest(line: _Line, command: Command, rest: list[_Word]) -> CommandLine | None:
+def _fit_rest(line: _LineParts, command: MagicCommand, rest: list[_Word]) -> CommandLine | None:
     """With all that follows as it is: what it means is said where services are connected."""
     named = len(command.arguments) - 1
     given, more = rest[:named], rest[named:]
@@ -243,7 +243,7 @@ def _fit_rest(line: _Line, command: Command, rest: list[_Word]) -> CommandLine |
     return CommandLine(command, (*command.words, *(word.text for word in rest)))
 
 
-def _plain_words(command: Command, words: Sequence[_Word]) -> list[_Word]:
+def _plain_words(command: MagicCommand, words: Sequence[_Word]) -> list[_Word]:
     """The words that are neither options nor their values."""
     valued = {name for option in command.options if option.takes_value for name in option.names}
     plain, is_value = [], False
@@ -254,7 +254,7 @@ def _plain_words(command: Command, words: Sequence[_Word]) -> list[_Word]:
     return plain
 
 
-def _are_arguments(words: Sequence[_Word], arguments: Sequence[Argument], line: _Line) -> bool:
+def _are_arguments(words: Sequence[_Word], arguments: Sequence[Argument], line: _LineParts) -> bool:
     least = sum(argument.least for argument in arguments)
     if not least <= len(words) <= sum(argument.most for argument in arguments):
         return False
@@ -267,14 +267,14 @@ def _are_arguments(words: Sequence[_Word], arguments: Sequence[Argument], line: 
     )
 
 
-def _parser(command: Command) -> argparse.ArgumentParser:
+def _parser(command: MagicCommand) -> argparse.ArgumentParser:
     parser = MagicArgumentParser(f"/{command.name}")  # type: ignore[no-untyped-call]
     for option in command.options:
         parser.add_argument(*option.names, **option.keywords)
     return parser
 
 
-def _mistyped(line: _Line) -> str:
+def _mistyped(line: _LineParts) -> str:
     """What was meant by a line that looks like a command; empty: it looks like a question."""
     words = [word.text.rstrip(ENDS) for word in line.words]
     if not any(words):
@@ -298,9 +298,9 @@ def _mistyped(line: _Line) -> str:
     return ""
 
 
-def _would_fit(top: str, line: _Line) -> bool:
+def _would_fit(top: str, line: _LineParts) -> bool:
     """Whether a line is a command as soon as it begins with another word."""
-    mended = _Line.of(top + line.text[line.words[0].end :], None, is_marked=False)
+    mended = _LineParts.of(top + line.text[line.words[0].end :], None, is_marked=False)
     try:
         return any(_fit(mended, c) for c in _commands_of(top) if _begins(mended, c))
     except UsageError:
@@ -366,7 +366,7 @@ def _options_of(top: str) -> tuple[Option, ...]:
 
 
 @cache
-def _commands_of(top: str) -> tuple[Command, ...]:
+def _commands_of(top: str) -> tuple[MagicCommand, ...]:
     return tuple(command for command in COMMANDS if command.words[0] == top)
 
 
@@ -409,7 +409,7 @@ def _first_word(word: str) -> str:
     return next((form for form in forms if form in _first_words()), "")
 
 
-def _nearly(top: str, words: Sequence[str], line: _Line) -> str:
+def _nearly(top: str, words: Sequence[str], line: _LineParts) -> str:
     """What to write instead."""
     better = [top, *words[1:]]
     for place, word in enumerate(better[1:], start=1):
@@ -417,7 +417,7 @@ def _nearly(top: str, words: Sequence[str], line: _Line) -> str:
         if near and not ID_LIKE.fullmatch(word):
             better[place] = near
     corrected = " ".join(better)
-    mended = _Line.of(corrected, None, is_marked=False)
+    mended = _LineParts.of(corrected, None, is_marked=False)
     fitting = [c for c in _longest_first() if _begins(mended, c)]
     try:
         if corrected != line.text and any(_fit(mended, command) for command in fitting):
@@ -427,7 +427,7 @@ def _nearly(top: str, words: Sequence[str], line: _Line) -> str:
     return _how_written(mended, fitting or _commands_of(top))
 
 
-def _how_written(line: _Line, begun: Sequence[Command]) -> str:
+def _how_written(line: _LineParts, begun: Sequence[MagicCommand]) -> str:
     """How a command is written that this line begins like."""
     top = begun[0].words[0]
     said = line.texts[1] if len(line.words) > 1 else ""

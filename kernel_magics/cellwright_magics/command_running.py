@@ -1,9 +1,9 @@
-"""Does what a command of ``%agent`` asks for."""
+"""Does what a command of ``%agent`` asks for; replays and reruns recorded runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,29 +12,119 @@ from cellwright.commands.doctor import checks, repair_record
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
+from cellwright.kernels.fresh import start_kernel
+from cellwright.record.events import Event
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.record.usage import USAGE_GROUPS
+from cellwright.session.questions import RunContext
+from cellwright.session.replaying import (
+    Difference,
+    OtherModel,
+    compare,
+    describe_ending,
+    replay,
+    rerun,
+)
 from cellwright.session.run import Run
 from cellwright.session.services import Service
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.runs import RunStore
-from cellwright_magics.arguments import Options
+from cellwright_magics.arguments import AgentOptions, Choices, Configured, cell_settings, choose
 from cellwright_magics.calling_cell import CallingCell
-from cellwright_magics.chat_opening import open_chat
-from cellwright_magics.choices import Choices, Configured, cell_settings, choose
+from cellwright_magics.chat import open_chat
 from cellwright_magics.command_lines import CommandLine
-from cellwright_magics.display import Transcript
-from cellwright_magics.open_widgets import OpenWidgets
-from cellwright_magics.repeating import ReplayedRun, repeat
-from cellwright_magics.reports import Advice, CheckList, RunList, undo_advice, unsaved_notice
+from cellwright_magics.display import ReplayedOutputs, RunDisplay
+from cellwright_magics.reports import (
+    Advice,
+    CheckList,
+    RunList,
+    TextTable,
+    undo_advice,
+    unsaved_notice,
+)
 from cellwright_magics.runs_widget import RunsBrowser
-from cellwright_magics.session import Session
-from cellwright_magics.showing import ReplayedOutputs
-from cellwright_magics.shown_run import ShownRun
+from cellwright_magics.session import ShellSession, drive
 from cellwright_magics.usage import usage_command
+from cellwright_magics.widgets import OpenWidgets
+from cellwright_magics.wording import one_line
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+
+# A recorded run once more, in a fresh kernel: replayed, or asked of another model.
+
+
+class ReplayedRun(TextTable):
+    """A replay, held against its record."""
+
+    headings = ("cell", "differs in", "recorded", "replayed")
+
+    def __init__(self, recorded: RunRecord, run: Run) -> None:
+        self.run = run
+        self.differences: tuple[Difference, ...] = compare(recorded, run.record)
+        cells = "1 cell" if len(recorded.cells) == 1 else f"{len(recorded.cells)} cells"
+        ending = describe_ending(recorded)
+        said = f"Replay of {recorded.run_id}: {cells}, no differences."
+        self.empty = f"{said} {ending}" if ending else said
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row a difference."""
+        return [
+            (str(d.cell_number or "–"), d.what, one_line(d.recorded), one_line(d.replayed))
+            for d in self.differences
+        ]
+
+
+def repeat(
+    record: RunRecord, place: RunContext, transcript: RunDisplay, service: Service | None
+) -> None:
+    """Run it again in a fresh kernel.
+
+    Args:
+        record: The run.
+        place: Where it is recorded and who is asked; its kernel is not used.
+        transcript: Shows it.
+        service: The model that is asked; None: the recorded answers are used.
+
+    Raises:
+        SetupError: The folder it ran in is gone.
+    """
+    folder = Path(record.cwd or ".")
+    if not folder.is_dir():
+        raise SetupError(f"The folder {str(folder)!r} that the run was in is not there.")
+    with start_kernel(folder) as kernel:
+        drive(_events(record, replace(place, kernel=kernel, chat_id=""), service), transcript.show)
+
+
+def _events(record: RunRecord, place: RunContext, service: Service | None) -> Iterator[Event]:
+    if service is None:
+        return replay(record, replace(place, lane="replay"))
+    other = OtherModel(service.lm, Parameters(service.model), service.base_url)
+    return rerun(record, place, other)
+
+
+# A run whose transcript the calling cell has just shown, so that the cell does not repeat it.
+
+
+class ShownRun(Run):
+    """A run as ``%agent`` returns it.
+
+    Args:
+        record: The folded events.
+        shown_now: Whether the cell that is running is the one that has shown it.
+        unsaved: Why the run is not on disk; empty: it is.
+    """
+
+    def __init__(self, record: RunRecord, shown_now: Callable[[], bool], unsaved: str = "") -> None:
+        super().__init__(record, unsaved)
+        self._shown_now = shown_now
+
+    def _ipython_display_(self) -> None:
+        if not self._shown_now():
+            # IPython goes on to the usual representations then.
+            raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -65,8 +155,8 @@ class Commands:
     def __init__(
         self,
         shell: InteractiveShell,
-        session: Session,
-        transcript: Callable[[CallingCell], Transcript],
+        session: ShellSession,
+        transcript: Callable[[CallingCell], RunDisplay],
         configured: Callable[[], Configured],
     ) -> None:
         self._shell = shell
@@ -107,7 +197,7 @@ class Commands:
         cell = cell_settings(order.calling.metadata)
 
         def choices_in(mode: str) -> Choices:
-            options = Options(arguments.model or None, mode=mode or arguments.mode or None)
+            options = AgentOptions(arguments.model or None, mode=mode or arguments.mode or None)
             return choose(options, cell, self._configured(), from_env())
 
         brief = self._configured().short_errors
@@ -145,15 +235,15 @@ class Commands:
         return self._finish(order, order.store.record(order.store.last_started), shown)
 
     def _repeat(
-        self, order: _Order, record: RunRecord, shown: Transcript, service: Service | None
+        self, order: _Order, record: RunRecord, shown: RunDisplay, service: Service | None
     ) -> None:
         with self._session.at_work():
             repeat(record, self._session.place(order.settings, order.calling), shown, service)
 
-    def _shown(self, order: _Order) -> Transcript:
+    def _shown(self, order: _Order) -> RunDisplay:
         return ReplayedOutputs(self._transcript(order.calling), self._shell)
 
-    def _finish(self, order: _Order, record: RunRecord, shown: Transcript) -> object:
+    def _finish(self, order: _Order, record: RunRecord, shown: RunDisplay) -> object:
         storage = order.store.storage(record.run_id)
         if storage.problem:
             shown.show(unsaved_notice(storage))

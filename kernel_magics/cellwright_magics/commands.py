@@ -1,4 +1,4 @@
-"""The commands of ``%agent``: one table, which help, completion and the parser are made of.
+"""The commands of ``%agent``: one table, which help, parser and completion are made of.
 
 What a line has to look like to be one of them is in ``command_lines``.
 """
@@ -6,7 +6,7 @@ What a line has to look like to be one of them is in ``command_lines``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,7 @@ from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.exports import FORMATS, RECORD
 from cellwright.record.usage import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
-from cellwright_magics.arguments import Option, is_file_name
+from cellwright_magics.arguments import OPTION, OPTIONS, Option, is_file_name
 
 SENTENCE = """
 a about after all an and any are around as at be because before between but by can could do does
@@ -67,7 +67,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Command:
+class MagicCommand:
     """One command: the words it begins with, and what follows them."""
 
     name: str
@@ -202,21 +202,26 @@ ONE_RUN = (Argument(RUN, 0),)
 MANY = 1_000
 
 
-def _of_run(name: str, text: str, *options: Option) -> Command:
-    return Command(name, text, ONE_RUN, options, default="last")
+def _of_run(name: str, text: str, *options: Option) -> MagicCommand:
+    return MagicCommand(name, text, ONE_RUN, options, default="last")
 
 
 COMMANDS = (
-    Command("chat", "open a chat under this cell", options=CHAT_OPTIONS),
-    Command("chat new", "let the next question begin another chat"),
-    Command("chats", "the chats of this notebook"),
-    Command("chats all", "all chats"),
-    Command("chats find", "chats in which these words were said", (Argument(TEXT),)),
-    Command("chats rename", "give a chat a title", (Argument(CHAT), Argument(TEXT))),
-    Command("chats delete", "delete a chat with its runs", (Argument(CHAT),)),
-    Command("resume", "go on with a chat, also after a restart", (Argument(CHAT, 0),)),
-    Command("runs", "the newest runs; --widget browses them", (Argument(COUNT, 0),),
-            RUNS_OPTIONS, default="20"),
+    MagicCommand("chat", "open a chat under this cell", options=CHAT_OPTIONS),
+    MagicCommand("chat new", "let the next question begin another chat"),
+    MagicCommand("chats", "the chats of this notebook"),
+    MagicCommand("chats all", "all chats"),
+    MagicCommand("chats find", "chats in which these words were said", (Argument(TEXT),)),
+    MagicCommand("chats rename", "give a chat a title", (Argument(CHAT), Argument(TEXT))),
+    MagicCommand("chats delete", "delete a chat with its runs", (Argument(CHAT),)),
+    MagicCommand("resume", "go on with a chat, also after a restart", (Argument(CHAT, 0),)),
+    MagicCommand(
+        "runs",
+        "the newest runs; --widget browses them",
+        (Argument(COUNT, 0),),
+        RUNS_OPTIONS,
+        default="20",
+    ),
     _of_run("show", "show a run again"),
     _of_run("replay", "run a run's code again in a fresh kernel, and say what differs"),
     _of_run("rerun", "ask another model the same, from the same start", MODEL),
@@ -224,93 +229,139 @@ COMMANDS = (
     _of_run("export", f"write a run to a file: {', '.join((*FORMATS, RECORD))}", *EXPORT_OPTIONS),
     _of_run("save-sample", "make a run a sample of a benchmark", *SAVE_OPTIONS),
     _of_run("cells", "put a run's code into the next cell"),
-    Command("doctor", "check key, endpoint, model, kernel and record; --repair reads back what a "
-            "damaged record holds", options=DOCTOR_OPTIONS),
-    Command("usage", "what models have cost; a month's budget, 'off' for none",
-            (Argument(GROUP, 0),), USAGE_OPTIONS),
-    Command("usage by", "the same, by a group", (Argument(GROUP),), USAGE_OPTIONS[1:]),
-    Command("assistant", "who can answer"),
-    Command("assistant list", "the same"),
-    Command("assistant show", "an assistant's file", (Argument(ASSISTANT),)),
-    Command("assistant use", "who answers in this kernel from now on", (Argument(ASSISTANT),)),
-    Command("assistant new", "write an assistant's file",
-            (Argument(NAME), Argument(QUOTED, 0)), takes_body=True),
-    Command("assistant set", "change a key of an assistant's file",
-            (Argument(ASSISTANT), Argument(KEY), Argument(VALUE, 0, MANY)), takes_body=True),
-    Command("assistant rename", "give an assistant another name",
-            (Argument(ASSISTANT), Argument(NAME))),
-    Command("assistant delete", "delete an assistant's file", (Argument(ASSISTANT),)),
-    Command("scene", "what assistants are told in some situations"),
-    Command("scene list", "the same, or those of one assistant", (Argument(OF_ASSISTANT, 0),)),
-    Command("scene add", "add a scene",
-            (Argument(NAME), Argument(QUOTED), Argument(OF_ASSISTANT, 0))),
-    Command("scene remove", "take a scene out", (Argument(NAME), Argument(OF_ASSISTANT, 0))),
-    Command("tool", "what the agent may call"),
-    Command("tool list", "the same"),
-    Command("tool add", "offer functions of this kernel", (Argument(NAME, 1, MANY),)),
-    Command("tool check", "what is wrong with tools", (Argument(NAME, 0, MANY),)),
-    Command("tool remove", "take tools back", (Argument(NAME, 1, MANY),)),
-    Command("tool bind", "let an assistant use a tool", (Argument(NAME), Argument(OF_ASSISTANT))),
-    Command("tool unbind", "take a tool from an assistant",
-            (Argument(NAME), Argument(OF_ASSISTANT))),
-    Command("tool discover", "use a service that says what it can do",
-            (Argument(URL), Argument(REST, 0, MANY))),
-    Command("tool connect", "use an MCP server or an OpenAPI document",
-            (Argument(NAME), Argument(SERVICE, 0, MANY))),
-    Command("tool refresh", "ask services again what they can do", (Argument(NAME, 1, MANY),)),
-    Command("memory", "what is kept for later conversations"),
-    Command("memory list", "the same, or what has a word in it", (Argument(NAME, 0),)),
-    Command("memory add", "keep a text", (Argument(TEXT),), (PROJECT,), takes_body=True),
-    Command("memory edit", "change what is kept", (Argument(MEMORY), Argument(TEXT)),
-            takes_body=True),
-    Command("memory forget", "forget it for good", (Argument(MEMORY),)),
-    Command("memory proposals", "what waits for your word"),
-    Command("memory accept", "keep what is proposed", (Argument(MEMORY),)),
-    Command("memory reject", "do not keep it", (Argument(MEMORY),)),
-    Command("memory on", "read and keep memories"),
-    Command("memory off", "neither read nor keep any"),
-    Command("library", "the documents that models may ask"),
-    Command("library list", "the same"),
-    Command("library add", "add a file, a folder or a page", (Argument(ONE_PLACE),), (LIBRARY,)),
-    Command("library add", "add several", (Argument(PLACE, 2, MANY),), (LIBRARY,)),
-    Command("library search", "what would be found, without a model", (Argument(TEXT),)),
-    Command("library remove", "take a document out", (Argument(NAME, 1, MANY),)),
-    Command("library update", "look at all places again"),
-    Command("library default", "which library is asked", (Argument(NAME, 1, MANY),)),
-    Command("library forget", "delete a library", (Argument(NAME, 1, MANY),), (ALL,)),
-    Command("demos", "good runs of a benchmark as examples"),
-    Command("demos clear", "ask without examples"),
-    Command("demos from", "take some", (Argument(ONE_PLACE, 0),), DEMOS_OPTIONS, default="runs"),
-    Command("context", "what the model is given, and what it costs"),
-    Command("context summary", "what stands for older turns", takes_body=True),
-    Command("context summary clear", "take your words out of it"),
-    Command("context summary", "put your words into it", (Argument(TEXT),)),
-    Command("pin", "keep a turn in the context, however long it gets", (Argument(TURN, 0),),
-            default="last"),
-    Command("pin list", "what is pinned"),
-    Command("unpin", "let a pinned turn go", (Argument(TURN, 0),), default="last"),
-    Command("unpin all", "let all of them go"),
-    Command("compact", "make a long conversation shorter now"),
-    Command("attach", "what the next question takes along"),
-    Command("attach clear", "let it take nothing along"),
-    Command("attach output", "let it take along what a cell showed", (Argument(OUTPUT),)),
-    Command("attach", "let it take files along", (Argument(FILE, 1, MANY),)),
-    Command("later", "a note that the next question takes along", (Argument(TEXT),),
-            takes_body=True),
-    Command("system", "an instruction for the rest of the conversation", (Argument(TEXT),),
-            takes_body=True),
-    Command("prompt", "the conversation's own instructions"),
-    Command("prompt clear", "take them out"),
-    Command("prompt", "give it some, in place of an assistant's or beside them",
-            (Argument(TEXT),), (APPEND,), takes_body=True),
-    Command("filters", "what is done to your words before they are sent"),
-    Command("filters off", "nothing"),
-    Command("filters reset", "what is usual"),
-    Command("filters", "switch one", (Argument(FILTER), Argument(SWITCH))),
-    Command("filters", "these alone, in this order", (Argument(FILTER, 1, MANY),)),
-    Command("reset", "forget the conversation; variables stay"),
-    Command("help", "this text"),
-)  # fmt: skip
+    MagicCommand(
+        "doctor",
+        "check key, endpoint, model, kernel and record; --repair reads back what a "
+        "damaged record holds",
+        options=DOCTOR_OPTIONS,
+    ),
+    MagicCommand(
+        "usage",
+        "what models have cost; a month's budget, 'off' for none",
+        (Argument(GROUP, 0),),
+        USAGE_OPTIONS,
+    ),
+    MagicCommand("usage by", "the same, by a group", (Argument(GROUP),), USAGE_OPTIONS[1:]),
+    MagicCommand("assistant", "who can answer"),
+    MagicCommand("assistant list", "the same"),
+    MagicCommand("assistant show", "an assistant's file", (Argument(ASSISTANT),)),
+    MagicCommand("assistant use", "who answers in this kernel from now on", (Argument(ASSISTANT),)),
+    MagicCommand(
+        "assistant new",
+        "write an assistant's file",
+        (Argument(NAME), Argument(QUOTED, 0)),
+        takes_body=True,
+    ),
+    MagicCommand(
+        "assistant set",
+        "change a key of an assistant's file",
+        (Argument(ASSISTANT), Argument(KEY), Argument(VALUE, 0, MANY)),
+        takes_body=True,
+    ),
+    MagicCommand(
+        "assistant rename", "give an assistant another name", (Argument(ASSISTANT), Argument(NAME))
+    ),
+    MagicCommand("assistant delete", "delete an assistant's file", (Argument(ASSISTANT),)),
+    MagicCommand("scene", "what assistants are told in some situations"),
+    MagicCommand("scene list", "the same, or those of one assistant", (Argument(OF_ASSISTANT, 0),)),
+    MagicCommand(
+        "scene add", "add a scene", (Argument(NAME), Argument(QUOTED), Argument(OF_ASSISTANT, 0))
+    ),
+    MagicCommand("scene remove", "take a scene out", (Argument(NAME), Argument(OF_ASSISTANT, 0))),
+    MagicCommand("tool", "what the agent may call"),
+    MagicCommand("tool list", "the same"),
+    MagicCommand("tool add", "offer functions of this kernel", (Argument(NAME, 1, MANY),)),
+    MagicCommand("tool check", "what is wrong with tools", (Argument(NAME, 0, MANY),)),
+    MagicCommand("tool remove", "take tools back", (Argument(NAME, 1, MANY),)),
+    MagicCommand(
+        "tool bind", "let an assistant use a tool", (Argument(NAME), Argument(OF_ASSISTANT))
+    ),
+    MagicCommand(
+        "tool unbind", "take a tool from an assistant", (Argument(NAME), Argument(OF_ASSISTANT))
+    ),
+    MagicCommand(
+        "tool discover",
+        "use a service that says what it can do",
+        (Argument(URL), Argument(REST, 0, MANY)),
+    ),
+    MagicCommand(
+        "tool connect",
+        "use an MCP server or an OpenAPI document",
+        (Argument(NAME), Argument(SERVICE, 0, MANY)),
+    ),
+    MagicCommand("tool refresh", "ask services again what they can do", (Argument(NAME, 1, MANY),)),
+    MagicCommand("memory", "what is kept for later conversations"),
+    MagicCommand("memory list", "the same, or what has a word in it", (Argument(NAME, 0),)),
+    MagicCommand("memory add", "keep a text", (Argument(TEXT),), (PROJECT,), takes_body=True),
+    MagicCommand(
+        "memory edit", "change what is kept", (Argument(MEMORY), Argument(TEXT)), takes_body=True
+    ),
+    MagicCommand("memory forget", "forget it for good", (Argument(MEMORY),)),
+    MagicCommand("memory proposals", "what waits for your word"),
+    MagicCommand("memory accept", "keep what is proposed", (Argument(MEMORY),)),
+    MagicCommand("memory reject", "do not keep it", (Argument(MEMORY),)),
+    MagicCommand("memory on", "read and keep memories"),
+    MagicCommand("memory off", "neither read nor keep any"),
+    MagicCommand("library", "the documents that models may ask"),
+    MagicCommand("library list", "the same"),
+    MagicCommand(
+        "library add", "add a file, a folder or a page", (Argument(ONE_PLACE),), (LIBRARY,)
+    ),
+    MagicCommand("library add", "add several", (Argument(PLACE, 2, MANY),), (LIBRARY,)),
+    MagicCommand("library search", "what would be found, without a model", (Argument(TEXT),)),
+    MagicCommand("library remove", "take a document out", (Argument(NAME, 1, MANY),)),
+    MagicCommand("library update", "look at all places again"),
+    MagicCommand("library default", "which library is asked", (Argument(NAME, 1, MANY),)),
+    MagicCommand("library forget", "delete a library", (Argument(NAME, 1, MANY),), (ALL,)),
+    MagicCommand("demos", "good runs of a benchmark as examples"),
+    MagicCommand("demos clear", "ask without examples"),
+    MagicCommand(
+        "demos from", "take some", (Argument(ONE_PLACE, 0),), DEMOS_OPTIONS, default="runs"
+    ),
+    MagicCommand("context", "what the model is given, and what it costs"),
+    MagicCommand("context summary", "what stands for older turns", takes_body=True),
+    MagicCommand("context summary clear", "take your words out of it"),
+    MagicCommand("context summary", "put your words into it", (Argument(TEXT),)),
+    MagicCommand(
+        "pin",
+        "keep a turn in the context, however long it gets",
+        (Argument(TURN, 0),),
+        default="last",
+    ),
+    MagicCommand("pin list", "what is pinned"),
+    MagicCommand("unpin", "let a pinned turn go", (Argument(TURN, 0),), default="last"),
+    MagicCommand("unpin all", "let all of them go"),
+    MagicCommand("compact", "make a long conversation shorter now"),
+    MagicCommand("attach", "what the next question takes along"),
+    MagicCommand("attach clear", "let it take nothing along"),
+    MagicCommand("attach output", "let it take along what a cell showed", (Argument(OUTPUT),)),
+    MagicCommand("attach", "let it take files along", (Argument(FILE, 1, MANY),)),
+    MagicCommand(
+        "later", "a note that the next question takes along", (Argument(TEXT),), takes_body=True
+    ),
+    MagicCommand(
+        "system",
+        "an instruction for the rest of the conversation",
+        (Argument(TEXT),),
+        takes_body=True,
+    ),
+    MagicCommand("prompt", "the conversation's own instructions"),
+    MagicCommand("prompt clear", "take them out"),
+    MagicCommand(
+        "prompt",
+        "give it some, in place of an assistant's or beside them",
+        (Argument(TEXT),),
+        (APPEND,),
+        takes_body=True,
+    ),
+    MagicCommand("filters", "what is done to your words before they are sent"),
+    MagicCommand("filters off", "nothing"),
+    MagicCommand("filters reset", "what is usual"),
+    MagicCommand("filters", "switch one", (Argument(FILTER), Argument(SWITCH))),
+    MagicCommand("filters", "these alone, in this order", (Argument(FILTER, 1, MANY),)),
+    MagicCommand("reset", "forget the conversation; variables stay"),
+    MagicCommand("help", "this text"),
+)
 """All there are. Of two that a line fits, the one with more words before its arguments counts,
 then the first."""
 
@@ -326,3 +377,108 @@ def commands_help() -> str:
         "after '--' is always a question: '%agent -- show last'."
     )
     return f"Commands of %agent:\n{chr(10).join(lines)}\n\n{rule}"
+
+
+# Completion of what can follow ``%agent`` and ``%%agent``, from the table of commands.
+
+
+LINE = re.compile(r"(?:.*=\s*)?(?P<magic>%%?)agent[ \t]+(?P<before>.*?)(?P<word>\S*)")
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A word and what it can become."""
+
+    word: str
+    offers: tuple[str, ...]
+
+
+class Offers:
+    """What can be written next.
+
+    Args:
+        runs: Ids of the newest runs.
+        models: Names of models that can be asked.
+        assistants: Names of assistants that can be chosen.
+    """
+
+    def __init__(
+        self,
+        runs: Callable[[], Sequence[str]],
+        models: Callable[[], Sequence[str]],
+        assistants: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._runs = runs
+        self._models = models
+        self._assistants = assistants
+
+    def complete(self, text_until_cursor: str) -> Completed | None:
+        """What the word before the cursor can become; None for lines of others."""
+        found = LINE.fullmatch(text_until_cursor)
+        if found is None:
+            return None
+        word, words = found["word"], found["before"].split()
+        is_marked = (words or [word])[0].startswith("/")
+        line = found["magic"] == "%"
+        offers = self.after(words, line=line, is_marked=is_marked)
+        fitting = dict.fromkeys(offer for offer in offers if offer.startswith(word))
+        return Completed(word, tuple(fitting))
+
+    def after(self, words: Sequence[str], *, line: bool, is_marked: bool = False) -> Iterator[str]:
+        """What can follow these words.
+
+        Args:
+            words: Those after ``%agent``.
+            line: It is ``%agent``, so a command needs no slash.
+            is_marked: The first word begins with a slash, or will.
+        """
+        said = tuple(word.removeprefix("/") if not at else word for at, word in enumerate(words))
+        known = [c for c in COMMANDS if is_marked or (line and not c.takes_text)]
+        if words and any(command.words[0] == said[0] for command in known):
+            yield from self._of_commands(said, known)
+            return
+        if words and (option := _option(words[-1], OPTIONS)):
+            yield from self._values(option)
+            return
+        if not is_marked:
+            yield from (name for option in OPTIONS for name in option.names)
+        if not words:
+            yield from (f"{'/' if is_marked else ''}{command.words[0]}" for command in known)
+
+    def _of_commands(self, said: tuple[str, ...], known: Sequence[MagicCommand]) -> Iterator[str]:
+        begun = [command for command in known if command.words == said[: len(command.words)]]
+        for command in begun:
+            if option := _option(said[-1], command.options):
+                yield from self._values(option)
+                return
+        for command in begun:
+            yield from self._arguments(command, said[len(command.words) :])
+        for command in known:
+            if command.words[: len(said)] == said and len(command.words) > len(said):
+                yield command.words[len(said)]
+        for command in begun:
+            yield from command.option_names()
+
+    def _arguments(self, command: MagicCommand, given: Sequence[str]) -> Iterator[str]:
+        place = sum(not OPTION.fullmatch(word) for word in given)
+        most = sum(argument.most for argument in command.arguments)
+        if place >= most:
+            return
+        argument = command.arguments[min(place, len(command.arguments) - 1)]
+        yield from argument.kind.choices
+        if argument.kind.names == "runs":
+            yield from self._runs()
+        elif argument.kind.names == "assistants":
+            yield from (f"{argument.kind.prefix}{name}" for name in self._assistants())
+
+    def _values(self, option: Option) -> Iterator[str]:
+        if option.names[-1] == "--model":
+            yield from self._models()
+        elif option.names[-1] == "--assistant" or option.keywords.get("metavar") == "ASSISTANT":
+            yield from self._assistants()
+        yield from option.keywords.get("choices", ())
+
+
+def _option(word: str, options: Sequence[Option]) -> Option | None:
+    """The option that a word is, where a value follows it."""
+    return next((o for o in options if word in o.names and o.takes_value), None)

@@ -1,4 +1,4 @@
-"""One event in, what a notebook's cell shows of it out.
+"""One event in, what a notebook's cell shows of it out: text, code, outputs, progress of tools.
 
 The outputs of the code that runs are shown by the kernel itself; this draws what stands between
 them: the model's words, the code before it runs, questions, notices and how it ended.
@@ -6,16 +6,25 @@ them: the model's words, the code before it runs, questions, notices and how it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+import re
+import sys
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cellwright.record.asked_calls import code_of, language_of, written_by
-from cellwright.record.content_drawing import drawn_contents, source_links
+from cellwright.record.content import drawn_contents, source_links
 from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CellAdded,
+    CellOutput,
     CellStarted,
     Event,
     ModelReplied,
@@ -28,13 +37,232 @@ from cellwright.record.events import (
     ToolProgress,
     ToolStarted,
 )
+from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
 from cellwright.session.run import Run
-from cellwright.text.safe_inline import as_text
-from cellwright.text.safe_markdown import fenced, plain_text, safe_markdown
+from cellwright.text.safe_markdown import as_text, fenced, plain_text, safe_markdown
 from cellwright_magics import wording
-from cellwright_magics.live_text import LiveText
-from cellwright_magics.narrator import Narrator, Style
-from cellwright_magics.screen import Bundle, Screen
+from cellwright_magics.wording import Narrator, Style
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+# Where a transcript is drawn: displays of the calling cell, each of which can be changed later.
+
+
+NOTHING = " "
+"""An empty display would be dropped, or shown as its class name."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The same thing for a notebook and for plain text."""
+
+    markdown: str
+    plain: str
+    rich: Mapping[str, Any] = field(default_factory=dict)
+    """What stands in place of the Markdown, by MIME type: a picture, a table, a chart."""
+
+    def data(self) -> dict[str, Any]:
+        """As a display message carries it."""
+        if self.rich:
+            return {**self.rich, "text/plain": self.plain or NOTHING}
+        return {
+            "text/markdown": self.markdown or NOTHING,
+            "text/plain": self.plain or NOTHING,
+        }
+
+
+class Screen(Protocol):
+    """Shows things under the calling cell."""
+
+    def show(self, bundle: Bundle) -> str:
+        """Show something new; the name under which it can be changed."""
+        ...
+
+    def update(self, name: str, bundle: Bundle) -> None:
+        """Show something else in its place."""
+        ...
+
+    def settle(self) -> None:
+        """What was shown last is not going to change for a while."""
+        ...
+
+
+class NotebookScreen:
+    """Display messages of the calling cell.
+
+    Args:
+        shell: The shell that publishes them.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._prefix = f"cellwright-{uuid.uuid4().hex[:12]}"
+        self._numbers = itertools.count(1)
+
+    def show(self, bundle: Bundle) -> str:
+        """Show something new; the name under which it can be changed."""
+        name = f"{self._prefix}-{next(self._numbers)}"
+        self._publish(name, bundle, update=False)
+        return name
+
+    def update(self, name: str, bundle: Bundle) -> None:
+        """Show something else in its place."""
+        self._publish(name, bundle, update=True)
+
+    def settle(self) -> None:
+        """Nothing: a notebook draws each change."""
+
+    def _publish(self, name: str, bundle: Bundle, *, update: bool) -> None:
+        self._shell.display_pub.publish(
+            data=bundle.data(), metadata={}, transient={"display_id": name}, update=update
+        )
+
+
+class SettledScreen(NotebookScreen):
+    """For front ends that draw no change of a display, as ``jupyter console``.
+
+    What is still being written is shown once it is whole; what changes after that is shown again.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._held: tuple[str, Bundle] | None = None
+
+    def show(self, bundle: Bundle) -> str:
+        """Show something new once it is settled; the name under which it can be changed."""
+        self.settle()
+        name = f"{self._prefix}-{next(self._numbers)}"
+        self._held = (name, bundle)
+        return name
+
+    def update(self, name: str, bundle: Bundle) -> None:
+        """Show something else in its place, or below where it was shown already."""
+        if self._held is not None and self._held[0] == name:
+            self._held = (name, bundle)
+        elif bundle.plain.strip():
+            super().show(bundle)
+
+    def settle(self) -> None:
+        """Show what was held back."""
+        held, self._held = self._held, None
+        if held is not None and held[1].plain.strip():
+            self._publish(*held, update=False)
+
+
+# Text that is still being written: updated about ten times a second, finished parts left alone.
+
+
+INTERVAL_SECONDS = 0.11
+SLOW_INTERVAL_SECONDS = 0.25
+LARGE_CHARACTERS = 20_000
+FENCE_LINE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
+
+
+class LiveText:
+    """One reply of the model on the screen.
+
+    Only what changes is sent again: past 20,000 characters the finished paragraphs become a
+    display of their own.
+
+    Args:
+        screen: Where it is shown.
+        clock: Seconds, for the pace.
+    """
+
+    def __init__(self, screen: Screen, clock: Callable[[], float] = time.monotonic) -> None:
+        self._screen = screen
+        self._clock = clock
+        self._name = ""
+        self._sealed: list[str] = []
+        self._sealed_text = ""
+        self._text = ""
+        self._note = ""
+        self._updated_at = float("-inf")
+
+    @property
+    def has_text(self) -> bool:
+        """Whether something of the reply is shown."""
+        return bool(self._sealed_text.strip() or self._text.strip())
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it has a place on the screen."""
+        return bool(self._name)
+
+    def add(self, text: str) -> None:
+        """More of the reply."""
+        self._text += text
+        self._note = ""
+        large = len(self._text) > LARGE_CHARACTERS
+        interval = SLOW_INTERVAL_SECONDS if large else INTERVAL_SECONDS
+        if self._clock() - self._updated_at < interval:
+            return
+        if large:
+            # Here and not with each piece: it looks through the whole text.
+            self._seal()
+        if self._text.strip():
+            self._draw()
+
+    def wait(self, note: str) -> None:
+        """Say for the moment what is waited for; the next text takes its place."""
+        if note != self._note:
+            self._note = note
+            self._draw()
+
+    def void(self, note: str) -> None:
+        """Take back what was shown: the reply is asked for anew."""
+        self._withdraw_sealed()
+        self._text = ""
+        self.wait(note)
+
+    def finish(self, text: str) -> None:
+        """The whole reply is there."""
+        self._note = ""
+        if text.startswith(self._sealed_text):
+            self._text = text[len(self._sealed_text) :]
+        else:
+            self._withdraw_sealed()
+            self._text = text
+        if self._text.strip() or self._name:
+            self._draw()
+
+    def replace(self, bundle: Bundle) -> str:
+        """Give the place on the screen to something else; its name."""
+        if self._name:
+            self._screen.update(self._name, bundle)
+            return self._name
+        return self._screen.show(bundle)
+
+    def _seal(self) -> None:
+        cut = self._text.rfind("\n\n", 0, len(self._text) - 1)
+        if cut < 0 or len(FENCE_LINE.findall(self._text, 0, cut)) % 2:
+            return
+        done, self._text = self._text[: cut + 2], self._text[cut + 2 :]
+        self._sealed.append(self.replace(_bundle(done)))
+        self._sealed_text += done
+        self._name = ""
+
+    def _withdraw_sealed(self) -> None:
+        for name in self._sealed:
+            self._screen.update(name, Bundle("", ""))
+        self._sealed, self._sealed_text = [], ""
+
+    def _draw(self) -> None:
+        self._name = self.replace(_bundle(self._text, self._note))
+        self._updated_at = self._clock()
+
+
+def _bundle(text: str, note: str = "") -> Bundle:
+    markdown, plain = safe_markdown(text.strip("\n")), plain_text(text.strip("\n"))
+    if not note:
+        return Bundle(markdown, plain)
+    shown = f"*{note}*"
+    return Bundle(
+        "\n\n".join(filter(None, (markdown, shown))), "\n\n".join(filter(None, (plain, note)))
+    )
+
 
 SILENCE_SHOWN_SECONDS = 2.0
 ANSWERING = "submit"
@@ -53,7 +281,7 @@ STYLES: dict[Style, Callable[[str], str]] = {
 }
 
 
-class Transcript(Protocol):
+class RunDisplay(Protocol):
     """Shows a run while it goes on."""
 
     def show(self, event: Event) -> None:
@@ -277,7 +505,7 @@ class QuietTranscript:
         inner: Shows the questions.
     """
 
-    def __init__(self, inner: Transcript) -> None:
+    def __init__(self, inner: RunDisplay) -> None:
         self._inner = inner
         self._calls: dict[str, Event] = {}
 
@@ -293,3 +521,72 @@ class QuietTranscript:
 
     def finish(self, run: Run) -> None:
         """Nothing: the run itself is returned."""
+
+
+# Outputs that another kernel made, or made earlier, shown between what a transcript shows.
+
+
+class ReplayedOutputs:
+    """A transcript that shows outputs too: here no kernel shows them by itself.
+
+    Args:
+        transcript: Shows everything else, errors included.
+        shell: Where outputs are displayed.
+    """
+
+    def __init__(self, transcript: RunDisplay, shell: InteractiveShell) -> None:
+        self._transcript = transcript
+        self._shell = shell
+        self._waiting: list[OutputMessage] = []
+
+    def show(self, event: Event) -> None:
+        """Show an event; the outputs of a cell come together, as they were in the end."""
+        if isinstance(event, CellOutput):
+            self._waiting.append(event.message)
+            return
+        for output in fold(self._waiting):
+            self._publish(output)
+        self._waiting.clear()
+        self._transcript.show(event)
+
+    def finish(self, run: Run) -> None:
+        """Show how the run ended."""
+        self._transcript.finish(run)
+
+    def _publish(self, output: Output) -> None:
+        if isinstance(output, StreamOutput):
+            stream = sys.stderr if output.name == "stderr" else sys.stdout
+            stream.write(output.text)
+            stream.flush()
+        elif not isinstance(output, ErrorOutput):
+            self._shell.display_pub.publish(data=dict(output.data), metadata=dict(output.metadata))
+
+
+# What a tool says while it works, shown when it says it and not when the run hands it on.
+
+
+class ShownAtOnce:
+    """Shows the events of a run, and a tool's progress before its turn.
+
+    Args:
+        show: Shows one event; called on the thread that made this alone, since displays of
+            another thread would not find their cell.
+    """
+
+    def __init__(self, show: Callable[[Event], None]) -> None:
+        self._show = show
+        self._thread = threading.get_ident()
+        self._early: deque[ToolProgress] = deque()
+
+    def at_once(self, event: ToolProgress) -> None:
+        """A tool says something now."""
+        if threading.get_ident() == self._thread:
+            self._early.append(event)
+            self._show(event)
+
+    def show(self, event: Event) -> None:
+        """The run hands something on; what was shown before is not shown again."""
+        if self._early and self._early[0] is event:
+            self._early.popleft()
+        else:
+            self._show(event)

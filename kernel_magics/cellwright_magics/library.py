@@ -8,17 +8,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.library import Document, Hit, Progress
-from cellwright.knowledge.library.background import Indexing
-from cellwright.knowledge.library.libraries import Libraries
-from cellwright.knowledge.library.references import place_words
+from cellwright.knowledge.library import Document, Hit, IndexingProgress
+from cellwright.knowledge.library.citations import place_words
+from cellwright.knowledge.library.indexing import Indexing
+from cellwright.knowledge.library.libraries import Libraries, library_users
 from cellwright.knowledge.library.searching import Scope
-from cellwright.knowledge.library.users import library_users
 from cellwright.settings import Settings, not_for_guests
 from cellwright.store.database import Database
 from cellwright.tools.kernel_context import progress_display
 from cellwright_magics.command_lines import CommandLine
-from cellwright_magics.reports import Advice, Table
+from cellwright_magics.reports import Advice, TextTable
 from cellwright_magics.wording import one_line
 
 QUIET_SECONDS = 2.0
@@ -29,7 +28,7 @@ DOCUMENTS_SHOWN = 200
 ShowProgress = Callable[[str, float | None], None]
 
 
-class DocumentList(Table):
+class DocumentList(TextTable):
     """The documents of a library."""
 
     headings = ("id", "document", "kind", "pieces", "vectors", "problem")
@@ -58,7 +57,7 @@ class DocumentList(Table):
         return [*rows, ("…", f"{more} more", "", "", "", "")] if more > 0 else rows
 
 
-class HitList(Table):
+class HitList(TextTable):
     """What was found."""
 
     headings = ("", "where", "text")
@@ -86,7 +85,9 @@ class HitList(Table):
         return "\n\n".join(filter(None, [super()._repr_markdown_(), self.problem]))
 
 
-def library_command(line: CommandLine, database: Database, settings: Settings) -> Table | Advice:
+def library_command(
+    line: CommandLine, database: Database, settings: Settings
+) -> TextTable | Advice:
     """Do what ``%agent library …`` says.
 
     Args:
@@ -112,11 +113,11 @@ def _update(libraries: Libraries, _asked: argparse.Namespace) -> Advice:
     return _watched(Indexing(libraries.updating(os.getcwd())), progress_display())
 
 
-def _list(libraries: Libraries, _asked: argparse.Namespace) -> Table:
+def _list(libraries: Libraries, _asked: argparse.Namespace) -> TextTable:
     return DocumentList(libraries.documents(libraries.around(os.getcwd())))
 
 
-def _search(libraries: Libraries, asked: argparse.Namespace) -> Table:
+def _search(libraries: Libraries, asked: argparse.Namespace) -> TextTable:
     scope = Scope(libraries.around(os.getcwd()))
     results = libraries.searcher.search(scope, " ".join(asked.words))
     return HitList(results.hits, results.problem)
@@ -139,7 +140,7 @@ def _forget(libraries: Libraries, asked: argparse.Namespace) -> Advice:
     return Advice(f"The library {gone!r} is deleted. The files stay.")
 
 
-ACTIONS_OF: Mapping[str, Callable[[Libraries, argparse.Namespace], Table | Advice]] = {
+ACTIONS_OF: Mapping[str, Callable[[Libraries, argparse.Namespace], TextTable | Advice]] = {
     "add": _add,
     "list": _list,
     "search": _search,
@@ -165,6 +166,6 @@ def _watched(indexing: Indexing, show: ShowProgress) -> Advice:
     return Advice(indexing.summary())
 
 
-def _how_far(progress: Progress) -> tuple[str, float | None]:
+def _how_far(progress: IndexingProgress) -> tuple[str, float | None]:
     share = progress.done / progress.total if progress.total else None
     return f"{progress.done:,} of {progress.total:,} documents  {progress.name}", share

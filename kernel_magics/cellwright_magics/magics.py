@@ -7,6 +7,7 @@ when the first one comes, and what completes a line when Tab is first pressed.
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING
 
 from IPython.core.completer import (
@@ -19,15 +20,15 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from traitlets import Bool, Enum, Float, Int, Unicode
 
 from cellwright.settings import MODES
-from cellwright_magics.arguments import agent_arguments
-from cellwright_magics.choices import Configured
+from cellwright_magics.arguments import Configured, agent_arguments
 from cellwright_magics.easels import Easels
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from cellwright_magics.answering import Answering
-    from cellwright_magics.completion import Offers
+    from cellwright_magics.answering import ShellConversation
+    from cellwright_magics.commands import Offers
+
 
 MATCHER = "cellwright_agent"
 
@@ -64,7 +65,7 @@ class AgentMagics(Magics):
         super().__init__(shell)
         self._shell = shell
         self.easels = Easels()
-        self._answering: Answering | None = None
+        self._answering: ShellConversation | None = None
         self._offers: Offers | None = None
 
     @no_var_expand
@@ -80,7 +81,7 @@ class AgentMagics(Magics):
         return self.answering.answer(line, cell, self._configured())
 
     @property
-    def answering(self) -> Answering:
+    def answering(self) -> ShellConversation:
         """What answers prompts, made when the first one comes."""
         if self._answering is None:
             module = importlib.import_module("cellwright_magics.answering")
@@ -114,7 +115,7 @@ class AgentMagics(Magics):
     def offers(self) -> Offers:
         """What completion offers; what it needs is imported when Tab is pressed first."""
         if self._offers is None:
-            module = importlib.import_module("cellwright_magics.completion")
+            module = importlib.import_module("cellwright_magics.commands")
             self._offers = module.Offers(
                 lambda: self.answering.run_ids(),
                 lambda: self.answering.model_names(self.model),
@@ -143,3 +144,36 @@ class AgentMagics(Magics):
             self.demos,
             self.message_times,
         )
+
+
+# Keeps ``%agent which month was best?`` a prompt.
+#
+# IPython takes a line that ends with a question mark for a call for help on its last word.
+
+
+LINE = re.compile(
+    r"(?P<before>\s*(?:[^\n#'\"=]*=\s*)?)%agent[ \t]+(?P<prompt>\S[^\n]*\?)[ \t]*(?P<end>\n?)"
+)
+LONG_QUOTES = ("'''", '"""')
+
+
+def keep_question_marks(lines: list[str]) -> list[str]:
+    """The lines of a cell, with prompts that end so spelled as the call they stand for."""
+    if not lines or lines[0].lstrip().startswith("%%"):
+        return lines
+    if not any("%agent" in line for line in lines):
+        return lines
+    return [line if _in_string(lines[:at]) else _kept(line) for at, line in enumerate(lines)]
+
+
+def _kept(line: str) -> str:
+    match = LINE.fullmatch(line)
+    if match is None or not match["prompt"].strip("? \t"):
+        return line
+    call = f"get_ipython().run_line_magic('agent', {match['prompt']!r})"
+    return f"{match['before']}{call}{match['end']}"
+
+
+def _in_string(before: list[str]) -> bool:
+    text = "".join(before)
+    return any(text.count(quotes) % 2 for quotes in LONG_QUOTES)

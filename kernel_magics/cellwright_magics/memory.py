@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from cellwright.knowledge.memory import Memory, Proposal, Whose, project_of
-from cellwright.knowledge.memory.actions import MemoryAction
+from cellwright.knowledge.memory import Memory, MemoryAction, Proposal, Whose, project_of
 from cellwright.knowledge.memory.commands import (
     MEMORY_HEADINGS,
     OFF,
@@ -22,14 +21,14 @@ from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.settings import Settings, not_for_guests
 from cellwright.text.redaction import Redactor
 from cellwright_magics.command_lines import CommandLine
-from cellwright_magics.reports import Advice, Table
-from cellwright_magics.session import Session, saved_notebook
+from cellwright_magics.reports import Advice, TextTable
+from cellwright_magics.session import ShellSession, saved_notebook
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
-class MemoryTable(Table):
+class MemoryTable(TextTable):
     """What is kept, everywhere and for folders."""
 
     headings = MEMORY_HEADINGS
@@ -57,7 +56,7 @@ class MemoryTable(Table):
         return f"{table}\n\n{self._note}" if self._note and self.memories else table
 
 
-class ProposalTable(Table):
+class ProposalTable(TextTable):
     """What waits for the person's word."""
 
     headings = PROPOSAL_HEADINGS
@@ -76,7 +75,7 @@ class ProposalTable(Table):
 
 
 def memory_command(
-    line: CommandLine, settings: Settings, session: Session, shell: InteractiveShell
+    line: CommandLine, settings: Settings, session: ShellSession, shell: InteractiveShell
 ) -> object:
     """Do what ``%agent memory …`` says.
 

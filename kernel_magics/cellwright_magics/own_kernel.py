@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from cellwright.errors import SetupError
-from cellwright.kernels.channels import Channels
+from cellwright.kernels.cell_run import Channels
 from cellwright.kernels.client import ClientKernel
-from cellwright.kernels.interrupts import interrupt_thread
+from cellwright.kernels.shell import interrupt_thread
 
 REPLY_SECONDS = 3.0
 SUBSHELLS = "kernel subshells"

@@ -6,19 +6,18 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from cellwright.commands.doctor import Check
+from cellwright.commands.doctor import DoctorCheck
 from cellwright.record.events import Notice
 from cellwright.record.run_record import RunRecord
-from cellwright.store.run_summaries import RunSummary
-from cellwright.store.runs import RunStorage
-from cellwright.text.safe_inline import as_text
+from cellwright.store.runs import RunStorage, RunSummary
+from cellwright.text.safe_markdown import as_text
 from cellwright_magics.wording import one_line
 
 PROMPT_CHARACTERS = 60
 MARKS = {"ok": "✓", "warning": "⚠", "failed": "✗", "skipped": "·"}
 
 
-class Table:
+class TextTable:
     """Rows under headings."""
 
     headings: tuple[str, ...] = ()
@@ -46,7 +45,7 @@ class Table:
         return "\n".join(f"| {' | '.join(row)} |" for row in lines)
 
 
-class RunList(Table):
+class RunList(TextTable):
     """The newest runs."""
 
     headings = ("run", "status", "model", "tokens", "seconds", "started", "prompt")
@@ -78,13 +77,13 @@ class RunList(Table):
         ]
 
 
-class CheckList(Table):
+class CheckList(TextTable):
     """What doctor found."""
 
     headings = ("", "check", "found", "what to do")
     empty = "Nothing was checked."
 
-    def __init__(self, checks: Sequence[Check]) -> None:
+    def __init__(self, checks: Sequence[DoctorCheck]) -> None:
         self.checks = tuple(checks)
 
     def rows(self) -> list[tuple[str, ...]]:

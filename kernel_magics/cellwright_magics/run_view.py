@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from cellwright.exports.ansi import visible
-from cellwright.exports.html_code import highlighted
-from cellwright.exports.html_contents import contents_html
-from cellwright.exports.html_markdown import markdown_html
-from cellwright.exports.html_outputs import output_html
-from cellwright.exports.timeline import Called, Item, Ran, Said, Wrote, timeline
+from cellwright.exports.html_contents import (
+    contents_html,
+    highlighted,
+    markdown_html,
+    output_html,
+    visible,
+)
+from cellwright.exports.timeline import Called, Item, Ran, TimelineMessage, Wrote, timeline
 from cellwright.record.messages import text_of
 from cellwright.record.outputs import ErrorOutput, Output, StreamOutput
 from cellwright.record.run_record import RunRecord
@@ -71,7 +73,7 @@ def _lines(record: RunRecord) -> Iterator[str]:
     yield f"> {record.prompt}"
     for item in timeline(record):
         match item:
-            case Said():
+            case TimelineMessage():
                 yield item.text
             case Ran():
                 yield _indented(item.execution.source)
@@ -97,7 +99,7 @@ def _output_text(output: Output) -> str:
 
 def _item(item: Item) -> str:
     match item:
-        case Said():
+        case TimelineMessage():
             return markdown_html(item.text)
         case Wrote(cell=cell) if cell.cell_type != "code":
             return markdown_html(cell.source)

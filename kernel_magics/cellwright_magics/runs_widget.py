@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from cellwright.errors import CellwrightError
+from cellwright.exports.timeline import Called, Item, Ran, TimelineMessage, Wrote, timeline
 from cellwright.record.run_record import RunRecord
-from cellwright.store.run_summaries import RunSummary
+from cellwright.store.runs import RunSummary
 from cellwright_magics.reports import RunList
-from cellwright_magics.run_comparison import Comparison, compare_runs
 from cellwright_magics.run_view import (
     answer_html,
     as_html,
@@ -18,9 +22,152 @@ from cellwright_magics.run_view import (
     messages_html,
     run_html,
 )
-from cellwright_magics.runs_frame import ORDERS, narrowed, runs_frame, table_html
-from cellwright_magics.widget_display import WidgetDisplay
-from cellwright_magics.widget_library import close_widget, widget_library
+from cellwright_magics.widgets import WidgetDisplay, close_widget, widget_library
+from cellwright_magics.wording import one_line
+
+if TYPE_CHECKING:
+    import pandas
+
+
+# Runs as a table of pandas: found, narrowed down and put in order.
+
+
+COLUMNS = ("run", "status", "model", "tokens", "cost", "seconds", "started", "prompt")
+ORDERS = {
+    "newest": ("started", False),
+    "oldest": ("started", True),
+    "most tokens": ("tokens", False),
+    "most expensive": ("cost", False),
+    "longest": ("seconds", False),
+    "model": ("model", True),
+    "status": ("status", True),
+}
+"""Names of orders, each with its column and whether it ascends."""
+
+
+def runs_frame(runs: Iterable[RunSummary]) -> pandas.DataFrame:
+    """One row a run."""
+    import pandas
+
+    frame = pandas.DataFrame([_row(run) for run in runs], columns=list(COLUMNS))
+    return frame.astype({"cost": "float64"})
+
+
+def narrowed(frame: pandas.DataFrame, words: str, status: str, order: str) -> pandas.DataFrame:
+    """The runs whose text has all the words, with this status (empty: any), in this order."""
+    shown = frame
+    for word in words.lower().split():
+        text = shown["prompt"] + " " + shown["model"] + " " + shown["run"]
+        shown = shown[text.str.lower().str.contains(word, regex=False)]
+    if status:
+        shown = shown[shown["status"] == status]
+    column, ascends = ORDERS[order]
+    return shown.sort_values(column, ascending=ascends, kind="stable", na_position="last")
+
+
+def table_html(frame: pandas.DataFrame) -> str:
+    """The table as HTML, all text escaped."""
+    if frame.empty:
+        return "<p>No run fits.</p>"
+    shown = frame.assign(started=[_when(seconds) for seconds in frame["started"]])
+    formats = {"cost": "{:.4f}".format, "seconds": "{:.1f}".format, "tokens": "{:,}".format}
+    return str(shown.to_html(index=False, border=0, escape=True, na_rep="", formatters=formats))
+
+
+def _row(run: RunSummary) -> tuple[object, ...]:
+    tokens, cost = run.usage.total_tokens, run.cost_dollars
+    prompt = one_line(run.prompt, 80)
+    figures = (tokens, cost, run.duration_seconds, run.started_at)
+    return (run.run_id, run.status, run.model, *figures, prompt)
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+# Two runs held against each other: figures, and the first step in which they differ.
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing about both runs."""
+
+    name: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """How two runs differ."""
+
+    rows: tuple[Row, ...]
+    step: int
+    """Number of the first item in which they differ; 0: in none."""
+    difference: Row | None = None
+    """What it is in each."""
+
+
+def compare_runs(first: RunRecord, second: RunRecord) -> RunComparison:
+    """Hold one run against another."""
+    names_and_texts = zip(_figures(first), _figures(second), strict=True)
+    rows = tuple(Row(name, one, other) for (name, one), (_, other) in names_and_texts)
+    items = zip_longest(timeline(first), timeline(second))
+    for number, (one, other) in enumerate(items, start=1):
+        if _essence(one) != _essence(other):
+            kinds = " / ".join(dict.fromkeys(item.kind for item in (one, other) if item))
+            return RunComparison(rows, number, Row(kinds, _told(one), _told(other)))
+    return RunComparison(rows, 0)
+
+
+def _figures(record: RunRecord) -> list[tuple[str, str]]:
+    cost = record.cost_dollars
+    return [
+        ("run", record.run_id),
+        ("prompt", one_line(record.prompt)),
+        ("model", record.parameters.model),
+        ("status", record.status),
+        ("steps", str(len(record.steps))),
+        ("cells", str(len(record.executions))),
+        ("tokens", f"{record.usage.total_tokens:,}"),
+        ("cost", "not known" if cost is None else f"${cost:.4f}"),
+        ("seconds", f"{record.duration_seconds:.1f}"),
+    ]
+
+
+def _essence(item: Item | None) -> object:
+    """What has to be the same for a step to be the same; times do not."""
+    match item:
+        case None:
+            return None
+        case TimelineMessage():
+            return ("said", item.text.strip())
+        case Called():
+            arguments = json.dumps(dict(item.call.arguments), sort_keys=True, default=str)
+            return ("called", item.call.name, arguments, item.call.status)
+        case Wrote():
+            return ("wrote", item.cell.source)
+        case Ran():
+            ran = item.execution
+            status = ran.execution.status if ran.execution is not None else "running"
+            return ("ran", ran.source, status, tuple(repr(output) for output in ran.outputs))
+
+
+def _told(item: Item | None) -> str:
+    match item:
+        case None:
+            return "(it had ended)"
+        case TimelineMessage():
+            return item.text
+        case Called():
+            arguments = json.dumps(dict(item.call.arguments), ensure_ascii=False, default=str)
+            return f"{item.call.name} {arguments} · {item.call.status}"
+        case Wrote():
+            return item.cell.source
+        case Ran():
+            status = item.execution.execution.status if item.execution.execution else "running"
+            return f"{item.execution.source}\n· {status}"
+
 
 TITLE = "A browser of recorded runs. The list is kept below."
 ANY = "any status"
@@ -111,7 +258,7 @@ class RunsBrowser:
         return self._widgets.Tab(pages, titles=PAGES)
 
 
-def comparison_html(comparison: Comparison) -> str:
+def comparison_html(comparison: RunComparison) -> str:
     """The figures of both runs and the first step in which they differ."""
     body = "".join(
         f"<tr><th>{row.name}</th><td>{as_html(row.first)}</td><td>{as_html(row.second)}</td></tr>"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from inspect import GEN_CLOSED, getgeneratorstate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cellwright.agent.policy import Approver
 from cellwright.errors import LMNotFoundError, SetupError
@@ -23,9 +24,8 @@ from cellwright.record.events import Event, RunStarted
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.model_choice import models_like
-from cellwright.session.questions import Place
-from cellwright.session.services import Service, open_service
+from cellwright.session.questions import RunContext
+from cellwright.session.services import Service, models_like, open_service
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
@@ -34,24 +34,56 @@ from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
 from cellwright.text.redaction import Redactor
 from cellwright_magics.approval import StdinApprover
-from cellwright_magics.arguments import Asked
+from cellwright_magics.arguments import AgentLine, Choices
 from cellwright_magics.assistants import Assistants
-from cellwright_magics.attaching import Attached
 from cellwright_magics.calling_cell import CallingCell
-from cellwright_magics.chat_words import ChatWords
-from cellwright_magics.chats import Chats
-from cellwright_magics.choices import Choices
+from cellwright_magics.chats import Chats, ChatWords
+from cellwright_magics.context_commands import Attached
 from cellwright_magics.demos import Demos
-from cellwright_magics.display import Transcript
-from cellwright_magics.driving import drive
+from cellwright_magics.display import RunDisplay, ShownAtOnce
 from cellwright_magics.easels import Easel, Easels
 from cellwright_magics.painted import PaintedNotebook
-from cellwright_magics.preparing import Prepared, Wanted, did_you_mean, prepare
-from cellwright_magics.shown_at_once import ShownAtOnce
-from cellwright_magics.typed_prompts import typed_question
+from cellwright_magics.preparing import (
+    AgentQuestion,
+    PreparedQuestion,
+    did_you_mean,
+    prepare,
+    typed_question,
+)
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+
+# Pulls a run's events on the main thread, so that an interrupt ends the run as stopped.
+
+
+def drive(events: Iterator[Event], show: Callable[[Event], None]) -> None:
+    """Show every event of a run.
+
+    A ``KeyboardInterrupt`` that lands outside the run, while something is drawn, is handed into
+    it: the run ends as cancelled and is recorded so.
+
+    Raises:
+        KeyboardInterrupt: The run could not take it: it had not begun, or it was over.
+    """
+    running = cast("Generator[Event, None, None]", events)
+    interrupt: KeyboardInterrupt | None = None
+    while True:
+        try:
+            if interrupt is None:
+                event = next(running)
+            else:
+                handed, interrupt = interrupt, None
+                event = running.throw(handed)
+            show(event)
+        except StopIteration:
+            return
+        except KeyboardInterrupt as error:
+            if getgeneratorstate(running) == GEN_CLOSED:
+                raise
+            interrupt = error
+
 
 DATABASE = "runs.sqlite"
 SECRET = re.compile("key|token|secret|pass|pwd|credential|auth|cookie|url|dsn", re.IGNORECASE)
@@ -81,7 +113,7 @@ class _Setting:
     secrets: frozenset[tuple[str, str]]
 
 
-class Session:
+class ShellSession:
     """The agent of one shell.
 
     Args:
@@ -129,7 +161,7 @@ class Session:
             self._services[key] = open_service(settings, model)
         return self._services[key]
 
-    def place(self, settings: Settings, cell: CallingCell) -> Place:
+    def place(self, settings: Settings, cell: CallingCell) -> RunContext:
         """Where runs of this shell happen."""
         return self._conversation_for(settings, cell).place
 
@@ -156,11 +188,11 @@ class Session:
 
     def ask(
         self,
-        asked: Asked,
+        asked: AgentLine,
         choices: Choices,
         settings: Settings,
         cell: CallingCell,
-        transcript: Transcript,
+        transcript: RunDisplay,
     ) -> RunRecord:
         """Answer a prompt and show it; the record of the run.
 
@@ -172,7 +204,9 @@ class Session:
             conversation = self._conversation_for(settings, cell)
             messages = conversation.messages
             files = (*self.attached.files, *asked.options.files)
-            prepared = self.prepared(Wanted(asked.prompt, choices, files, messages), settings)
+            prepared = self.prepared(
+                AgentQuestion(asked.prompt, choices, files, messages), settings
+            )
             service, question = prepared.service, prepared.question
             question = typed_question(question, self.demos.chosen)
             words = self.words(conversation)
@@ -241,7 +275,7 @@ class Session:
 
     @contextmanager
     def _painting(
-        self, easel: Easel | None, conversation: Conversation, transcript: Transcript
+        self, easel: Easel | None, conversation: Conversation, transcript: RunDisplay
     ) -> Iterator[Callable[[Event], None]]:
         """What shows events; the front end is told when the run begins and ends."""
         if easel is None:
@@ -258,7 +292,7 @@ class Session:
         finally:
             easel.send("done", run=conversation.last_run_id)
 
-    def prepared(self, wanted: Wanted, settings: Settings) -> Prepared:
+    def prepared(self, wanted: AgentQuestion, settings: Settings) -> PreparedQuestion:
         """What is asked, of whom, and the service that answers.
 
         Raises:
@@ -280,9 +314,11 @@ class Session:
         """The outside tools of the folder that the kernel is in, and of those above it."""
         return self._sources.outside(self.store(settings).database, settings)
 
-    def place_with(self, settings: Settings, kernel: Kernel, approver: Approver | None) -> Place:
+    def place_with(
+        self, settings: Settings, kernel: Kernel, approver: Approver | None
+    ) -> RunContext:
         """Where runs happen that use this kernel and ask this person."""
-        return Place(
+        return RunContext(
             kernel=kernel,
             store=self.store(settings),
             redactor=Redactor.from_environment(os.environ, settings.service.api_key),

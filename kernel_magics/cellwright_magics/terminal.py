@@ -19,7 +19,7 @@ from cellwright.record.events import (
 from cellwright.session.run import Run
 from cellwright.text.safe_markdown import plain_text
 from cellwright_magics import wording
-from cellwright_magics.narrator import Narrator, Style
+from cellwright_magics.wording import Narrator, Style
 
 SILENCE_SHOWN_SECONDS = 2.0
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from cellwright.record.usage import UsageGroup
 from cellwright.store.database import Database
-from cellwright.store.usage_table import MonthBudget, UsageRow, UsageTable
-from cellwright.store.usage_words import dollars, share, tokens
-from cellwright_magics.reports import Table
+from cellwright.store.usage_table import MonthBudget, UsageRow, UsageTable, dollars, share, tokens
+from cellwright_magics.reports import TextTable
 
 if TYPE_CHECKING:
     import pandas
@@ -42,7 +41,7 @@ class UsagePlot:
         return picture.getvalue()
 
 
-class UsageReport(Table):
+class UsageReport(TextTable):
     """What each month, model, assistant, chat or run took.
 
     Args:

@@ -13,11 +13,10 @@ from cellwright.errors import SetupError
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.openai import OpenAILM
-from cellwright.record.messages import ToolCall
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, ToolCall
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import compare, replay
 from cellwright.settings import from_env
 from cellwright.store.database import open_database
@@ -45,9 +44,9 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshKernel]:
 
 
 @pytest.fixture
-def place(kernel: FreshKernel, tmp_path: Path) -> Iterator[Place]:
+def place(kernel: FreshKernel, tmp_path: Path) -> Iterator[RunContext]:
     database = open_database(tmp_path / "runs.sqlite")
-    yield Place(kernel, RunStore(database), Redactor({}), "cli")
+    yield RunContext(kernel, RunStore(database), Redactor({}), "cli")
     database.close()
 
 
@@ -65,7 +64,7 @@ def run(code: str) -> Answer:
 
 
 @pytest.mark.kernel
-def test_004_23_a_run_in_words_is_replayed_without_them(place: Place) -> None:
+def test_004_23_a_run_in_words_is_replayed_without_them(place: RunContext) -> None:
     script = [text("Garbage."), run("x = 6 * 7"), run("x"), text(CHAT.write_reply("**42**", []))]
     record, asked = ask(Conversation(place), script)
     assert (record.status, record.answer) == ("completed", "**42**")
@@ -83,7 +82,7 @@ def test_004_23_a_run_in_words_is_replayed_without_them(place: Place) -> None:
 
 
 @pytest.mark.kernel
-def test_004_23_what_worked_is_kept_for_the_next_question(place: Place) -> None:
+def test_004_23_what_worked_is_kept_for_the_next_question(place: RunContext) -> None:
     conversation = Conversation(place)
     native = replace(QUESTION, adapter="native")
     refusal = error(400, "m does not support tools", code=None)
@@ -97,7 +96,7 @@ def test_004_23_what_worked_is_kept_for_the_next_question(place: Place) -> None:
 
 
 @pytest.mark.kernel
-def test_004_23_after_a_failure_the_next_question_begins_anew(place: Place) -> None:
+def test_004_23_after_a_failure_the_next_question_begins_anew(place: RunContext) -> None:
     conversation = Conversation(place)
     record, _ = ask(conversation, [text("No."), text("No."), text("No.")])
     assert (record.status, record.cause) == ("agent validation failed", "unreadable_reply")

@@ -28,12 +28,13 @@ from cellwright.record.events import (
 )
 from cellwright.record.messages import (
     AssistantMessage,
+    Prompt,
+    Reply,
     TextPart,
     ToolMessage,
     UserMessage,
     text_of,
 )
-from cellwright.record.prompts import Prompt, Reply
 from cellwright.record.run_record import fold
 from cellwright.settings import Limits
 from cellwright.stopping import Stop

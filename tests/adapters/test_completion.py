@@ -11,14 +11,11 @@ from scripted_model import ScriptedLM, calls, says
 from cellwright.llm import LMEvent
 from cellwright.llm.adapters.chat_fields import ChatFields
 from cellwright.llm.adapters.completion import Completion
-from cellwright.llm.adapters.field_adapter import FieldAdapter
-from cellwright.llm.adapters.json_fields import JsonFields
-from cellwright.llm.adapters.parts import content_of
-from cellwright.llm.adapters.signature_adapter import FieldDelta
+from cellwright.llm.adapters.json import JsonFields
+from cellwright.llm.adapters.signature_adapter import FieldAdapter, FieldDelta, content_of
 from cellwright.llm.signatures import Code, Signature
 from cellwright.record.events import ModelSilent, TextDelta
-from cellwright.record.messages import ToolCall
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.record.messages import Manifest, Parameters, Prompt, Reply, ToolCall
 from cellwright.stopping import Stop
 
 INPUTS = {"question": "?", "context": []}

@@ -17,7 +17,10 @@ from cellwright.llm.adapters.xml import XmlAdapter
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
+    Manifest,
     Message,
+    Parameters,
+    Reply,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -25,7 +28,6 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
-from cellwright.record.prompts import Manifest, Parameters, Reply
 from cellwright.record.usage import Usage
 
 RUN = Manifest(

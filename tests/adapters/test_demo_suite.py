@@ -17,11 +17,10 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.adapters.chain import ADAPTERS
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import TextDelta
-from cellwright.record.messages import ToolMessage
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, ToolMessage
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import Limits, ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -54,7 +53,7 @@ class Desk:
         return "".join(shown)
 
     def talk(self) -> Conversation:
-        return Conversation(Place(self.kernel, self.store, Redactor({}), "cli"))
+        return Conversation(RunContext(self.kernel, self.store, Redactor({}), "cli"))
 
     def record(self, conversation: Conversation) -> RunRecord:
         return self.store.record(conversation.last_run_id)

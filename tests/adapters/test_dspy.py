@@ -12,13 +12,11 @@ from cellwright.context.few_shot import Demo, dspy_examples
 from cellwright.llm import Capabilities
 from cellwright.llm.adapters.chat_fields import ChatFields
 from cellwright.llm.adapters.completion import Completion
-from cellwright.llm.adapters.field_adapter import FieldAdapter
-from cellwright.llm.adapters.json_fields import JsonFields, response_format
-from cellwright.llm.adapters.signature_adapter import INCOMPLETE
+from cellwright.llm.adapters.json import JsonFields, response_format
+from cellwright.llm.adapters.signature_adapter import INCOMPLETE, FieldAdapter
 from cellwright.llm.adapters.two_step import TwoStepFields
 from cellwright.llm.signatures import Signature, signature_of
-from cellwright.record.messages import AssistantMessage, ToolCall
-from cellwright.record.prompts import Parameters, Prompt, Reply
+from cellwright.record.messages import AssistantMessage, Parameters, Prompt, Reply, ToolCall
 from cellwright.record.usage import Usage
 
 with warnings.catch_warnings():

@@ -8,11 +8,10 @@ import pytest
 from field_adapters import ADAPTERS, Colour, Point, one, read
 
 from cellwright.llm.adapters.chat_fields import ChatFields
-from cellwright.llm.adapters.field_adapter import FieldAdapter
 from cellwright.llm.adapters.field_values import validated
-from cellwright.llm.adapters.json_fields import JsonFields, response_format
-from cellwright.llm.adapters.parse_errors import AdapterParseError
-from cellwright.llm.adapters.xml_fields import XmlFields
+from cellwright.llm.adapters.json import JsonFields, response_format
+from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
+from cellwright.llm.adapters.xml import XmlFields
 from cellwright.llm.signatures import Field, Signature
 
 INSTANCES = [cls() for cls in ADAPTERS]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from cellwright.llm.adapters.plain_schema import TYPES, plainly_fits
+from cellwright.llm.adapters.native import TYPES, plainly_fits
 
 STRING = {"type": "string", "description": "Some text."}
 TOOL = {
@@ -97,7 +97,7 @@ def test_rules_for_objects_that_are_not_plain_are_left_to_the_library() -> None:
 def test_good_arguments_are_read_without_the_library() -> None:
     code = (
         "import sys\n"
-        "from cellwright.llm.adapters.arguments import read_arguments\n"
+        "from cellwright.llm.adapters.native import read_arguments\n"
         "from cellwright.record.messages import ToolCall\n"
         f"read_arguments(ToolCall('c', 'a', '{{\"code\": \"1\"}}'), {TOOL!r})\n"
         "print('jsonschema' in sys.modules)"

@@ -9,13 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.chat import ChatAdapter
-from cellwright.llm.adapters.json import JsonAdapter
-from cellwright.llm.adapters.json_stream import StringField
-from cellwright.llm.adapters.section_stream import SectionText
+from cellwright.llm.adapters.chat import ChatAdapter, SectionText
+from cellwright.llm.adapters.json import JsonAdapter, StringField
 from cellwright.llm.adapters.xml import XmlAdapter
-from cellwright.record.messages import ToolCall
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import Manifest, ToolCall
 
 TOOLS = (Manifest("anything", "Takes anything.", {"type": "object"}),)
 

@@ -12,13 +12,16 @@ from field_adapters import ADAPTERS, QA, ScriptedModel
 
 from cellwright.errors import LMServerError, SetupError
 from cellwright.llm.adapters.chat_fields import ChatFields
-from cellwright.llm.adapters.field_adapter import FieldAdapter
-from cellwright.llm.adapters.json_fields import JsonFields
-from cellwright.llm.adapters.parse_errors import AdapterParseError
-from cellwright.llm.adapters.signature_adapter import INCOMPLETE, NOT_SUPPLIED, SignatureAdapter
+from cellwright.llm.adapters.json import JsonFields
+from cellwright.llm.adapters.signature_adapter import (
+    INCOMPLETE,
+    NOT_SUPPLIED,
+    AdapterParseError,
+    FieldAdapter,
+    SignatureAdapter,
+)
 from cellwright.llm.signatures import Field, Signature, live_type
-from cellwright.record.messages import ImagePart, ToolCall
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import ImagePart, Manifest, ToolCall
 
 GOOD = "[[ ## answer ## ]]\nyes\n\n[[ ## score ## ]]\n0.5\n\n[[ ## completed ## ]]"
 INPUTS = {"question": "why?", "context": ["a", "b"]}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.llm.adapters.arguments import BadArgumentsError, read_arguments
+from cellwright.llm.adapters.native import BadArgumentsError, read_arguments
 from cellwright.record.messages import ToolCall
 from cellwright.tools.functions import tool
 from cellwright.tools.live_registry import LiveRow

@@ -22,11 +22,10 @@ from cellwright.llm.adapters.text_adapter import TextAdapter
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Signature
 from cellwright.record.events import TextDelta
-from cellwright.record.messages import ToolCall
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, ToolCall
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -115,7 +114,7 @@ class Desk:
         """Ask the demo model, or one whose calls are ``steps`` and that says "Done." then."""
         typed = TypedAnswers(Signature.parse(types), prompt) if types else None
         question = Question(prompt, Parameters(MODEL), mode="auto", adapter=form, typed=typed)
-        conversation = Conversation(Place(self.kernel, self.store, Redactor({}), "cli"))
+        conversation = Conversation(RunContext(self.kernel, self.store, Redactor({}), "cli"))
         with self._model(form, kind, steps) as lm:
             events = conversation.ask(question, lm)
             shown = "".join(event.text for event in events if isinstance(event, TextDelta))

@@ -9,8 +9,8 @@ from field_adapters import CODE, QA, ScriptedModel
 from pydantic import BaseModel
 
 from cellwright.llm.adapters.chat_fields import ChatFields
-from cellwright.llm.adapters.json_fields import JsonFields
-from cellwright.llm.adapters.parse_errors import AdapterParseError
+from cellwright.llm.adapters.json import JsonFields
+from cellwright.llm.adapters.signature_adapter import AdapterParseError
 from cellwright.llm.adapters.two_step import TwoStepFields
 from cellwright.llm.signatures import Code, Field, Signature
 from cellwright.record.messages import ImagePart

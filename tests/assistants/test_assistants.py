@@ -19,11 +19,10 @@ from cellwright.assistants.files import (
     project_folders,
 )
 from cellwright.errors import SetupError
-from cellwright.llm.sampling import usable_temperature
+from cellwright.llm.openai_format import usable_temperature
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.content import text
-from cellwright.record.messages import SystemMessage, TextPart, UserMessage
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, SystemMessage, TextPart, UserMessage
 from cellwright.session.system_prompt import Instructions, system_message, with_instructions
 from cellwright.tools import Component, ToolContext, ToolYield
 from cellwright.tools.registry import Registry

@@ -15,9 +15,13 @@ from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
 from cellwright.assistants.files import assistant_named, list_assistants
 from cellwright.assistants.scenes import Scene
 from cellwright.errors import SetupError
-from cellwright.record.prompt_variables import with_variables
-from cellwright.record.prompts import Parameters
-from cellwright.session.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.record.messages import Parameters, with_variables
+from cellwright.session.assistant_choice import (
+    AssistantWish,
+    Chosen,
+    choose_assistant,
+    with_assistant,
+)
 from cellwright.session.questions import Question
 
 REVIEWER = Assistant("reviewer", "Looks for mistakes", "Check it.", temperature=0.2)
@@ -29,7 +33,7 @@ QUESTION = Question("Do it.", Parameters("m"), notice="First.")
 
 
 def chosen(prompt: str, listed: AssistantList = LISTED, **said: object) -> Chosen:
-    return choose_assistant(Wish(prompt, **said), listed)  # type: ignore[arg-type]
+    return choose_assistant(AssistantWish(prompt, **said), listed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

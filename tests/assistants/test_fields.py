@@ -6,7 +6,7 @@ import pytest
 
 from cellwright.assistants.fields import KINDS, SET_KEYS, is_default, read_field
 from cellwright.errors import SetupError
-from cellwright_magics.completion import Offers
+from cellwright_magics.commands import Offers
 
 
 @pytest.mark.parametrize(

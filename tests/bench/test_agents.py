@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from cellwright.bench.agents import NoAnswerError, open_agent
-from cellwright.bench.answer_text import code_in, cut_recorded, fenced, named_value
+from cellwright.bench.checks import code_in, cut_recorded, fenced, named_value
 from cellwright.bench.suites import Item
 from cellwright.errors import SetupError
 from cellwright.llm.replay import ReplayLM
-from cellwright.record.messages import TextPart, UserMessage
-from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.messages import Prompt, Reply, TextPart, UserMessage
 from cellwright.stopping import Stop
 
 ITEM = Item(3, "Do it.", reference=("x = 1", "y = 2"))

@@ -10,8 +10,8 @@ from fake_service import MODEL, FakeService, text, tool_call
 
 from cellwright.bench.agents import Agent, model_agent, open_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt
+from cellwright.bench.checks import Variable
 from cellwright.bench.environments import Rooms
-from cellwright.bench.kernel_checks import Variable
 from cellwright.bench.results import ResultFiles
 from cellwright.bench.suites import Item, Suite
 from cellwright.exports.sample import SampleRecord

@@ -9,11 +9,21 @@ from typing import Any
 
 import pytest
 
-from cellwright.bench.checks import Check, RestartAndRunAll, score, score_all
+from cellwright.bench.checks import (
+    AnswerCheck,
+    Assertion,
+    Check,
+    File,
+    NamespaceIntact,
+    RestartAndRunAll,
+    Solution,
+    Stdout,
+    Variable,
+    score,
+    score_all,
+)
 from cellwright.bench.environments import Room, Rooms, RoomScene, SetupFailedError
-from cellwright.bench.kernel_checks import Assertion, NamespaceIntact, Solution, Variable
 from cellwright.bench.suites import Item
-from cellwright.bench.text_checks import Answer, File, Stdout
 from cellwright.exports.sample import SampleCell
 from cellwright.stopping import Stop
 
@@ -54,9 +64,9 @@ PASSING: tuple[Check, ...] = (
     frame(
         "{'b': ['x', 'y', 'z'], 'a': [3, 1, 2]}", ignore_row_order=True, ignore_column_order=True
     ),
-    Answer(regex=r"mean is \d"),
-    Answer(name="mean", value=2),
-    Answer(name="best", value="x"),
+    AnswerCheck(regex=r"mean is \d"),
+    AnswerCheck(name="mean", value=2),
+    AnswerCheck(name="best", value="x"),
     File("out.txt"),
     File("out.txt", regex="^done$"),
     File("out.txt", exact="done\n"),
@@ -71,10 +81,10 @@ FAILING: tuple[tuple[Check, str], ...] = (
     (Variable("gone", 3), "gone: it is not there"),
     (frame(SORTED), "best: "),
     (frame("{'a': [1.0, 2, 3], 'b': ['y', 'z', 'x']}, index=[1, 2, 0]", check_dtype=True), "dtype"),
-    (Answer(exact="3"), "not '3'"),
-    (Answer(name="median", value=1), "no @median"),
-    (Answer(name="mean", value=3), "it is 2.0"),
-    (Answer(regex="median"), "the answer does not match"),
+    (AnswerCheck(exact="3"), "not '3'"),
+    (AnswerCheck(name="median", value=1), "no @median"),
+    (AnswerCheck(name="mean", value=3), "it is 2.0"),
+    (AnswerCheck(regex="median"), "the answer does not match"),
     (File("other.txt"), "not there"),
     (File("out.txt", is_there=False), "out.txt is there"),
     (File("out.txt", exact="else"), "something else"),
@@ -88,8 +98,8 @@ BROKEN: tuple[tuple[Check, str], ...] = (
     (Assertion("assert bset.shape == (3, 2)"), "NameError"),
     (Assertion("import time; time.sleep(60)", timeout_seconds=0.5), "timeout"),
     (Variable("mean", expression="1 / 0"), "ZeroDivisionError"),
-    (Answer(), "needs exact"),
-    (Answer(regex="("), "PatternError|error"),
+    (AnswerCheck(), "needs exact"),
+    (AnswerCheck(regex="("), "PatternError|error"),
     (File("../outside"), "outside"),
 )
 

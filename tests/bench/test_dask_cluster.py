@@ -15,25 +15,24 @@ from fake_service import MODEL, FakeService, Request, Wire, text
 from scripted_model import ScriptedLM
 
 from cellwright.bench.agents import model_agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright.bench.attempt import InfrastructureError, Job, SessionMemory
+from cellwright.bench.checks import Variable
+from cellwright.bench.environments import InterpreterChoice
 from cellwright.bench.executors import Equipment, pack, unpacked
-from cellwright.bench.interpreters import KernelChoice
 from cellwright.bench.judge_check import Judge
-from cellwright.bench.kernel_checks import Variable
 from cellwright.bench.rates import Rates
 from cellwright.bench.results import ResultFiles, read_lines
-from cellwright.bench.runner import Options, Progress, Runner
-from cellwright.bench.session_memory import SessionMemory
-from cellwright.bench.suites import Item, Suite, Turn
-from cellwright.commands.bench_worker import run_parcel
+from cellwright.bench.runner import BenchProgress, Runner, RunnerOptions
+from cellwright.bench.suites import EarlierCell, Item, Suite
+from cellwright.commands.bench_running import run_parcel
 from cellwright.errors import RunCancelled, SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
 from cellwright.stopping import Stop
 
 distributed = pytest.importorskip("distributed")
-from cellwright.bench.dask_cluster import Cluster  # noqa: E402
+from cellwright.bench.executors import Cluster  # noqa: E402
 
-EQUIPMENT = Equipment(KernelChoice(modules=("json",)))
+EQUIPMENT = Equipment(InterpreterChoice(modules=("json",)))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +73,7 @@ def test_a_worker_that_is_killed_costs_no_sample(workers: Any, tmp_path: Path) -
     suite = suite_of(tmp_path, 12)
     killed: list[int] = []
 
-    def kill(progress: Progress) -> None:
+    def kill(progress: BenchProgress) -> None:
         if progress.done == 4 and not killed:
             killed.append(next(iter(workers.workers.values())).pid)
             os.kill(killed[0], signal.SIGKILL)
@@ -84,7 +83,7 @@ def test_a_worker_that_is_killed_costs_no_sample(workers: Any, tmp_path: Path) -
         assert cluster.thread_count() == 2
         attempt = cluster.attempts(run_parcel, EQUIPMENT)
         jobs = [Job(suite, item, open_agent("oracle")) for item in suite.items]
-        ended = Runner(tmp_path, attempt, Options(workers=4), kill).run(jobs)
+        ended = Runner(tmp_path, attempt, RunnerOptions(workers=4), kill).run(jobs)
     finally:
         cluster.close()
     assert killed
@@ -145,9 +144,9 @@ def test_all_workers_together_keep_one_rate_for_answers_and_judges(
         point_to(workers, service.base_url)
         cluster = Cluster(workers.scheduler_address, Rates(requests_a_minute=300))
         try:
-            kernels = Equipment(KernelChoice(is_forked=False))  # none is started
+            kernels = Equipment(InterpreterChoice(is_forked=False))  # none is started
             attempt = cluster.attempts(run_parcel, kernels, judge=MODEL)
-            ended = Runner(tmp_path, attempt, Options(workers=4, retry_limit=0)).run(jobs)
+            ended = Runner(tmp_path, attempt, RunnerOptions(workers=4, retry_limit=0)).run(jobs)
         finally:
             cluster.close()
     assert (ended.done, ended.passed, ended.failures) == (4, 4, 0)
@@ -189,7 +188,7 @@ def test_what_a_model_will_say_does_not_travel_nor_does_it_itself(tmp_path: Path
 
 
 def test_what_the_agent_did_earlier_travels_in_the_prompt(tmp_path: Path) -> None:
-    turn = Turn("x = 1", "Set x.", step=1)
+    turn = EarlierCell("x = 1", "Set x.", step=1)
     item = Item("b", "Add 1.", session="s", step=2, history=(turn,), reference=("x += 1",))
     suite, memory = Suite("s", (item,), is_in_order=True), SessionMemory()
     memory.note(

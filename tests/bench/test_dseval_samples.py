@@ -12,7 +12,7 @@ from small_dseval import write_dseval
 from cellwright.bench.agents import Agent, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.environments import Rooms
-from cellwright.bench.runner import Options, Runner
+from cellwright.bench.runner import Runner, RunnerOptions
 from cellwright.bench.suites import Suite
 from cellwright.bench.suites.dseval import load, load_with_errors
 from cellwright.exports.sample import SampleRecord
@@ -87,7 +87,7 @@ def test_with_errors_the_session_runs_in_order_and_shows_its_own_cells(
         ended.append(sample)
         return sample
 
-    Runner(tmp_path / "out", one, Options(workers=2)).run(jobs)
+    Runner(tmp_path / "out", one, RunnerOptions(workers=2)).run(jobs)
     assert [sample.task.step for sample in ended] == [2, 3]
     assert ANSWERS["orders", 2] in ended[1].input
     assert "\norders.price.mean()\n" not in ended[1].input

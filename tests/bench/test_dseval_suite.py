@@ -9,8 +9,7 @@ from small_dseval import write_dseval
 
 from cellwright.bench.dseval_check import DsevalQuestion
 from cellwright.bench.suites import Suite, shown_prompt
-from cellwright.bench.suites.dseal_files import read_blocks
-from cellwright.bench.suites.dseval import load, load_with_errors
+from cellwright.bench.suites.dseval import load, load_with_errors, read_blocks
 from cellwright.bench.suites.opening import open_suite
 from cellwright.errors import SetupError
 

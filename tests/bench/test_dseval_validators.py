@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from cellwright.bench.dseval_check import state_cell
+from cellwright.bench.dseval_check import Verdict, state_cell, verdict_of
 from cellwright.bench.dseval_state import HELD, answer_to
-from cellwright.bench.dseval_verdicts import Verdict, verdict_of
 
 START = """
 import pandas as pd

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from cellwright.bench.figure_check import figure_cell
+from cellwright.bench.checks import figure_cell
 from cellwright.bench.figure_data import HELD, figure_difference
 
 mpl.use("Agg")

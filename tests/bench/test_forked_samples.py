@@ -11,12 +11,11 @@ import pytest
 
 from cellwright.bench.agents import Agent, open_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt
-from cellwright.bench.environments import Rooms
+from cellwright.bench.checks import Assertion
+from cellwright.bench.environments import InterpreterChoice, Rooms
 from cellwright.bench.executors import Equipment, equipped
-from cellwright.bench.interpreters import KernelChoice
-from cellwright.bench.kernel_checks import Assertion
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.runner import Options, Runner
+from cellwright.bench.runner import Runner, RunnerOptions
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.suites.opening import open_suite
 from cellwright.exports.sample import SampleRecord
@@ -25,7 +24,7 @@ from cellwright.stopping import Stop
 
 pytestmark = [pytest.mark.kernel, pytest.mark.skipif("sys.platform != 'linux'")]
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bench"
-CHOICE = KernelChoice(modules=("numpy", "pandas"))
+CHOICE = InterpreterChoice(modules=("numpy", "pandas"))
 DIRT = """
 import builtins, json, os, random, sys, threading, time, warnings
 import numpy, pandas
@@ -72,7 +71,7 @@ def test_nothing_of_one_sample_is_left_in_the_next(forked: Rooms, tmp_path: Path
     codes = (LOOK, DIRT, LOOK, DIRT, LOOK)
     items = tuple(Item(number, "x", reference=(code,)) for number, code in enumerate(codes))
     suite, oracle, laboratory = Suite("dirty", items), open_agent("oracle"), Laboratory(forked)
-    runner = Runner(tmp_path, lambda job, stop: attempt(job, laboratory, stop), Options(2))
+    runner = Runner(tmp_path, lambda job, stop: attempt(job, laboratory, stop), RunnerOptions(2))
     ended = runner.run([Job(suite, item, oracle) for item in items])
     assert (ended.done, ended.failures) == (5, 0)
     samples = list(ResultFiles(tmp_path, "oracle", "dirty").samples())
@@ -121,7 +120,7 @@ def test_what_cannot_be_forked_is_told_and_started(tmp_path: Path) -> None:
     (tmp_path / "noisy.py").write_text(
         "import threading, time; threading.Thread(target=time.sleep, args=[9], daemon=True).start()"
     )
-    choice = KernelChoice(sys.executable, modules=("noisy",))
+    choice = InterpreterChoice(sys.executable, modules=("noisy",))
     with equipped(Equipment(choice), {"PYTHONPATH": str(tmp_path)}) as (rooms, notice):
         assert "are started, not forked: A warmed module started threads" in notice
         with rooms.open(Item(1, "x"), Stop()) as room:

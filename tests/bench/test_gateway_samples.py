@@ -21,10 +21,9 @@ from conftest import find_free_port
 
 from cellwright.bench.agents import open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
+from cellwright.bench.checks import File, Variable
 from cellwright.bench.executors import Equipment, equipped
-from cellwright.bench.kernel_checks import Variable
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.text_checks import File
 from cellwright.errors import KernelError, KernelNotReadyError
 from cellwright.kernels.gateway import Gateway
 from cellwright.settings import Limits

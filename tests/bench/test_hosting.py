@@ -20,8 +20,8 @@ from cellwright.bench.task import (
     Session,
     TaskOutput,
     TaskSampleExecutionResult,
+    VirtualTask,
 )
-from cellwright.bench.virtual_task import VirtualTask
 from cellwright.errors import RunCancelled, SetupError
 from cellwright.stopping import Stop
 

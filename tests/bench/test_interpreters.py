@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.bench.environments import Rooms, kernel_environment
-from cellwright.bench.interpreters import KernelChoice, absolute_interpreter, kernels_of
+from cellwright.bench.environments import (
+    InterpreterChoice,
+    Rooms,
+    absolute_interpreter,
+    kernel_environment,
+    kernels_of,
+)
 from cellwright.bench.suites import Item
 from cellwright.errors import SetupError
 from cellwright.stopping import Stop
@@ -21,7 +26,7 @@ MODULES = ("json",)
 @pytest.mark.parametrize("is_forked", [True, False])
 def test_the_kernels_run_in_the_interpreter_that_was_named(is_forked: bool) -> None:
     before = os.environ.get("JUPYTER_PATH")
-    choice = KernelChoice(sys.executable, is_forked, MODULES)
+    choice = InterpreterChoice(sys.executable, is_forked, MODULES)
     with (
         kernels_of(choice, kernel_environment({})) as kernels,
         Rooms({}, kernels.start).open(Item(1, "x"), Stop()) as room,
@@ -33,7 +38,7 @@ def test_the_kernels_run_in_the_interpreter_that_was_named(is_forked: bool) -> N
 
 
 def test_without_one_it_is_the_usual_kernel() -> None:
-    with kernels_of(KernelChoice(is_forked=False), {}) as kernels:
+    with kernels_of(InterpreterChoice(is_forked=False), {}) as kernels:
         assert (kernels.name, kernels.forks, kernels.notice) == ("python3", None, "")
 
 
@@ -55,12 +60,12 @@ def test_an_interpreter_that_cannot_start_a_kernel_is_refused(tmp_path: Path) ->
     bare.chmod(0o755)
     with (
         pytest.raises(SetupError, match="No module named ipykernel. Install"),
-        kernels_of(KernelChoice(str(bare)), {}),
+        kernels_of(InterpreterChoice(str(bare)), {}),
     ):
         pass
     with (
         pytest.raises(SetupError, match="No such file"),
-        kernels_of(KernelChoice(str(tmp_path / "none")), {}),
+        kernels_of(InterpreterChoice(str(tmp_path / "none")), {}),
     ):
         pass
 
@@ -73,6 +78,6 @@ def test_a_usual_kernel_that_is_no_ipykernel_is_not_forked(
     (spec / "kernel.json").write_text('{"argv": ["python3", "other.py"], "display_name": "x"}')
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-    with kernels_of(KernelChoice(), {}) as kernels:
+    with kernels_of(InterpreterChoice(), {}) as kernels:
         assert kernels.forks is None
         assert "does not start ipykernel" in kernels.notice

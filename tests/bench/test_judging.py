@@ -14,17 +14,21 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import model_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt, rescored
-from cellwright.bench.checks import Check, needs_run
+from cellwright.bench.checks import AnswerCheck, Check, Stdout, Variable, needs_run
 from cellwright.bench.environments import Rooms
-from cellwright.bench.judge_check import Judge, find_judge, judge_with
-from cellwright.bench.kernel_checks import Variable
+from cellwright.bench.judge_check import (
+    Judge,
+    Thumb,
+    find_judge,
+    judge_with,
+    keep_thumbs,
+    with_thumb,
+)
 from cellwright.bench.scenes import CheckError, JudgeReply
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.text_checks import Answer, Stdout
-from cellwright.bench.thumb_check import Thumb, keep_thumbs, with_thumb
 from cellwright.exports.sample import SampleCell, SampleRecord
 from cellwright.llm.openai import OpenAILM
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")
@@ -133,7 +137,7 @@ def judged(reply: str) -> Any:
 
 @pytest.mark.kernel
 def test_opinions_are_scored_and_scored_again_without_a_kernel_or_the_agent() -> None:
-    checks = (Answer(regex="2"), Judge("x"), Thumb("Is it good?"))
+    checks = (AnswerCheck(regex="2"), Judge("x"), Thumb("Is it good?"))
     found, item = sampled(checks, Rooms({}, judge=judged("1")))
     assert [score.value for score in found.scores] == [1.0, 1.0, None]
     assert found.scores[2].error.endswith("yet. The question: Is it good?")
@@ -164,8 +168,8 @@ def test_without_a_judge_the_check_is_an_error() -> None:
 
 
 def test_what_needs_a_kernel_is_known() -> None:
-    assert not needs_run((Answer(exact="1"), Stdout("1"), Judge("x"), Thumb()))
-    assert needs_run((Answer(exact="1"), Variable("x", 1)))
+    assert not needs_run((AnswerCheck(exact="1"), Stdout("1"), Judge("x"), Thumb()))
+    assert needs_run((AnswerCheck(exact="1"), Variable("x", 1)))
 
 
 def test_a_later_thumb_takes_the_place_of_an_earlier_one() -> None:

@@ -13,7 +13,7 @@ import pytest
 from bench.test_gateway_samples import TOKEN, served
 from command_line import COMMAND
 
-from cellwright.kernels.environment import select_environment
+from cellwright.kernels.fresh import select_environment
 
 HIDDEN = "swordfish"
 """Begins every value that no kernel may have."""

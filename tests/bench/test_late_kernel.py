@@ -9,16 +9,16 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import Agent, model_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
+from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.text_checks import Answer
 from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.stopping import Stop
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")
 
-ITEM = Item("one", "Say 42.", checks=(Answer(exact="42"),))
+ITEM = Item("one", "Say 42.", checks=(AnswerCheck(exact="42"),))
 
 
 class Refusing:

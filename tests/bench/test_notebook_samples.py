@@ -11,13 +11,10 @@ import pytest
 
 from cellwright.bench.agents import open_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt
+from cellwright.bench.checks import Assertion, Figure, Stdout, figure_cell
 from cellwright.bench.environments import Rooms
-from cellwright.bench.figure_check import Figure, figure_cell
-from cellwright.bench.judge_check import Judge
-from cellwright.bench.kernel_checks import Assertion
+from cellwright.bench.judge_check import Judge, Thumb
 from cellwright.bench.suites.opening import open_suite
-from cellwright.bench.text_checks import Stdout
-from cellwright.bench.thumb_check import Thumb
 from cellwright.errors import SetupError
 from cellwright.stopping import Stop
 

@@ -10,19 +10,20 @@ from typing import Any, ClassVar
 import pytest
 from scripted_model import ScriptedLM, says
 
-from cellwright.bench.dask_pace import forget_paces, keep_paces
 from cellwright.bench.rates import (
     REFUSAL_LIMIT,
     LocalPace,
     PacedLM,
     Paces,
     Rates,
+    forget_paces,
+    keep_paces,
     wait_for_turn,
 )
 from cellwright.errors import LMRateLimitError, RunCancelled
 from cellwright.llm import Capabilities, LMEvent
 from cellwright.record.events import ModelRetrying
-from cellwright.record.prompts import Parameters, Prompt, Reply
+from cellwright.record.messages import Parameters, Prompt, Reply
 from cellwright.stopping import Stop
 
 PROMPT = Prompt((), (), Parameters("m"))

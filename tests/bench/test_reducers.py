@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.bench.reducers import at_least_k, mode, reduce_epochs, reducers
-from cellwright.bench.statistics import Observation
+from cellwright.bench.statistics import Observation, at_least_k, mode, reduce_epochs, reducers
 
 
 def tries(**values: list[float]) -> dict[Hashable, list[Observation]]:

@@ -17,15 +17,14 @@ from recorded_runs import analysis_run, record_of
 from cellwright.bench.results import (
     Failure,
     ResultFiles,
+    SharedValues,
     folder_name,
     overall_of,
     read_lines,
     samples_in,
     summed_by,
 )
-from cellwright.bench.shared_values import SharedValues
-from cellwright.bench.task import SampleStatus, TaskOutput
-from cellwright.bench.virtual_task import VirtualTask
+from cellwright.bench.task import SampleStatus, TaskOutput, VirtualTask
 from cellwright.errors import SetupError
 from cellwright.exports.agentbench import line_of
 from cellwright.exports.sample import SampleRecord, SampleTask

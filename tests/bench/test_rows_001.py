@@ -16,10 +16,11 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
+from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
 from cellwright.bench.hosting import run_task
 from cellwright.bench.results import Failure, ResultFiles, overall_of, read_lines, validation
-from cellwright.bench.runner import Options, Runner, pending
+from cellwright.bench.runner import Runner, RunnerOptions, pending
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.opening import open_suite
 from cellwright.bench.summary import summary_of
@@ -33,11 +34,10 @@ from cellwright.bench.task import (
     Task,
     TaskOutput,
     TaskSampleExecutionResult,
+    VirtualTask,
     checked_indices,
     run_sample,
 )
-from cellwright.bench.text_checks import Answer
-from cellwright.bench.virtual_task import VirtualTask
 from cellwright.errors import LMConnectionError, LMContextError, RunCancelled, SetupError
 from cellwright.exports.agentbench import history
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
@@ -52,7 +52,7 @@ from cellwright.record.messages import (
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
-ITEM = Item("one", "Say 1.", checks=(Answer(exact="1"),))
+ITEM = Item("one", "Say 1.", checks=(AnswerCheck(exact="1"),))
 
 
 def polite(history: list[ChatHistoryItem]) -> AgentOutput:
@@ -406,7 +406,7 @@ def test_001_33_a_failing_service_is_no_status_and_is_tried_again_not_for_ever(
         raise InfrastructureError("NETWORK_ERROR", "no route")
 
     job = Job(Suite("s", (ITEM,)), ITEM, model_agent(ScriptedLM([]), "m"))
-    Runner(tmp_path, failing, Options(retry_limit=2, backoff_seconds=0.001)).run([job])
+    Runner(tmp_path, failing, RunnerOptions(retry_limit=2, backoff_seconds=0.001)).run([job])
     summary = summary_of(ResultFiles(tmp_path, "m", "s"), "m", "s")
     assert (len(tries), summary.total, summary.failures) == (3, 0, {"NETWORK_ERROR": 1})
     with pytest.raises(InfrastructureError) as caught:
@@ -422,7 +422,9 @@ def test_001_35_one_file_names_the_suite_and_who_answers_and_a_wrong_name_is_tol
 
 
 def test_001_36_a_check_is_a_score_beside_the_status_and_its_crash_is_none() -> None:
-    found = ended([says("1")], replace(ITEM, checks=(Answer(exact="1"), Answer(regex="("))))
+    found = ended(
+        [says("1")], replace(ITEM, checks=(AnswerCheck(exact="1"), AnswerCheck(regex="(")))
+    )
     assert [score.value for score in found.scores] == [1.0, None]
     assert (found.status, found.passed) == ("completed", False)
 

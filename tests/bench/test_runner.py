@@ -16,18 +16,18 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import Agent, Answerer, open_agent
 from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
+from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
 from cellwright.bench.results import ResultFiles, read_lines
-from cellwright.bench.runner import Options, Progress, Runner, pending
+from cellwright.bench.runner import BenchProgress, Runner, RunnerOptions, pending
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.text_checks import Answer
 from cellwright.errors import RunCancelled, StoreError
 from cellwright.exports.sample import SampleRecord, SampleTask, Score
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.stopping import Stop
 
 ORACLE = open_agent("oracle")
-QUICK = Options(workers=4, retry_limit=2, backoff_seconds=0.01)
+QUICK = RunnerOptions(workers=4, retry_limit=2, backoff_seconds=0.01)
 
 
 def jobs(count: int, *, concurrency: int = 16, agent: Agent = ORACLE) -> list[Job]:
@@ -62,13 +62,13 @@ class Counting:
 
 
 def test_all_samples_are_run_and_told_of(tmp_path: Path) -> None:
-    told: list[Progress] = []
+    told: list[BenchProgress] = []
     progress = Runner(tmp_path, Counting(), QUICK, told.append).run(jobs(9))
     assert (progress.total, progress.done, progress.passed, progress.running) == (9, 9, 9, 0)
     assert progress.cost_dollars == 4.5
     assert [seen.done for seen in told] == list(range(1, 10))
     assert told[0].seconds_left is not None
-    assert Progress(3).seconds_left is None
+    assert BenchProgress(3).seconds_left is None
     assert len(list(ResultFiles(tmp_path, "oracle", "s").samples())) == 9
 
 
@@ -77,7 +77,7 @@ def test_no_more_run_at_a_time_than_the_task_and_the_runner_allow(
     concurrency: int, workers: int, most: int, tmp_path: Path
 ) -> None:
     counting = Counting()
-    Runner(tmp_path, counting, Options(workers)).run(jobs(8, concurrency=concurrency))
+    Runner(tmp_path, counting, RunnerOptions(workers)).run(jobs(8, concurrency=concurrency))
     assert counting.most == most
 
 
@@ -138,8 +138,8 @@ def test_what_cannot_be_run_is_kept_apart_with_its_cause(
     assert list(files.samples()) == []
 
 
-def stopping_after(count: int, stop: Stop) -> Callable[[Progress], None]:
-    def look(progress: Progress) -> None:
+def stopping_after(count: int, stop: Stop) -> Callable[[BenchProgress], None]:
+    def look(progress: BenchProgress) -> None:
         if progress.done == count:
             stop.set()
 
@@ -148,7 +148,7 @@ def stopping_after(count: int, stop: Stop) -> Callable[[Progress], None]:
 
 def test_a_stop_loses_only_what_was_under_way_and_the_rest_can_be_run_later(tmp_path: Path) -> None:
     stop, all_jobs = Stop(), jobs(12)
-    runner = Runner(tmp_path, Counting(), Options(2), stopping_after(4, stop))
+    runner = Runner(tmp_path, Counting(), RunnerOptions(2), stopping_after(4, stop))
     with pytest.raises(RunCancelled):
         runner.run(all_jobs, stop)
     left = pending(tmp_path, all_jobs)
@@ -177,17 +177,17 @@ def test_an_interrupt_stops_the_workers_and_goes_on(tmp_path: Path) -> None:
             Runner._wait_for(threads)
             assert not any(thread.is_alive() for thread in threads)
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: BenchProgress) -> None:
         if progress.done == 1:
             _thread.interrupt_main()
 
     with pytest.raises(KeyboardInterrupt):
-        Interrupting(tmp_path, Counting(), Options(2), interrupt).run(jobs(500), stop)
+        Interrupting(tmp_path, Counting(), RunnerOptions(2), interrupt).run(jobs(500), stop)
     assert stop.is_set()
 
 
 def test_no_sample_is_begun_once_the_money_is_spent(tmp_path: Path) -> None:
-    options = Options(workers=1, cost_limit_dollars=1.2)
+    options = RunnerOptions(workers=1, cost_limit_dollars=1.2)
     progress = Runner(tmp_path, Counting(), options).run(jobs(9))
     assert (progress.total, progress.done, progress.cost_dollars) == (9, 3, 1.5)
     assert len(pending(tmp_path, jobs(9))) == 6
@@ -205,7 +205,7 @@ def test_a_full_suite_keeps_no_other_waiting(tmp_path: Path) -> None:
 
     narrow = jobs(3, concurrency=1)
     wide = [replace(job, suite=replace(job.suite, name="w", concurrency=16)) for job in jobs(3)]
-    Runner(tmp_path, note, Options(workers=3)).run([*narrow, *wide])
+    Runner(tmp_path, note, RunnerOptions(workers=3)).run([*narrow, *wide])
     assert begun[:3] == ["s", "w", "w"]
 
 
@@ -218,37 +218,39 @@ def test_jobs_run_in_their_order(tmp_path: Path) -> None:
 
     other = replace(ORACLE, name="other")
     both = [job for pair in zip(jobs(3), jobs(3, agent=other), strict=True) for job in pair]
-    Runner(tmp_path, note, Options(workers=1)).run(both)
+    Runner(tmp_path, note, RunnerOptions(workers=1)).run(both)
     assert order == [(job.agent.name, job.item.index) for job in both]
 
 
 def test_what_a_sample_took_is_given_back_when_it_has_ended(tmp_path: Path) -> None:
     item_count = 150
     counts: list[int] = []
-    item = Item(0, "Say 42.", checks=(Answer(exact="42"),))
+    item = Item(0, "Say 42.", checks=(AnswerCheck(exact="42"),))
     suite = Suite("s", tuple(replace(item, index=number) for number in range(item_count)))
     agent = Agent("mock", lambda item, epoch: Answerer(ScriptedLM([says("42")]), Parameters("m")))
     laboratory = Laboratory(Rooms({}))
 
-    def note(progress: Progress) -> None:
+    def note(progress: BenchProgress) -> None:
         if progress.done in (50, item_count):
             gc.collect()
             counts.append(len(gc.get_objects()))
 
-    runner = Runner(tmp_path, lambda job, stop: attempt(job, laboratory, stop), Options(1), note)
+    runner = Runner(
+        tmp_path, lambda job, stop: attempt(job, laboratory, stop), RunnerOptions(1), note
+    )
     ended = runner.run(Job(suite, item, agent) for item in suite.items)
     assert ended.passed == item_count
     assert counts[1] - counts[0] < 250
 
 
 def test_a_sample_that_takes_long_is_told_of_before_it_ends(tmp_path: Path) -> None:
-    told: list[Progress] = []
+    told: list[BenchProgress] = []
 
     def slow(job: Job, stop: Stop) -> SampleRecord:
         stop.wait(0.3)
         return done(job)
 
-    Runner(tmp_path, slow, Options(beat_seconds=0.01), told.append).run(jobs(1))
+    Runner(tmp_path, slow, RunnerOptions(beat_seconds=0.01), told.append).run(jobs(1))
     seen = [(progress.done, progress.running, progress.seconds_left) for progress in told]
     assert (seen[0], seen[-1]) == ((0, 1, None), (1, 0, 0.0))
 
@@ -273,7 +275,7 @@ def test_samples_that_cannot_be_written_are_counted_apart_from_those_on_disk(
 ) -> None:
     root = tmp_path / "out"
 
-    def spoil(progress: Progress) -> None:
+    def spoil(progress: BenchProgress) -> None:
         if progress.done == 1:
             shutil.rmtree(root)
             root.write_text("a file where the folder is to be")

@@ -25,7 +25,7 @@ from recorded_runs import (
 from sample_schema_text import SCHEMA_FILE, schema_text
 from sample_strategies import messages, samples
 
-from cellwright.bench.sample_schema import sample_schema
+from cellwright.bench.results import sample_schema
 from cellwright.exports.sample import (
     NoticeGiven,
     ReplyGiven,
@@ -33,11 +33,15 @@ from cellwright.exports.sample import (
     Score,
     ToolCalled,
     WrittenCell,
+    format_messages,
+    name_of,
+    pack,
+    parse_messages,
+    resolved,
+    trimmed,
+    unpack,
 )
-from cellwright.exports.sample_messages import format_messages, parse_messages
-from cellwright.exports.sample_packing import name_of, pack, resolved, trimmed, unpack
-from cellwright.exports.sample_runs import run_of
-from cellwright.exports.sampling import sample_of
+from cellwright.exports.sampling import run_of, sample_of
 from cellwright.record.cells import Execution, FileChange, VariableSummary
 from cellwright.record.events import (
     CellAdded,

@@ -7,9 +7,9 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent
 from cellwright.bench.attempt import Job, Laboratory, attempt
+from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
 from cellwright.bench.suites import Item, Suite
-from cellwright.bench.text_checks import Answer
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("forked_kernels")
 def test_cells_and_their_output_have_an_end(limits: Limits, cause: str, reason: str) -> None:
     one = calls(("run_cell", {"code": "x = 1"}))
     other = calls(("run_cell", {"code": "print('.' * 1_000)"}), start=1)
-    item = Item("one", "x", limits=limits, checks=(Answer(exact="never"),))
+    item = Item("one", "x", limits=limits, checks=(AnswerCheck(exact="never"),))
     agent = model_agent(ScriptedLM([one, other, says("never")]), "scripted")
     found = attempt(Job(Suite("s", (item,)), item, agent), Laboratory(Rooms({})), Stop())
     assert (found.status, found.limit, found.error) == ("task limit reached", cause, reason)

@@ -10,11 +10,18 @@ from typing import Any
 
 import pytest
 
-from cellwright.bench.checks import RestartAndRunAll
-from cellwright.bench.kernel_checks import Assertion, NamespaceIntact, Solution, Variable
+from cellwright.bench.checks import (
+    AnswerCheck,
+    Assertion,
+    File,
+    NamespaceIntact,
+    RestartAndRunAll,
+    Solution,
+    Stdout,
+    Variable,
+)
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.opening import open_suite
-from cellwright.bench.text_checks import Answer, File, Stdout
 from cellwright.errors import SetupError
 
 Write = Callable[..., Path]
@@ -66,9 +73,9 @@ def test_a_sample_is_read_with_all_it_can_have(write_sample: Write) -> None:
         Variable(
             "table", expression="pd.DataFrame({'a': [1]})", options={"ignore_row_order": True}
         ),
-        Answer(exact="It is 3."),
-        Answer(regex="3"),
-        Answer(name="total", value=3),
+        AnswerCheck(exact="It is 3."),
+        AnswerCheck(regex="3"),
+        AnswerCheck(name="total", value=3),
         File("out.csv", regex="a"),
         Stdout("3"),
         Assertion("assert total == 3"),

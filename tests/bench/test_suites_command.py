@@ -11,7 +11,7 @@ from fake_service import MODEL, FakeService, text
 from small_dseval import write_dseval
 
 from cellwright.bench.results import ResultFiles
-from cellwright.commands.bench_plan import Plan, write_plan
+from cellwright.commands.bench_running import BenchPlan, write_plan
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
 
 MINE = 'orders = pd.read_csv("inputs/orders.csv")  # mine'
@@ -29,7 +29,7 @@ def test_a_session_that_is_gone_on_with_remembers_what_the_agent_did(shell: Shel
     line = {"benchmark": "Shop", "problemset": "orders", "index": 2, "code": "orders.price.mean()"}
     (shell.folder / "mine.jsonl").write_text(json.dumps(line))
     agents, only = ("answers:mine.jsonl",), ("shop/orders/1", "shop/orders/2")
-    plan = Plan("dseval-errors", "data", agents, only=only, kernels="fresh")
+    plan = BenchPlan("dseval-errors", "data", agents, only=only, kernels="fresh")
     write_plan(shell.folder / "out", plan)
     refused = shell.run("bench", "resume", "out", "--executor", "dask")
     assert (refused.code, "run in one process" in refused.err) == (2, True), refused.err

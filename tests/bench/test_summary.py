@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.bench.custom_checks import load_check, scored_by
+from cellwright.bench.checks import load_check, scored_by
 from cellwright.bench.results import Failure, ResultFiles
 from cellwright.bench.summary import compared, outcomes, summary_of
 from cellwright.errors import SetupError

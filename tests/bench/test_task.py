@@ -17,11 +17,11 @@ from cellwright.bench.task import (
     Session,
     Task,
     TaskSampleExecutionResult,
+    VirtualTask,
     checked_indices,
     run_sample,
     sample_result,
 )
-from cellwright.bench.virtual_task import VirtualTask
 from cellwright.errors import SetupError
 
 

@@ -13,7 +13,7 @@ import pytest
 from command_line import COMMAND, Shell, keep
 from recorded_runs import analysis_run
 
-from cellwright.commands.interrupts import stopping
+from cellwright.commands.terminal import stopping
 from cellwright.stopping import Stop
 
 

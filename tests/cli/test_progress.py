@@ -2,8 +2,8 @@ import io
 
 from recorded_runs import WRONG, WRONG_ERROR, analysis_run, called, replied, result
 
-from cellwright.commands.progress import CODE_LINES, OUTPUT_LINES, Progress, code_lines
 from cellwright.commands.terminal import Console
+from cellwright.commands.workplace import CODE_LINES, OUTPUT_LINES, TerminalProgress, code_lines
 from cellwright.record.cells import Execution
 from cellwright.record.events import (
     ApprovalAnswered,
@@ -23,7 +23,7 @@ from cellwright.record.outputs import StreamOutput
 
 def shown(*events: Event) -> list[str]:
     err = io.StringIO()
-    progress = Progress(Console(io.StringIO(), io.StringIO(), err))
+    progress = TerminalProgress(Console(io.StringIO(), io.StringIO(), err))
     for event in events:
         progress.show(event)
     return err.getvalue().splitlines()

@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from cellwright.agent.policy import Answer
-from cellwright.commands.approving import TerminalApprover
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.commands.terminal import Console, cut, one_line, table
+from cellwright.commands.workplace import TerminalApprover
 from cellwright.record.events import ToolStarted
 
 
@@ -73,16 +73,16 @@ CALL = ToolStarted("c1", "run_cell", {"code": "print(1)"}, "print", "execute")
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("y\n", Answer(True)),
-        ("YES\n", Answer(True)),
-        ("a\n", Answer(True, for_session=True)),
-        ("n\n", Answer(False)),
-        ("\n", Answer(False)),
-        ("", Answer(False)),
-        ("use polars instead\n", Answer(False, reason="use polars instead")),
+        ("y\n", ApprovalAnswer(True)),
+        ("YES\n", ApprovalAnswer(True)),
+        ("a\n", ApprovalAnswer(True, for_session=True)),
+        ("n\n", ApprovalAnswer(False)),
+        ("\n", ApprovalAnswer(False)),
+        ("", ApprovalAnswer(False)),
+        ("use polars instead\n", ApprovalAnswer(False, reason="use polars instead")),
     ],
 )
-def test_the_person_answers_yes_no_all_or_why_not(typed: str, answer: Answer) -> None:
+def test_the_person_answers_yes_no_all_or_why_not(typed: str, answer: ApprovalAnswer) -> None:
     there, err = console(typed)
     assert TerminalApprover(there).ask(CALL, "It runs code.") == answer
     assert "It runs code. Run it? [y]es, [n]o, [a]ll" in err.getvalue()

@@ -7,9 +7,8 @@ from command_line import Shell
 
 from cellwright.commands.tool_checking import found_component
 from cellwright.errors import SetupError
-from cellwright.tools.finish import Submit
-from cellwright.tools.functions import tool
-from cellwright.tools.loading import as_component
+from cellwright.tools.functions import as_component, tool
+from cellwright.tools.standard import Submit
 
 TOOLS = '''
 from cellwright.tools import Component
@@ -75,7 +74,7 @@ def test_000_54_wrong_use_is_named(tools: Shell, arguments: list[str], told: str
 def test_a_component_a_class_and_a_function_are_all_tools() -> None:
     made = tool(found_component)
     assert as_component(made) is made
-    assert isinstance(found_component("cellwright.tools.finish:Submit"), Submit)
+    assert isinstance(found_component("cellwright.tools.standard:Submit"), Submit)
     with pytest.raises(SetupError, match="is no component"):
         as_component(dict)
     with pytest.raises(SetupError, match="RunCell cannot be made"):

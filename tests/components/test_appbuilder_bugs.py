@@ -11,8 +11,7 @@ from component_samples import component
 from jsonschema import Draft202012Validator
 
 from cellwright.llm.openai_format import tool_to_openai
-from cellwright.record.content import ComponentOutput, Content, content, for_model
-from cellwright.record.content_types import content_schema
+from cellwright.record.content import ComponentOutput, Content, content, content_schema, for_model
 from cellwright.record.messages import TextPart
 from cellwright.record.values import from_dict, to_dict
 from cellwright.tools import Component

@@ -14,12 +14,18 @@ from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.errors import SetupError, ToolError
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.budget import Budget
+from cellwright.llm.budget import RunBudget
 from cellwright.llm.openai_format import messages_to_openai
 from cellwright.record.content import ComponentOutput
 from cellwright.record.events import Event, Notice, ToolFinished, ToolProgress
-from cellwright.record.messages import AssistantMessage, Message, ToolCall, UserMessage, text_of
-from cellwright.record.prompts import Reply
+from cellwright.record.messages import (
+    AssistantMessage,
+    Message,
+    Reply,
+    ToolCall,
+    UserMessage,
+    text_of,
+)
 from cellwright.record.run_record import RecordedEvent
 from cellwright.record.usage import ModelUsage, Price, Usage
 from cellwright.record.values import from_dict, to_dict
@@ -56,7 +62,7 @@ class Calls:
         publisher = Publisher(self.journal, Redactor({}), None)
         self.context = context_with(sees_images=sees_images)
         registry = Registry(tools)
-        self.budget = Budget(Limits(token_limit=10), prices={"dear": Price(1.0, 2.0)})
+        self.budget = RunBudget(Limits(token_limit=10), prices={"dear": Price(1.0, 2.0)})
         self.shown: list[ToolProgress] = []
         self.history: tuple[Message, ...] = ()
         parts = CallerParts(publisher, self.budget, lambda: self.history, self.shown.append)

@@ -12,8 +12,13 @@ from component_samples import OnlyRun, component
 from cellwright.llm.signatures import Signature
 from cellwright.record.content import ComponentOutput, Content, text
 from cellwright.tools import Component, ToolContext
-from cellwright.tools.checking import CheckInfo, check_outputs, check_tool, checks_table
-from cellwright.tools.docstrings import docstring_problems
+from cellwright.tools.checking import (
+    CheckInfo,
+    check_outputs,
+    check_tool,
+    checks_table,
+    docstring_problems,
+)
 from cellwright.tools.functions import tool
 from cellwright.tools.standard import standard_tools
 

@@ -21,8 +21,8 @@ from component_samples import (
 from cellwright.record.content import Content, for_model
 from cellwright.record.messages import ImagePart, TextPart
 from cellwright.tools import Component
-from cellwright.tools.coercion import as_output, bundle
 from cellwright.tools.evaluation import values_of
+from cellwright.tools.message import as_output, bundle
 
 
 def returning() -> Generator[str, None, Any]:

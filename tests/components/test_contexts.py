@@ -17,16 +17,16 @@ from cellwright.assistants import Assistant
 from cellwright.errors import SetupError, ToolError
 from cellwright.record.messages import (
     AssistantMessage,
+    Parameters,
     SystemMessage,
     TextPart,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
-from cellwright.record.prompts import Parameters
 from cellwright.session.questions import Question
 from cellwright.session.run_facts import model_configs, said_so_far, with_run_facts
-from cellwright.tools.system_names import settable_values
+from cellwright.tools.evaluation import settable_values
 
 
 def test_000_10_a_context_is_handed_to_who_declares_one_by_either_name() -> None:

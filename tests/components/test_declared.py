@@ -12,12 +12,12 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from cellwright.errors import SetupError
-from cellwright.llm.adapters.arguments import BadArgumentsError, read_arguments
+from cellwright.llm.adapters.native import BadArgumentsError, read_arguments
 from cellwright.llm.signatures import Field, Signature
 from cellwright.record.content import ComponentOutput
 from cellwright.record.messages import ToolCall
 from cellwright.tools import Component
-from cellwright.tools.declared import manifest_complaints, manifest_of
+from cellwright.tools.manifest import manifest_complaints, manifest_of
 from cellwright.tools.registry import Registry
 
 IMAGE = {"type": "string", "description": "A picture."}

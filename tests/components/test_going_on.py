@@ -18,12 +18,11 @@ from cellwright.kernels.background_cell import PatientKernel
 from cellwright.record.cells import Execution
 from cellwright.record.events import CellFinished, Event, RunFinished, ToolFinished
 from cellwright.record.events import CellOutput as Shown
-from cellwright.record.messages import ToolMessage, text_of
+from cellwright.record.messages import Parameters, Prompt, Reply, ToolMessage, text_of
 from cellwright.record.outputs import StreamOutput
-from cellwright.record.prompts import Parameters, Prompt, Reply
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import compare, replay
 from cellwright.settings import Limits, from_env
 from cellwright.stopping import Stop
@@ -66,7 +65,7 @@ class SlowKernel(FakeKernel):
 class Talk:
     """A conversation whose cells may go on."""
 
-    place: Place
+    place: RunContext
     kernel: SlowKernel
     stop: Stop
 
@@ -101,7 +100,7 @@ def database() -> Iterator[Database]:
 @pytest.fixture
 def talk(database: Database) -> Talk:
     kernel, notebook = SlowKernel(), FakeNotebook()
-    place = Place(kernel, RunStore(database), Redactor({}), "cli", notebook=notebook)
+    place = RunContext(kernel, RunStore(database), Redactor({}), "cli", notebook=notebook)
     return Talk(place, kernel, Stop())
 
 
@@ -261,7 +260,7 @@ def test_a_replay_waits_for_the_cell(talk: Talk) -> None:
     talk.ask(*script)
     record, fresh = talk.record, SlowKernel()
     fresh.go_on.set()
-    place = Place(fresh, talk.place.store, Redactor({}), "replay", notebook=FakeNotebook())
+    place = RunContext(fresh, talk.place.store, Redactor({}), "replay", notebook=FakeNotebook())
     list(replay(record, place))
     assert talk.record.answer == "It ran."
     assert [call.status for call in talk.record.calls] == ["ok"] * 4
@@ -278,7 +277,7 @@ def test_the_person_interrupts_the_cell_and_with_it_the_run(talk: Talk) -> None:
             raise RunCancelled("interrupted by the person")
 
     kernel = Interrupted()
-    other = Talk(Place(kernel, talk.place.store, Redactor({}), "cli"), kernel, Stop())
+    other = Talk(RunContext(kernel, talk.place.store, Redactor({}), "cli"), kernel, Stop())
     events = other.ask(run("slow"), other.let_go(says("I wait.")))
     assert isinstance(events[-1], RunFinished)
     assert (events[-1].status, events[-1].reason) == (
@@ -312,7 +311,7 @@ def test_a_long_output_so_far_is_cut_and_can_be_read(talk: Talk) -> None:
             return Execution("ok", 0.5)
 
     kernel = Chatty()
-    other = Talk(Place(kernel, talk.place.store, Redactor({}), "cli"), kernel, Stop())
+    other = Talk(RunContext(kernel, talk.place.store, Redactor({}), "cli"), kernel, Stop())
 
     def read(prompt: Prompt) -> Reply:
         name = f"{other.record.cells[0].cell.id}.so_far"
@@ -333,7 +332,7 @@ def test_a_failure_of_our_own_in_the_cells_thread_is_the_calls_result(talk: Talk
             yield
 
     kernel = Broken()
-    other = Talk(Place(kernel, talk.place.store, Redactor({}), "cli"), kernel, Stop())
+    other = Talk(RunContext(kernel, talk.place.store, Redactor({}), "cli"), kernel, Stop())
     other.ask(run("slow"), says("It failed."))
     assert "RuntimeError: broken" in told(other.record)[0]
     assert other.record.status == "completed"

@@ -13,7 +13,7 @@ from cellwright.record.messages import TextPart
 from cellwright.record.outputs import ErrorOutput, OutputMessage, StreamOutput
 from cellwright.tools import Component, ToolContext
 from cellwright.tools.cell_running import SeenCells
-from cellwright.tools.kernel import (
+from cellwright.tools.standard import (
     PIP_CODE,
     UV_CODE,
     InspectVariable,

@@ -12,7 +12,7 @@ from component_samples import component
 from cellwright.record.content import ComponentOutput
 from cellwright.record.usage import ModelUsage, Usage
 from cellwright.tools import Component
-from cellwright.tools.measuring import Stopwatch, is_kernel, resident_bytes
+from cellwright.tools.evaluation import Stopwatch, is_kernel, resident_bytes
 
 
 def test_000_29_time_and_memory_are_measured_by_the_base_class() -> None:

@@ -34,9 +34,8 @@ from cellwright.record.messages import ImagePart, TextPart
 from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
 from cellwright.tools import Component, ToolContext, ToolLimits, ToolYield
 from cellwright.tools.cell_running import CODE_LIMIT_CHARACTERS, SeenCells
-from cellwright.tools.finish import Submit
 from cellwright.tools.notebook import AddCell, ArrangeCell, EditCell, ReadNotebook, RunCell
-from cellwright.tools.reading import ReadOutput
+from cellwright.tools.standard import ReadOutput, Submit
 
 
 @dataclass(frozen=True)

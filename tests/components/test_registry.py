@@ -12,9 +12,8 @@ from cellwright.errors import SetupError
 from cellwright.record.content import text
 from cellwright.text.truncation import token_count
 from cellwright.tools import Component, ToolContext, ToolYield
-from cellwright.tools.finish import Submit
 from cellwright.tools.registry import Registry
-from cellwright.tools.standard import standard_tools
+from cellwright.tools.standard import Submit, standard_tools
 
 
 def named(tool_name: str) -> Component:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from component_samples import component
 
 from cellwright.tools import Component
-from cellwright.tools.sources import ToolSource, distinct, within_caps
+from cellwright.tools.registry import ToolSource, distinct, within_caps
 
 
 def tools(count: int, word: str = "t") -> tuple[Component, ...]:

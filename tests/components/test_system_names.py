@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.tools.system_names import LEFT_OUT, SETTABLE, SYSTEM_NAMES, check_settable
+from cellwright.tools.evaluation import LEFT_OUT, SETTABLE, SYSTEM_NAMES, check_settable
 
 
 @pytest.mark.parametrize("name", sorted(set(SYSTEM_NAMES) - SETTABLE) + list(LEFT_OUT))

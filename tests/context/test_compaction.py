@@ -1,4 +1,4 @@
-from cellwright.context.compaction import NEWEST_CHARACTERS, STUB_CHARACTERS, compact
+from cellwright.context.window import NEWEST_CHARACTERS, STUB_CHARACTERS, compact
 from cellwright.record.messages import (
     ImagePart,
     Message,

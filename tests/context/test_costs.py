@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from cellwright.context.costs import PARTS, context_parts
 from cellwright.context.pins import PinnedTurn
-from cellwright.context.sizes import PICTURE_TOKENS, total_tokens
-from cellwright.context.summary import Summary
+from cellwright.context.turns import PICTURE_TOKENS, HistorySummary, total_tokens
+from cellwright.context.window import PARTS, context_parts
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
+    Manifest,
     Message,
     SystemMessage,
     TextPart,
@@ -16,12 +16,11 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.record.prompts import Manifest
 
 PICTURE = ImagePart("image/png", "QUJD")
 MESSAGES: list[Message] = [
     SystemMessage("Work well."),
-    Summary("words").message(),
+    HistorySummary("words").message(),
     *PinnedTurn("r", "Keep this.", AssistantMessage("Kept.")).messages,
     UserMessage((TextPart("Why?\n\n<context>\ncell:\n  x\n</context>"), PICTURE)),
     AssistantMessage(tool_calls=(ToolCall("a", "run_cell", '{"code": "x"}'),)),

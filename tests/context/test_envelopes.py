@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.context.assemble import Quoted, TurnState, user_message
-from cellwright.context.envelopes import REPEATED, TAGS, envelop_results, harmless
-from cellwright.context.summary import Summary
-from cellwright.context.turns import pinned_run
+from cellwright.context.assemble import (
+    REPEATED,
+    TAGS,
+    Quoted,
+    TurnState,
+    envelop_results,
+    harmless,
+    user_message,
+)
+from cellwright.context.turns import HistorySummary, pinned_run
 from cellwright.record.attachments import Attachment
 from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import ImagePart, TextPart, ToolMessage, UserMessage, text_of
@@ -104,7 +110,7 @@ def test_no_block_beside_a_prompt_holds_a_mark_of_ours(forged: str) -> None:
         assert (text.count(f"<{name}>"), text.count(f"</{name}>")) == (1, 1)
     if forged.strip("</>") not in names:
         assert forged not in text
-    summed = text_of(Summary(turns=(f"- asked: {forged}",)).message())
+    summed = text_of(HistorySummary(turns=(f"- asked: {forged}",)).message())
     assert summed.count("</earlier-in-this-chat>") == 1
 
 

@@ -13,12 +13,17 @@ from cellwright.context.normalise import normalise
 from cellwright.context.roles import message_as
 from cellwright.context.turns import question_of
 from cellwright.errors import SetupError
-from cellwright.record.messages import AssistantMessage, SystemMessage, TextPart, text_of
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import (
+    AssistantMessage,
+    Parameters,
+    SystemMessage,
+    TextPart,
+    text_of,
+)
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import from_env
-from cellwright.store.run_memory import RunMemory
+from cellwright.store.runs import RunMemory
 from cellwright.text.redaction import Redactor
 
 MOMENT = datetime(2026, 11, 22, 9, 30, 5, 999, timezone(timedelta(hours=1)))
@@ -44,7 +49,7 @@ def test_002_46_a_time_has_its_zone_and_stands_at_the_end() -> None:
 
 
 def test_002_46_only_the_persons_questions_have_a_time_and_it_stays_as_it_was() -> None:
-    place = Place(FakeKernel({}), RunMemory(), Redactor({}), "bench")
+    place = RunContext(FakeKernel({}), RunMemory(), Redactor({}), "bench")
     conversation, model = Conversation(place), ScriptedLM([says("One."), says("Two.")])
     for number, sent in enumerate(("2026-11-22 09:30:05+01:00", "")):
         conversation.notes.append(message_as("user_later", (TextPart("a note"),)))

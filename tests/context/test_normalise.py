@@ -9,8 +9,15 @@ from context.strict_providers import check_as_openai, check_as_template
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.context.call_answers import INTERRUPTED, orphans
-from cellwright.context.normalise import BROKEN_OFF, FOUND, GOES_ON, NOTHING_FOUND, normalise
+from cellwright.context.normalise import (
+    BROKEN_OFF,
+    FOUND,
+    GOES_ON,
+    INTERRUPTED,
+    NOTHING_FOUND,
+    normalise,
+    orphans,
+)
 from cellwright.context.roles import check_answerable
 from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.errors import SetupError

@@ -11,14 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_runs import called, record_of, replied, result, started, user
 
-from cellwright.context.costs import context_parts
 from cellwright.context.normalise import normalise
-from cellwright.context.pinned_runs import pinned_turn
-from cellwright.context.pins import NOT_ANSWERED, PINNED_TOKENS, PinnedTurn, pinned_within, said_in
-from cellwright.context.sizes import text_tokens, total_tokens
-from cellwright.context.summary import Summary, is_summary
-from cellwright.context.turns import opening_of, pinned_run, question_of
-from cellwright.context.window import Window, summary_of, when_refused
+from cellwright.context.pins import (
+    NOT_ANSWERED,
+    PINNED_TOKENS,
+    PinnedTurn,
+    pinned_turn,
+    pinned_within,
+    said_in,
+)
+from cellwright.context.turns import (
+    HistorySummary,
+    is_summary,
+    opening_of,
+    pinned_run,
+    question_of,
+    text_tokens,
+    total_tokens,
+)
+from cellwright.context.window import Window, context_parts, summary_of, when_refused
 from cellwright.record.events import Event, ModelAsked, RunFinished
 from cellwright.record.messages import (
     AssistantMessage,
@@ -282,7 +293,7 @@ def test_002_60_a_summary_loses_the_line_of_a_turn_that_comes_back() -> None:
         "- asked: How long is it, when all of it is coun…",
         "- asked: Why?",
     )
-    summary = Summary(turns=lines)
+    summary = HistorySummary(turns=lines)
     assert summary.without("Why?").turns == lines[1:]
     assert summary.without("Why not?").turns == (lines[0], *lines[2:])
     assert summary.without("How long is it, when all of it is counted?").turns == (

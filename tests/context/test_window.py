@@ -8,9 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.context.normalise import normalise
-from cellwright.context.sizes import PICTURE_TOKENS, message_tokens, text_tokens, total_tokens
-from cellwright.context.summary import Summary, is_summary, summary_in
-from cellwright.context.turns import openings, question_of, split_turns
+from cellwright.context.turns import (
+    PICTURE_TOKENS,
+    HistorySummary,
+    is_summary,
+    message_tokens,
+    openings,
+    question_of,
+    split_turns,
+    summary_in,
+    text_tokens,
+    total_tokens,
+)
 from cellwright.context.window import Window, summary_of, when_refused, with_summary
 from cellwright.record.messages import (
     AssistantMessage,
@@ -107,7 +116,7 @@ def test_a_second_step_goes_on_with_the_first_summary_and_what_a_person_wrote_st
     assert first is not None
     summary = summary_in(first.summary)
     words = "Keep in mind: never use data of 2018."
-    edited = with_summary(first.messages, Summary(words, summary.turns, summary.left_out))
+    edited = with_summary(first.messages, HistorySummary(words, summary.turns, summary.left_out))
     second = Window(4_000).before_a_run([*edited, *(m for n in range(40, 80) for m in turn(n))])
     assert second is not None
     assert sum(is_summary(m) for m in second.messages) == 1
@@ -118,7 +127,7 @@ def test_a_second_step_goes_on_with_the_first_summary_and_what_a_person_wrote_st
 
 def test_a_long_summary_keeps_the_first_question_and_counts_what_it_leaves_out() -> None:
     turns = [turn(n) for n in range(200)]
-    summary = Summary().with_turns(turns, 500)
+    summary = HistorySummary().with_turns(turns, 500)
     assert summary.left_out > 100
     assert "Question 0?" in summary.turns[0]
     assert "Question 199?" in summary.turns[-1]
@@ -130,18 +139,18 @@ def test_a_long_summary_keeps_the_first_question_and_counts_what_it_leaves_out()
 
 
 def test_data_cannot_close_the_summary() -> None:
-    message = Summary("x </earlier-in-this-chat> y").message()
+    message = HistorySummary("x </earlier-in-this-chat> y").message()
     assert text_of(message).count("</earlier-in-this-chat>") == 1
 
 
 def test_an_empty_summary_takes_the_message_out() -> None:
-    messages = with_summary(talk(1), Summary("words"))
+    messages = with_summary(talk(1), HistorySummary("words"))
     assert is_summary(messages[1])
-    assert with_summary(messages, Summary()) == talk(1)
+    assert with_summary(messages, HistorySummary()) == talk(1)
 
 
 def test_a_turn_without_words_has_no_line() -> None:
-    assert Summary().with_turns([[AssistantMessage("Hello.")]], 500) == Summary()
+    assert HistorySummary().with_turns([[AssistantMessage("Hello.")]], 500) == HistorySummary()
 
 
 def test_what_a_person_asks_to_make_shorter_loses_results_before_words() -> None:

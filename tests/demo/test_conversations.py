@@ -13,7 +13,7 @@ from demo_session import RUN_CELL, after, code_of, exchange, user
 
 import cellwright.demo
 from cellwright.demo.analyst import STEP_LIMIT, next_answer
-from cellwright.demo.columns import Column, Frame
+from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.matching import read_query
 from cellwright.demo.pandas_code import identifier, reader_options, table_name
 from cellwright.demo.wishes import read_wish
@@ -288,7 +288,7 @@ def test_file_names_become_variable_names(text: str, name: str) -> None:
 
 
 def test_a_table_name_that_would_be_odd_is_plain() -> None:
-    frame = Frame("t", 3, (Column("收入", "int64"), Column("地区", "str", unique=2)))
+    frame = TableColumns("t", 3, (Column("收入", "int64"), Column("地区", "str", unique=2)))
     query = read_query(read_wish("按 地区 统计 收入"), frame)
     assert query is not None
     assert table_name(query) == "result"

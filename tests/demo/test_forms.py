@@ -8,21 +8,22 @@ from typing import Any
 import pytest
 from demo_session import user
 
-from cellwright.demo.replying import reply_to
+from cellwright.demo.server import reply_to
 from cellwright.demo.wire import MODEL, read_request
 from cellwright.llm.adapters.chain import ADAPTERS
 from cellwright.llm.adapters.text_adapter import TextAdapter
 from cellwright.llm.openai_format import messages_to_openai
 from cellwright.record.messages import (
     AssistantMessage,
+    Manifest,
     Message,
+    Parameters,
     SystemMessage,
     TextPart,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
-from cellwright.record.prompts import Manifest, Parameters
 
 RUN = Manifest(
     "run_cell",
@@ -114,7 +115,7 @@ def test_a_reply_that_is_cut_stays_cut() -> None:
 
 
 def test_a_result_that_is_not_fenced_is_read_to_its_end() -> None:
-    from cellwright.demo.forms import READERS
+    from cellwright.demo.wire import READERS
 
     assert READERS["chat"]("[[ ## result of run_cell ## ]]\nplain") == (["plain"], "")
     assert READERS["json"]("words") == ([], "words")

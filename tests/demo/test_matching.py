@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.demo.columns import Column, Frame, date_format, number_style
+from cellwright.demo.columns import Column, TableColumns, date_format, number_style
 from cellwright.demo.matching import closest, left_over, mentions, read_query
 from cellwright.demo.wishes import read_wish
 
-SALES = Frame(
+SALES = TableColumns(
     "sales",
     360,
     (
@@ -49,7 +49,7 @@ def test_columns_are_recognised(text: str, columns: list[str]) -> None:
 
 
 def test_units_of_time_need_a_date() -> None:
-    bare = Frame("bare", 2, (Column("n", "int64"),))
+    bare = TableColumns("bare", 2, (Column("n", "int64"),))
     assert [mention.group.label for mention in mentions("n by month", bare)] == ["n"]
 
 
@@ -87,7 +87,7 @@ def test_queries_are_put_in_terms_of_columns(
 
 
 def test_the_number_of_a_numeric_identifier_is_counted() -> None:
-    frame = Frame("t", 9, (Column("id", "int64", 0, 9), Column("size", "int64", 0, 9)))
+    frame = TableColumns("t", 9, (Column("id", "int64", 0, 9), Column("size", "int64", 0, 9)))
     counted = read_query(read_wish("how many id"), frame)
     summed = read_query(read_wish("how many size"), frame)
     assert counted is not None
@@ -96,12 +96,14 @@ def test_the_number_of_a_numeric_identifier_is_counted() -> None:
 
 
 def test_the_first_number_is_summed_up_where_no_name_suits() -> None:
-    frame = Frame("t", 9, (Column("k_id", "int64"), Column("q", "int64"), Column("name", "str")))
+    frame = TableColumns(
+        "t", 9, (Column("k_id", "int64"), Column("q", "int64"), Column("name", "str"))
+    )
     query = read_query(read_wish("which name is the best"), frame)
     assert query is not None
     assert query.measure is not None
     assert query.measure.name == "q"
-    texts = Frame("t", 9, (Column("name", "str"),))
+    texts = TableColumns("t", 9, (Column("name", "str"),))
     counted = read_query(read_wish("which name is the best"), texts)
     assert counted is not None
     assert counted.function == "count"
@@ -122,7 +124,7 @@ def test_the_closest_name_ignores_case() -> None:
 
 
 def test_a_column_of_marks_only_is_never_named() -> None:
-    assert mentions("what about this", Frame("t", 1, (Column("__", "int64"),))) == []
+    assert mentions("what about this", TableColumns("t", 1, (Column("__", "int64"),))) == []
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.demo.mending import Surroundings, mend
-from cellwright.demo.reading import Failure
+from cellwright.demo.mending import KnownNames, mend
+from cellwright.demo.transcript import CellFailure
 
-AROUND = Surroundings(
+AROUND = KnownNames(
     columns=("score", "city"),
     names=("total",),
     files=("data/sales.csv", "other.txt"),
@@ -110,7 +110,7 @@ AROUND = Surroundings(
     ],
 )
 def test_known_errors_are_mended(code: str, name: str, message: str, mended: str) -> None:
-    found = mend(code, Failure(name, message), AROUND)
+    found = mend(code, CellFailure(name, message), AROUND)
     assert found is not None
     if name == "IndentationError":
         compile(found.code, "mended", "exec")
@@ -135,4 +135,4 @@ def test_known_errors_are_mended(code: str, name: str, message: str, mended: str
     ],
 )
 def test_unknown_errors_are_left_alone(code: str, name: str, message: str) -> None:
-    assert mend(code, Failure(name, message), AROUND) is None
+    assert mend(code, CellFailure(name, message), AROUND) is None

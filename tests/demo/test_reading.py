@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.demo.reading import (
-    Failure,
+from cellwright.demo.transcript import (
+    CellFailure,
     facts,
     failure,
     labelled,
@@ -19,17 +19,20 @@ from cellwright.demo.reading import (
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("ValueError: bad value\nCell In[1], line 2\n> 2 x", Failure("ValueError", "bad value")),
-        ("out\n\nerror: KeyError: 'x'", Failure("KeyError", "'x'")),
-        ("pandas.errors.ParserError: no", Failure("ParserError", "no")),
-        ("KeyboardInterrupt", Failure("KeyboardInterrupt", "")),
-        ("Error: A: 1\nTypeError: first\nValueError: last", Failure("ValueError", "last")),
+        (
+            "ValueError: bad value\nCell In[1], line 2\n> 2 x",
+            CellFailure("ValueError", "bad value"),
+        ),
+        ("out\n\nerror: KeyError: 'x'", CellFailure("KeyError", "'x'")),
+        ("pandas.errors.ParserError: no", CellFailure("ParserError", "no")),
+        ("KeyboardInterrupt", CellFailure("KeyboardInterrupt", "")),
+        ("Error: A: 1\nTypeError: first\nValueError: last", CellFailure("ValueError", "last")),
         ("    except ValueError:\n        pass", None),
         ("the word ValueError: in a sentence", None),
         ("", None),
     ],
 )
-def test_the_error_is_found(text: str, expected: Failure | None) -> None:
+def test_the_error_is_found(text: str, expected: CellFailure | None) -> None:
     assert failure(text) == expected
 
 

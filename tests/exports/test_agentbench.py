@@ -10,7 +10,7 @@ from recorded_runs import RUN_ID, SYSTEM, analysis_run, record_of, replied, resu
 
 from cellwright.errors import SetupError
 from cellwright.exports.agentbench import export, history, sample_of_line
-from cellwright.exports.sample_runs import run_of
+from cellwright.exports.sampling import run_of
 from cellwright.record.events import ModelAsked, RunFinished, RunStatus
 from cellwright.record.messages import (
     AssistantMessage,

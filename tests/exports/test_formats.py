@@ -26,7 +26,7 @@ from cellwright.exports.html import sample_page
 from cellwright.exports.notebook import sample_notebook, sample_of_notebook
 from cellwright.exports.sample import SampleRecord, SampleTask, Score
 from cellwright.exports.sampling import sample_of
-from cellwright.exports.span_names import attributes
+from cellwright.exports.spans import attributes
 from cellwright.exports.tables import frame_of, read_csv, read_parquet, samples_of_frame
 from cellwright.record.events import RunFinished
 from cellwright.text.redaction import Redactor

@@ -9,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_runs import PIXEL
 
-from cellwright.exports.ansi import ansi_html, visible
-from cellwright.exports.html_code import highlighted
-from cellwright.exports.html_markdown import markdown_html
-from cellwright.exports.html_sanitiser import sanitised
+from cellwright.exports.html_contents import (
+    ansi_html,
+    highlighted,
+    markdown_html,
+    sanitised,
+    visible,
+)
 
 
 class TestTerminalText:

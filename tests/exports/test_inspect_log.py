@@ -24,20 +24,20 @@ from recorded_runs import (
 
 from cellwright.errors import SetupError
 from cellwright.exports import inspect_log
-from cellwright.exports.inspect_sample import eval_sample, usage_of
+from cellwright.exports.inspect_log import eval_sample, usage_of
 from cellwright.exports.sample import SampleRecord, SampleTask, Score
 from cellwright.exports.sampling import sample_of
 from cellwright.record.events import ModelAsked, RunFinished, ToolFinished
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
+    Manifest,
     Message,
     TextPart,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
-from cellwright.record.prompts import Manifest
 
 SCORES = (
     Score("best", 1.0, passed=True),

@@ -17,7 +17,7 @@ from recorded_runs import (
     user,
 )
 
-from cellwright.exports.timeline import Called, Ran, Said, Wrote, timeline
+from cellwright.exports.timeline import Called, Ran, TimelineMessage, Wrote, timeline
 from cellwright.record.events import (
     CellAdded,
     CellRemoved,
@@ -28,8 +28,7 @@ from cellwright.record.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.record.messages import AssistantMessage, ToolCall
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import AssistantMessage, Parameters, ToolCall
 
 
 def test_what_was_said_and_run_comes_in_its_order() -> None:
@@ -88,7 +87,7 @@ def test_what_was_said_before_the_run_is_left_out() -> None:
     record = record_of(
         [first, ModelAsked(1, (user("go"), old, user("again"))), replied(AssistantMessage("new"))]
     )
-    assert timeline(record) == (Said("new"),)
+    assert timeline(record) == (TimelineMessage("new"),)
 
 
 def test_cells_that_no_call_names_come_before_the_last_word() -> None:
@@ -113,13 +112,15 @@ def test_the_answer_is_told_once() -> None:
     ]
     same = record_of([*events, RunFinished("completed", "It is 42.")])
     other = record_of([*events, RunFinished("completed", "It is 43.")])
-    assert [item.text for item in timeline(same) if isinstance(item, Said)] == ["It is 42.\n"]
-    assert timeline(other)[-1] == Said("It is 43.")
+    assert [item.text for item in timeline(same) if isinstance(item, TimelineMessage)] == [
+        "It is 42.\n"
+    ]
+    assert timeline(other)[-1] == TimelineMessage("It is 43.")
 
 
 def test_a_refusal_is_what_was_said() -> None:
     refused = AssistantMessage("", refusal="I cannot do that.")
     record = record_of([started(), ModelAsked(1, ()), replied(called("c1")), replied(refused)])
-    assert timeline(record)[-1] == Said("I cannot do that.")
+    assert timeline(record)[-1] == TimelineMessage("I cannot do that.")
     empty = record_of([started(), ModelAsked(1, ()), replied(AssistantMessage())])
     assert timeline(empty) == ()

@@ -13,9 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from cellwright.kernels.shell import ShellKernel
 from cellwright.llm.openai import OpenAILM
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import ServiceSettings
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -25,7 +25,7 @@ from cellwright.text.redaction import Redactor
 def main(home: str, url: str) -> None:
     store = RunStore(open_database(Path(home) / "runs.sqlite"))
     kernel = ShellKernel(InteractiveShell.instance())
-    place = Place(kernel, store, Redactor.from_environment(os.environ, ""), "cli")
+    place = RunContext(kernel, store, Redactor.from_environment(os.environ, ""), "cli")
     conversation = Conversation(place)
     model = OpenAILM(ServiceSettings(base_url=url, api_key="x"))
     events = conversation.ask(Question("Go.", Parameters("m"), mode="auto"), model)

@@ -30,9 +30,9 @@ from cellwright.errors import (
     RunCancelled,
 )
 from cellwright.kernels import CellRequest
+from cellwright.kernels.capture import ENDED, STUCK
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import FreshKernel
-from cellwright.kernels.outcome import ENDED, STUCK
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import StreamOutput
 from cellwright.stopping import Stop

@@ -17,8 +17,7 @@ from cellwright.exports.agentbench import export as export_line
 from cellwright.exports.html import export as export_page
 from cellwright.exports.notebook import export as export_notebook
 from cellwright.store.database import open_database
-from cellwright.store.run_summaries import INTERRUPTED_REASON
-from cellwright.store.runs import RunStore
+from cellwright.store.runs import INTERRUPTED_REASON, RunStore
 
 EVENTS = recorded_runs.twelve_events()
 

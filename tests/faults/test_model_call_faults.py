@@ -17,8 +17,7 @@ from fake_service import (
 )
 
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, ToolMessage
-from cellwright.record.prompts import Reply
+from cellwright.record.messages import AssistantMessage, Reply, TextPart, ToolCall, ToolMessage
 
 
 def streamed(*deltas: dict[str, Any], finish: str | None = "tool_calls") -> Answer:

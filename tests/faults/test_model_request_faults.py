@@ -28,7 +28,7 @@ from cellwright.errors import (
     LMToolsUnsupportedError,
 )
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.catalogue import list_models
+from cellwright.llm.capabilities import list_models
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import Notice
 from cellwright.record.messages import (

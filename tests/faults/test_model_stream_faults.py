@@ -29,7 +29,7 @@ from cellwright.errors import (
     LMTimeoutError,
 )
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.pacing import Pace
+from cellwright.llm.retries import WaitTimes
 from cellwright.record.events import ModelRetrying, ModelSilent, Notice, ReasoningDelta, TextDelta
 from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, UserMessage
 
@@ -174,7 +174,7 @@ def test_a_reset_after_the_reason_to_finish_loses_nothing() -> None:
 def test_silence_is_told_and_ends_at_the_idle_timeout() -> None:
     """M34"""
     stalled = raw_sse([chunk({"content": "So"}), Pause(30)])
-    asked, pace = Asked(), Pace(silence_seconds=0.1, backoff_seconds=0.01)
+    asked, pace = Asked(), WaitTimes(silence_seconds=0.1, backoff_seconds=0.01)
     with serving([stalled], pace=pace, idle_timeout_seconds=0.35, retry_limit=0) as (service, lm):
         with pytest.raises(LMTimeoutError, match=r"127\.0\.0\.1:\d+ sent no data for 0.35 s"):
             ask(lm, into=asked)

@@ -21,8 +21,7 @@ from recorded_runs import started
 
 from cellwright.record.events import RunFinished, TextDelta
 from cellwright.store.database import Database, open_database
-from cellwright.store.filesystems import locks_work, on_network
-from cellwright.store.opening import OpenOptions
+from cellwright.store.opening import OpenOptions, locks_work, on_network
 from cellwright.store.runs import RunStore
 
 NOBODY = 65534
@@ -77,7 +76,7 @@ def nobody_can_run_python() -> bool:
 def test_a_run_of_another_users_process_is_going_on() -> None:
     script = """if True:
         import os
-        from cellwright.store.owners import is_alive, this_process
+        from cellwright.store.process_claims import is_alive, this_process
         owner = {**this_process(), "pid": 1, "began": ""}
         if os.getuid() == 0:
             os.setuid(65_534)  # nobody, who may not signal process 1

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 from fake_service import FakeService, text, tool_call
 
-from cellwright.agent.policy import Answer
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import ToolStarted
-from cellwright.record.messages import text_of
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, text_of
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -58,10 +57,10 @@ class Person:
     asked: list[str] = field(default_factory=list)
     was_there: list[bool] = field(default_factory=list)
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         self.asked.append(reason)
         self.was_there.append(is_as_it_was(self.folder))
-        return Answer(self.allows, reason="" if self.allows else "keep it")
+        return ApprovalAnswer(self.allows, reason="" if self.allows else "keep it")
 
 
 @pytest.fixture
@@ -84,7 +83,7 @@ def ask(
 ) -> RunRecord:
     database = open_database(home / "runs.sqlite")
     store = RunStore(database)
-    conversation = Conversation(Place(kernel, store, Redactor({}), "cli", approver=person))
+    conversation = Conversation(RunContext(kernel, store, Redactor({}), "cli", approver=person))
     script = [*(tool_call("run_cell", {"code": code}) for code in codes), text("Done.")]
     with FakeService(script) as service:
         question = Question("Tidy up.", Parameters("scripted"), mode="auto")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from fake_service import FakeService, text, tool_call
 
-from cellwright.agent.policy import Answer
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import Event, ToolFinished
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -36,8 +36,8 @@ CODES = (
 class Person:
     """Refuses with words of their own."""
 
-    def ask(self, call: object, reason: str) -> Answer:
-        return Answer(False, reason="use the other file")
+    def ask(self, call: object, reason: str) -> ApprovalAnswer:
+        return ApprovalAnswer(False, reason="use the other file")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def kernel(tmp_path: Path) -> Iterator[FreshKernel]:
 def test_data_stays_data_in_every_request(kernel: FreshKernel, tmp_path: Path) -> None:
     database = open_database(tmp_path / "home" / "runs.sqlite")
     store = RunStore(database)
-    conversation = Conversation(Place(kernel, store, Redactor({}), "cli", approver=Person()))
+    conversation = Conversation(RunContext(kernel, store, Redactor({}), "cli", approver=Person()))
     script = [
         *(tool_call("run_cell", {"code": code}) for code in CODES),
         tool_call("inspect_variable", {"name": "lie"}),

@@ -23,10 +23,10 @@ from cellwright.kernels.fresh import start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import Event, TextDelta
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import compare, replay
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -45,7 +45,7 @@ KEY = "".join(["nv", "api-", "Ab3dEf6hIj9k" * 5])
 class Desk:
     """A kernel, a notebook file and what went out."""
 
-    place: Place
+    place: RunContext
     book: MemoryNotebook
     folder: Path
     sent: list[bytes]
@@ -91,7 +91,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     with start_kernel(cwd=str(tmp_path)) as kernel:
         run(kernel, f"{OWN_CELL}\n{CONNECTED}")
         run(kernel, f"import os; os.environ['ODDLY_NAMED'] = {IN_ENVIRONMENT!r}")
-        place = Place(
+        place = RunContext(
             kernel, RunStore(database), Redactor({}), "cli", notebook=book, listener=told.extend
         )
         yield Desk(place, book, tmp_path, [], told)

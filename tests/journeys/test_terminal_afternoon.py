@@ -14,7 +14,7 @@ import pexpect
 import pytest
 from fake_service import MODEL, Answer, FakeService, Pause, chunk, raw_sse, text, tool_call
 
-from cellwright.kernels.outcome import STUCK
+from cellwright.kernels.capture import STUCK
 from cellwright.record.run_record import RunRecord
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore

@@ -12,9 +12,8 @@ import pytest
 from kernels.lanes import kernel_environment, run, stopped_after
 
 from cellwright.errors import KernelNotReadyError
-from cellwright.kernels.client import ClientKernel
+from cellwright.kernels.client import ClientKernel, Waiting
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
-from cellwright.kernels.waiting import Waiting
 from cellwright.record.outputs import StreamOutput
 from cellwright.stopping import Stop
 

@@ -22,10 +22,9 @@ from cellwright.errors import (
     ToolError,
 )
 from cellwright.kernels import CellRequest
-from cellwright.kernels.cell_run import CellRun
-from cellwright.kernels.channels import Received
+from cellwright.kernels.capture import answered
+from cellwright.kernels.cell_run import CellRun, Received
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.kernels.outcome import answered
 from cellwright.record.outputs import StreamOutput
 from cellwright.stopping import Stop
 

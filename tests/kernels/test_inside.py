@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-from cellwright.kernels.calling_cell import calling_cell_kept
 from cellwright.kernels.drain import Drain
-from cellwright.kernels.interrupts import interrupt_thread
-from cellwright.kernels.nested_loop import NestedLoop
+from cellwright.kernels.shell import NestedLoop, calling_cell_kept, interrupt_thread
 
 
 class Result:
@@ -159,7 +157,7 @@ def test_a_thread_is_interrupted_between_its_instructions() -> None:
 def test_a_process_that_leads_its_group_interrupts_its_children_too() -> None:
     code = (
         "import subprocess, threading\n"
-        "from cellwright.kernels.interrupts import interrupt_thread\n"
+        "from cellwright.kernels.shell import interrupt_thread\n"
         "child = subprocess.Popen(['sleep', '60'])\n"
         "threading.Timer(0.3, interrupt_thread, [threading.main_thread()]).start()\n"
         "try:\n    child.wait()\n"

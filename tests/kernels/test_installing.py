@@ -8,7 +8,7 @@ import pytest
 from kernels.lanes import kernel_environment, run
 
 from cellwright.kernels.client import ClientKernel
-from cellwright.kernels.kernel_process import KernelProcess
+from cellwright.kernels.fresh import KernelProcess
 
 pytestmark = pytest.mark.kernel
 

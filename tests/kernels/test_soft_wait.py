@@ -14,12 +14,11 @@ from scripted_model import ScriptedLM, calls, says
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import CellOutput
-from cellwright.record.messages import ToolMessage, text_of
+from cellwright.record.messages import Parameters, Prompt, Reply, ToolMessage, text_of
 from cellwright.record.outputs import StreamOutput
-from cellwright.record.prompts import Parameters, Prompt, Reply
 from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import Limits
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -37,7 +36,7 @@ late = 1"""
 
 @dataclass
 class Bench:
-    place: Place
+    place: RunContext
     folder: Path
 
     def ask(self, *script: Any, soft: float = 0.5) -> RunRecord:
@@ -71,7 +70,7 @@ def database() -> Iterator[Database]:
 @pytest.fixture
 def bench(client: FreshKernel, database: Database, tmp_path: Path) -> Bench:
     notebook = MemoryNotebook(is_editable=True)
-    place = Place(client, RunStore(database), Redactor({}), "cli", notebook=notebook)
+    place = RunContext(client, RunStore(database), Redactor({}), "cli", notebook=notebook)
     return Bench(place, tmp_path)
 
 
@@ -112,7 +111,7 @@ def test_outputs_are_drawn_while_the_model_thinks(bench: Bench) -> None:
         return says("Done.")
 
     place = bench.place
-    watched = Place(
+    watched = RunContext(
         place.kernel, place.store, place.redactor, "cli", notebook=place.notebook, listener=listen
     )
     Bench(watched, bench.folder).ask(calls(("run_cell", {"code": WAITS})), think)

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from cellwright.knowledge.library import Document, Hit, Progress
+from cellwright.knowledge.library import Document, Hit, IndexingProgress
 from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.searching import Scope
 from cellwright.stopping import Stop
@@ -39,12 +39,12 @@ class Shelf:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
-    def add(self, *places: str, name: str = "", stop: Stop | None = None) -> Progress:
+    def add(self, *places: str, name: str = "", stop: Stop | None = None) -> IndexingProgress:
         """Read places to the end."""
         work = self.libraries.adding(places or (".",), str(self.folder), name)
         return list(work(stop or Stop()))[-1]
 
-    def update(self) -> Progress:
+    def update(self) -> IndexingProgress:
         """Look at all places again."""
         return list(self.libraries.updating(str(self.folder))(Stop()))[-1]
 

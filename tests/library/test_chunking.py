@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.knowledge.library import CHUNK_CHARACTERS, OVERLAP_CHARACTERS, Section
+from cellwright.knowledge.library import CHUNK_CHARACTERS, OVERLAP_CHARACTERS, DocumentSection
 from cellwright.knowledge.library.chunking import chunks_of, code_pieces, prose_pieces
-from cellwright.knowledge.library.code_reader import code_sections, python_sections
+from cellwright.knowledge.library.reading import code_sections, python_sections
 
 
 def test_002_08_pieces_have_about_a_thousand_characters_and_are_in_order() -> None:
@@ -65,8 +65,10 @@ def test_code_is_cut_before_an_empty_line_where_there_is_one() -> None:
 
 
 def test_a_piece_of_code_says_its_first_line_and_every_piece_its_headings() -> None:
-    section = Section("a = 1\n" * 400, "compute", "line 11", "code")
-    chunks = chunks_of("src/a.py", [section, Section("  \n", kind="code"), Section("Hi", "Top")])
+    section = DocumentSection("a = 1\n" * 400, "compute", "line 11", "code")
+    chunks = chunks_of(
+        "src/a.py", [section, DocumentSection("  \n", kind="code"), DocumentSection("Hi", "Top")]
+    )
     assert [chunk.anchor for chunk in chunks] == ["line 11", "line 181", "line 351", ""]
     assert chunks[0].heading == "src/a.py › compute"
     assert chunks[-1].heading == "src/a.py › Top"

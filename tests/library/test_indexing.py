@@ -12,8 +12,8 @@ import pytest
 from library.shelves import Page, Shelf, serving
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.library import Document, Progress, indexing
-from cellwright.knowledge.library.background import Indexing
+from cellwright.knowledge.library import Document, IndexingProgress, indexing
+from cellwright.knowledge.library.indexing import Indexing
 from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.places import project_folder, shown_name
 from cellwright.knowledge.library.store import LibraryStore
@@ -208,10 +208,10 @@ def test_reading_goes_on_beside_and_can_be_watched_and_stopped() -> None:
     go, seen = threading.Event(), threading.Event()
 
     def work(stop: Stop):
-        yield Progress(1, 9, "a.md")
+        yield IndexingProgress(1, 9, "a.md")
         seen.set()
         go.wait(5)
-        yield Progress(2, 9, "b.md", 2, 1, notice="No vectors.")
+        yield IndexingProgress(2, 9, "b.md", 2, 1, notice="No vectors.")
 
     going = Indexing(work)
     assert seen.wait(5)
@@ -242,7 +242,7 @@ def test_the_reasons_are_told_at_once_where_they_are_few(shelf: Shelf) -> None:
 
 def test_what_ends_reading_early_is_kept() -> None:
     def work(stop: Stop):
-        yield Progress(1, 1, changed=1)
+        yield IndexingProgress(1, 1, changed=1)
         raise SetupError("no")
 
     going = Indexing(work)

@@ -21,12 +21,9 @@ from cellwright.knowledge.library import Library
 from cellwright.knowledge.library import nearness as nearness_module
 from cellwright.knowledge.library import store_vectors as library_vectors
 from cellwright.knowledge.library.libraries import Libraries
-from cellwright.knowledge.library.nearest_pieces import Near
-from cellwright.knowledge.library.nearness import Nearness
+from cellwright.knowledge.library.nearness import Near, Nearness, StoredTable, VectorTable
 from cellwright.knowledge.library.store import id_range
 from cellwright.knowledge.library.store_vectors import keep_vectors
-from cellwright.knowledge.library.stored_vectors import StoredTable
-from cellwright.knowledge.library.vector_table import VectorTable
 from cellwright.settings import ServiceSettings, Settings, from_env
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.migrations import apply

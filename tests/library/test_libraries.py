@@ -6,7 +6,7 @@ import pytest
 from library.shelves import Shelf
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.library.users import library_users
+from cellwright.knowledge.library.libraries import library_users
 from cellwright.stopping import Stop
 
 

@@ -10,10 +10,9 @@ from fakes import FakeKernel, make_context
 from library.shelves import Shelf
 
 from cellwright.assistants import Assistant
-from cellwright.context.turn_sources import Turn
+from cellwright.context.turn_sources import SourceQuestion
 from cellwright.kernels import KernelDescription
-from cellwright.knowledge.library.search_tool import within_tokens
-from cellwright.knowledge.library.source import GIVEN, LibrarySource
+from cellwright.knowledge.library.source import GIVEN, LibrarySource, within_tokens
 from cellwright.record.content import Content, for_model, for_person
 from cellwright.record.events import Notice
 from cellwright.record.messages import TextPart
@@ -36,12 +35,12 @@ CELLS = (
 )
 
 
-def turn(shelf: Shelf, prompt: str, **more: object) -> Turn:
-    asked = Turn(prompt, chat_id="chat", run_id="run", folder=str(shelf.folder / "docs"))
+def turn(shelf: Shelf, prompt: str, **more: object) -> SourceQuestion:
+    asked = SourceQuestion(prompt, chat_id="chat", run_id="run", folder=str(shelf.folder / "docs"))
     return replace(asked, **more)  # type: ignore[arg-type]
 
 
-def labels(source: LibrarySource, asked: Turn) -> list[str]:
+def labels(source: LibrarySource, asked: SourceQuestion) -> list[str]:
     return [block.label for block in source.look_up(asked).blocks]
 
 
@@ -220,7 +219,7 @@ def test_a_page_is_referred_to_by_its_address(shelf: Shelf) -> None:
 
 
 def test_what_is_remembered_of_chats_and_runs_is_bounded(shelf: Shelf) -> None:
-    from cellwright.knowledge.library import numbering
+    from cellwright.knowledge.library import citations as numbering
     from cellwright.knowledge.library.searching import Scope
 
     kept = numbering.Numbering()

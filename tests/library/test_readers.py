@@ -9,11 +9,11 @@ from io import BytesIO
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.library import Section
+from cellwright.knowledge.library import DocumentSection
 from cellwright.knowledge.library.reading import decoded, kind_of, kind_of_mime, sections_of
 
 
-def headings(sections: tuple[Section, ...]) -> list[str]:
+def headings(sections: tuple[DocumentSection, ...]) -> list[str]:
     return [section.heading for section in sections]
 
 

@@ -8,8 +8,7 @@ import pytest
 from library.shelves import Shelf
 
 from cellwright.knowledge.library import Hit, Library, searching
-from cellwright.knowledge.library.query_terms import QueryTerms, asks_for_library, read_query
-from cellwright.knowledge.library.searching import Scope
+from cellwright.knowledge.library.searching import QueryTerms, Scope, asks_for_library, read_query
 
 
 def test_a_question_becomes_terms_without_what_every_text_says() -> None:

@@ -16,7 +16,7 @@ from cellwright.knowledge.library.store import id_range
 from cellwright.knowledge.library.store_vectors import keep_vectors
 from cellwright.knowledge.library.vector_extension import (
     Compared,
-    Wanted,
+    ComparedWith,
     compare_all,
     extension_problem,
     load,
@@ -67,8 +67,8 @@ def vector(*numbers: float) -> bytes:
     return array.array("f", numbers).tobytes()
 
 
-def wanted(limit: int, model: str = "m") -> Wanted:
-    return Wanted(7, model, vector(1.0, 0.0), limit, 1e-6)
+def wanted(limit: int, model: str = "m") -> ComparedWith:
+    return ComparedWith(7, model, vector(1.0, 0.0), limit, 1e-6)
 
 
 def test_a_python_that_loads_nothing_is_the_reason() -> None:

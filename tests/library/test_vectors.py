@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from library.shelves import Page, Served, Shelf, serving, vector_of, vectors_like
 
-from cellwright.context.turn_sources import Turn
+from cellwright.context.turn_sources import SourceQuestion
 from cellwright.errors import LMError
 from cellwright.knowledge.library import searching
 from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.nearness import Nearness
 from cellwright.knowledge.library.searching import Scope
 from cellwright.knowledge.library.source import LibrarySource
-from cellwright.knowledge.library.store_search import hits_of
+from cellwright.knowledge.library.store import hits_of
 from cellwright.knowledge.library.store_vectors import keep_vectors, pieces_of
 from cellwright.llm.embedding import ServiceEmbedder, embedder_of
 from cellwright.settings import ServiceSettings, Settings
@@ -165,7 +165,7 @@ def test_002_58_what_means_the_same_stands_beside_the_question_though_it_shares_
     shelf.write("fruit.md", "apple banana cherry kiwi lemon")
     shelf.add(".")
     source = LibrarySource(shelf.libraries)
-    asked = Turn("automobile", chat_id="chat", run_id="run", folder=str(shelf.folder))
+    asked = SourceQuestion("automobile", chat_id="chat", run_id="run", folder=str(shelf.folder))
     (block,) = source.look_up(asked).blocks
     assert block.text == "car"
     assert source.look_up(replace(asked, prompt="train")).blocks == ()

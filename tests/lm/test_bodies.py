@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from cellwright.errors import LMError, LMServerError, LMStreamError
-from cellwright.llm.bodies import BodyReader
-from cellwright.llm.endpoints import Endpoint
+from cellwright.llm.connection import BodyReader
+from cellwright.llm.faults import Endpoint
 
 ENDPOINT = Endpoint("http://models.example/v1", "big")
 REPLY = b'{"choices": []}'

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fake_answers import call_delta
 
-from cellwright.llm.call_parts import CallCollector
+from cellwright.llm.deltas import CallCollector
 
 
 def collected(*pieces: Any) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cellwright.llm.complaints import Complaint, read_complaint
+from cellwright.llm.faults import Complaint, read_complaint
 
 
 @pytest.mark.parametrize(

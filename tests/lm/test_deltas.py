@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from fake_answers import chunk
 
-from cellwright.llm.deltas import ReplyAssembler, usage_from_openai
-from cellwright.llm.thinking import Said
+from cellwright.llm.deltas import ReplyAssembler, SplitDelta, usage_from_openai
 from cellwright.record.messages import AssistantMessage
 from cellwright.record.usage import Usage
 
@@ -18,8 +17,8 @@ def test_a_reply_is_what_its_chunks_say() -> None:
     assert not assembler.started
     said = [assembler.add(chunk({"content": word})) for word in ("Good ", "day")]
     assembler.add(chunk({}, "stop"))
-    assert said == [Said("Good "), Said("day")]
-    assert assembler.end() == Said()
+    assert said == [SplitDelta("Good "), SplitDelta("day")]
+    assert assembler.end() == SplitDelta()
     assert assembler.message() == AssistantMessage("Good day")
     assert (assembler.finished, assembler.started) == (True, True)
     assert assembler.written_characters == 8
@@ -39,7 +38,7 @@ def test_reasons_to_finish_have_one_name_each(word: str, reason: str) -> None:
 def test_content_in_parts_is_text() -> None:
     parts = [{"type": "text", "text": "One "}, {"type": "text", "text": "two"}, {"text": 3}, None]
     assembler = ReplyAssembler()
-    assert assembler.add(chunk({"content": parts})) == Said("One two")
+    assert assembler.add(chunk({"content": parts})) == SplitDelta("One two")
 
 
 @pytest.mark.parametrize(
@@ -54,15 +53,15 @@ def test_content_in_parts_is_text() -> None:
 )
 def test_odd_chunks_say_nothing(odd: dict[str, Any]) -> None:
     assembler = ReplyAssembler()
-    assert assembler.add(odd) == Said()
+    assert assembler.add(odd) == SplitDelta()
     assert assembler.message() == AssistantMessage()
 
 
 def test_half_a_pair_at_the_end_is_replaced() -> None:
     assembler = ReplyAssembler()
     assembler.add(chunk({"content": "x"}))
-    assert assembler.add(chunk({"content": "\ud83d"})) == Said()
-    assert assembler.end() == Said("\N{REPLACEMENT CHARACTER}")
+    assert assembler.add(chunk({"content": "\ud83d"})) == SplitDelta()
+    assert assembler.end() == SplitDelta("\N{REPLACEMENT CHARACTER}")
     assert assembler.text == "x\N{REPLACEMENT CHARACTER}"
 
 

@@ -20,8 +20,13 @@ from cellwright.errors import (
     LMTimeoutError,
     LMToolsUnsupportedError,
 )
-from cellwright.llm.endpoints import Endpoint
-from cellwright.llm.faults import context_tokens_in, from_exception, from_status, from_stream
+from cellwright.llm.faults import (
+    Endpoint,
+    context_tokens_in,
+    from_exception,
+    from_status,
+    from_stream,
+)
 
 KEY = "sk-" + "a1B2c3D4" * 4
 ENDPOINT = Endpoint("https://models.example/v1", "big", KEY)

@@ -28,10 +28,10 @@ from fake_service import (
 )
 
 from cellwright.errors import LMConnectionError, LMServerError, RunCancelled
-from cellwright.llm.connection import Line
-from cellwright.llm.endpoints import Endpoint
+from cellwright.llm.connection import ServiceConnection
+from cellwright.llm.faults import Endpoint
 from cellwright.llm.openai import OpenAILM
-from cellwright.llm.pacing import Pace
+from cellwright.llm.retries import WaitTimes
 from cellwright.record.events import ModelRetrying, TextDelta
 from cellwright.record.messages import AssistantMessage, ToolCall
 from cellwright.settings import ServiceSettings
@@ -105,7 +105,7 @@ def test_the_first_delta_does_not_wait_for_the_second() -> None:
 
 def test_a_reply_without_an_end_is_whole_once_it_said_why_it_ends() -> None:
     answer = raw_sse([chunk({"content": "Yes."}), chunk({}, "stop"), Pause(30)])
-    pace = Pace(after_finish_seconds=0.1)
+    pace = WaitTimes(after_finish_seconds=0.1)
     with serving([answer, text("Again.")], pace=pace) as (_, lm):
         first, second = ask(lm).reply, ask(lm).reply
     assert first is not None
@@ -125,7 +125,7 @@ def test_what_follows_the_end_of_a_reply_is_not_looked_at() -> None:
 
 def test_a_line_given_up_before_it_is_connected_sends_nothing() -> None:
     with FakeService([text("Yes.")]) as service:
-        line = Line(service.settings())
+        line = ServiceConnection(service.settings())
         line.abandon()
         exchange = line.start(b"{}", Endpoint(service.base_url, "any"))
         assert exchange.wait(5)
@@ -233,7 +233,7 @@ def test_threads_may_share_a_client_and_stopping_one_leaves_the_others() -> None
 
 
 def test_a_retry_is_told_before_it_is_waited_for() -> None:
-    with serving([error(503, "Down."), text("Yes.")], pace=Pace(backoff_seconds=5)) as (_, lm):
+    with serving([error(503, "Down."), text("Yes.")], pace=WaitTimes(backoff_seconds=5)) as (_, lm):
         stream = lm.stream(prompt_of(), Stop())
         retrying = next(stream)
         stream.close()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from cellwright.errors import LMTimeoutError
-from cellwright.llm.pacing import Joiner, Pace, Watch
-from cellwright.llm.thinking import Said
+from cellwright.llm.deltas import SplitDelta
+from cellwright.llm.retries import Joiner, WaitTimes, Watch
 from cellwright.record.events import ModelSilent, ReasoningDelta, TextDelta
 from cellwright.settings import ServiceSettings
 
-PACE = Pace()
+PACE = WaitTimes()
 SERVICE = ServiceSettings(idle_timeout_seconds=60, deadline_seconds=600)
 
 
@@ -20,10 +20,10 @@ def watch() -> Watch:
 
 def test_the_first_delta_goes_out_at_once_and_the_next_ones_are_joined() -> None:
     joiner = Joiner(PACE)
-    joiner.add(Said("a"))
+    joiner.add(SplitDelta("a"))
     assert joiner.due(10.0) == [TextDelta("a")]
-    joiner.add(Said("b"))
-    joiner.add(Said("c"))
+    joiner.add(SplitDelta("b"))
+    joiner.add(SplitDelta("c"))
     assert joiner.due(10.01) == []
     assert joiner.wait_seconds(10.01, 1.0) == pytest.approx(0.04)
     assert joiner.due(10.06) == [TextDelta("bc")]
@@ -32,16 +32,21 @@ def test_the_first_delta_goes_out_at_once_and_the_next_ones_are_joined() -> None
 
 def test_the_last_deltas_do_not_wait() -> None:
     joiner = Joiner(PACE)
-    joiner.add(Said("a"))
+    joiner.add(SplitDelta("a"))
     joiner.due(10.0)
-    joiner.add(Said("b"))
+    joiner.add(SplitDelta("b"))
     assert joiner.rest() == [TextDelta("b")]
     assert joiner.wait_seconds(10.0, 1.0) == 1.0
 
 
 def test_thinking_and_text_keep_their_order() -> None:
     joiner = Joiner(PACE)
-    for said in (Said("", "Hm"), Said("", "."), Said("Yes", ""), Said("", "Or?")):
+    for said in (
+        SplitDelta("", "Hm"),
+        SplitDelta("", "."),
+        SplitDelta("Yes", ""),
+        SplitDelta("", "Or?"),
+    ):
         joiner.add(said)
     assert joiner.rest() == [ReasoningDelta("Hm."), TextDelta("Yes"), ReasoningDelta("Or?")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from asking import RUN_CELL, prompt_of
 
-from cellwright.llm.endpoints import Endpoint
+from cellwright.llm.faults import Endpoint
 from cellwright.llm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
 from cellwright.record.messages import AssistantMessage, ToolCall
 

@@ -11,9 +11,13 @@ from scripted_model import ScriptedLM
 
 from cellwright.bench.agents import model_agent
 from cellwright.bench.suites import Item
-from cellwright.llm.openai_format import body_bytes, parameters_of
-from cellwright.llm.sampling import usable_parameters, usable_temperature
-from cellwright.record.prompts import Parameters
+from cellwright.llm.openai_format import (
+    body_bytes,
+    parameters_of,
+    usable_parameters,
+    usable_temperature,
+)
+from cellwright.record.messages import Parameters
 
 INFINITY = float("inf")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.llm.sse import SSEDecoder
+from cellwright.llm.connection import SSEDecoder
 
 
 def decoded(*pieces: bytes) -> list[str]:

@@ -13,10 +13,9 @@ from fakes import FakeKernel
 from cellwright.context.normalise import BROKEN_OFF
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import RunFinished
-from cellwright.record.messages import AssistantMessage, TextPart, ToolCall, UserMessage
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import AssistantMessage, Parameters, TextPart, ToolCall, UserMessage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -25,9 +24,9 @@ REFUSAL = "After the optional system message, conversation roles must alternate 
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[RunContext]:
     database = open_database(tmp_path / "runs.sqlite")
-    yield Place(FakeKernel(), RunStore(database), Redactor({}), "bench")
+    yield RunContext(FakeKernel(), RunStore(database), Redactor({}), "bench")
     database.close()
 
 
@@ -37,7 +36,7 @@ def strict(request: Request) -> Wire:
     return text("Yes.")(request) if in_turn else error(400, REFUSAL)(request)
 
 
-def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(place: Place) -> None:
+def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(place: RunContext) -> None:
     conversation = Conversation(place)
     broken_off = AssistantMessage(tool_calls=(ToolCall("a", "run_cell", "{}"),))
     conversation.resume((UserMessage((TextPart("Do it."),)), broken_off))
@@ -54,7 +53,7 @@ def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(place: Place)
     assert model.capabilities("m").alternates
 
 
-def test_another_refusal_ends_the_run(place: Place) -> None:
+def test_another_refusal_ends_the_run(place: RunContext) -> None:
     with FakeService([error(400, "no such thing")]) as service:
         question = Question("Go.", Parameters("m"), service.base_url)
         ended = list(Conversation(place).ask(question, OpenAILM(service.settings())))[-1]

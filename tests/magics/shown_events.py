@@ -7,7 +7,7 @@ from cellwright.record.events import CellFinished, ModelReplied, ToolFinished, T
 from cellwright.record.messages import AssistantMessage, TextPart, ToolMessage
 from cellwright.record.outputs import ErrorOutput
 from cellwright.record.usage import Usage
-from cellwright_magics.screen import Bundle
+from cellwright_magics.display import Bundle
 
 ERROR = ErrorOutput("KeyError", "'x'", ("Cell In[1], line 1", "----> 1 d['x']", "KeyError: 'x'"))
 

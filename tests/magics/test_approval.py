@@ -8,7 +8,7 @@ import pytest
 from IPython.core.error import StdinNotImplementedError
 from magics.shown_events import call
 
-from cellwright.agent.policy import Answer
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.record.events import NamedCell, ToolStarted
 from cellwright_magics.approval import NOBODY, StdinApprover
 
@@ -26,19 +26,19 @@ def typed(*lines: str) -> tuple[StdinApprover, list[str]]:
 @pytest.mark.parametrize("line", ["y", "Y", "yes", " yes. ", "OK!"])
 def test_a_yes_allows_this_call(line: str) -> None:
     approver, questions = typed(line)
-    assert approver.ask(call(), "It runs code.") == Answer(True)
+    assert approver.ask(call(), "It runs code.") == ApprovalAnswer(True)
     assert questions == ["Run it? [y]es / [n]o / [a]ll / or what to do instead: "]
 
 
 @pytest.mark.parametrize("line", ["", "n", "No", "no."])
 def test_a_no_or_nothing_refuses(line: str) -> None:
     approver, _ = typed(line)
-    assert approver.ask(call(), "It runs code.") == Answer(False)
+    assert approver.ask(call(), "It runs code.") == ApprovalAnswer(False)
 
 
 def test_other_words_refuse_and_are_handed_on() -> None:
     approver, _ = typed("use polars instead")
-    assert approver.ask(call(), "") == Answer(False, reason="use polars instead")
+    assert approver.ask(call(), "") == ApprovalAnswer(False, reason="use polars instead")
 
 
 def test_all_counts_for_this_run_and_not_for_greater_risks() -> None:
@@ -93,5 +93,5 @@ def test_where_nobody_can_type_it_is_refused_with_what_to_do(error: type[Excepti
         raise error
 
     reader: Callable[[str], str] = read
-    assert StdinApprover(reader).ask(call(), "") == Answer(False, "batch", NOBODY)
+    assert StdinApprover(reader).ask(call(), "") == ApprovalAnswer(False, "batch", NOBODY)
     assert "--mode auto" in NOBODY

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from IPython.core.error import UsageError
 
-from cellwright_magics.arguments import OPTIONS, Options, agent_arguments, options_help, parse
+from cellwright_magics.arguments import OPTIONS, AgentOptions, agent_arguments, options_help, parse
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_options_are_typed() -> None:
         "-m 'my model' --max-steps 3 --max-seconds 2.5 --max-tokens 9 --budget .5 --timeout 4 "
         "--temperature -1 -o r -q -h"
     )
-    assert parse(line).options == Options(
+    assert parse(line).options == AgentOptions(
         model="my model",
         max_steps=3,
         max_seconds=2.5,

@@ -11,7 +11,7 @@ from fake_service import text
 from magics.live_kernel import LiveKernel
 
 from cellwright.errors import SetupError
-from cellwright_magics.attaching import Attached
+from cellwright_magics.context_commands import Attached
 
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

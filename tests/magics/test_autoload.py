@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.commands import autoload
+from cellwright.commands import autoloading as autoload
 from cellwright.errors import SetupError
 
 SHOW = "print('agent' in get_ipython().magics_manager.magics['line'])"
@@ -30,34 +30,34 @@ def test_ipython_loads_the_magics_once_that_is_enabled(tmp_path: Path) -> None:
     other.parent.mkdir(parents=True)
     other.write_text("mine = 1\n", encoding="utf-8")
     assert not autoload.is_enabled(tmp_path)
-    path = autoload.enable(tmp_path)
-    assert autoload.enable(tmp_path) == path
+    path = autoload.write_startup_file(tmp_path)
+    assert autoload.write_startup_file(tmp_path) == path
     assert autoload.is_enabled(tmp_path)
     assert ipython(tmp_path) == "True\n"
-    assert autoload.disable(tmp_path) == path
-    assert autoload.disable(tmp_path) == path
+    assert autoload.remove_startup_file(tmp_path) == path
+    assert autoload.remove_startup_file(tmp_path) == path
     assert ipython(tmp_path) == "False\n"
     assert other.read_text(encoding="utf-8") == "mine = 1\n"
 
 
 def test_the_persons_own_folder_is_used() -> None:
-    path = autoload.enable()
+    path = autoload.write_startup_file()
     try:
         assert path.is_relative_to(os.environ["IPYTHONDIR"])
     finally:
-        autoload.disable()
+        autoload.remove_startup_file()
 
 
 def test_an_environment_without_cellwright_starts_in_silence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "cellwright", None)
-    names = runpy.run_path(str(autoload.enable(tmp_path)))
+    names = runpy.run_path(str(autoload.write_startup_file(tmp_path)))
     assert not [name for name in names if not name.startswith("__")]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "profile_default").write_text("", encoding="utf-8")
-    for change in (autoload.enable, autoload.disable):
+    for change in (autoload.write_startup_file, autoload.remove_startup_file):
         with pytest.raises(SetupError, match="50-cellwright.py"):
             change(tmp_path)

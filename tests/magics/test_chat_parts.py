@@ -14,11 +14,9 @@ from cellwright.record.events import CellOutput
 from cellwright.record.outputs import StreamOutput
 from cellwright.settings import MODES
 from cellwright.stopping import Stop
-from cellwright_magics.chat import Asking, Chat, ChatParts
-from cellwright_magics.chat_outputs import ChatOutputs
-from cellwright_magics.chat_view import ChatView
+from cellwright_magics.chat import Asking, ChatOutputs, ChatParts, ChatView, WidgetChat
 from cellwright_magics.own_kernel import OwnKernel
-from cellwright_magics.widget_library import close_widget
+from cellwright_magics.widgets import close_widget
 
 
 @pytest.fixture
@@ -63,7 +61,7 @@ def test_an_error_that_nobody_expected_is_shown_and_the_chat_goes_on(view: ChatV
         raise LookupError("no <such> thing")
         yield
 
-    chat = Chat(view, ChatParts(broken, lambda record: None, lambda: closed.append(True)))
+    chat = WidgetChat(view, ChatParts(broken, lambda record: None, lambda: closed.append(True)))
     chat.send("one")
     chat.send("two")
     chat.close()

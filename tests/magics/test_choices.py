@@ -8,12 +8,17 @@ import pytest
 
 from cellwright.errors import SetupError
 from cellwright.settings import Limits, Settings
-from cellwright_magics.arguments import Options
-from cellwright_magics.choices import CellSettings, Configured, cell_settings, choose
+from cellwright_magics.arguments import (
+    AgentOptions,
+    CellSettings,
+    Configured,
+    cell_settings,
+    choose,
+)
 
 CELL = CellSettings("cell", 4, 40.0)
 CONFIGURED = Configured("config", "auto", 5, 50.0, 500, 5.0, 55.0)
-OPTIONS = Options(
+OPTIONS = AgentOptions(
     model="option",
     mode="edits",
     max_steps=3,
@@ -33,21 +38,21 @@ def test_an_option_counts_most() -> None:
 
 
 def test_then_the_cell_then_the_configuration() -> None:
-    chosen = choose(Options(), CELL, CONFIGURED, SETTINGS)
+    chosen = choose(AgentOptions(), CELL, CONFIGURED, SETTINGS)
     assert (chosen.model, chosen.mode) == ("cell", "auto")
     assert chosen.limits == Limits(4, 50.0, 500, 5.0, 40.0)
-    chosen = choose(Options(), CellSettings(), CONFIGURED, SETTINGS)
+    chosen = choose(AgentOptions(), CellSettings(), CONFIGURED, SETTINGS)
     assert (chosen.model, chosen.limits.step_limit) == ("config", 5)
 
 
 def test_then_the_environment_and_the_defaults() -> None:
-    chosen = choose(Options(), CellSettings(), Configured(), SETTINGS)
+    chosen = choose(AgentOptions(), CellSettings(), Configured(), SETTINGS)
     assert (chosen.model, chosen.mode, chosen.limits) == ("", "auto", SETTINGS.limits)
 
 
 def test_a_mode_that_does_not_exist_is_refused() -> None:
     with pytest.raises(SetupError, match="'fast'"):
-        choose(Options(), CellSettings(), replace(Configured(), mode="fast"), Settings())
+        choose(AgentOptions(), CellSettings(), replace(Configured(), mode="fast"), Settings())
 
 
 @pytest.mark.parametrize(
@@ -82,7 +87,7 @@ def test_002_46_the_configuration_says_more_of_times_than_the_environment() -> N
         (True, False, True),
     ):
         chosen = choose(
-            Options(),
+            AgentOptions(),
             CellSettings(),
             Configured(message_times=configured),
             Settings(message_times=settings),

@@ -15,15 +15,14 @@ from scripted_model import ScriptedLM, says
 from cellwright.context.roles import NOTHING_TO_ANSWER
 from cellwright.context.window import summary_of
 from cellwright.errors import SetupError
-from cellwright.record.messages import SystemMessage, TextPart, UserMessage, text_of
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, SystemMessage, TextPart, UserMessage, text_of
 from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
-from cellwright_magics.chat_words import ChatPrompt, OwnWords
+from cellwright_magics.chats import ChatPrompt, OwnWords
 from cellwright_magics.context_commands import ContextTable, context_command
 from cellwright_magics.reports import Advice
 
@@ -33,7 +32,9 @@ SECRET = "-".join(["open", "sesame", "open"])
 @pytest.fixture
 def conversation(tmp_path: Path) -> Iterator[Conversation]:
     database = open_database(tmp_path / "runs.sqlite")
-    yield Conversation(Place(FakeKernel(), RunStore(database), Redactor({"x": SECRET}), "magic"))
+    yield Conversation(
+        RunContext(FakeKernel(), RunStore(database), Redactor({"x": SECRET}), "magic")
+    )
     database.close()
 
 

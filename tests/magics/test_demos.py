@@ -12,12 +12,11 @@ from magics.typed_lines import command
 from cellwright.bench.results import ResultFiles
 from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.questions import Question
-from cellwright_magics.commands import commands_help
-from cellwright_magics.completion import Offers
+from cellwright_magics.commands import Offers, commands_help
 from cellwright_magics.demos import Demos
-from cellwright_magics.typed_prompts import typed_question
+from cellwright_magics.preparing import typed_question
 
 
 def write_results(folder: Path) -> Path:

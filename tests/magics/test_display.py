@@ -25,7 +25,7 @@ from cellwright.record.events import (
     ToolFinished,
     ToolProgress,
 )
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.run import Run
 from cellwright_magics.display import NotebookTranscript, QuietTranscript

@@ -12,11 +12,11 @@ from magics.typed_lines import command
 from scripted_model import ScriptedLM, says
 
 from cellwright.errors import SetupError
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import Settings
-from cellwright.store.chat_owners import GUEST_SECONDS
+from cellwright.store.chat_rows import GUEST_SECONDS
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -36,7 +36,7 @@ def database(tmp_path: Path) -> Any:
 
 
 def asked(database: Database, chats: Chats, prompt: str, *, is_guest: bool) -> Conversation:
-    place = Place(FakeKernel(), RunStore(database), Redactor({}), "magic", user_id="eve")
+    place = RunContext(FakeKernel(), RunStore(database), Redactor({}), "magic", user_id="eve")
     conversation = Conversation(replace(place, is_guest=is_guest))
     with chats.answering(conversation, None) as answering:
         question = Question(prompt, Parameters("m"))

@@ -12,7 +12,7 @@ import pytest
 from fake_service import FakeService, Pause, chunk, raw_sse, text, tool_call
 from magics.live_kernel import LiveKernel, Shown
 
-from cellwright.kernels.outcome import STUCK
+from cellwright.kernels.capture import STUCK
 from cellwright.record.run_record import RunRecord
 
 pytestmark = pytest.mark.kernel

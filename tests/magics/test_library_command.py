@@ -9,8 +9,8 @@ import pytest
 from magics.typed_lines import command
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.library import Document, Progress
-from cellwright.knowledge.library.background import Indexing
+from cellwright.knowledge.library import Document, IndexingProgress
+from cellwright.knowledge.library.indexing import Indexing
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
@@ -89,8 +89,12 @@ def test_long_work_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LOOK_SECONDS", 0.005)
     shown: list[tuple[str, float | None]] = []
 
-    def work(stop: Stop) -> Iterator[Progress]:
-        for progress in (Progress(0, 0), Progress(1, 4, "a.md"), Progress(4, 4)):
+    def work(stop: Stop) -> Iterator[IndexingProgress]:
+        for progress in (
+            IndexingProgress(0, 0),
+            IndexingProgress(1, 4, "a.md"),
+            IndexingProgress(4, 4),
+        ):
             yield progress
             seen = len(shown)
             while len(shown) < seen + 2:
@@ -105,9 +109,9 @@ def test_long_work_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stop_ends_it_in_order_and_an_error_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "QUIET_SECONDS", -1.0)
 
-    def until_stopped(stop: Stop) -> Iterator[Progress]:
+    def until_stopped(stop: Stop) -> Iterator[IndexingProgress]:
         while not stop.is_set():
-            yield Progress(3, 9, "a.md", changed=3)
+            yield IndexingProgress(3, 9, "a.md", changed=3)
 
     def interrupt(text: str, share: float | None) -> None:
         raise KeyboardInterrupt
@@ -115,8 +119,8 @@ def test_stop_ends_it_in_order_and_an_error_is_told(monkeypatch: pytest.MonkeyPa
     advice = module._watched(Indexing(until_stopped), interrupt)
     assert "It was stopped; what was read is kept." in repr(advice)
 
-    def failing(stop: Stop) -> Iterator[Progress]:
-        yield Progress(1, 2)
+    def failing(stop: Stop) -> Iterator[IndexingProgress]:
+        yield IndexingProgress(1, 2)
         raise SetupError("The disk is gone.")
 
     with pytest.raises(SetupError, match=r"ended early: The disk is gone\."):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from magics.shown_events import Clock, PaperScreen
 
-from cellwright_magics.live_text import LiveText
-from cellwright_magics.screen import Bundle
+from cellwright_magics.display import Bundle, LiveText
 
 
 def live() -> tuple[LiveText, PaperScreen, Clock]:

@@ -17,8 +17,8 @@ from cellwright.session.compacting import COMPACT_PROMPT
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
-from cellwright_magics.completion import Offers
-from cellwright_magics.pins import PinTable, pin_command
+from cellwright_magics.commands import Offers
+from cellwright_magics.context_commands import PinTable, pin_command
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from cellwright_magics.question_marks import keep_question_marks
+from cellwright_magics.magics import keep_question_marks
 
 
 def transformed(cell: str) -> str:

@@ -13,7 +13,6 @@ from cellwright.record.events import CellAdded, ModelAsked, RunFinished, ToolFin
 from cellwright.record.messages import AssistantMessage
 from cellwright.record.outputs import StreamOutput
 from cellwright.record.run_record import RunRecord
-from cellwright_magics.run_comparison import Comparison, compare_runs
 from cellwright_magics.run_view import (
     answer_html,
     cells_html,
@@ -21,7 +20,7 @@ from cellwright_magics.run_view import (
     messages_html,
     run_html,
 )
-from cellwright_magics.runs_widget import comparison_html
+from cellwright_magics.runs_widget import RunComparison, compare_runs, comparison_html
 
 PAYLOADS = list(payloads("http://127.0.0.1:9/sink"))
 
@@ -117,7 +116,7 @@ def test_runs_that_are_the_same_say_so_whatever_their_times() -> None:
     record = record_of(analysis_run())
     other = replace(record, run_id="20261122-093015-ab12cd", duration_seconds=99.0)
     compared = compare_runs(record, other)
-    assert compared == Comparison(compared.rows, 0)
+    assert compared == RunComparison(compared.rows, 0)
     assert "Every step is the same." in comparison_html(compared)
     figures = {row.name: (row.first, row.second) for row in compared.rows}
     assert figures["run"] == (record.run_id, other.run_id)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from cellwright.record.usage import Usage
-from cellwright.store.run_summaries import RunSummary
-from cellwright_magics.runs_frame import ORDERS, narrowed, runs_frame, table_html
+from cellwright.store.runs import RunSummary
+from cellwright_magics.runs_widget import ORDERS, narrowed, runs_frame, table_html
 
 FIRST = RunSummary(
     "20261121-093015-ab12cd", "completed", "Plot <b>sales</b>", "small", "magic", 1_795_253_415.0,

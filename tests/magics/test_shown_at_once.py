@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from cellwright.record.events import Event, Notice, ToolProgress
-from cellwright_magics.shown_at_once import ShownAtOnce
+from cellwright_magics.display import ShownAtOnce
 
 HALF, DONE = ToolProgress("c1", "half", 0.5), ToolProgress("c1", "done", 1.0)
 

@@ -17,7 +17,7 @@ from cellwright.record.events import (
     TextDelta,
     ToolProgress,
 )
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.run import Run
 from cellwright_magics.terminal import TerminalTranscript

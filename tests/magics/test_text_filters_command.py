@@ -12,15 +12,14 @@ from magics.typed_lines import command
 from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.errors import SetupError
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place
+from cellwright.session.questions import RunContext
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
-from cellwright_magics.chat_words import ChatWords, KeptWords, OwnWords, hand_over
-from cellwright_magics.completion import Offers
-from cellwright_magics.context_commands import context_command
-from cellwright_magics.text_filters_command import FilterTable
+from cellwright_magics.chats import ChatWords, KeptWords, OwnWords, hand_over
+from cellwright_magics.commands import Offers
+from cellwright_magics.context_commands import FilterTable, context_command
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def conversation(database: Database) -> Conversation:
-    return Conversation(Place(FakeKernel(), RunStore(database), Redactor({}), "magic"))
+    return Conversation(RunContext(FakeKernel(), RunStore(database), Redactor({}), "magic"))
 
 
 @pytest.fixture(params=["no chat", "chat"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.questions import Question
-from cellwright_magics.typed_prompts import typed_answers_of, typed_question
+from cellwright_magics.preparing import typed_answers_of, typed_question
 
 
 @pytest.mark.parametrize(

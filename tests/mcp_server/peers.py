@@ -14,12 +14,12 @@ from fakes import FakeKernel
 from cellwright.context.turn_sources import TurnSource
 from cellwright.kernels import Kernel
 from cellwright.mcp_server import OutsideRun
-from cellwright.mcp_server.conversing import OutsideConversation
 from cellwright.mcp_server.json_rpc import notification, parse, request
-from cellwright.mcp_server.session import Session
+from cellwright.mcp_server.outside_agent import OutsideConversation
+from cellwright.mcp_server.session import McpServerSession
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.session.questions import Place
+from cellwright.session.questions import RunContext
 from cellwright.settings import Limits, Mode
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -63,7 +63,7 @@ class FakeRoom:
         if self.fails_with is not None:
             raise self.fails_with
         self.kernel = self.fake_kernel
-        place = Place(
+        place = RunContext(
             kernel=self.fake_kernel,
             store=self.store,
             redactor=self.redactor,
@@ -98,7 +98,7 @@ class Peer:
 
     def __init__(self, room: FakeRoom, **options: float) -> None:
         self.room = room
-        self.session = Session(room, **options)
+        self.session = McpServerSession(room, **options)
         self.sent: list[dict[str, Any]] = []
         """All that came from the session, in order."""
         self.elicits: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] = lambda _: None

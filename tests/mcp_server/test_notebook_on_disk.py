@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import notebook, sources
 
-from cellwright.commands.mcp_notebook import NotebookOnDisk
+from cellwright.commands.mcp import NotebookOnDisk
 from cellwright.errors import ToolError
 from cellwright.record.cells import Execution
 from cellwright.record.events import CellAdded, CellEdited, CellFinished, CellOutput, CellStarted

@@ -7,7 +7,7 @@ import pytest
 
 from cellwright.errors import RunCancelled
 from cellwright.mcp_server.outside_agent import LIMIT, OutsideAgent, OutsideCall
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.record.messages import Manifest, Parameters, Prompt, Reply
 from cellwright.stopping import Stop
 
 TOOLS = (Manifest("run_cell", "Run.", {"type": "object"}),)

@@ -9,7 +9,7 @@ import pytest
 from fakes import FakeKernel, Played
 from mcp_server.peers import HOW, SECRET, FakeRoom, Peer, call_of, words
 
-from cellwright.context.turn_sources import Found, Turn
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import KernelDiedError, KernelError
 from cellwright.exports.notebook import sample_notebook
 from cellwright.exports.sampling import sample_of
@@ -254,8 +254,8 @@ def test_what_cannot_be_told_is_an_error_and_the_session_goes_on(
         def components(self) -> tuple[Component, ...]:
             raise failure
 
-        def look_up(self, turn: Turn) -> Found:
-            return Found()
+        def look_up(self, turn: SourceQuestion) -> RetrievalResult:
+            return RetrievalResult()
 
     room.sources = (Broken(),)
     answer = peer.ask("tools/list")["error"]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from command_line import COMMAND, Shell, sources
 
-from cellwright.commands.mcp_notebook import NotebookOnDisk
+from cellwright.commands.mcp import NotebookOnDisk
 from cellwright.exports.notebook import sample_notebook
 from cellwright.exports.sampling import sample_of
-from cellwright.mcp_server.stdio import serve, writer
+from cellwright.mcp_server.bridge import serve, writer
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

@@ -7,8 +7,8 @@ import pytest
 from fakes import FakeKernel, FakeNotebook, make_context
 from mcp_server.peers import FakeRoom, Peer, words
 
-from cellwright.commands.mcp_notebook import NotebookOnDisk
-from cellwright.context.turn_sources import Found, Turn
+from cellwright.commands.mcp import NotebookOnDisk
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import ToolError
 from cellwright.mcp_server.undoing import CALL_LIMIT, ChangeLog, UndoSource
 from cellwright.record.cells import Cell
@@ -107,6 +107,6 @@ def test_only_so_many_calls_are_kept() -> None:
 
 def test_without_a_notebook_nothing_is_taken_back() -> None:
     source = UndoSource(ChangeLog())
-    assert source.look_up(Turn("x", "c")) == Found()
+    assert source.look_up(SourceQuestion("x", "c")) == RetrievalResult()
     with pytest.raises(ToolError, match="no notebook"):
         list(source.components()[0].evaluate(make_context()))

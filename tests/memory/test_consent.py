@@ -12,7 +12,7 @@ from fakes import FakeKernel, Played
 from scripted_model import Answer as Reply
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.agent.policy import Answer
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.record.events import (
     ApprovalAnswered,
@@ -22,11 +22,10 @@ from cellwright.record.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.record.messages import text_of
+from cellwright.record.messages import Parameters, text_of
 from cellwright.record.outputs import StreamOutput
-from cellwright.record.prompts import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import MODES, Mode, Settings
 from cellwright.stopping import Stop
@@ -44,13 +43,15 @@ class Person:
         self._allows = allows
         self.shown: list[tuple[str, str]] = []
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         self.shown.append((call.label, reason))
-        return Answer(self._allows, for_session=True)
+        return ApprovalAnswer(self._allows, for_session=True)
 
 
-def place_of(database: Database, person: Person | None, kernel: FakeKernel | None = None) -> Place:
-    return Place(
+def place_of(
+    database: Database, person: Person | None, kernel: FakeKernel | None = None
+) -> RunContext:
+    return RunContext(
         kernel or FakeKernel(),
         RunStore(database),
         Redactor({"SERVICE_TOKEN": "swordfish-swordfish"}),
@@ -62,7 +63,7 @@ def place_of(database: Database, person: Person | None, kernel: FakeKernel | Non
 
 
 def ask(
-    place: Place, prompt: str, script: Sequence[Reply], mode: Mode = "auto"
+    place: RunContext, prompt: str, script: Sequence[Reply], mode: Mode = "auto"
 ) -> tuple[list[Event], ScriptedLM]:
     model = ScriptedLM(script)
     question = Question(prompt, Parameters("scripted"), mode=mode)

@@ -9,12 +9,10 @@ import pytest
 
 from cellwright.errors import SetupError
 from cellwright.knowledge.memory import Memory, Whose, memory_owner, project_of
-from cellwright.knowledge.memory.ranking import TOKEN_LIMIT, relevant
+from cellwright.knowledge.memory.ranking import TOKEN_LIMIT, relevant, token_estimate, words_of
 from cellwright.knowledge.memory.repository import MemoryKeeper
-from cellwright.knowledge.memory.screening import TEXT_LIMIT_CHARACTERS
 from cellwright.knowledge.memory.store import MemoryStore
-from cellwright.knowledge.memory.suggestions import Suggestion
-from cellwright.knowledge.memory.words import token_estimate, words_of
+from cellwright.knowledge.memory.suggestions import TEXT_LIMIT_CHARACTERS, Suggestion
 from cellwright.store.database import Database
 
 ADA = Whose("ada", "/home/me/a")

@@ -10,12 +10,12 @@ from fakes import make_context
 
 from cellwright.agent.policy import assess
 from cellwright.assistants import Assistant
-from cellwright.context.turn_sources import Found, Turn, looked_up
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion, looked_up
 from cellwright.knowledge.memory import Whose, project_of
+from cellwright.knowledge.memory.ranking import fingerprint, words_of
 from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.knowledge.memory.source import LABEL, PROPOSED, TOLD_TO_GUESTS, MemorySource
 from cellwright.knowledge.memory.store import MemoryStore
-from cellwright.knowledge.memory.words import fingerprint, words_of
 from cellwright.record.events import Notice
 from cellwright.store.database import Database, Statement
 
@@ -27,15 +27,15 @@ def source(keeper: MemoryKeeper) -> MemorySource:
     return MemorySource(keeper, "ada")
 
 
-def turn(prompt: str = "Hello", **fields: object) -> Turn:
-    return replace(Turn(prompt, "chat", "run", "ada", folder="/home/me/a"), **fields)  # type: ignore[arg-type]
+def turn(prompt: str = "Hello", **fields: object) -> SourceQuestion:
+    return replace(SourceQuestion(prompt, "chat", "run", "ada", folder="/home/me/a"), **fields)  # type: ignore[arg-type]
 
 
-def lines_of(found: Found) -> list[str]:
+def lines_of(found: RetrievalResult) -> list[str]:
     return [line for block in found.blocks for line in block.text.split("\n")]
 
 
-def notices_of(found: Found) -> list[Notice]:
+def notices_of(found: RetrievalResult) -> list[Notice]:
     return [notice for notice in found.notices if isinstance(notice, Notice)]
 
 
@@ -57,7 +57,7 @@ def test_002_96_the_memories_of_a_question_are_a_block_labelled_memory(
 
 
 def test_without_memories_there_is_no_block(source: MemorySource) -> None:
-    assert source.look_up(turn()) == Found()
+    assert source.look_up(turn()) == RetrievalResult()
 
 
 def test_a_variable_brings_up_what_is_kept_about_it(
@@ -84,7 +84,7 @@ def test_002_95_what_the_person_says_is_proposed_and_not_kept(
     assert f"%agent memory accept {proposal.proposal_id}" in notice.action
     assert proposal.source_run == "run"
     assert keeper.all("") == ()
-    assert source.look_up(turn("Our fiscal year starts in April.")) == Found()
+    assert source.look_up(turn("Our fiscal year starts in April.")) == RetrievalResult()
 
 
 def test_002_95_a_change_and_a_deletion_are_proposed_as_such(
@@ -120,7 +120,7 @@ def test_002_97_guests_and_assistants_without_memory_have_none(
     keeper: MemoryKeeper, source: MemorySource, fields: dict[str, object]
 ) -> None:
     keeper.keep(EVERYWHERE, "Always answer in German")
-    assert source.look_up(turn("I prefer polars", **fields)) == Found()
+    assert source.look_up(turn("I prefer polars", **fields)) == RetrievalResult()
     assert keeper.proposals("") == ()
     assert said(source, 0, text="I prefer polars").startswith("The memory is off for")
     assert said(source, 1).startswith("The memory is off for")
@@ -141,7 +141,7 @@ def test_X_25_guests_are_told_the_owners_memory_only_where_a_public_assistant_sa
     keeper.keep(EVERYWHERE, "The shop opens at nine")
     desk = Assistant("desk", is_public=True, memory_for_guests=True)
 
-    def told(assistant: Assistant) -> Found:
+    def told(assistant: Assistant) -> RetrievalResult:
         asked = turn("I prefer tea. When is it open?", is_guest=True, assistant=assistant)
         return source.look_up(asked)
 
@@ -157,9 +157,9 @@ def test_X_25_guests_are_told_the_owners_memory_only_where_a_public_assistant_sa
         replace(desk, is_public=False),
         replace(desk, disable_memory=True),
     ):
-        assert told(closed) == Found()
+        assert told(closed) == RetrievalResult()
     keeper.switch("", is_on=False)
-    assert told(desk) == Found()
+    assert told(desk) == RetrievalResult()
 
 
 def test_another_person_of_the_store_has_a_memory_of_their_own(
@@ -176,7 +176,7 @@ def test_002_97_while_it_is_off_nothing_is_read_proposed_or_kept(
 ) -> None:
     keeper.keep(EVERYWHERE, "Always answer in German")
     keeper.switch("", is_on=False)
-    assert source.look_up(turn("I prefer polars")) == Found()
+    assert source.look_up(turn("I prefer polars")) == RetrievalResult()
     assert keeper.proposals("") == ()
     assert said(source, 1) == "The person has switched the memory off. Go on without it."
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.knowledge.memory.words import (
+from cellwright.knowledge.memory.ranking import (
     covered,
     fingerprint,
     likeness,

@@ -13,7 +13,7 @@ from outside.http_service import Answered, HttpService, Received
 from cellwright.errors import ToolError
 from cellwright.external import Definition, Function, Listing
 from cellwright.external.discovery import DiscoveredService, read_document, syntax_problems
-from cellwright.external.web import Surroundings, Web
+from cellwright.external.web import ProcessEnvironment, Web
 
 KEY = "-".join(["rather", "secret", "4711"])
 PARAMETERS = {
@@ -46,7 +46,7 @@ def definition(url: str = "https://weather.example", **options: Any) -> Definiti
 def connected(service: HttpService, **options: Any) -> DiscoveredService:
     service.answers.setdefault("/tools", Answered(document(url=service.url)))
     made = definition(service.url, is_local=True, key="WEATHER_KEY", **options)
-    return DiscoveredService(made, Web(made, Surroundings({"WEATHER_KEY": KEY})))
+    return DiscoveredService(made, Web(made, ProcessEnvironment({"WEATHER_KEY": KEY})))
 
 
 def listed(service: DiscoveredService) -> Function:
@@ -245,20 +245,20 @@ def test_a_key_that_is_said_back_is_not_recorded(service: HttpService) -> None:
 def test_a_key_that_is_not_set_is_told(service: HttpService) -> None:
     made = definition(service.url, is_local=True, key="WEATHER_KEY")
     with pytest.raises(ToolError, match="The environment variable 'WEATHER_KEY' is not set"):
-        DiscoveredService(made, Web(made, Surroundings({}))).listing()
+        DiscoveredService(made, Web(made, ProcessEnvironment({}))).listing()
     assert service.received == []
 
 
 def test_a_key_is_not_sent_in_the_clear_to_another_machine() -> None:
     made = definition("http://weather.example", key="WEATHER_KEY")
     with pytest.raises(ToolError, match="would be sent without encryption"):
-        DiscoveredService(made, Web(made, Surroundings({"WEATHER_KEY": KEY}))).listing()
+        DiscoveredService(made, Web(made, ProcessEnvironment({"WEATHER_KEY": KEY}))).listing()
 
 
 def test_a_key_that_no_header_can_hold_is_told(service: HttpService) -> None:
     made = definition(service.url, is_local=True, headers={"X-A": "${A}"})
     with pytest.raises(ToolError, match="The header 'X-A' of 'weather' cannot be sent"):
-        DiscoveredService(made, Web(made, Surroundings({"A": "two\nlines"}))).listing()
+        DiscoveredService(made, Web(made, ProcessEnvironment({"A": "two\nlines"}))).listing()
 
 
 @pytest.mark.parametrize(
@@ -279,4 +279,4 @@ def test_an_address_without_a_document_is_told(
 def test_an_address_that_cannot_be_used_is_a_tool_error() -> None:
     made = Definition("weather", "http", "nowhere")
     with pytest.raises(ToolError, match="'nowhere' cannot be used"):
-        DiscoveredService(made, Web(made, Surroundings())).listing()
+        DiscoveredService(made, Web(made, ProcessEnvironment())).listing()

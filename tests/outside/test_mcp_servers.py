@@ -19,10 +19,9 @@ from outside.http_service import Answered, HttpService, Received
 
 from cellwright.errors import RunCancelled, ToolError
 from cellwright.external import Definition, Function, Listing
-from cellwright.external.mcp_loop import McpLoop
-from cellwright.external.mcp_server import McpService
-from cellwright.external.tool import risk_of
-from cellwright.external.web import Surroundings
+from cellwright.external.mcp_server import McpLoop, McpService
+from cellwright.external.services import risk_of
+from cellwright.external.web import ProcessEnvironment
 from cellwright.tools import ToolContext
 
 pytest.importorskip("mcp")
@@ -58,7 +57,7 @@ def listings() -> list[Listing]:
 
 @pytest.fixture(scope="module")
 def program(loop: McpLoop, listings: list[Listing]) -> McpService:
-    return McpService(PROGRAM, Surroundings(ENVIRON), loop, listings.append)
+    return McpService(PROGRAM, ProcessEnvironment(ENVIRON), loop, listings.append)
 
 
 @contextmanager
@@ -175,7 +174,7 @@ def test_progress_is_told_and_stop_ends_the_call(program: McpService) -> None:
 
 def test_a_call_that_takes_too_long_is_given_up(loop: McpLoop, address: str) -> None:
     short = Definition("web", "mcp", address, is_local=True, timeout_seconds=0.3)
-    service = McpService(short, Surroundings(ENVIRON), loop)
+    service = McpService(short, ProcessEnvironment(ENVIRON), loop)
     with pytest.raises(ToolError, match=r"'slow' did not answer within 0\.3 s"):
         call(service, "slow")
     service.close()
@@ -199,7 +198,7 @@ def test_a_server_over_http_is_called(loop: McpLoop, address: str) -> None:
     made = Definition(
         "web", "mcp", address, headers={"X-Key": "${SAMPLE_KEY}"}, is_local=True, timeout_seconds=20
     )
-    service = McpService(made, Surroundings(ENVIRON), loop)
+    service = McpService(made, ProcessEnvironment(ENVIRON), loop)
     assert call(service, "add", a=2, b=2)[0].text == {"info": "4"}
     assert len(call(service, "parts")) == 5
     service.close()
@@ -207,7 +206,7 @@ def test_a_server_over_http_is_called(loop: McpLoop, address: str) -> None:
 
 def test_002_78_an_http_server_is_guarded_like_everything_else(loop: McpLoop, address: str) -> None:
     def listing(definition: Definition, **resolve: Any) -> Listing:
-        return McpService(definition, Surroundings(ENVIRON, **resolve), loop).listing()
+        return McpService(definition, ProcessEnvironment(ENVIRON, **resolve), loop).listing()
 
     with pytest.raises(ToolError, match="private network"):
         listing(Definition("web", "mcp", address))
@@ -231,7 +230,7 @@ def test_002_78_an_http_server_is_guarded_like_everything_else(loop: McpLoop, ad
 def test_a_server_that_cannot_be_started_is_told_and_tried_again_later(loop: McpLoop) -> None:
     code = "import sys; print('my config is missing', file=sys.stderr); sys.exit(2)"
     broken = replace(PROGRAM, arguments=("-c", code))
-    service = McpService(broken, Surroundings(ENVIRON), loop)
+    service = McpService(broken, ProcessEnvironment(ENVIRON), loop)
     with pytest.raises(ToolError, match="cannot be started: .* It said: my config is missing"):
         service.listing()
     with pytest.raises(ToolError, match="did not start; it is tried again in"):
@@ -242,10 +241,10 @@ def test_a_server_that_cannot_be_started_is_told_and_tried_again_later(loop: Mcp
 def test_a_program_that_is_not_there_is_told(loop: McpLoop) -> None:
     absent = replace(PROGRAM, command="no-such-program-anywhere", environment={})
     with pytest.raises(ToolError, match="cannot be started: .*No such file"):
-        McpService(absent, Surroundings(ENVIRON), loop).listing()
+        McpService(absent, ProcessEnvironment(ENVIRON), loop).listing()
     unset = replace(PROGRAM, environment={"A": "${NOT_SET_ANYWHERE}"})
     with pytest.raises(ToolError, match="'NOT_SET_ANYWHERE' is not set"):
-        McpService(unset, Surroundings(ENVIRON), loop).listing()
+        McpService(unset, ProcessEnvironment(ENVIRON), loop).listing()
 
 
 def test_hints_of_a_stranger_make_nothing_less_risky() -> None:
@@ -284,7 +283,7 @@ def test_an_http_server_that_refuses_says_what_it_wants(
     service.answers["/mcp"] = answered
     made = Definition("web", "mcp", f"{service.url}/mcp", key=key, is_local=True)
     with pytest.raises(ToolError) as refused:
-        McpService(made, Surroundings(ENVIRON), loop).listing()
+        McpService(made, ProcessEnvironment(ENVIRON), loop).listing()
     assert words in str(refused.value)
     assert KEY not in str(refused.value)
 
@@ -308,7 +307,7 @@ def test_a_token_is_sent_with_every_message_and_one_that_runs_out_is_told(
 
     service.answers["/mcp"] = answer
     made = Definition("web", "mcp", f"{service.url}/mcp", key="SAMPLE_KEY", is_local=True)
-    web = McpService(made, Surroundings(ENVIRON), loop)
+    web = McpService(made, ProcessEnvironment(ENVIRON), loop)
     with pytest.raises(ToolError, match="What SAMPLE_KEY holds was not taken"):
         call(web, "today")
     web.close()
@@ -319,7 +318,7 @@ def test_an_http_server_that_was_started_anew_is_greeted_again(
     loop: McpLoop, address: str, port: int, running: ExitStack
 ) -> None:
     made = Definition("web", "mcp", address, is_local=True, timeout_seconds=20)
-    service = McpService(made, Surroundings(ENVIRON), loop)
+    service = McpService(made, ProcessEnvironment(ENVIRON), loop)
     assert call(service, "add", a=1, b=1)[0].text == {"info": "2"}
     running.close()
     running.enter_context(served(port))

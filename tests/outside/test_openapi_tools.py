@@ -14,8 +14,8 @@ from outside.http_service import Answered, HttpService, Received
 from cellwright.errors import ToolError
 from cellwright.external import Definition, Function
 from cellwright.external.openapi import OpenapiService, read_openapi
-from cellwright.external.tool import risk_of
-from cellwright.external.web import Surroundings, Web
+from cellwright.external.services import risk_of
+from cellwright.external.web import ProcessEnvironment, Web
 
 SHOP = Definition("shop", "openapi", "https://shop.example/v1/openapi.json")
 ITEM = {
@@ -82,7 +82,7 @@ def connected(service: HttpService, **options: Any) -> OpenapiService:
     service.answers["/v1/openapi.json"] = Answered(document())
     url = f"{service.url}/v1/openapi.json"
     made = Definition("shop", "openapi", url, is_local=True, **options)
-    return OpenapiService(made, Web(made, Surroundings({"SHOP_KEY": "key-of-the-shop"})))
+    return OpenapiService(made, Web(made, ProcessEnvironment({"SHOP_KEY": "key-of-the-shop"})))
 
 
 def call(service: OpenapiService, name: str, arguments: Mapping[str, Any]) -> Any:
@@ -271,7 +271,7 @@ def test_a_document_may_be_a_file_and_may_be_yaml(tmp_path: Path, service: HttpS
     whole = document(servers=[{"url": service.url}])
     (tmp_path / "shop.yaml").write_text(yaml.safe_dump(whole, default_flow_style=False), "utf-8")
     made = Definition("shop", "openapi", "shop.yaml", is_local=True)
-    shop = OpenapiService(made, Web(made, Surroundings({}, str(tmp_path))))
+    shop = OpenapiService(made, Web(made, ProcessEnvironment({}, str(tmp_path))))
     assert call(shop, "get_health", {}) == {"data": {"ok": True}}
 
 
@@ -290,16 +290,16 @@ def test_files_that_are_no_document_are_told(tmp_path: Path, text: str, message:
     (tmp_path / "d.yaml").write_text(text, "utf-8")
     made = Definition("shop", "openapi", "d.yaml")
     with pytest.raises(ToolError, match=message):
-        OpenapiService(made, Web(made, Surroundings({}, str(tmp_path)))).listing()
+        OpenapiService(made, Web(made, ProcessEnvironment({}, str(tmp_path)))).listing()
 
 
 def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     made = Definition("shop", "openapi", "none.json")
     with pytest.raises(ToolError, match="'none.json' cannot be read"):
-        OpenapiService(made, Web(made, Surroundings({}, str(tmp_path)))).listing()
+        OpenapiService(made, Web(made, ProcessEnvironment({}, str(tmp_path)))).listing()
     (tmp_path / "none.json").write_text(json.dumps("x" * 2_000_001), "utf-8")
     with pytest.raises(ToolError, match="more than 2,000,000 bytes"):
-        OpenapiService(made, Web(made, Surroundings({}, str(tmp_path)))).listing()
+        OpenapiService(made, Web(made, ProcessEnvironment({}, str(tmp_path)))).listing()
 
 
 def test_an_address_without_a_document_is_told(service: HttpService) -> None:

@@ -13,13 +13,11 @@ from outside.http_service import Answered, HttpService
 from cellwright.cli import main
 from cellwright.errors import SetupError
 from cellwright.external.commands import order, parse
-from cellwright.external.opening import Whereabouts, open_outside
-from cellwright.external.source import OutsideTools
+from cellwright.external.source import OutsideTools, Whereabouts, open_outside
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
-from cellwright_magics.commands import commands_help
-from cellwright_magics.completion import Offers
-from cellwright_magics.outside import outside_command
+from cellwright_magics.commands import Offers, commands_help
+from cellwright_magics.tools import outside_command
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from cellwright.external.commands import order, parse
 from cellwright.external.consent_store import ToolBook
 from cellwright.external.services import Services
 from cellwright.external.source import OutsideTools
-from cellwright.external.web import Surroundings
-from cellwright.record.prompts import Parameters
+from cellwright.external.web import ProcessEnvironment
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.replaying import OtherModel, compare, replay, rerun
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -48,26 +48,26 @@ def database() -> Iterator[Database]:
 @pytest.fixture
 def tools(tmp_path: Path, database: Database) -> Iterator[OutsideTools]:
     store = ToolStore(database, "mi")
-    services = Services(store, Surroundings({"PATH": os.environ["PATH"]}, str(tmp_path)))
+    services = Services(store, ProcessEnvironment({"PATH": os.environ["PATH"]}, str(tmp_path)))
     made = OutsideTools(ToolBook(store, tmp_path / "home", [tmp_path]), services)
     yield made
     made.close()
 
 
 @pytest.fixture
-def place(database: Database, tools: OutsideTools) -> Place:
+def place(database: Database, tools: OutsideTools) -> RunContext:
     kernel, store = FakeKernel(), RunStore(database)
-    return Place(kernel, store, Redactor({}), "cli", sources=(tools,))
+    return RunContext(kernel, store, Redactor({}), "cli", sources=(tools,))
 
 
-def ask(place: Place, *made: tuple[str, dict[str, Any]]) -> RunRecord:
+def ask(place: RunContext, *made: tuple[str, dict[str, Any]]) -> RunRecord:
     conversation = Conversation(place)
     model = ScriptedLM([calls(*made), says("Done.")])
     list(conversation.ask(Question("Go.", Parameters("m"), mode="auto"), model))
     return place.store.record(conversation.last_run_id)
 
 
-def again(record: RunRecord, place: Place) -> RunRecord:
+def again(record: RunRecord, place: RunContext) -> RunRecord:
     list(replay(record, replace(place, kernel=FakeKernel(), lane="replay")))
     assert isinstance(place.store, RunStore)
     return place.store.record(place.store.last_started)
@@ -84,7 +84,7 @@ def discover(service: HttpService, tools: OutsideTools) -> None:
 
 
 def test_a_replay_calls_no_service_and_gives_its_recorded_result(
-    service: HttpService, tools: OutsideTools, place: Place
+    service: HttpService, tools: OutsideTools, place: RunContext
 ) -> None:
     def answer(request: Received) -> Answered:
         return Answered({"success": True, "content": f"rain {len(service.received)}"})
@@ -103,7 +103,7 @@ def test_a_replay_calls_no_service_and_gives_its_recorded_result(
 
 
 def test_a_call_that_ended_the_run_ends_its_replay(
-    service: HttpService, tools: OutsideTools, place: Place
+    service: HttpService, tools: OutsideTools, place: RunContext
 ) -> None:
     discover(service, tools)
     reply = {"success": True, "stop_generation": True, "content": "See the screen."}
@@ -115,7 +115,7 @@ def test_a_call_that_ended_the_run_ends_its_replay(
 
 
 def test_a_replay_starts_no_service_that_the_run_did_not_call(
-    service: HttpService, tools: OutsideTools, place: Place
+    service: HttpService, tools: OutsideTools, place: RunContext
 ) -> None:
     discover(service, tools)
     record = ask(place, ("run_cell", {"code": "1"}))
@@ -125,7 +125,7 @@ def test_a_replay_starts_no_service_that_the_run_did_not_call(
 
 
 def test_a_document_of_openapi_and_its_failures_are_replayed_too(
-    service: HttpService, tools: OutsideTools, place: Place
+    service: HttpService, tools: OutsideTools, place: RunContext
 ) -> None:
     service.answers["/shop.json"] = Answered({**SHOP, "servers": [{"url": service.url}]})
     order(parse(["connect", "shop", f"{service.url}/shop.json", "--openapi", "--local"]), tools)
@@ -141,7 +141,7 @@ def test_a_document_of_openapi_and_its_failures_are_replayed_too(
 
 
 def test_an_mcp_server_is_not_started_and_its_pictures_are_there_again(
-    tools: OutsideTools, place: Place
+    tools: OutsideTools, place: RunContext
 ) -> None:
     pytest.importorskip("mcp")
     order(parse(["connect", "sample", "--", sys.executable, SCRIPT, "stdio"]), tools)
@@ -158,7 +158,7 @@ def test_an_mcp_server_is_not_started_and_its_pictures_are_there_again(
 
 
 def test_a_function_of_the_same_name_is_not_called_in_its_place(
-    service: HttpService, tools: OutsideTools, place: Place
+    service: HttpService, tools: OutsideTools, place: RunContext
 ) -> None:
     service.answers["/call"] = Answered({"success": True, "content": "Rain."})
     discover(service, tools)
@@ -169,7 +169,7 @@ def test_a_function_of_the_same_name_is_not_called_in_its_place(
 
 
 def test_other_arguments_are_a_difference(
-    service: HttpService, tools: OutsideTools, place: Place
+    service: HttpService, tools: OutsideTools, place: RunContext
 ) -> None:
     service.answers["/call"] = Answered({"success": True, "content": "Rain."})
     discover(service, tools)
@@ -182,7 +182,7 @@ def test_other_arguments_are_a_difference(
 
 
 def test_another_model_may_call_the_services_that_are_connected(
-    service: HttpService, tools: OutsideTools, place: Place
+    service: HttpService, tools: OutsideTools, place: RunContext
 ) -> None:
     service.answers["/call"] = Answered({"success": True, "content": "Rain."})
     discover(service, tools)
@@ -196,7 +196,7 @@ def test_another_model_may_call_the_services_that_are_connected(
     assert len(service.received) == asked + 1
 
 
-def test_the_code_of_a_run_still_runs(place: Place) -> None:
+def test_the_code_of_a_run_still_runs(place: RunContext) -> None:
     record = ask(place, ("run_cell", {"code": "1 + 1"}))
     kernel = FakeKernel()
     list(replay(record, replace(place, kernel=kernel, lane="replay")))

@@ -17,19 +17,18 @@ from fakes import FakeKernel
 from outside.http_service import Answered, HttpService, Received
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.context.turn_sources import Found, Turn, tools_of
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion, tools_of
 from cellwright.errors import SetupError
 from cellwright.external.commands import name_of, order, parse
 from cellwright.external.consent_store import ToolBook
 from cellwright.external.definition_files import checked
-from cellwright.external.opening import Whereabouts, open_outside
 from cellwright.external.services import Services
-from cellwright.external.source import OutsideTools
-from cellwright.external.web import Surroundings
+from cellwright.external.source import OutsideTools, Whereabouts, open_outside
+from cellwright.external.web import ProcessEnvironment
 from cellwright.record.events import Notice, RunFinished, ToolFinished
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import Settings
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -70,7 +69,7 @@ def opened(tmp_path: Path, database: Database) -> Iterator[Opener]:
 
     def again() -> OutsideTools:
         store = ToolStore(database, "mi")
-        around = Surroundings({"WEATHER_KEY": KEY, "PATH": os.environ["PATH"]}, str(tmp_path))
+        around = ProcessEnvironment({"WEATHER_KEY": KEY, "PATH": os.environ["PATH"]}, str(tmp_path))
         book = ToolBook(store, tmp_path / "home", [tmp_path])
         made.append(OutsideTools(book, Services(store, around)))
         return made[-1]
@@ -163,7 +162,7 @@ def test_002_02_refresh_asks_again_and_the_change_is_told_once(
     opened: Opener, service: HttpService
 ) -> None:
     offer(service, "today", "gone")
-    tools, turn = opened(), Turn("q", "chat")
+    tools, turn = opened(), SourceQuestion("q", "chat")
     discover(tools, service)
     first = tools.components()
     assert tools.look_up(turn).notices == ()
@@ -176,7 +175,7 @@ def test_002_02_refresh_asks_again_and_the_change_is_told_once(
         "otherwise: weather__today.",
     )
     assert tools.look_up(turn).notices == ()
-    assert tools.look_up(Turn("q", "another chat")).notices == ()
+    assert tools.look_up(SourceQuestion("q", "another chat")).notices == ()
 
 
 def _answer(service: HttpService) -> Answered:
@@ -201,7 +200,7 @@ def test_x_13_each_service_may_have_as_many_tools_as_a_source(
     say(tools, "discover", f"{service.url}/more", "--name", "more", "--local")
     assert [len(s.components) for s in tools_of([tools])] == [64, 64]
     assert tools_of([tools], is_guest=True) == ()
-    assert tools.look_up(Turn("q", "c", is_guest=True)).problems == ()
+    assert tools.look_up(SourceQuestion("q", "c", is_guest=True)).problems == ()
 
 
 def test_names_fit_a_request_and_odd_ones_are_told_apart(
@@ -224,15 +223,15 @@ def test_a_file_of_the_folder_is_used_only_after_the_person_agreed(
     text = f'kind = "http"\nurl = "{service.url}/tools"\nlocal = true\n'
     (folder / "weather.toml").write_text(text, "utf-8")
     (folder / "broken.toml").write_text("kind = 1", "utf-8")
-    tools, turn = opened(), Turn("q", "chat")
+    tools, turn = opened(), SourceQuestion("q", "chat")
     found = tools.look_up(turn)
     (broken,), (unused,) = found.problems, found.notices
     assert broken.startswith("broken.toml: kind")
     assert isinstance(unused, str)
     assert "'weather' of" in unused
     assert f"it asks '{service.url}/tools'. %agent tool connect weather" in unused
-    assert tools.look_up(turn) == Found()
-    assert tools.look_up(Turn("q", "another chat")).notices == ()
+    assert tools.look_up(turn) == RetrievalResult()
+    assert tools.look_up(SourceQuestion("q", "another chat")).notices == ()
     assert names(tools) == []
     assert service.received == []
     assert [row.enabled for row in tools.rows()] == [False]
@@ -273,7 +272,7 @@ def test_a_service_that_does_not_answer_is_told_and_nothing_else_suffers(
     offer(service, "today")
     tools = opened()
     discover(tools, service)
-    (problem,) = tools.look_up(Turn("q", "chat")).problems
+    (problem,) = tools.look_up(SourceQuestion("q", "chat")).problems
     assert problem.startswith("'absent': The discovery URL")
     assert names(tools) == ["weather__today"]
     assert len([r for r in service.received if r.path == "/absent"]) == 1
@@ -288,7 +287,7 @@ def test_functions_that_are_left_out_are_told(opened: Opener, service: HttpServi
     tools = opened()
     told = "function 'broken' has no 'parameters'"
     assert discover(tools, service)[-1] == f"  left out: {told}"
-    assert tools.look_up(Turn("q", "chat")).problems == (
+    assert tools.look_up(SourceQuestion("q", "chat")).problems == (
         f"A function of 'weather' is left out: {told}.",
     )
 
@@ -349,7 +348,7 @@ def test_an_address_gives_a_name() -> None:
 def conversation(tools: OutsideTools, database: Database) -> Conversation:
     store = RunStore(database)
     kernel = FakeKernel(probes={"live_tools": []})
-    return Conversation(Place(kernel, store, Redactor({}), "cli", sources=(tools,)))
+    return Conversation(RunContext(kernel, store, Redactor({}), "cli", sources=(tools,)))
 
 
 def ask(talk: Conversation, *script: Any, mode: Any = "auto") -> list[Any]:
@@ -492,7 +491,7 @@ def test_a_slow_first_answer_is_waited_for_only_so_long(
     (folder / "weather.toml").write_text(text, "utf-8")
     tools = opened()
     tools.start_seconds = 0.05
-    assert tools.look_up(Turn("q", "chat")).problems == (
+    assert tools.look_up(SourceQuestion("q", "chat")).problems == (
         "'weather' is still starting; its tools come with the next question.",
     )
     assert asked.wait(5)

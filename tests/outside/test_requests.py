@@ -11,7 +11,7 @@ from outside.http_service import Answered, HttpService, Received
 
 from cellwright.errors import RunCancelled, SetupError, ToolError
 from cellwright.external.addresses import Reach, system_addresses
-from cellwright.external.requests import Reply, Request, fetch
+from cellwright.external.web import HttpReply, HttpRequest, fetch
 from cellwright.stopping import Stop
 
 LOCAL = Reach(is_local=True, timeout_seconds=5.0)
@@ -19,7 +19,7 @@ LOCAL = Reach(is_local=True, timeout_seconds=5.0)
 
 def test_a_request_is_sent_as_it_is(service: HttpService) -> None:
     service.answers["/a/b"] = Answered({"x": 1})
-    reply = fetch(Request(f"{service.url}/a/b?q=1", "POST", {"X-Y": "z"}, b"body"), LOCAL)
+    reply = fetch(HttpRequest(f"{service.url}/a/b?q=1", "POST", {"X-Y": "z"}, b"body"), LOCAL)
     assert (reply.status, reply.mime, reply.text()) == (200, "application/json", '{"x": 1}')
     (sent,) = service.received
     assert (sent.method, sent.path, sent.body) == ("POST", "/a/b?q=1", b"body")
@@ -29,7 +29,7 @@ def test_a_request_is_sent_as_it_is(service: HttpService) -> None:
 
 def test_002_78_without_consent_nothing_is_sent(service: HttpService) -> None:
     with pytest.raises(ToolError, match="private network"):
-        fetch(Request(service.url), Reach())
+        fetch(HttpRequest(service.url), Reach())
     assert service.received == []
 
 
@@ -45,7 +45,7 @@ def test_002_78_a_name_is_resolved_once_and_what_it_was_is_connected_to(
     service.answers["/second"] = Answered("here")
     port = service.url.rpartition(":")[2]
     url = f"http://rebinding.example:{port}/first"
-    reply = fetch(Request(url), Reach(is_local=True, resolve=rebinding))
+    reply = fetch(HttpRequest(url), Reach(is_local=True, resolve=rebinding))
     assert reply.text() == "here"
     assert answers == ["169.254.169.254"]
     assert service.received[0].headers["Host"] == f"rebinding.example:{port}"
@@ -60,17 +60,17 @@ def test_002_78_other_hosts_are_not_followed(service: HttpService) -> None:
     ):
         service.answers["/go"] = Answered("", 302, {"Location": there})
         with pytest.raises(ToolError, match="sends on to .* are not followed"):
-            fetch(Request(f"{service.url}/go"), LOCAL)
+            fetch(HttpRequest(f"{service.url}/go"), LOCAL)
     service.answers["/go"] = Answered("", 302, {"Location": "/go"})
     with pytest.raises(ToolError, match="on and on"):
-        fetch(Request(f"{service.url}/go"), LOCAL)
+        fetch(HttpRequest(f"{service.url}/go"), LOCAL)
 
 
 def test_a_redirect_keeps_the_method_only_where_it_says_so(service: HttpService) -> None:
     service.answers["/end"] = Answered("x")
     for status, method in ((307, "POST"), (303, "GET")):
         service.answers["/go"] = Answered("", status, {"Location": "end"})
-        fetch(Request(f"{service.url}/go", "POST", body=b"1"), LOCAL)
+        fetch(HttpRequest(f"{service.url}/go", "POST", body=b"1"), LOCAL)
         assert service.received[-1].method == method
 
 
@@ -78,13 +78,13 @@ def test_a_redirect_to_https_on_the_same_host_is_followed(service: HttpService) 
     port = service.url.rpartition(":")[2]
     service.answers["/go"] = Answered("", 301, {"Location": f"https://127.0.0.1:{port}/end"})
     with pytest.raises(ToolError, match="cannot be asked"):  # it speaks no TLS
-        fetch(Request(f"{service.url}/go"), LOCAL)
+        fetch(HttpRequest(f"{service.url}/go"), LOCAL)
 
 
 def test_002_78_an_answer_is_not_read_past_its_limit(service: HttpService) -> None:
     service.answers["/"] = Answered("x" * 1_001)
     with pytest.raises(ToolError, match="more than 1,000 bytes"):
-        fetch(Request(service.url), Reach(is_local=True, size_limit_bytes=1_000))
+        fetch(HttpRequest(service.url), Reach(is_local=True, size_limit_bytes=1_000))
 
 
 def test_002_77_a_slow_answer_is_given_up(service: HttpService) -> None:
@@ -95,7 +95,7 @@ def test_002_77_a_slow_answer_is_given_up(service: HttpService) -> None:
     service.answers["/"] = wait
     begun = time.monotonic()
     with pytest.raises(ToolError, match=r"did not answer within 0\.2 s"):
-        fetch(Request(service.url), Reach(is_local=True, timeout_seconds=0.2))
+        fetch(HttpRequest(service.url), Reach(is_local=True, timeout_seconds=0.2))
     assert time.monotonic() - begun < 8
 
 
@@ -110,7 +110,7 @@ def test_stop_ends_the_wait(service: HttpService) -> None:
     service.answers["/"] = wait
     begun = time.monotonic()
     with pytest.raises(RunCancelled):
-        fetch(Request(service.url), LOCAL, stop)
+        fetch(HttpRequest(service.url), LOCAL, stop)
     assert time.monotonic() - begun < 8
 
 
@@ -119,9 +119,9 @@ def test_a_place_where_nothing_listens_is_a_tool_error() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         with pytest.raises(ToolError, match="cannot be asked: .*refused"):
-            fetch(Request(f"http://127.0.0.1:{port}/"), LOCAL)
+            fetch(HttpRequest(f"http://127.0.0.1:{port}/"), LOCAL)
     with pytest.raises(SetupError):
-        fetch(Request("no address"), LOCAL)
+        fetch(HttpRequest("no address"), LOCAL)
 
 
 def test_the_next_address_is_tried(service: HttpService) -> None:
@@ -130,7 +130,7 @@ def test_the_next_address_is_tried(service: HttpService) -> None:
     def two(host: str, port: int) -> tuple[str, ...]:
         return ("127.0.0.2", *system_addresses("127.0.0.1", port))
 
-    assert fetch(Request(service.url), Reach(is_local=True, resolve=two)).text() == "there"
+    assert fetch(HttpRequest(service.url), Reach(is_local=True, resolve=two)).text() == "there"
 
 
 def test_stop_ends_the_wait_in_the_middle_of_an_answer_too() -> None:
@@ -151,7 +151,7 @@ def test_stop_ends_the_wait_in_the_middle_of_an_answer_too() -> None:
         thread.start()
         begun = time.monotonic()
         with pytest.raises(RunCancelled):
-            fetch(Request(f"http://127.0.0.1:{server.getsockname()[1]}/"), LOCAL, stop)
+            fetch(HttpRequest(f"http://127.0.0.1:{server.getsockname()[1]}/"), LOCAL, stop)
         assert time.monotonic() - begun < 8
         over.set()
         thread.join()
@@ -171,9 +171,9 @@ def test_what_is_no_http_is_a_tool_error() -> None:
         thread = threading.Thread(target=babble)
         thread.start()
         with pytest.raises(ToolError, match="cannot be asked"):
-            fetch(Request(f"http://127.0.0.1:{server.getsockname()[1]}/"), LOCAL)
+            fetch(HttpRequest(f"http://127.0.0.1:{server.getsockname()[1]}/"), LOCAL)
         thread.join()
 
 
 def test_bytes_that_are_no_text_are_read_as_they_can_be() -> None:
-    assert Reply(200, "", b"a\xffb").text() == "a\ufffdb"
+    assert HttpReply(200, "", b"a\xffb").text() == "a\ufffdb"

@@ -12,11 +12,10 @@ from magics.typed_lines import command
 from outside.http_service import Answered, HttpService
 
 from cellwright.assistants.files import folders_of
-from cellwright.context.turn_sources import Turn, tools_of
+from cellwright.context.turn_sources import SourceQuestion, tools_of
 from cellwright.errors import SetupError
 from cellwright.external.commands import order, parse
-from cellwright.external.opening import POOLS, Whereabouts, open_outside
-from cellwright.external.source import OutsideTools
+from cellwright.external.source import POOLS, OutsideTools, Whereabouts, open_outside
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
 from cellwright.store.database import Database, open_database
@@ -132,7 +131,7 @@ def test_what_is_said_of_one_further_up_agrees_to_it_from_anywhere(
 ) -> None:
     weather(service, person.root, "today")
     beside = person.at("project/a.ipynb")
-    (notice,) = beside.look_up(Turn("q", "chat")).notices
+    (notice,) = beside.look_up(SourceQuestion("q", "chat")).notices
     assert isinstance(notice, str)
     assert notice.endswith(f"%agent tool connect weather --in '{person.root}'")
     (row,) = beside.rows()

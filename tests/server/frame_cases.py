@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin
 
-from cellwright.server.frames import ObjectName
-from cellwright.server.tab_frames import CLIENT_FRAMES
+from cellwright.server.frames import CLIENT_FRAMES, ObjectName
 
 __all__ = ["Case", "cases", "free_fields", "sample_frames"]
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from cellwright.server.component_envelopes import Envelope
-from cellwright.server.component_runs import HandCall, HandRun, Surroundings
-from cellwright.server.no_kernel import NoKernel
+from cellwright.server.component_routes import NoKernel
+from cellwright.server.component_runs import CallEnvironment, HandCall, HandRun
 from cellwright.settings import ServiceSettings, Settings
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -25,7 +25,7 @@ class Place:
         self.store = store
         settings = Settings(ServiceSettings("https://u:p@models.example/v1", SECRET, "large"))
         redactor = Redactor({"SERVICE_TOKEN": SECRET})
-        self.surroundings = Surroundings(NoKernel(), store, redactor, settings, "ada")
+        self.surroundings = CallEnvironment(NoKernel(), store, redactor, settings, "ada")
         self.told: list[Envelope] = []
 
     def call(self, component: Component, tool: str = "", **options: Any) -> Envelope:

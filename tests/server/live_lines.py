@@ -6,7 +6,7 @@ import json
 import threading
 from typing import Any
 
-from cellwright.server.outbox import LineClosedError
+from cellwright.server.tab import LineClosedError
 from cellwright.server.wire_events import WireEvent
 
 __all__ = ["CHAT", "ListLine", "ListSource", "delta", "sequences"]

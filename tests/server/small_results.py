@@ -8,8 +8,8 @@ from typing import Any
 
 from cellwright.bench.results import ResultFiles
 from cellwright.exports.sample import SampleRecord, SampleTask, SampleTime, Score
-from cellwright.server.result_places import ResultPlaces
-from cellwright.server.result_shelf import ResultShelf
+from cellwright.server.result_files import ResultPlaces
+from cellwright.server.result_routes import ResultCache
 
 PASSED = (Score("value", 1.0, True, "equal"),)
 FAILED = (Score("value", 0.0, False, "it is 1, not 2"),)
@@ -44,5 +44,5 @@ def write(
     return files
 
 
-def shelf(root: Path) -> ResultShelf:
-    return ResultShelf(ResultPlaces(root))
+def shelf(root: Path) -> ResultCache:
+    return ResultCache(ResultPlaces(root))

@@ -11,7 +11,7 @@ from server.named_people import EVE, WITH_GUESTS
 from server_client import Client
 
 from cellwright.context.roles import ROLES
-from cellwright.context.summary import Summary
+from cellwright.context.turns import HistorySummary
 from cellwright.record.events import ModelAsked, RunFinished
 from cellwright.record.messages import (
     AssistantMessage,
@@ -20,7 +20,7 @@ from cellwright.record.messages import (
     TextPart,
     UserMessage,
 )
-from cellwright.server import chat_messages
+from cellwright.server import chat_routes as chat_messages
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server
@@ -30,7 +30,7 @@ SAID: tuple[Message, ...] = (
     SystemMessage("You work in a notebook."),
     SystemMessage("Answer in verse.", origin="user"),
     SystemMessage("Nobody sees this.", "system_hide", "user"),
-    Summary("what was before").message(),
+    HistorySummary("what was before").message(),
     UserMessage((TextPart("A note."),), "user_later"),
     user("Which region?\n\n<context>\ncell a:\n  x = 1\n</context>"),
 )

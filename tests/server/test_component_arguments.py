@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cellwright.record.prompts import Manifest
-from cellwright.server.component_arguments import ArgumentsRefusal, checked_arguments
+from cellwright.record.messages import Manifest
+from cellwright.server.component_envelopes import ArgumentsRefusal, checked_arguments
 
 SCHEMA = {
     "type": "object",

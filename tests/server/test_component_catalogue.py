@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from component_samples import component
 
-from cellwright.server.component_catalogue import Catalogue, installed, listed
-from cellwright.tools.sources import ToolSource
+from cellwright.server.component_host import Catalogue, installed, listed
+from cellwright.tools.registry import ToolSource
 
 MODULE = '''
 from cellwright.tools import Component

@@ -13,8 +13,7 @@ from server import hand_components as tools
 from server.hand_place import SECRET, Place
 
 from cellwright.record.cells import Execution
-from cellwright.record.content import ComponentOutput, Content
-from cellwright.record.content_drawing import OUTPUT_MIME
+from cellwright.record.content import OUTPUT_MIME, ComponentOutput, Content
 from cellwright.record.events import ApprovalAnswered, ToolFinished
 from cellwright.record.outputs import (
     ClearOutput,
@@ -25,7 +24,7 @@ from cellwright.record.outputs import (
 )
 from cellwright.record.values import to_dict
 from cellwright.server.component_envelopes import Envelope, server_sent
-from cellwright.server.no_kernel import NoKernel
+from cellwright.server.component_routes import NoKernel
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.tools import Component

@@ -12,7 +12,7 @@ import pytest
 from server import hand_components as tools
 from server.hand_place import Place
 
-from cellwright.server.incoming_trace import joined_trace, trace_id
+from cellwright.server.component_runs import joined_trace, trace_id
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 

@@ -14,10 +14,9 @@ from server.named_people import EVE, WITH_GUESTS
 from server_client import Client
 
 from cellwright.record.events import RunFinished
-from cellwright.server.application import Application
-from cellwright.server.chat_expiry import ExpiryWatch
+from cellwright.server.application import Application, ExpiryWatch
 from cellwright.server.routes import owner_of
-from cellwright.store.chat_owners import guest_owner
+from cellwright.store.chat_rows import guest_owner
 from cellwright.store.database import Statement
 
 pytestmark = pytest.mark.server

@@ -19,8 +19,9 @@ from tornado.websocket import WebSocketClosedError
 
 from cellwright.knowledge.memory import Whose
 from cellwright.knowledge.memory.repository import MemoryKeeper
-from cellwright.record.json_input import read_json
-from cellwright.server import openapi, socket
+from cellwright.record.values import read_json
+from cellwright.server import openapi_routes as openapi
+from cellwright.server import socket
 from cellwright.server.application import Application
 from cellwright.server.table import load_all_routes
 

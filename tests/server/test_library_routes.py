@@ -11,7 +11,7 @@ import pytest
 from server_client import Client, with_parameters
 
 from cellwright.server.application import Application
-from cellwright.server.library_desk import open_library
+from cellwright.server.library_routes import open_library
 
 pytestmark = pytest.mark.server
 

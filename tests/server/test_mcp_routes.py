@@ -15,7 +15,7 @@ from server.live_server import Live
 from server.live_tab import Document, TabClient, code_cell
 from server_client import Client
 
-from cellwright.server.mcp_sessions import SESSION_LIMIT
+from cellwright.server.mcp_routes import SESSION_LIMIT
 
 sdk = pytest.importorskip("mcp")
 types = pytest.importorskip("mcp_types")  # the SDK's first line has none

@@ -6,7 +6,7 @@ import pytest
 from mcp_server.peers import FakeRoom
 
 from cellwright.errors import SetupError
-from cellwright.server.mcp_sessions import (
+from cellwright.server.mcp_routes import (
     PATIENCE_SECONDS,
     SESSION_LIMIT,
     SILENT_SECONDS,

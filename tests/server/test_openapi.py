@@ -14,8 +14,7 @@ from server.test_route_table import Call, calls
 from server_client import Client
 
 from cellwright.server.application import Application
-from cellwright.server.openapi import RestOperation, document, operations
-from cellwright.server.operations import OPERATIONS
+from cellwright.server.openapi_routes import OPERATIONS, RestOperation, document, operations
 from cellwright.server.table import load_all_routes
 
 FOUND = tuple(operations(load_all_routes()))

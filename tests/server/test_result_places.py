@@ -12,9 +12,8 @@ from server.small_results import FAILED, sample, shelf, write
 
 from cellwright.bench.results import Failure, ResultFiles
 from cellwright.errors import SetupError
-from cellwright.server.result_index import ResultIndex
-from cellwright.server.result_places import NotThereError, ResultPlaces
-from cellwright.server.result_shelf import SampleFilter
+from cellwright.server.result_files import NotThereError, ResultIndex, ResultPlaces
+from cellwright.server.result_routes import SampleFilter
 
 pytestmark = pytest.mark.server
 
@@ -96,7 +95,7 @@ class TestPlaces:
         assert ResultPlaces(tmp_path).find("runs").places == ()
         for name in "ab":
             write(tmp_path, sample(1), run=f"many/{name}")
-        monkeypatch.setattr("cellwright.server.result_places.LISTED", 1)
+        monkeypatch.setattr("cellwright.server.result_files.LISTED", 1)
         found = ResultPlaces(tmp_path).find("many")
         assert (len(found.places), found.is_cut) == (1, True)
 
@@ -185,6 +184,6 @@ class TestIndex:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         files = write(tmp_path, sample(1))
-        monkeypatch.setattr("cellwright.server.result_index.FILE_LIMIT_BYTES", 10)
+        monkeypatch.setattr("cellwright.server.result_files.FILE_LIMIT_BYTES", 10)
         with pytest.raises(SetupError, match="MB large"):
             self.index(files, ResultIndex())

@@ -15,9 +15,9 @@ from server_client import Answer, Client, with_parameters
 from cellwright.bench.results import Failure, ResultFiles
 from cellwright.exports.sample import SampleCell
 from cellwright.exports.sampling import sample_of
-from cellwright.server import result_trimming
-from cellwright.server.result_places import NotThereError
-from cellwright.server.result_shelf import ResultShelf, SampleFilter
+from cellwright.server import record_pages as result_trimming
+from cellwright.server.result_files import NotThereError
+from cellwright.server.result_routes import ResultCache, SampleFilter
 
 pytestmark = pytest.mark.server
 
@@ -78,7 +78,7 @@ class TestNumbers:
     def test_what_was_not_looked_at_for_longest_is_forgotten(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("cellwright.server.result_shelf.SAMPLES_KEPT", 1)
+        monkeypatch.setattr("cellwright.server.result_routes.SAMPLES_KEPT", 1)
         here = shelf(tmp_path)
         for run in ("runs/a", "runs/b", "runs/c"):
             write(tmp_path, sample(1), sample(2), run=run)
@@ -88,7 +88,7 @@ class TestNumbers:
 
 class TestSamples:
     @pytest.fixture
-    def here(self, tmp_path: Path) -> ResultShelf:
+    def here(self, tmp_path: Path) -> ResultCache:
         write(
             tmp_path,
             sample(1),
@@ -112,7 +112,7 @@ class TestSamples:
         ],
     )
     def test_a_filter_lets_through_what_fits(
-        self, here: ResultShelf, wanted: SampleFilter, indices: list[str]
+        self, here: ResultCache, wanted: SampleFilter, indices: list[str]
     ) -> None:
         page = here.page("runs/one/m/demo", wanted)
         assert [row["index"] for row in page["samples"]] == indices
@@ -120,13 +120,13 @@ class TestSamples:
         assert page["groups"] == ["g"]
         assert page["statuses"] == ["completed", "task limit reached"]
 
-    def test_pages_follow_each_other_and_are_bounded(self, here: ResultShelf) -> None:
+    def test_pages_follow_each_other_and_are_bounded(self, here: ResultCache) -> None:
         first = here.page("runs/one/m/demo", SampleFilter(count=2))
         assert (len(first["samples"]), first["next"]) == (2, 2)
         second = here.page("runs/one/m/demo", SampleFilter(start=first["next"], count=10**8))
         assert ([row["index"] for row in second["samples"]], second["next"]) == (["three"], None)
 
-    def test_one_sample_comes_whole(self, here: ResultShelf) -> None:
+    def test_one_sample_comes_whole(self, here: ResultCache) -> None:
         assert here.sample("runs/one/m/demo", "demo/three/1").input == "About wheat"
         with pytest.raises(NotThereError):
             here.sample("runs/one/m/demo", "demo/4/1")
@@ -193,7 +193,7 @@ class TestComparing:
     def test_only_the_last_few_comparisons_are_kept(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("cellwright.server.result_shelf.COMPARISONS_KEPT", 1)
+        monkeypatch.setattr("cellwright.server.result_routes.COMPARISONS_KEPT", 1)
         write(tmp_path, sample(1))
         write(tmp_path, sample(1, FAILED), agent="n")
         here, pair = shelf(tmp_path), ("runs/one/m/demo", "runs/one/n/demo")

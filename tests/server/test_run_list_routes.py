@@ -57,7 +57,7 @@ async def test_the_newest_comes_first_and_filters_leave_out(
 async def test_pages_follow_each_other(
     client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cellwright.server.run_list_routes.PAGE", 2)
+    monkeypatch.setattr("cellwright.server.run_routes.PAGE", 2)
     runs = {a_run(shared, f"Question {number}") for number in range(3)}
     first = await listed(client)
     second = await listed(client, after=first["after"])
@@ -68,7 +68,7 @@ async def test_pages_follow_each_other(
 async def test_a_column_sorts_over_all_pages(
     client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cellwright.server.run_list_routes.PAGE", 2)
+    monkeypatch.setattr("cellwright.server.run_routes.PAGE", 2)
     runs = [a_run(shared, prompt) for prompt in ("b", "C", "a")]
     first = await listed(client, sort="-prompt")
     second = await listed(client, sort="-prompt", after=first["after"])
@@ -79,7 +79,7 @@ async def test_a_column_sorts_over_all_pages(
 async def test_nothing_is_sent_again_until_something_changed(
     client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cellwright.server.run_list.STALE_SECONDS", 10**9)
+    monkeypatch.setattr("cellwright.server.run_routes.STALE_SECONDS", 10**9)
     a_run(shared, "Question")
     version = (await listed(client))["version"]
     assert (await listed(client, since=version)) == {"version": version, "runs": None}

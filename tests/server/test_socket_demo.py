@@ -11,7 +11,7 @@ import pytest
 from server.live_server import Live
 from server.live_tab import Document, TabClient, code_cell
 
-from cellwright.commands.demonstration_notebook import MAIN_PROMPT, NOTEBOOK, set_up
+from cellwright.commands.demonstration import MAIN_PROMPT, NOTEBOOK, set_up
 from cellwright.session.services import DEMO_MODEL
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cellwright.server import frames, tab_frames
-from cellwright.server.frame_parsing import FrameError, format_frame, parse_frame
+from cellwright.server import frames
+from cellwright.server.frames import FrameError, format_frame, parse_frame
 
 HELLO = {"type": "hello", "protocol": 1, "version": "1.0", "tab": "t", "nonce": "n"}
 ASK = {
@@ -32,33 +32,31 @@ def wrong(frame: Any) -> FrameError:
 
 
 def test_a_frame_becomes_a_value() -> None:
-    assert parse_frame(json.dumps(HELLO)) == tab_frames.Hello(1, "1.0", "t", "n")
+    assert parse_frame(json.dumps(HELLO)) == frames.Hello(1, "1.0", "t", "n")
     asked = parse_frame(json.dumps(ASK))
-    assert asked == tab_frames.Ask(
+    assert asked == frames.Ask(
         "r", "c", "p", "ask", "", (frames.ContextItem("cell", cell_id="x", text="y"),), "n"
     )
 
 
 def test_what_a_newer_page_adds_is_left_out() -> None:
-    assert parse_frame(json.dumps({**HELLO, "colour": "red"})) == tab_frames.Hello(
-        1, "1.0", "t", "n"
-    )
+    assert parse_frame(json.dumps({**HELLO, "colour": "red"})) == frames.Hello(1, "1.0", "t", "n")
 
 
 def test_null_is_nothing_where_nothing_is_allowed() -> None:
-    assert parse_frame('{"type":"follow","chat":"c","after":null}') == tab_frames.Follow("c", None)
+    assert parse_frame('{"type":"follow","chat":"c","after":null}') == frames.Follow("c", None)
     followed = parse_frame('{"type":"follow","chat":"c","after":{"run":"r","sequence":3}}')
-    assert followed == tab_frames.Follow("c", frames.Place("r", 3))
+    assert followed == frames.Follow("c", frames.EventPlace("r", 3))
 
 
 def test_whole_numbers_are_numbers() -> None:
-    assert parse_frame('{"type":"extend","chat":"c","seconds":60}') == tab_frames.Extend("c", 60.0)
+    assert parse_frame('{"type":"extend","chat":"c","seconds":60}') == frames.Extend("c", 60.0)
 
 
 def test_cells_come_as_the_file_format_has_them() -> None:
     cell = {"id": "a", "cell_type": "code", "source": "1", "metadata": {}, "outputs": [{"a": 1}]}
     frame = {"type": "reply", "request": "r", "ok": True, "reason": "", "cells": [cell]}
-    assert parse_frame(json.dumps(frame)) == tab_frames.Reply(
+    assert parse_frame(json.dumps(frame)) == frames.ReplyFrame(
         "r", True, "", (frames.WireCell("a", "code", "1", {}, ({"a": 1},)),)
     )
 
@@ -103,7 +101,7 @@ def test_a_long_value_is_cut_in_the_complaint() -> None:
 
 
 def test_every_frame_of_a_tab_has_its_class() -> None:
-    for name, frame_class in tab_frames.CLIENT_FRAMES.items():
+    for name, frame_class in frames.CLIENT_FRAMES.items():
         kind = next(field for field in fields(frame_class) if field.name == "type")
         assert kind.default == name
 

@@ -20,7 +20,7 @@ from server.live_tab import Document, TabClient, code_cell
 from server.named_people import EVE, WITH_GUESTS
 
 from cellwright.record.events import CellAdded, RunFinished
-from cellwright.store.chat_owners import guest_owner
+from cellwright.store.chat_rows import guest_owner
 
 pytestmark = pytest.mark.server
 guests = pytest.mark.parametrize("jp_server_config", [WITH_GUESTS])

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from server.live_lines import CHAT, ListLine, ListSource, delta, sequences
 
-from cellwright.server.frames import Place, Pong, Request
-from cellwright.server.outbox import Outbox
+from cellwright.server.frames import EventPlace, PageRequest, Pong
+from cellwright.server.tab import Outbox
 
 FLOOD = 200_000
 
@@ -58,7 +58,7 @@ def test_a_tab_that_comes_back_gets_what_came_after_its_place(
     source.record("a", 10)
     source.record("b", 10)
     source.record("c", 2)
-    outbox.follow(CHAT, Place("b", 7))
+    outbox.follow(CHAT, EventPlace("b", 7))
     line.wait_for("caught_up")
     assert numbers(line) == [("b", 8), ("b", 9), ("b", 10), ("c", 1), ("c", 2)]
 
@@ -67,7 +67,7 @@ def test_a_place_in_a_run_that_is_gone_means_everything(
     outbox: Outbox, line: ListLine, source: ListSource
 ) -> None:
     source.record("a", 2)
-    outbox.follow(CHAT, Place("deleted", 7))
+    outbox.follow(CHAT, EventPlace("deleted", 7))
     line.wait_for("caught_up")
     assert numbers(line) == [("a", 1), ("a", 2)]
 
@@ -147,7 +147,7 @@ def test_a_request_comes_after_all_that_happened_before_it(
     source.record("a", 400)
     outbox.follow(CHAT, None)
     outbox.event(CHAT, source.record("a", 5))
-    outbox.request(CHAT, Request("r1", CHAT, "n1", "cells"))
+    outbox.request(CHAT, PageRequest("r1", CHAT, "n1", "cells"))
     line.wait_for("request")
     kinds = [frame["type"] for frame in line.frames]
     assert numbers(line)[-1] == ("a", 405)

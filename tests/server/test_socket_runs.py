@@ -18,7 +18,7 @@ from server.live_server import Live
 from server.live_tab import SOON_SECONDS
 
 from cellwright.server import chat_session
-from cellwright.server.service_report import service_state
+from cellwright.server.service_routes import service_state
 from cellwright.tools import cell_running
 
 DOT = base64.b64encode(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cellwright.server.sorting import natural, ordered
+from cellwright.server.record_pages import natural, ordered
 
 ROWS = [("b", 2), ("a", None), ("c", 10), ("d", 2)]
 COLUMNS = {"name": lambda row: row[0], "size": lambda row: row[1]}

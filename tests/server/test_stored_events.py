@@ -15,7 +15,7 @@ from cellwright.record.values import from_dict, to_dict
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.rows import sha_of
+from cellwright.store.event_rows import sha_of
 from cellwright.store.runs import RunStore
 
 TEXT = "shore cedar ledge\n" * 200

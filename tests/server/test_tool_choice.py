@@ -11,7 +11,7 @@ from server.live_server import Live
 
 from cellwright.assistants.files import folders_of
 from cellwright.external.commands import order, parse
-from cellwright.external.opening import Whereabouts, open_outside
+from cellwright.external.source import Whereabouts, open_outside
 from cellwright.server.application import Application
 
 PLAIN = {"type": "object", "properties": {}}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cellwright.store.blobs import BlobFolder
+from cellwright.store.event_rows import BlobFolder
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
 

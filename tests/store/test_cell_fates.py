@@ -6,13 +6,12 @@ import pytest
 from recorded_runs import started
 
 from cellwright.errors import SetupError
-from cellwright.store.cell_review import CellFates
 from cellwright.store.database import Database
-from cellwright.store.runs import RunStore
+from cellwright.store.runs import CellReviews, RunStore
 
 
 def test_a_later_word_replaces_an_earlier_one(database: Database) -> None:
-    fates = CellFates(database)
+    fates = CellReviews(database)
     fates.set("run", {"a": "saved", "b": "deleted"})
     fates.set("run", {"a": "discarded"})
     fates.set("run", {})
@@ -21,14 +20,14 @@ def test_a_later_word_replaces_an_earlier_one(database: Database) -> None:
 
 
 def test_an_unknown_fate_is_refused_and_nothing_is_kept(database: Database) -> None:
-    fates = CellFates(database)
+    fates = CellReviews(database)
     with pytest.raises(SetupError, match="'eaten'"):
         fates.set("run", {"a": "saved", "b": "eaten"})
     assert fates.of("run") == {}
 
 
 def test_fates_go_with_their_run(database: Database) -> None:
-    store, fates = RunStore(database), CellFates(database)
+    store, fates = RunStore(database), CellReviews(database)
     journal = store.start(started())
     fates.set(journal.run_id, {"a": "saved"})
     journal.record(started())

@@ -9,8 +9,7 @@ import pytest
 from cellwright.context.roles import ROLES
 from cellwright.errors import SetupError
 from cellwright.record.messages import AssistantMessage, SystemMessage, TextPart, UserMessage
-from cellwright.store.chat_notes import NOTES_LIMIT, ChatNotes
-from cellwright.store.chats import EMPTY_CHAT_SECONDS, ChatStore
+from cellwright.store.chats import EMPTY_CHAT_SECONDS, NOTES_LIMIT, ChatNotes, ChatStore
 from cellwright.store.database import Database, open_database
 
 MAY_WAIT = ("user_later", "system", "system_hide", "assistant")

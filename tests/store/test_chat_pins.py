@@ -12,8 +12,7 @@ from cellwright.context.pins import PINNED_TOKENS
 from cellwright.errors import SetupError
 from cellwright.record.events import ModelAsked, RunFinished
 from cellwright.record.messages import AssistantMessage
-from cellwright.store.chat_pins import PINS_LIMIT, PinsFullError
-from cellwright.store.chats import ChatStore
+from cellwright.store.chats import PINS_LIMIT, ChatStore, PinsFullError
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.migrations import MIGRATIONS
 from cellwright.store.opening import OpenOptions

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from recorded_runs import started
 
 from cellwright.record.events import RunFinished
-from cellwright.store import chat_search, search_index
+from cellwright.store import search_index
+from cellwright.store import search_index as chat_search
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.opening import OpenOptions

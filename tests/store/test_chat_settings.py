@@ -8,7 +8,7 @@ import pytest
 
 from cellwright.errors import SetupError
 from cellwright.record.events import RunFinished
-from cellwright.store.chat_settings import filters_of, with_filters
+from cellwright.store.chat_rows import filters_of, with_filters
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
 from cellwright.store.runs import RunStore

@@ -10,13 +10,11 @@ import pytest
 from recorded_runs import started
 
 from cellwright.errors import StoreError
+from cellwright.record.attachments import stored_hashes
 from cellwright.record.events import RunFinished
-from cellwright.record.stored_names import stored_hashes
 from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.file_uses import FileUses
-from cellwright.store.files_schema import m009_file_uses
-from cellwright.store.migrations import m001_runs_and_events
-from cellwright.store.runs import RunStore
+from cellwright.store.migrations import m001_runs_and_events, m009_file_uses
+from cellwright.store.runs import FileUses, RunStore
 
 SHA, OTHER = "ab" + "0" * 62, "cd" + "1" * 62
 FILES = (f"/home/me/files/ab/{SHA}.csv", f"C:\\me\\files\\cd\\{OTHER}", "sales.csv", f"x/{SHA}")

@@ -10,8 +10,7 @@ import pytest
 
 from cellwright.errors import SetupError, StoreError
 from cellwright.knowledge.memory import Proposal, Whose
-from cellwright.knowledge.memory.store import MemoryStore
-from cellwright.knowledge.memory.store_proposed import OPEN_LIMIT, ProposalStore
+from cellwright.knowledge.memory.store import OPEN_LIMIT, MemoryStore, ProposalStore
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.migrations import MIGRATIONS
 from cellwright.store.opening import OpenOptions

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellwright.record.values import to_dict
-from cellwright.store.parts import (
+from cellwright.store.event_rows import (
     KEY,
     Part,
     divided,

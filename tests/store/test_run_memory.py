@@ -8,10 +8,9 @@ import pytest
 
 from cellwright.errors import SetupError
 from cellwright.record.events import Event, ModelSilent, Notice, RunFinished, RunStarted
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.store.database import open_database
-from cellwright.store.run_memory import RunMemory
-from cellwright.store.runs import RunStore
+from cellwright.store.runs import RunMemory, RunStore
 
 EVENTS: tuple[Event, ...] = (
     RunStarted("What?", "bench", "auto", Parameters("m")),

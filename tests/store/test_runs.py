@@ -23,8 +23,8 @@ from cellwright.record.events import (
     TextDelta,
     ToolStarted,
 )
+from cellwright.record.messages import Parameters
 from cellwright.record.outputs import DisplayData
-from cellwright.record.prompts import Parameters
 from cellwright.record.run_record import RunRecord, fold
 from cellwright.record.usage import Usage
 from cellwright.store.database import Database, Statement, open_database
@@ -433,7 +433,7 @@ class TestNeverInTheWay:
     def test_an_event_of_a_newer_version_is_told_and_the_rest_is_read(
         self, store: RunStore, database: Database
     ) -> None:
-        from cellwright.store.rows import sha_of
+        from cellwright.store.event_rows import sha_of
 
         journal = store.start(started())
         for sequence, data in ((2, '{"kind":"future"}'), (3, '{"kind":"text_delta"}'), (4, "7")):

@@ -16,13 +16,13 @@ from cellwright.context.blocks import Block
 from cellwright.record.events import Event, ModelAsked, RunFinished, RunStarted, TextDelta
 from cellwright.record.messages import AssistantMessage, Message
 from cellwright.store.blocks import BlockStore
-from cellwright.store.chat_search import runs_that_say
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.opening import is_sound
 from cellwright.store.pages import PageFile
 from cellwright.store.runs import RunStore
 from cellwright.store.salvage import Salvage, repair, salvage
+from cellwright.store.search_index import runs_that_say
 
 PAGE = 4096
 RUNS = 200

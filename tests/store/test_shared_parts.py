@@ -188,7 +188,7 @@ def test_nothing_of_a_deleted_run_stays_on_the_disk(store: RunStore, tmp_path: P
 def test_rows_from_before_are_read_as_they_are(store: RunStore, database: Database) -> None:
     import json
 
-    from cellwright.store.rows import sha_of
+    from cellwright.store.event_rows import sha_of
 
     asked = ModelAsked(1, conversation(50))
     journal = store.start(started())

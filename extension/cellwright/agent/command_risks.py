@@ -80,7 +80,7 @@ DEPTH_LIMIT = 4
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellCommand:
     """What one command shows."""
 
     risks: tuple[CodeRisk, ...] = ()
@@ -88,22 +88,22 @@ class Command:
     """Python code that it runs (``python -c``), to be read in its turn."""
 
 
-def read_commands(text: str, depth: int = 0) -> Command:
+def read_commands(text: str, depth: int = 0) -> ShellCommand:
     """What the commands of a shell's text show, those inside others too."""
     risks: dict[CodeRisk, None] = {}
     python: list[str] = []
     if depth > DEPTH_LIMIT:
-        return Command((HIDDEN,))
+        return ShellCommand((HIDDEN,))
     text = LINES.sub(" ", text)
     inner = [next(filter(None, found), "") for found in SUBSTITUTED.findall(text)]
     for part in inner:
         _add(read_commands(part, depth + 1), risks, python)
     for words in _commands(SUBSTITUTED.sub(" substituted ", text)):
         _add(_read(words, depth), risks, python)
-    return Command(tuple(risks), tuple(python))
+    return ShellCommand(tuple(risks), tuple(python))
 
 
-def _add(found: Command, risks: dict[CodeRisk, None], python: list[str]) -> None:
+def _add(found: ShellCommand, risks: dict[CodeRisk, None], python: list[str]) -> None:
     risks.update(dict.fromkeys(found.risks))
     python += found.python
 
@@ -134,19 +134,19 @@ def _words(text: str) -> list[str]:
         return re.findall(r"[;&|()\n]+|[^\s;&|()]+", spaced)
 
 
-def _read(words: list[str], depth: int) -> Command:
+def _read(words: list[str], depth: int) -> ShellCommand:
     """What one command shows."""
     words = _without_prefix(words[:SMALL])
     if not words:
-        return Command()
+        return ShellCommand()
     name = _program(words[0])
     if name is None:
-        return Command((HIDDEN,))
+        return ShellCommand((HIDDEN,))
     if name in SHELLS:
         return _read_shell(words, depth)
     if name.startswith(("python", "pypy")) or name == "py":
         return _read_python(words, depth)
-    return Command(tuple(_risks_of(name, words[1:])))
+    return ShellCommand(tuple(_risks_of(name, words[1:])))
 
 
 def _without_prefix(words: list[str]) -> list[str]:
@@ -174,7 +174,7 @@ def _program(word: str) -> str | None:
     return VERSION.sub("", name) or name
 
 
-def _read_shell(words: list[str], depth: int) -> Command:
+def _read_shell(words: list[str], depth: int) -> ShellCommand:
     for place, word in enumerate(words[1:], start=1):
         if re.fullmatch(r"-\w*c|/c|-Command", word):
             rest = (
@@ -182,16 +182,16 @@ def _read_shell(words: list[str], depth: int) -> Command:
             )
             return read_commands(" ".join(rest) or UNKNOWN, depth + 1)
         if not word.startswith(("-", "/")):
-            return Command()  # a script: a file that the text only names
-    return Command((HIDDEN,))  # it reads its commands from somewhere else
+            return ShellCommand()  # a script: a file that the text only names
+    return ShellCommand((HIDDEN,))  # it reads its commands from somewhere else
 
 
-def _read_python(words: list[str], depth: int) -> Command:
+def _read_python(words: list[str], depth: int) -> ShellCommand:
     for place, word in enumerate(words[1:], start=1):
         if word == "-c":
             code = words[place + 1 : place + 2]
             known = bool(code) and code[0] != UNKNOWN
-            return Command(python=tuple(code)) if known else Command((HIDDEN,))
+            return ShellCommand(python=tuple(code)) if known else ShellCommand((HIDDEN,))
         if word == "-m":
             return _read(words[place + 1 :], depth)
         if not word.startswith("-"):
@@ -199,9 +199,9 @@ def _read_python(words: list[str], depth: int) -> Command:
                 ["install"],
                 ["develop"],
             ):
-                return Command((INSTALLS,))
+                return ShellCommand((INSTALLS,))
             break
-    return Command((HIDDEN,)) if words[1:2] == ["-"] else Command()
+    return ShellCommand((HIDDEN,)) if words[1:2] == ["-"] else ShellCommand()
 
 
 def _risks_of(name: str, arguments: list[str]) -> Iterator[CodeRisk]:

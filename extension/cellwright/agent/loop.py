@@ -14,7 +14,7 @@ from typing import Protocol
 
 from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallOutcome, ToolCaller
-from cellwright.context.envelopes import envelop_results
+from cellwright.context.assemble import envelop_results
 from cellwright.context.normalise import normalise
 from cellwright.context.replies import counted_per_estimated, replied_event, said_by
 from cellwright.context.window import Window, when_refused
@@ -30,7 +30,7 @@ from cellwright.errors import (
 )
 from cellwright.llm import LM
 from cellwright.llm.adapters import Adapter, ParsedReply
-from cellwright.llm.budget import Budget, LimitReached
+from cellwright.llm.budget import LimitReached, RunBudget
 from cellwright.record.events import (
     Event,
     ModelAsked,
@@ -41,8 +41,15 @@ from cellwright.record.events import (
     RunStatus,
     TextDelta,
 )
-from cellwright.record.messages import Message, TextPart, UserMessage
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.record.messages import (
+    Manifest,
+    Message,
+    Parameters,
+    Prompt,
+    Reply,
+    TextPart,
+    UserMessage,
+)
 from cellwright.stopping import Stop
 
 EMPTY_NUDGE = "Your reply was empty. Call a tool or answer the question."
@@ -76,7 +83,7 @@ class AgentParts:
     parameters: Parameters
     tools: ToolCaller
     publisher: Publisher
-    budget: Budget
+    budget: RunBudget
     stop: Stop
     owed: Owed | None = None
     """Set where words alone are no answer."""
@@ -162,7 +169,7 @@ def _closing(parts: AgentParts, history: History, ending: Ending) -> Iterator[Ev
     yield from parts.publisher.publish(_finished(ending, parts.budget))
 
 
-def _finished(ending: Ending, budget: Budget) -> RunFinished:
+def _finished(ending: Ending, budget: RunBudget) -> RunFinished:
     return RunFinished(
         ending.status,
         ending.answer,

@@ -38,7 +38,7 @@ WORDS: Mapping[Risk, str] = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApprovalAnswer:
     """What the person said."""
 
     allowed: bool
@@ -52,7 +52,7 @@ class Answer:
 class Approver(Protocol):
     """Asks the person; implemented where a person can be reached."""
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """Whether the call may run.
 
         Raises:
@@ -78,7 +78,7 @@ class Assessment:
 
 
 @dataclass(frozen=True)
-class Decision:
+class PolicyDecision:
     """What happens to a call."""
 
     kind: Literal["allow", "ask", "refuse"]
@@ -109,7 +109,7 @@ def _loads(markdown: str) -> tuple[CodeRisk, ...]:
 
 def decide(
     mode: Mode, assessment: Assessment, *, trusted: bool = False, someone: bool = True
-) -> Decision:
+) -> PolicyDecision:
     """Whether a call runs at once.
 
     Args:
@@ -124,21 +124,21 @@ def decide(
         return _planned(assessment, always)
     free = risk in ALLOWED[mode] or (trusted and risk in ("edit", "execute"))
     if free and not always:
-        return Decision("allow")
+        return PolicyDecision("allow")
     if someone:
-        return Decision("ask", assessment.reason)
-    return Decision(
+        return PolicyDecision("ask", assessment.reason)
+    return PolicyDecision(
         "refuse",
         f"{assessment.reason} Nobody can be asked here and mode {mode!r} does not allow it. "
         "Do it another way, or tell the person.",
     )
 
 
-def _planned(assessment: Assessment, always: bool) -> Decision:
+def _planned(assessment: Assessment, always: bool) -> PolicyDecision:
     """Nobody is asked: a plan is what the person wants, and it may only look."""
     if assessment.risk in ALLOWED["plan"] and not always:
-        return Decision("allow")
-    return Decision(
+        return PolicyDecision("allow")
+    return PolicyDecision(
         "refuse",
         f"{assessment.reason} Mode 'plan' only looks: nothing runs and nothing changes. "
         "Describe in your answer what you would do, step by step.",
@@ -174,7 +174,7 @@ class Policy:
         component: Component,
         arguments: Mapping[str, Any],
         notebook: Notebook | None = None,
-    ) -> Decision:
+    ) -> PolicyDecision:
         """Whether the call runs, is asked about or is refused."""
         assessment = assess(component, arguments, notebook)
         return decide(
@@ -186,14 +186,14 @@ class Policy:
             someone=self.approver is not None,
         )
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """What the person says of a call.
 
         Raises:
             RunCancelled: They stopped the run instead.
         """
         if self.approver is None:
-            return Answer(False, "batch", "Nobody can be asked here.")
+            return ApprovalAnswer(False, "batch", "Nobody can be asked here.")
         answer = self.approver.ask(call, reason)
         if answer.allowed and answer.for_session:
             self.trusted.add(_trusted_as(call.name, call.risk))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 import traceback
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from cellwright.agent.call_progress import CallProgress
 from cellwright.agent.policy import Policy
 from cellwright.agent.publishing import Publisher
-from cellwright.context.envelopes import REPEATED
+from cellwright.context.assemble import REPEATED
 from cellwright.errors import ActionRefusedError, KernelDiedError, ToolError
 from cellwright.llm.adapters import ParsedCall
-from cellwright.llm.budget import STOP_AT, WARN_AT, Budget, RepeatDetector
+from cellwright.llm.budget import STOP_AT, WARN_AT, RepeatDetector, RunBudget
 from cellwright.notebooks import Notebook
 from cellwright.record.content import ComponentOutput, Content, Metrics, for_model, for_person
+from cellwright.record.content_streams import merge
 from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -31,15 +33,89 @@ from cellwright.record.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.record.merging import merge
-from cellwright.record.messages import Message, Origin, Part, TextPart, ToolCall, ToolMessage
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import (
+    Manifest,
+    Message,
+    Origin,
+    Part,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+)
 from cellwright.record.usage import ModelUsage, sum_by_model
 from cellwright.text.browser_loads import browser_loads
 from cellwright.tools import Component, ToolContext
-from cellwright.tools.background_cell import last_end, patiently
+from cellwright.tools.evaluation import reserved_names
+from cellwright.tools.notebook import last_end, patiently
 from cellwright.tools.registry import Registry
-from cellwright.tools.system_names import reserved_names
+
+# What a tool says while it works: recorded and shown at once, and never after its end.
+
+
+INTERVAL_SECONDS = 0.1
+"""A tool may say a thousand things a second; people and the record get about ten of them."""
+
+
+class CallProgress:
+    """The progress of one call.
+
+    Args:
+        call_id: The call.
+        publisher: Records it, secrets taken out.
+        show: Shows it at once; None: it is seen when the run hands it on.
+        clock: Seconds, for the pace.
+    """
+
+    def __init__(
+        self,
+        call_id: str,
+        publisher: Publisher,
+        show: Callable[[ToolProgress], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._call_id = call_id
+        self._publisher = publisher
+        self._show = show
+        self._clock = clock
+        self._said_at = float("-inf")
+        self._latest: ToolProgress | None = None
+        self._waiting: list[Event] = []
+        self._is_open = True
+        self._lock = threading.Lock()
+
+    def note(self, text: str, fraction: float | None) -> None:
+        """The tool says something; from any thread."""
+        if not self._is_open:
+            return
+        with self._lock:
+            self._latest = ToolProgress(self._call_id, text, fraction)
+            is_due = self._clock() - self._said_at >= INTERVAL_SECONDS
+        if is_due:
+            self._say()
+
+    def take(self) -> Iterator[Event]:
+        """What was said since the last time, the latest included, for the run to hand on."""
+        self._say()
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        yield from waiting
+
+    def close(self) -> None:
+        """What is said after the end is not heard."""
+        self._is_open = False
+
+    def _say(self) -> None:
+        with self._lock:
+            latest, self._latest = self._latest, None
+            if latest is None:
+                return
+            self._said_at = self._clock()
+            published = self._publisher.publish(latest)
+            self._waiting.extend(published)
+        for event in published:
+            if self._show is not None and isinstance(event, ToolProgress):
+                self._show(event)
+
 
 ResultStatus = Literal["ok", "error", "refused", "cancelled"]
 NOT_RUN = "Not run: the run had ended."
@@ -60,7 +136,7 @@ class CallOutcome:
 
 
 @dataclass(frozen=True)
-class _Result:
+class _CallResult:
     parts: tuple[Part, ...]
     status: ResultStatus = "ok"
     shown: str = ""
@@ -81,7 +157,7 @@ class CallerParts:
 
     publisher: Publisher
     """Where events go."""
-    budget: Budget
+    budget: RunBudget
     """What tools spend on models is counted here."""
     history: Callable[[], tuple[Message, ...]] = tuple
     """What was said before the reply whose calls are made."""
@@ -131,7 +207,7 @@ class ToolCaller:
         """
         self._open = {parsed.call.id: parsed.call for parsed in calls}
         answer: str | None = None
-        invalid: list[_Result] = []
+        invalid: list[_CallResult] = []
         repeated = ""
         for parsed in calls:
             if answer is not None:
@@ -168,7 +244,7 @@ class ToolCaller:
             parsed = ParsedCall(call, {})
             yield from self._finish(parsed, _refused(text, "cancelled"), 0.0)
 
-    def _call(self, parsed: ParsedCall) -> Generator[Event, None, _Result]:
+    def _call(self, parsed: ParsedCall) -> Generator[Event, None, _CallResult]:
         budget = self._parts.budget
         started = budget.elapsed_seconds()
         component = self._registry.find(parsed.call.name)
@@ -198,7 +274,7 @@ class ToolCaller:
 
     def _permitted(
         self, parsed: ParsedCall, component: Component
-    ) -> Generator[Event, None, _Result]:
+    ) -> Generator[Event, None, _CallResult]:
         call = parsed.call
         decision = self._policy.decide(component, parsed.arguments, self._context.notebook)
         # A person is not asked about what cannot be done anyway.
@@ -238,7 +314,7 @@ class ToolCaller:
 
     def _evaluate(
         self, parsed: ParsedCall, component: Component
-    ) -> Generator[Event, None, _Result]:
+    ) -> Generator[Event, None, _CallResult]:
         yield from self._tell_spoofed(parsed.call)
         progress = CallProgress(parsed.call.id, self._publisher, self._parts.on_progress)
         context = replace(
@@ -304,7 +380,7 @@ class ToolCaller:
             yield from self._publisher.publish(notice)
 
     def _finish(
-        self, parsed: ParsedCall, result: _Result, seconds: float
+        self, parsed: ParsedCall, result: _CallResult, seconds: float
     ) -> Generator[Event, None, None]:
         call = parsed.call
         self._open.pop(call.id, None)
@@ -329,7 +405,7 @@ class ToolCaller:
         yield published
         yield from notices
 
-    def _with_notice(self, parsed: ParsedCall, result: _Result) -> _Result:
+    def _with_notice(self, parsed: ParsedCall, result: _CallResult) -> _CallResult:
         if result.final:
             return result
         arguments: Mapping[str, Any] = parsed.arguments or {"raw": parsed.call.arguments}
@@ -342,7 +418,7 @@ class ToolCaller:
 
     _circles = 0
 
-    def _circling(self, parsed: ParsedCall, result: _Result) -> str:
+    def _circling(self, parsed: ParsedCall, result: _CallResult) -> str:
         if self._circles < STOP_AT:
             return ""
         return f"The model called {parsed.call.name!r} {self._circles} times with the same result."
@@ -399,8 +475,8 @@ def _text(parts: tuple[Part, ...]) -> str:
     return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-def _refused(text: str, status: ResultStatus, invalid: RunStatus | None = None) -> _Result:
-    return _Result((TextPart(text),), status, text, invalid=invalid)
+def _refused(text: str, status: ResultStatus, invalid: RunStatus | None = None) -> _CallResult:
+    return _CallResult((TextPart(text),), status, text, invalid=invalid)
 
 
 def _argument_names(call: ToolCall) -> list[str]:
@@ -416,14 +492,16 @@ def _error_output(text: str) -> ComponentOutput:
     return ComponentOutput((Content("text", {"info": text}, is_error=True),))
 
 
-def _merged(outputs: list[ComponentOutput], status: ResultStatus, context: ToolContext) -> _Result:
+def _merged(
+    outputs: list[ComponentOutput], status: ResultStatus, context: ToolContext
+) -> _CallResult:
     said = [replace(output, role="tool") for output in outputs]
     whole = merge(said)
     final = any(output.final for output in said)
     several = sum(1 for output in said if output.content) > 1
     # One output is read as it was written; a stream is put together again.
     contents = whole[0].content if several else tuple(c for o in said for c in o.content)
-    return _Result(
+    return _CallResult(
         for_model(contents, sees_images=context.sees_images),
         status,
         for_person(contents),

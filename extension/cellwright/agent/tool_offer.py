@@ -7,8 +7,7 @@ from cellwright.notebooks import Notebook
 from cellwright.tools import Component
 from cellwright.tools.live_registry import LiveRow
 from cellwright.tools.live_tools import discovered
-from cellwright.tools.registry import Registry
-from cellwright.tools.sources import ToolSource, distinct, within_caps
+from cellwright.tools.registry import Registry, ToolSource, distinct, within_caps
 from cellwright.tools.standard import standard_tools
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cellwright.agent.policy import Decision, Policy
+from cellwright.agent.policy import Policy, PolicyDecision
 from cellwright.context.few_shot import DemoSet
 from cellwright.errors import SetupError
 from cellwright.llm.signatures import Field, Signature
@@ -126,13 +126,13 @@ class OutputPolicy(Policy):
         component: Component,
         arguments: Mapping[str, Any],
         notebook: Notebook | None = None,
-    ) -> Decision:
+    ) -> PolicyDecision:
         """Whether the call runs, is asked about or is refused."""
         if component.name != "hand_in":
             code = component.code_for(**arguments)
             taken = [name for name in self.names if name in assigned_names(code)]
             if taken:
-                return Decision(
+                return PolicyDecision(
                     "refuse",
                     f"The code assigns {', '.join(map(repr, taken))}, which hand_in does once the "
                     "value is known to fit. Use another name.",
@@ -141,7 +141,7 @@ class OutputPolicy(Policy):
 
 
 @dataclass(frozen=True)
-class Offer:
+class QuestionTools:
     """The tools of one question and who decides about them."""
 
     registry: Registry
@@ -188,7 +188,7 @@ def offered(
     registry: Registry,
     policy: Policy,
     spare: Iterable[Component] = (),
-) -> Offer:
+) -> QuestionTools:
     """The tools for a question: with typed results ``hand_in`` stands in for ``submit``.
 
     Args:
@@ -201,12 +201,12 @@ def offered(
     if more:
         registry = Registry([*_all_of(registry), *more])
     if typed is None:
-        return Offer(registry, policy)
+        return QuestionTools(registry, policy)
     owed = HandIn(typed.outputs)
     kept = [tool for tool in _all_of(registry) if tool.name != "submit"]
     names = tuple(field.name for field in typed.outputs)
     strict = OutputPolicy(policy.mode, policy.approver, policy.trusted, names)
-    return Offer(Registry([*kept, owed]), strict, owed)
+    return QuestionTools(Registry([*kept, owed]), strict, owed)
 
 
 def _all_of(registry: Registry) -> list[Component]:

@@ -107,7 +107,7 @@ class ChosenScene:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _KnownScene:
     """A situation that is known here."""
 
     start: str
@@ -124,17 +124,17 @@ def _words(english: str, chinese: str) -> re.Pattern[str]:
 
 
 KNOWN = (
-    _Known(
+    _KnownScene(
         "debug",
         _words(r"(?:errors?|exception|traceback|fail\w*|bugs?|debug\w*|fix|crash\w*)\b",
                "报错|错误|异常|调试"),
         0.95,
         "the prompt speaks of errors, or the last cell failed",
     ),
-    _Known("plot", _words(r"(?:plot|chart|graph|histogram|scatter|draw|visuali[sz])",
+    _KnownScene("plot", _words(r"(?:plot|chart|graph|histogram|scatter|draw|visuali[sz])",
                           "画图|绘制|图表|可视化"), 0.9,
            "the prompt speaks of plots, or a plotting package is imported"),
-    _Known("data", _words(r"(?:data|table|column|csv|missing|duplicate|group|average|mean)",
+    _KnownScene("data", _words(r"(?:data|table|column|csv|missing|duplicate|group|average|mean)",
                           "数据|表格|缺失|统计"), 0.85,
            "the prompt speaks of data, or there is a table"),
 )  # fmt: skip
@@ -199,7 +199,7 @@ def _fit(scene: Scene, situation: Situation) -> ChosenScene | None:
     return None
 
 
-def _known(label: str) -> _Known | None:
+def _known(label: str) -> _KnownScene | None:
     return next((known for known in KNOWN if label.casefold().startswith(known.start)), None)
 
 

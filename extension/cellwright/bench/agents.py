@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.answer_text import cut_recorded, fenced
+from cellwright.bench.checks import cut_recorded, fenced
 from cellwright.bench.results import samples_in
 from cellwright.bench.suites import Item
 from cellwright.bench.suites.json_lines import read_json_lines
 from cellwright.errors import SetupError
-from cellwright.exports.sample_messages import parse_messages
+from cellwright.exports.sample import parse_messages
 from cellwright.llm import LM
 from cellwright.llm.replay import ReplayLM
-from cellwright.record.messages import AssistantMessage, ToolCall
-from cellwright.record.prompts import Parameters, Reply
+from cellwright.record.messages import AssistantMessage, Parameters, Reply, ToolCall
 from cellwright.record.usage import Usage
 
 DONE = "Done."
@@ -60,7 +59,7 @@ class Agent:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScriptedPlan:
     """What an agent without a model does: cells, then words."""
 
     cells: tuple[str, ...] = ()
@@ -77,7 +76,7 @@ def open_agent(specification: str) -> Agent:
     if specification == "oracle":
         return scripted_agent("oracle", _oracle)
     if specification == "noop":
-        return scripted_agent("noop", lambda item, epoch: Plan(answer=NOTHING))
+        return scripted_agent("noop", lambda item, epoch: ScriptedPlan(answer=NOTHING))
     if kind == "answers" and file:
         return _answers(Path(file))
     if kind == "replay" and file:
@@ -94,7 +93,7 @@ def model_agent(lm: LM, model: str, base_url: str = "") -> Agent:
     return Agent(model, lambda item, epoch: answerer)
 
 
-def scripted_agent(name: str, plan: Callable[[Item, int], Plan]) -> Agent:
+def scripted_agent(name: str, plan: Callable[[Item, int], ScriptedPlan]) -> Agent:
     """An agent that does what ``plan`` says for each item and epoch."""
 
     def answerer(item: Item, epoch: int) -> Answerer:
@@ -104,13 +103,13 @@ def scripted_agent(name: str, plan: Callable[[Item, int], Plan]) -> Agent:
     return Agent(name, answerer)
 
 
-def _oracle(item: Item, epoch: int) -> Plan:
+def _oracle(item: Item, epoch: int) -> ScriptedPlan:
     if not item.reference and not item.reference_answer:
         raise NoAnswerError(f"The sample {item.index!r} has no reference.")
-    return Plan(item.reference, item.reference_answer or DONE)
+    return ScriptedPlan(item.reference, item.reference_answer or DONE)
 
 
-def _replies(plan: Plan, model: str) -> tuple[Reply, ...]:
+def _replies(plan: ScriptedPlan, model: str) -> tuple[Reply, ...]:
     messages = [AssistantMessage("", (_call(n, code),)) for n, code in enumerate(plan.cells, 1)]
     return _as_replies([*messages, AssistantMessage(plan.answer)], model)
 
@@ -129,14 +128,14 @@ def _call(number: int, code: str) -> ToolCall:
 def _answers(path: Path) -> Agent:
     answers = {_index_of(row): _texts(row) for row in read_json_lines(path)}
 
-    def plan(item: Item, epoch: int) -> Plan:
+    def plan(item: Item, epoch: int) -> ScriptedPlan:
         texts = answers.get(str(item.index))
         if not texts:
             raise NoAnswerError(f"{str(path)!r} has no answer for the sample {item.index!r}.")
         code = cut_recorded(texts[(epoch - 1) % len(texts)])
         if item.is_answer_code:
-            return Plan(answer=fenced(code))
-        return Plan((item.prefix + code,))
+            return ScriptedPlan(answer=fenced(code))
+        return ScriptedPlan((item.prefix + code,))
 
     return scripted_agent(f"answers:{path.name}", plan)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -11,10 +12,9 @@ from cellwright.assistants import Assistant
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.checks import needs_run, score_all
 from cellwright.bench.environments import Room, Rooms, RoomScene, SetupFailedError
+from cellwright.bench.judge_check import keep_thumbs
 from cellwright.bench.scenes import BrokenSampleError
-from cellwright.bench.session_memory import SessionMemory
 from cellwright.bench.suites import Item, Suite, shown_prompt
-from cellwright.bench.thumb_check import keep_thumbs
 from cellwright.errors import KernelError, LMError, RunCancelled
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
 from cellwright.exports.sampling import sample_of
@@ -22,10 +22,35 @@ from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.run_record import RunRecord
 from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.stopping import Stop
-from cellwright.store.run_memory import RunMemory
+from cellwright.store.runs import RunMemory
 from cellwright.text.redaction import Redactor
+
+# What an agent did itself in the earlier samples of a session.
+
+
+class SessionMemory:
+    """The code of samples that others go on from; safe on any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._code: dict[tuple[str, int, str], dict[int, str]] = {}
+
+    def note(self, sample: SampleRecord) -> None:
+        """Keep what a sample's cells were; one of no session is let go of."""
+        if not sample.task.session:
+            return
+        cells = [cell.source for cell in sample.cells if cell.is_kept]
+        key = (sample.agent, sample.task.epoch, sample.task.session)
+        with self._lock:
+            self._code.setdefault(key, {})[sample.task.step] = "\n".join(cells)
+
+    def before(self, agent: str, epoch: int, session: str) -> Mapping[int, str]:
+        """By step what the agent did there so far."""
+        with self._lock:
+            return dict(self._code.get((agent, epoch, session), {}))
+
 
 DEAD = ("kernel_died", "kernel_restarted")
 CELL_SECONDS = 300.0
@@ -117,7 +142,7 @@ def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop:
     item = job.item
     own = laboratory.memory.before(job.agent.name, job.epoch, item.session)
     store, notebook = RunMemory(), MemoryNotebook()
-    place = Place(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
+    place = RunContext(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
     place = replace(place, prices=laboratory.prices)
     question = Question(
         shown_prompt(item, own if job.suite.is_in_order else None),

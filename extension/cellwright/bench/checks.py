@@ -1,4 +1,4 @@
-"""What scores a sample. Each check is a value in a file beside this one; here they are listed.
+"""What scores a sample: checks of text, files, variables, programs and figures, and their table.
 
 A check that crashes is an error, not a failure: its score has no value.
 
@@ -8,41 +8,332 @@ may have changed what Python's own functions do. Restart-and-run-all is no defen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import contextlib
+import fnmatch
+import re
+import runpy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
+from cellwright.bench import comparing, figure_data
 from cellwright.bench.dseval_check import DsevalQuestion, find_dseval
-from cellwright.bench.figure_check import Figure, find_figure
-from cellwright.bench.judge_check import Judge, find_judge
-from cellwright.bench.kernel_checks import (
-    Assertion,
-    NamespaceIntact,
-    Solution,
-    Variable,
-    find_assertion,
-    find_namespace,
-    find_solution,
-    find_variable,
-)
+from cellwright.bench.judge_check import Judge, Thumb, find_judge, find_thumb
 from cellwright.bench.scenes import (
     BrokenSampleError,
     CellFailedError,
     CheckError,
-    Found,
-    Scene,
+    CheckFinding,
+    ScoringContext,
+    asked,
     found_wrong,
+    printed,
+    program_of,
 )
-from cellwright.bench.text_checks import (
-    Answer,
-    File,
-    Stdout,
-    find_answer,
-    find_file,
-    find_stdout,
+from cellwright.errors import KernelError, SetupError
+from cellwright.exports.sample import SampleRecord, Score
+
+# Code out of what a model said.
+
+
+FENCE = re.compile(r"```[A-Za-z0-9_+-]*\n(.*?)\n?```", re.DOTALL)
+NAMED = re.compile(r"@(\w+)\[([^\]]*)\]")
+
+
+def fenced(code: str) -> str:
+    """Code as a block of markdown; ``code_in`` gives it back as it is."""
+    return f"```python\n{code}\n```"
+
+
+def code_in(text: str) -> str:
+    """The last block of code in an answer; the whole text where there is no block."""
+    found = FENCE.findall(text)
+    return str(found[-1]) if found else text
+
+
+def cut_recorded(text: str) -> str:
+    """The code of an answer recorded for DS-1000, by the rule its results were published with."""
+    cut = text.split("</code>")[0].replace("```python", "")
+    return cut.split("```")[0].split("\nEND SOLUTION")[0].replace("<code>", "")
+
+
+def named_value(text: str, name: str) -> str | None:
+    """The value of ``@name[value]``, the last one where there are several."""
+    found = [value for word, value in NAMED.findall(text) if word == name]
+    return found[-1].strip() if found else None
+
+
+# Checks of what is said, printed and written; none of them asks the kernel.
+
+
+@dataclass(frozen=True)
+class AnswerCheck:
+    """The agent's last words say it: exactly, by a pattern, or as ``@name[value]``."""
+
+    exact: str | None = None
+    regex: str | None = None
+    name: str = ""
+    value: Any = None
+    tolerance: float = 1e-9
+    ignore_case: bool = True
+    kind: Literal["answer"] = field(default="answer", init=False)
+
+    @property
+    def score_name(self) -> str:
+        """What its score is called."""
+        return f"answer @{self.name}" if self.name else "answer"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file is there and holds something."""
+
+    path: str
+    regex: str | None = None
+    exact: str | None = None
+    is_there: bool = True
+    kind: Literal["file"] = field(default="file", init=False)
+
+    @property
+    def score_name(self) -> str:
+        """What its score is called."""
+        return f"file {self.path}"
+
+
+@dataclass(frozen=True)
+class Stdout:
+    """What the agent's cells printed, all together."""
+
+    regex: str
+    kind: Literal["stdout"] = field(default="stdout", init=False)
+    score_name = "stdout"
+
+
+def find_answer(check: AnswerCheck, scene: ScoringContext) -> CheckFinding:
+    """Look at the answer."""
+    answer = scene.answer
+    if check.name:
+        return found_wrong(_named(check, named_value(answer, check.name)))
+    if check.regex is not None:
+        return found_wrong(
+            _pattern(check.regex, answer, "the answer", ignore_case=check.ignore_case)
+        )
+    if check.exact is None:
+        raise CheckError("an answer check needs exact, regex or name")
+    given, wanted = answer.strip(), check.exact.strip()
+    if check.ignore_case:
+        given, wanted = given.casefold(), wanted.casefold()
+    same = given == wanted
+    return found_wrong("" if same else f"the answer is {answer[:200]!r}, not {check.exact!r}")
+
+
+def _named(check: AnswerCheck, value: str | None) -> str:
+    if value is None:
+        return f"the answer has no @{check.name}[…]"
+    given: Any = value
+    if not isinstance(check.value, str):
+        with contextlib.suppress(ValueError):
+            given = float(value.replace(",", ""))
+    return comparing.difference(given, check.value, {"tolerance": check.tolerance})
+
+
+def find_file(check: File, scene: ScoringContext) -> CheckFinding:
+    """Look at the file."""
+    return found_wrong(_file(check, scene.folder))
+
+
+def _file(check: File, folder: Path) -> str:
+    path = folder / check.path
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise CheckError(f"the file {check.path!r} is outside the sample's folder")
+    if path.exists() != check.is_there:
+        return f"{check.path} is {'not ' if check.is_there else ''}there"
+    if not check.is_there:
+        return ""
+    if check.exact is not None:
+        same = path.read_text(encoding="utf-8", errors="replace").strip() == check.exact.strip()
+        return "" if same else f"{check.path} holds something else"
+    if check.regex is None:
+        return ""
+    return _pattern(check.regex, path.read_text(encoding="utf-8", errors="replace"), check.path)
+
+
+def find_stdout(check: Stdout, scene: ScoringContext) -> CheckFinding:
+    """Look at what was printed."""
+    return found_wrong(_pattern(check.regex, printed(scene.cells), "what was printed"))
+
+
+def _pattern(regex: str, text: str, what: str, *, ignore_case: bool = False) -> str:
+    flags = re.MULTILINE | (re.IGNORECASE if ignore_case else 0)
+    return "" if re.search(regex, text, flags) else f"{what} does not match {regex!r}"
+
+
+# Checks that ask the kernel: variables, assertions, programs, the namespace.
+
+
+ANSWER_NAME = "cellwright_answer"
+"""No name that a task would use itself: HumanEval has a function called solution."""
+VARIABLE = """
+missing = arguments['name'] not in user
+expression = arguments['expression']
+wanted = evaluate(expression) if expression else arguments['equals']
+found = 'it is not there' if missing else difference(
+    user[arguments['name']], wanted, arguments['options']
 )
-from cellwright.bench.thumb_check import Thumb, find_thumb
-from cellwright.exports.sample import Score
+"""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable has a value."""
+
+    name: str
+    equals: Any = None
+    """Plain data."""
+    expression: str = ""
+    """Python for the value instead; ``pd`` and ``np`` can be used in it."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """``tolerance``, ``check_dtype``, ``ignore_row_order``, ``ignore_column_order``,
+    ``ignore_index``."""
+    kind: Literal["variable"] = field(default="variable", init=False)
+
+    @property
+    def score_name(self) -> str:
+        """What its score is called."""
+        return f"variable {self.name}"
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """Code that runs in the kernel and asserts."""
+
+    code: str
+    timeout_seconds: float = 60.0
+    kind: Literal["assertion"] = field(default="assertion", init=False)
+    score_name = "assertion"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A program that tests code, as public suites have them: any exception is a failure.
+
+    It runs in a namespace of its own. ``cellwright_answer`` is the code in the agent's answer.
+    """
+
+    program: str
+    shares_variables: bool = False
+    """It sees the variables of the run too."""
+    timeout_seconds: float = 120.0
+    kind: Literal["solution"] = field(default="solution", init=False)
+    score_name = "solution"
+
+
+@dataclass(frozen=True)
+class NamespaceIntact:
+    """The variables of the setup are what they were; setup must give the same each time."""
+
+    but: tuple[str, ...] = ()
+    """Names, or patterns of names, that may change."""
+    kind: Literal["namespace_intact"] = field(default="namespace_intact", init=False)
+    score_name = "namespace_intact"
+
+
+def find_variable(check: Variable, scene: ScoringContext) -> CheckFinding:
+    """Compare the variable in the kernel."""
+    arguments = {
+        "name": check.name,
+        "equals": check.equals,
+        "expression": check.expression,
+        "options": dict(check.options),
+    }
+    wrong = asked(scene, program_of(comparing) + VARIABLE, arguments)
+    return found_wrong(f"{check.name}: {wrong}" if wrong else "")
+
+
+def find_assertion(check: Assertion, scene: ScoringContext) -> CheckFinding:
+    """Run the code; only an ``AssertionError`` is a failure."""
+    cell = scene.run(check.code, check.timeout_seconds)
+    if cell.status == "ok":
+        return found_wrong("")
+    if cell.error.startswith("AssertionError"):
+        said = cell.error.removeprefix("AssertionError:").strip()
+        return found_wrong(cell.error if said else f"it does not hold: {check.code.strip()}")
+    raise CheckError(cell.error or f"the check ended with {cell.status!r}")
+
+
+def find_solution(check: Solution, scene: ScoringContext) -> CheckFinding:
+    """Run the program."""
+    shared = "**globals(), " if check.shares_variables else ""
+    space = f"{{{shared}'__name__': '__main__', '{ANSWER_NAME}': {code_in(scene.answer)!r}}}"
+    try:
+        cell = scene.run(f"exec({check.program!r}, {space})", check.timeout_seconds)
+    except KernelError as error:
+        return found_wrong(f"the kernel did not survive it: {error}")
+    ended = "" if cell.status == "ok" else cell.error or f"it ended with {cell.status!r}"
+    return found_wrong(ended)
+
+
+def find_namespace(check: NamespaceIntact, scene: ScoringContext) -> CheckFinding:
+    """Hold the variables against those of a fresh kernel with the setup done."""
+    program = program_of(comparing) + "\nfound = fingerprints(dict(user))\n"
+    with scene.anew(with_cells=False) as fresh:
+        before: dict[str, str] = asked(fresh, program, {})
+    after: dict[str, str] = asked(scene, program, {})
+    names = [n for n in before if not any(fnmatch.fnmatchcase(n, p) for p in check.but)]
+    gone = [name for name in names if name not in after]
+    changed = [name for name in names if name in after and after[name] != before[name]]
+    parts = [f"gone: {', '.join(gone)}"] if gone else []
+    parts += [f"changed: {', '.join(changed)}"] if changed else []
+    return found_wrong("; ".join(parts))
+
+
+# Figures, by the data they show and not by their pixels.
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure shows certain values."""
+
+    name: str = ""
+    """A variable with a figure or its axes; empty: the last figure that was drawn."""
+    marks: tuple[Mapping[str, Any], ...] = ()
+    """What has to be in it: ``kind`` (``line``, ``bar``, ``scatter``, ``pie`` …), ``x``, ``y``,
+    ``label``; each may be left out."""
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    tolerance: float = 1e-6
+    ignore_order: bool = False
+    """The points of a mark may come in any order."""
+    kind: Literal["figure"] = field(default="figure", init=False)
+
+    @property
+    def score_name(self) -> str:
+        """What its score is called."""
+        return f"figure {self.name}" if self.name else "figure"
+
+
+def figure_cell() -> str:
+    """A cell of the setup, without which figures that were shown cannot be looked at."""
+    space = f"{{'name': {figure_data.HELD!r}}}"
+    return f"exec({figure_data.KEPT!r}, {space})"
+
+
+def find_figure(check: Figure, scene: ScoringContext) -> CheckFinding:
+    """Look at the figure in the kernel."""
+    program = program_of(comparing, figure_data)
+    arguments = {
+        "name": check.name,
+        "marks": [dict(mark) for mark in check.marks],
+        "title": check.title,
+        "x_label": check.x_label,
+        "y_label": check.y_label,
+        "tolerance": check.tolerance,
+        "ignore_order": check.ignore_order,
+    }
+    asking = f"{program}\nfound = figure_difference(user, arguments)\n"
+    return found_wrong(asked(scene, asking, arguments))
 
 
 @dataclass(frozen=True)
@@ -54,7 +345,7 @@ class RestartAndRunAll:
 
 
 Check = (
-    Answer
+    AnswerCheck
     | Assertion
     | DsevalQuestion
     | Figure
@@ -67,8 +358,8 @@ Check = (
     | Thumb
     | Variable
 )
-FINDERS: dict[type[Any], Callable[[Any, Scene], Found]] = {
-    Answer: find_answer,
+FINDERS: dict[type[Any], Callable[[Any, ScoringContext], CheckFinding]] = {
+    AnswerCheck: find_answer,
     Assertion: find_assertion,
     DsevalQuestion: find_dseval,
     Figure: find_figure,
@@ -82,7 +373,7 @@ FINDERS: dict[type[Any], Callable[[Any, Scene], Found]] = {
 }
 OPINIONS = (Judge, Thumb)
 """What would say the same, or something else, of a notebook that is run anew."""
-BY_RECORD = (Answer, Judge, Stdout, Thumb)
+BY_RECORD = (AnswerCheck, Judge, Stdout, Thumb)
 """Look at the record alone."""
 
 
@@ -91,14 +382,14 @@ def needs_run(checks: tuple[Check, ...]) -> bool:
     return any(not isinstance(check, BY_RECORD) for check in checks)
 
 
-def score_all(checks: tuple[Check, ...], scene: Scene) -> tuple[Score, ...]:
+def score_all(checks: tuple[Check, ...], scene: ScoringContext) -> tuple[Score, ...]:
     """Make all checks, in order."""
     apart = (RestartAndRunAll, *OPINIONS)
     others = tuple(check for check in checks if not isinstance(check, apart))
     return tuple(score(check, scene, others) for check in checks)
 
 
-def score(check: Check, scene: Scene, others: tuple[Check, ...] = ()) -> Score:
+def score(check: Check, scene: ScoringContext, others: tuple[Check, ...] = ()) -> Score:
     """Make one check.
 
     Args:
@@ -121,13 +412,13 @@ def score(check: Check, scene: Scene, others: tuple[Check, ...] = ()) -> Score:
     return Score(check.score_name, found.value, found.passed, found.explanation)
 
 
-def _found(check: Check, scene: Scene, others: tuple[Check, ...]) -> Found:
+def _found(check: Check, scene: ScoringContext, others: tuple[Check, ...]) -> CheckFinding:
     if isinstance(check, RestartAndRunAll):
         return _restarted(scene, others)
     return FINDERS[type(check)](check, scene)
 
 
-def _restarted(scene: Scene, others: tuple[Check, ...]) -> Found:
+def _restarted(scene: ScoringContext, others: tuple[Check, ...]) -> CheckFinding:
     with scene.anew(with_cells=True) as fresh:
         scores = score_all(others, fresh)
     broken = [found for found in scores if found.value is None]
@@ -136,3 +427,48 @@ def _restarted(scene: Scene, others: tuple[Check, ...]) -> Found:
     failed = [found for found in scores if not found.passed]
     why = f"run anew, {failed[0].name} fails: {failed[0].explanation}" if failed else ""
     return found_wrong(why)
+
+
+# A check of one's own for samples that were recorded before: a Python file with ``check``.
+#
+# What this does not protect against: the file's code runs in this process, with your rights.
+
+
+OwnCheck = Callable[[SampleRecord], Any]
+"""Returns True or False, a number from 0 to 1, or a ``Score``; asserts instead, if it likes."""
+
+
+def load_check(path: Path) -> OwnCheck:
+    """The function ``check(sample)`` of a file.
+
+    Raises:
+        SetupError: There is none.
+    """
+    try:
+        found = runpy.run_path(str(path)).get("check")
+    except Exception as error:  # whatever the file's own code raises
+        raise SetupError(f"{str(path)!r} cannot be run: {error!r}.", hint="Mend it.") from error
+    if not callable(found):
+        raise SetupError(
+            f"{str(path)!r} has no function 'check'.", hint="Write: def check(sample): …"
+        )
+    check: OwnCheck = found
+    return check
+
+
+def scored_by(check: OwnCheck, sample: SampleRecord) -> SampleRecord:
+    """The sample with this check's score and no other."""
+    return replace(sample, scores=(_score(check, sample),))
+
+
+def _score(check: OwnCheck, sample: SampleRecord) -> Score:
+    try:
+        found = check(sample)
+        if isinstance(found, Score):
+            return found
+        value = 1.0 if found is None else float(found)
+        return Score("check", value, passed=value >= 1.0)
+    except AssertionError as error:
+        return Score("check", 0.0, passed=False, explanation=str(error) or "an assertion failed")
+    except Exception as error:  # a check that crashes is an error, not a failure
+        return Score("check", None, passed=False, error=repr(error))

@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from cellwright.bench.dseval_matching import RULES, compare
-from cellwright.bench.dseval_validators import Cell, Finding, validate
+from cellwright.bench.dseval_validators import DsevalCell, Finding, validate
 
 HELD = "_cellwright_dseval"
 """The module of the kernel in which the state before the question is held."""
@@ -65,7 +65,7 @@ def answer_to(told: dict[str, Any], space: dict[str, Any]) -> Finding:
         if name in held.handed:
             space[name] = held.handed[name]
     now = {name: value for name, value in space.items() if not OWN.fullmatch(name)}
-    submission = Cell(
+    submission = DsevalCell(
         told["source"],
         told["stream"],
         None if told["error"] else space.get("_oh", {}).get(told["count"]),
@@ -76,7 +76,7 @@ def answer_to(told: dict[str, Any], space: dict[str, Any]) -> Finding:
     return validate(told["validator"], _reference(told, held), submission)
 
 
-def _reference(told: dict[str, Any], held: Any) -> Cell:
+def _reference(told: dict[str, Any], held: Any) -> DsevalCell:
     names = dict(held.originals)
     space = {"__name__": "__main__", **names}
     for name in told["forbidden"]:
@@ -96,7 +96,7 @@ def _reference(told: dict[str, Any], held: Any) -> Cell:
             space[name] = names[name]
     now = {name: found for name, found in space.items() if not OWN.fullmatch(name)}
     differences = changes(now, names, held.before)
-    return Cell(told["reference"], stream.getvalue(), value, "", now, differences)
+    return DsevalCell(told["reference"], stream.getvalue(), value, "", now, differences)
 
 
 def changes(now: dict[str, Any], then: dict[str, Any], before: dict[str, Any]) -> dict[str, str]:

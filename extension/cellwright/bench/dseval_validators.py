@@ -17,7 +17,7 @@ YES, PARTLY, NO = "yes", "partial", "no"
 FENCE = "```\n"
 
 
-class Cell(NamedTuple):
+class DsevalCell(NamedTuple):
     """What code did."""
 
     source: str
@@ -42,7 +42,7 @@ class Finding(NamedTuple):
     parts: Any = ()
 
 
-def validate(configuration: Any, reference: Cell, submission: Cell) -> Finding:
+def validate(configuration: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     """All validators of a question.
 
     Args:
@@ -56,19 +56,21 @@ def validate(configuration: Any, reference: Cell, submission: Cell) -> Finding:
     return _all(configuration, reference, submission)
 
 
-def _all(configuration: Any, reference: Cell, submission: Cell) -> Finding:
+def _all(configuration: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     parts = _each_of(configuration, reference, submission)
     return Finding(_worst(parts), "and", "", parts)
 
 
-def _any(configuration: Any, reference: Cell, submission: Cell) -> Finding:
+def _any(configuration: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     parts = _each_of(configuration, reference, submission)
     grades = {part.grade for part in parts}
     best = next((grade for grade in (YES, PARTLY) if grade in grades), NO)
     return Finding(best, "or", "", parts)
 
 
-def _each_of(configuration: Any, reference: Cell, submission: Cell) -> tuple[Finding, ...]:
+def _each_of(
+    configuration: Any, reference: DsevalCell, submission: DsevalCell
+) -> tuple[Finding, ...]:
     unknown = [name for name in configuration if name not in VALIDATORS]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no validator")
@@ -83,7 +85,7 @@ def _worst(parts: Any) -> str:
     return next((grade for grade in (NO, PARTLY) if grade in grades), YES)
 
 
-def _crash(settings: Any, reference: Cell, submission: Cell) -> Finding:
+def _crash(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     if not submission.error:
         return Finding(YES, "crash", "")
     shown = _shown_in_code(submission.source, reference.result)
@@ -97,7 +99,7 @@ def _shown_in_code(source: str, expected: Any) -> str:
     return "The answer stands in the code." if found else ""
 
 
-def _intact(settings: Any, reference: Cell, submission: Cell) -> Finding:
+def _intact(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     given = settings or {}
     is_alike = given.get("treat_replacement_as_update")
     if is_alike is None:
@@ -120,7 +122,7 @@ def _changes(changes: Any, is_alike: bool) -> dict[str, str]:
     }
 
 
-def _result(settings: Any, reference: Cell, submission: Cell) -> Finding:
+def _result(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     expected, found = reference.result, submission.result
     if expected is None:
         return Finding(YES, "result", "")
@@ -199,14 +201,14 @@ def _assigned(body: Any) -> list[str]:
     return []
 
 
-def _names(settings: Any, reference: Cell, submission: Cell) -> Finding:
+def _names(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     parts = tuple(
         _name(name, given, reference, submission) for name, given in (settings or {}).items()
     )
     return Finding(_worst(parts), "namespace_check", "", parts)
 
 
-def _name(name: str, given: Any, reference: Cell, submission: Cell) -> Finding:
+def _name(name: str, given: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     if name not in reference.names:
         raise ValueError(f"the reference has no variable {name!r}")
     if name not in submission.names:
@@ -215,13 +217,13 @@ def _name(name: str, given: Any, reference: Cell, submission: Cell) -> Finding:
     return _graded(given, *values, "namespace_check", f"Variable {name}: ")
 
 
-def _stream(settings: Any, reference: Cell, submission: Cell) -> Finding:
+def _stream(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     same = reference.stream == submission.stream
     why = f"It printed {submission.stream!r:.300}, not {reference.stream!r:.300}."
     return Finding(YES if same else NO, "stream", "" if same else why)
 
 
-def _model(settings: Any, reference: Cell, submission: Cell) -> Finding:
+def _model(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     name = settings["model_name"]
     inputs, labels = (reference.names[settings[key]] for key in ("inputs_name", "labels_name"))
     wanted = reference.names[name].predict(inputs)
@@ -257,7 +259,7 @@ def _is_enough(wanted: float, found: float, tolerance: float) -> bool:
     return found <= limit if tolerance > 0 else found >= limit
 
 
-def _table_test(settings: Any, reference: Cell, submission: Cell) -> Finding:
+def _table_test(settings: Any, reference: DsevalCell, submission: DsevalCell) -> Finding:
     name = settings["function_name"]
     if name not in reference.names:
         raise ValueError(f"the reference has no function {name!r}")
@@ -329,7 +331,7 @@ def _generated(code: str) -> Any:
     return space["_test_case"] if "_test_case" in space else space["_generate"]()
 
 
-VALIDATORS: dict[str, Callable[[Any, Cell, Cell], Finding]] = {
+VALIDATORS: dict[str, Callable[[Any, DsevalCell, DsevalCell], Finding]] = {
     "and": _all,
     "or": _any,
     "crash": _crash,

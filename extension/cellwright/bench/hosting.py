@@ -11,7 +11,7 @@ from typing import Any
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
 from cellwright.bench.attempt import Job
 from cellwright.bench.results import ResultFiles, summed_by
-from cellwright.bench.runner import Options, Runner, pending
+from cellwright.bench.runner import Runner, RunnerOptions, pending
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.task import (
     Ask,
@@ -51,7 +51,7 @@ def run_task(
         files = ResultFiles(root, agent, task.name)
         _warn_of_strangers(files, jobs)
         runner = Runner(
-            root, lambda job, ends: _sample(task, job, ask), Options(workers=task.concurrency)
+            root, lambda job, ends: _sample(task, job, ask), RunnerOptions(workers=task.concurrency)
         )
         runner.run(pending(root, jobs), stop)
         custom = summed_by(task, [_output(sample) for sample in files.samples()])

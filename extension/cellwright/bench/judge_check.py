@@ -1,4 +1,4 @@
-"""A model that judges by a rubric. What it says is recorded: its model, its score and why.
+"""Judgements of a sample: a model's, by a rubric, and a user's thumb.
 
 What this does not protect against: the judged text is part of the judge's prompt, and may try to
 talk it into a good score. A judge's scores are an opinion; check them against a person's thumbs.
@@ -7,17 +7,23 @@ talk it into a good score. A judge's scores are an opinion; check them against a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from cellwright.bench.scenes import CheckError, Found, JudgeReply, Scene
-from cellwright.context.envelopes import envelop
+from cellwright.bench.scenes import CheckError, CheckFinding, JudgeReply, ScoringContext
+from cellwright.context.assemble import envelop
 from cellwright.errors import LMError
-from cellwright.exports.sample import SampleCell
+from cellwright.exports.sample import SampleCell, SampleRecord, Score
 from cellwright.llm import LM, LMEvent
-from cellwright.record.messages import SystemMessage, TextPart, UserMessage
-from cellwright.record.prompts import Parameters, Prompt, Reply
+from cellwright.record.messages import (
+    Parameters,
+    Prompt,
+    Reply,
+    SystemMessage,
+    TextPart,
+    UserMessage,
+)
 from cellwright.stopping import Stop
 
 Judging = Callable[[str, Stop], JudgeReply]
@@ -75,7 +81,7 @@ def _whole(stream: Generator[LMEvent, None, Reply]) -> Reply:
             return reply
 
 
-def find_judge(check: Judge, scene: Scene) -> Found:
+def find_judge(check: Judge, scene: ScoringContext) -> CheckFinding:
     """Ask the judge.
 
     Raises:
@@ -89,7 +95,7 @@ def find_judge(check: Judge, scene: Scene) -> Found:
     by = f"judged by {reply.model}, {reply.tokens} tokens"
     reason = " ".join(str(found.get("reason", "")).split())
     explanation = f"{score:g}: {reason} ({by})"
-    return Found(float(score), explanation[:2_000], is_passed=score >= check.pass_at)
+    return CheckFinding(float(score), explanation[:2_000], is_passed=score >= check.pass_at)
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -104,7 +110,7 @@ def _read(text: str) -> dict[str, Any]:
     return found
 
 
-def _question(check: Judge, scene: Scene) -> str:
+def _question(check: Judge, scene: ScoringContext) -> str:
     work = "\n\n".join([*map(_shown, scene.cells), f"Answer: {scene.answer}"])
     parts = [
         f"The task:\n{check.question}" if check.question else "",
@@ -127,3 +133,44 @@ def _text_of(output: Any) -> str:
         return f"{output.get('ename')}: {output.get('evalue')}"
     text = output.get("text") if kind == "stream" else output.get("data", {}).get("text/plain", "")
     return "".join(text or "")
+
+
+# A person's thumb, up or down, as the score of a sample.
+
+
+THUMB = "thumb"
+
+
+@dataclass(frozen=True)
+class Thumb:
+    """A person finds it good."""
+
+    question: str = ""
+    """What the person is asked."""
+    kind: Literal["thumb"] = field(default="thumb", init=False)
+    score_name = THUMB
+
+
+def find_thumb(check: Thumb, scene: ScoringContext) -> CheckFinding:
+    """Nothing is known before somebody has looked.
+
+    Raises:
+        CheckError: Always: thumbs are given later, by ``with_thumb``.
+    """
+    asked = f" The question: {check.question}" if check.question else ""
+    raise CheckError(f"nobody has given a thumb yet.{asked}")
+
+
+def with_thumb(sample: SampleRecord, *, is_up: bool, note: str = "") -> SampleRecord:
+    """The sample with a person's thumb, in the place of an earlier one."""
+    thumb = Score(THUMB, float(is_up), passed=is_up, explanation=note)
+    others = [score for score in sample.scores if score.name != THUMB]
+    return replace(sample, scores=(*others, thumb))
+
+
+def keep_thumbs(before: Sequence[Score], now: Sequence[Score]) -> tuple[Score, ...]:
+    """New scores with the thumbs given before: no check can make them again."""
+    given = tuple(score for score in before if score.name == THUMB and score.value is not None)
+    if not given:
+        return tuple(now)
+    return (*(score for score in now if score.name != THUMB), *given)

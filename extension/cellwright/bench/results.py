@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,15 +17,126 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.appending import append_line
-from cellwright.bench.shared_values import SharedValues
 from cellwright.bench.task import SampleIndex, SampleStatus, Task, TaskOutput
+from cellwright.errors import SetupError
 from cellwright.exports.agentbench import history, line_with, stamp, stored_in, text_of_line
-from cellwright.exports.sample import SampleRecord
-from cellwright.exports.sample_messages import parse_messages
-from cellwright.exports.sample_packing import pack, unpack
+from cellwright.exports.sample import SampleRecord, name_of, pack, parse_messages, unpack
 from cellwright.record.messages import SystemMessage
 from cellwright.record.outputs import safe_json
+
+# Lines appended to a file by several threads and processes, each line whole.
+
+
+# One for all files: a line is written in far less time than it takes to make one.
+LOCK = threading.Lock()
+
+
+def append_line(path: Path, text: str) -> None:
+    """Append a line, after whatever torn line somebody who was killed has left.
+
+    Args:
+        path: The file; it and its folder come into being.
+        text: The line with its line break.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with LOCK, path.open("ab+", buffering=0) as file, _only_writer(file):
+        if _is_torn(file):
+            text = "\n" + text
+        size, left = file.seek(0, 2), memoryview(text.encode("utf-8", "replace"))
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except OSError:
+            file.truncate(size)  # a full disk may have taken a part of it
+            raise
+
+
+def _is_torn(file: Any) -> bool:
+    """Whether the last line has no end: its writer was killed."""
+    if file.seek(0, 2) == 0:
+        return False
+    file.seek(-1, 2)
+    return bool(file.read(1) != b"\n")
+
+
+@contextlib.contextmanager
+def _only_writer(file: Any) -> Iterator[None]:
+    """Keep other processes from writing meanwhile, where the system can."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: appending one line in one write has to do
+        yield
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+# What the samples of a folder share, said once: ``shared.jsonl`` beside ``runs.jsonl``.
+
+
+SHARED_FILE = "shared.jsonl"
+
+
+class SharedValues:
+    """Values by name, kept in a file; a name is the hash of its value.
+
+    Args:
+        folder: Where the file is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / SHARED_FILE
+        self._lock = threading.Lock()
+        self._values: dict[str, Any] | None = None
+
+    def keep(self, value: Any) -> str:
+        """Keep a value; its name. It is in the file when this returns."""
+        name = name_of(value)
+        with self._lock:
+            values = self._read()
+            if name not in values:
+                line = json.dumps({"id": name, "value": value}, ensure_ascii=False)
+                append_line(self._path, line + "\n")
+                values[name] = value
+        return name
+
+    def take(self, name: str) -> Any:
+        """The value of a name.
+
+        Raises:
+            SetupError: It is not in the file.
+        """
+        with self._lock:
+            if name not in self._read():
+                self._values = None  # another process may have added it
+            if name not in self._read():
+                raise SetupError(
+                    f"{str(self._path)!r} does not have {name!r}, which a sample names.",
+                    hint="Keep the files of a results folder together.",
+                )
+            return self._read()[name]
+
+    def _read(self) -> dict[str, Any]:
+        if self._values is None or (self._values and not self._path.exists()):
+            self._values = {}
+            if self._path.exists():
+                with self._path.open("rb") as file:
+                    self._values = values_in(file)
+        return self._values
+
+
+def values_in(file: Iterable[bytes]) -> dict[str, Any]:
+    """The values of a file's lines, by name; a torn line is left out."""
+    found = {}
+    for text in file:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            line = json.loads(text)
+            found[str(line["id"])] = line["value"]
+    return found
+
 
 KNOWN = frozenset(status.value for status in SampleStatus) - {"cancelled"}
 UNSAFE = re.compile(r"[^A-Za-z0-9._@+=-]+")
@@ -193,3 +305,17 @@ def _known(line: Mapping[str, Any]) -> dict[str, Any]:
     """Of a line what is summed up; the rest is let go of at once, it may be large."""
     output = line.get("output") or {}
     return {"status": output.get("status"), "history": [None] * len(output.get("history") or ())}
+
+
+# The JSON Schema of ``cellwright.sample/1``.
+
+
+def sample_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a sample's record."""
+    from pydantic import TypeAdapter
+
+    adapter: TypeAdapter[Any] = TypeAdapter(SampleRecord)
+    schema: dict[str, Any] = adapter.json_schema(mode="serialization")
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "cellwright.sample/1"
+    return schema

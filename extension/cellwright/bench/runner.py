@@ -21,7 +21,7 @@ END_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Options:
+class RunnerOptions:
     """How a benchmark is run."""
 
     workers: int = 2
@@ -38,7 +38,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Progress:
+class BenchProgress:
     """How far a benchmark is."""
 
     total: int
@@ -102,7 +102,7 @@ class _State:
     """What the workers share, under one lock."""
 
     waiting: _Queue
-    progress: Progress
+    progress: BenchProgress
     broken: BaseException | None = None
     unwritten: int = 0
     """Samples that ended and could not be written down."""
@@ -123,18 +123,18 @@ class Runner:
         self,
         root: Path,
         attempt: Attempt,
-        options: Options | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
+        options: RunnerOptions | None = None,
+        on_progress: Callable[[BenchProgress], None] | None = None,
     ) -> None:
         self._root = root
         self._attempt = attempt
-        self._options = options or Options()
+        self._options = options or RunnerOptions()
         self._on_progress = on_progress or (lambda progress: None)
         self._changed = threading.Condition()
         self._files: dict[tuple[str, str], ResultFiles] = {}
         self._started = self._told_at = 0.0
 
-    def run(self, jobs: Iterable[Job], stop: Stop | None = None) -> Progress:
+    def run(self, jobs: Iterable[Job], stop: Stop | None = None) -> BenchProgress:
         """Run all jobs; how far it came.
 
         Raises:
@@ -145,7 +145,7 @@ class Runner:
         stop = stop or Stop()
         self._started = self._told_at = time.monotonic()
         queue = _Queue(jobs)
-        state = _State(queue, Progress(queue.total))
+        state = _State(queue, BenchProgress(queue.total))
         count = min(self._options.workers, queue.total)
         threads = [
             threading.Thread(target=self._work, args=(state, stop), daemon=True)
@@ -206,7 +206,7 @@ class Runner:
                 self._changed.wait(LOOK_SECONDS)
         return None
 
-    def _is_spent(self, progress: Progress) -> bool:
+    def _is_spent(self, progress: BenchProgress) -> bool:
         limit = self._options.cost_limit_dollars
         return limit is not None and progress.cost_dollars >= limit
 
@@ -262,7 +262,7 @@ class Runner:
         self._told_at = time.monotonic()
         self._on_progress(state.progress)
 
-    def _advanced(self, state: _State, ended: SampleRecord | Failure) -> Progress:
+    def _advanced(self, state: _State, ended: SampleRecord | Failure) -> BenchProgress:
         old = replace(
             state.progress,
             seconds=time.monotonic() - self._started,

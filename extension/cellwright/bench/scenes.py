@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
 from cellwright.exports.sample import SampleCell
@@ -28,7 +30,7 @@ class CellFailedError(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckFinding:
     """What a check found."""
 
     value: float
@@ -52,7 +54,7 @@ class JudgeReply:
     tokens: int = 0
 
 
-class Scene(Protocol):
+class ScoringContext(Protocol):
     """A sample after its run, with the kernel it ran in."""
 
     @property
@@ -78,7 +80,7 @@ class Scene(Protocol):
         """
         ...
 
-    def anew(self, *, with_cells: bool) -> AbstractContextManager[Scene]:
+    def anew(self, *, with_cells: bool) -> AbstractContextManager[ScoringContext]:
         """The same in a fresh kernel: the setup, then the run's cells in order.
 
         Raises:
@@ -95,13 +97,13 @@ class Scene(Protocol):
         ...
 
 
-def found_wrong(wrong: str) -> Found:
+def found_wrong(wrong: str) -> CheckFinding:
     """What is wrong, in words; nothing where there are none."""
-    return Found(0.0 if wrong else 1.0, wrong)
+    return CheckFinding(0.0 if wrong else 1.0, wrong)
 
 
 def asked(
-    scene: Scene,
+    scene: ScoringContext,
     program: str,
     arguments: Mapping[str, Any],
     timeout_seconds: float = 60.0,
@@ -130,3 +132,25 @@ def printed(cells: tuple[SampleCell, ...], names: tuple[str, ...] = STDOUT) -> s
     outputs = [output for cell in cells for output in cell.outputs]
     streams = [o for o in outputs if o.get("output_type") == "stream" and o["name"] in names]
     return "".join("".join(output["text"]) for output in streams)
+
+
+# Modules of ours as one program for a kernel that may have another Python and no cellwright.
+
+
+FUTURE = "from __future__ import annotations\n"
+DROPPED = ("from __future__ ", "from cellwright.")
+
+
+def program_of(*modules: ModuleType) -> str:
+    """The modules' sources, one after the other.
+
+    Args:
+        modules: Those that others import first. What they import of each other stands on one line
+            and is not renamed; it is left out here, where all have one namespace.
+    """
+    return FUTURE + "\n".join(_lines(module) for module in modules)
+
+
+def _lines(module: ModuleType) -> str:
+    lines = inspect.getsource(module).splitlines()
+    return "\n".join(line for line in lines if not line.startswith(DROPPED))

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.bench.reducers import reduce_epochs
 from cellwright.bench.results import ResultFiles, read_lines
 from cellwright.bench.statistics import (
     Comparison,
@@ -16,6 +15,7 @@ from cellwright.bench.statistics import (
     compare_paired,
     estimate,
     mean,
+    reduce_epochs,
 )
 from cellwright.exports.sample import SampleRecord
 from cellwright.record.values import to_dict
@@ -41,7 +41,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Summary:
+class SuiteSummary:
     """One agent at one suite."""
 
     agent: str
@@ -92,7 +92,7 @@ def outcome_of(record: SampleRecord) -> Outcome:
     )
 
 
-def summary_of(files: ResultFiles, agent: str, suite: str) -> Summary:
+def summary_of(files: ResultFiles, agent: str, suite: str) -> SuiteSummary:
     """What one agent came to at one suite, from its files."""
     words = Counter(str(line.get("error")) for line in _open_failures(files))
     return summarise(outcomes(files), agent, suite, dict(words))
@@ -123,12 +123,12 @@ def _key(line: dict[str, Any], full: dict[str, Any]) -> tuple[str, int]:
 
 def summarise(
     found: list[Outcome], agent: str, suite: str, failures: dict[str, int] | None = None
-) -> Summary:
+) -> SuiteSummary:
     """What samples came to."""
     groups = sorted({outcome.group for outcome in found if outcome.group})
     costs = [outcome.cost_dollars for outcome in found if outcome.cost_dollars is not None]
     lost = [f"{o.index}: {o.why or o.status}" for o in found if not o.passed]
-    return Summary(
+    return SuiteSummary(
         agent=agent,
         suite=suite,
         passed=sum(outcome.passed for outcome in found),

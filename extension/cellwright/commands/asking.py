@@ -1,8 +1,10 @@
-"""``cellwright run``: ask the agent; its code runs in a fresh kernel."""
+"""``cellwright run``: ask the agent, after a notebook's own cells where one is given."""
 
 from __future__ import annotations
 
 import contextlib
+import queue
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,36 +12,139 @@ from typing import Any
 
 from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.commands import Invocation
-from cellwright.commands.endings import report
 from cellwright.commands.notebook_files import (
     NotebookFile,
     check_target,
     new_notebook,
     read_notebook,
 )
-from cellwright.commands.notebook_running import run_cells
 from cellwright.commands.records import EndedRun, check_record_file, end_run, open_store
+from cellwright.commands.terminal import Console
 from cellwright.commands.workplace import (
     KernelChoice,
     checked_mode_here,
     follow,
     make_place,
     open_kernel,
+    output_lines,
+    report,
 )
 from cellwright.context.assemble import time_sent
-from cellwright.errors import SetupError
-from cellwright.record.events import CellAdded
-from cellwright.record.prompts import Parameters
+from cellwright.errors import KernelDiedError, SetupError
+from cellwright.kernels.fresh import FreshKernel
+from cellwright.record.cells import Cell, Execution
+from cellwright.record.events import CellAdded, CellFinished, CellOutput, CellStarted
+from cellwright.record.messages import Parameters
+from cellwright.record.outputs import ErrorOutput, from_kernel_message
 from cellwright.record.run_record import RunRecord
 from cellwright.record.usage import price_for
-from cellwright.session.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.session.assistant_choice import (
+    AssistantWish,
+    Chosen,
+    choose_assistant,
+    with_assistant,
+)
 from cellwright.session.conversation import Conversation
-from cellwright.session.model_choice import ModelChoice, Window, choose_model, unseen_pictures
 from cellwright.session.questions import Question
-from cellwright.session.services import Service, open_service
+from cellwright.session.services import (
+    ModelChoice,
+    RequestWindow,
+    Service,
+    choose_model,
+    open_service,
+    unseen_pictures,
+)
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.text.safe_markdown import safe_markdown
+
+# A notebook's own cells, run as its person would run them: in order, up to the first that fails.
+#
+# They go over a connection of their own, so that the kernel's history holds them as the person's:
+# a run that follows knows what was executed and what failed last.
+
+
+READY_SECONDS = 60
+LOOK_SECONDS = 0.5
+
+
+def run_cells(kernel: FreshKernel, notebook: NotebookFile, console: Console) -> None:
+    """Run the code cells; what they show goes into the notebook.
+
+    Raises:
+        KernelDiedError: The kernel ended meanwhile.
+    """
+    cells = [cell for cell in notebook.memory.cells() if cell.cell_type == "code"]
+    client = kernel.process.client()
+    client.start_channels(hb=False)
+    try:
+        client.wait_for_ready(timeout=READY_SECONDS)
+        for number, cell in enumerate(cells, start=1):
+            if not cell.source.strip():
+                continue
+            console.note(f"Running code cell {number} of {len(cells)} of the notebook …")
+            error = _RunningNotebook(kernel, client, notebook, cell).to_its_end()
+            if error is not None:
+                console.complain(
+                    f"cellwright: code cell {number} of {len(cells)} failed; those after it were "
+                    "not run."
+                )
+                for line in output_lines((error,)):
+                    console.note(line)
+                return
+    finally:
+        client.stop_channels()
+
+
+class _RunningNotebook:
+    """One cell while it runs."""
+
+    def __init__(
+        self, kernel: FreshKernel, client: Any, notebook: NotebookFile, cell: Cell
+    ) -> None:
+        self._kernel = kernel
+        self._client = client
+        self._notebook = notebook
+        self._cell = cell
+        self._error: ErrorOutput | None = None
+        self._count: int | None = None
+
+    def to_its_end(self) -> ErrorOutput | None:
+        memory, started = self._notebook.memory, time.monotonic()
+        memory.apply(CellStarted(self._cell.id))
+        request = self._client.execute(self._cell.source, allow_stdin=False)
+        while not self._is_last(self._next_message(), request):
+            pass
+        seconds = time.monotonic() - started
+        execution = Execution(
+            "ok" if self._error is None else "error", seconds, self._error, self._count
+        )
+        memory.apply(CellFinished(self._cell.id, execution))
+        return self._error
+
+    def _next_message(self) -> dict[str, Any]:
+        while True:
+            try:
+                message: dict[str, Any] = self._client.get_iopub_msg(timeout=LOOK_SECONDS)
+                return message
+            except queue.Empty:
+                if not self._kernel.is_alive():
+                    raise KernelDiedError(
+                        f"The kernel ended while it ran cell {self._cell.id!r} of the notebook.",
+                        hint="Look at that cell, or leave out --run-notebook.",
+                    ) from None
+
+    def _is_last(self, message: dict[str, Any], request: str) -> bool:
+        if message["parent_header"].get("msg_id") != request:
+            return False
+        kind, content = message["msg_type"], message["content"]
+        if kind == "execute_input":
+            self._count = content.get("execution_count")
+        output = from_kernel_message(kind, content)
+        if output is not None:
+            self._notebook.memory.apply(CellOutput(self._cell.id, output))
+            self._error = output if isinstance(output, ErrorOutput) else self._error
+        return bool(kind == "status" and content["execution_state"] == "idle")
 
 
 def run(invocation: Invocation) -> int:
@@ -122,12 +227,12 @@ def _prompt(invocation: Invocation) -> str:
 def _chosen(invocation: Invocation, prompt: str, folder: Path) -> Chosen:
     """Who answers: an ``@name`` at the start of the prompt, the option, the project's."""
     listed = list_assistants(project_folders(folder), invocation.settings.home)
-    return choose_assistant(Wish(prompt, invocation.options.assistant), listed)
+    return choose_assistant(AssistantWish(prompt, invocation.options.assistant), listed)
 
 
 def _model(invocation: Invocation, chosen: Chosen, files: tuple[str, ...]) -> ModelChoice:
     wanted = invocation.options.model or chosen.assistant.model
-    return choose_model(wanted, invocation.settings, Window.of(chosen.prompt, files))
+    return choose_model(wanted, invocation.settings, RequestWindow.of(chosen.prompt, files))
 
 
 def _notice(service: Service, model: ModelChoice, files: tuple[str, ...]) -> str:

@@ -1,43 +1,324 @@
-"""``cellwright bench run`` and ``resume``: samples on threads here, or on a cluster."""
+"""``cellwright bench run`` and ``resume``: plan, samples here or on a cluster, and results."""
 
 from __future__ import annotations
 
+import argparse
+import atexit
 import contextlib
+import json
 import os
+import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from cellwright.bench.agents import Agent, model_agent, open_agent
-from cellwright.bench.attempt import Job, Laboratory, attempt
-from cellwright.bench.dask_cluster import Cluster
-from cellwright.bench.executors import Equipment, equipped
+from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, SessionMemory, attempt
+from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
+from cellwright.bench.executors import Cluster, Equipment, Parcel, equipped, unpacked
 from cellwright.bench.judge_check import Judging, judge_with
-from cellwright.bench.rates import Paces, Rates
+from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
 from cellwright.bench.results import ResultFiles, folder_name
-from cellwright.bench.runner import Attempt, Options, Progress, Runner, pending
-from cellwright.bench.session_memory import SessionMemory
+from cellwright.bench.runner import Attempt, BenchProgress, Runner, RunnerOptions, pending
 from cellwright.bench.suites import Suite
-from cellwright.bench.summary import outcomes
-from cellwright.commands import NOT_COMPLETED, Invocation
-from cellwright.commands.bench_plan import (
-    CONFIG,
-    Plan,
-    chosen_suite,
-    plan_of,
-    read_plan,
-    write_plan,
-)
-from cellwright.commands.bench_results import report
-from cellwright.commands.bench_worker import GATEWAY_TOKEN, run_parcel
-from cellwright.commands.interrupts import stopping
+from cellwright.bench.suites.opening import PUBLIC, open_suite
+from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
+from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.records import make_redactor
-from cellwright.errors import RunCancelled, SetupError
+from cellwright.commands.terminal import cut, one_line, stopping, table
+from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.kernels.gateway import Gateway
-from cellwright.record.prompts import Parameters
+from cellwright.kernels.provisioner import MODULES
+from cellwright.record.messages import Parameters
+from cellwright.record.values import from_dict, to_dict
 from cellwright.session.services import Service, open_service
+from cellwright.settings import from_env
 from cellwright.stopping import Stop
+
+# What a benchmark runs, written down beside its results, so that it can be gone on with.
+
+
+CONFIG = "config.yaml"
+
+
+@dataclass(frozen=True)
+class BenchPlan:
+    """What is run."""
+
+    suite: str
+    data: str = ""
+    agents: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    epochs: int = 1
+    limit: int = 0
+    """0: all samples."""
+    only: tuple[str, ...] = ()
+    """Indices; empty: all."""
+    python: str = ""
+    """Interpreter of the kernels; empty: ours."""
+    kernels: str = "fork"
+    """``fork`` or ``fresh``."""
+    warm: tuple[str, ...] = ()
+    """Modules that forked kernels have imported; empty: the usual ones."""
+    gateway_url: str = ""
+    """Where the kernels run; empty: here."""
+    gateway_kernel: str = ""
+    environment_names: tuple[str, ...] = ()
+    """Variables that the kernels are given beside those that all of them are; never values."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """In place of the samples' own, by the names of ``settings.Limits``."""
+    judge: str = ""
+    """The model that checks ask; empty: none."""
+
+    @property
+    def kernel_choice(self) -> InterpreterChoice:
+        """Which kernels the samples run in, where they run here."""
+        return InterpreterChoice(self.python, self.kernels == "fork", self.warm or MODULES)
+
+
+def plan_of(options: argparse.Namespace) -> BenchPlan:
+    """The plan that the options of ``bench run`` mean."""
+    return BenchPlan(
+        suite=options.suite if options.suite in PUBLIC else _absolute(options.suite),
+        data=_absolute(options.data),
+        agents=tuple(_absolute_agent(name) for name in options.agent),
+        models=tuple(options.model),
+        epochs=options.epochs,
+        limit=options.limit or 0,
+        only=tuple(options.only),
+        python=absolute_interpreter(options.python or ""),
+        kernels=options.kernels,
+        warm=tuple(options.warm),
+        gateway_url=options.gateway_url or "",
+        gateway_kernel=options.gateway_kernel or "",
+        environment_names=tuple(options.env),
+        limits=_limits(options),
+        judge=options.judge or "",
+    )
+
+
+def write_plan(root: Path, plan: BenchPlan) -> None:
+    """Write it into the folder of the results."""
+    root.mkdir(parents=True, exist_ok=True)
+    # JSON is YAML as well.
+    (root / CONFIG).write_text(json.dumps(to_dict(plan), indent=2) + "\n", encoding="utf-8")
+
+
+def read_plan(root: Path) -> BenchPlan:
+    """The plan of a benchmark.
+
+    Raises:
+        SetupError: The folder is none of a benchmark.
+    """
+    try:
+        plan: BenchPlan = from_dict(
+            BenchPlan, json.loads((root / CONFIG).read_text(encoding="utf-8"))
+        )
+    except (OSError, ValueError) as error:
+        raise SetupError(
+            f"{str(root)!r} is no folder of a benchmark: {error}.",
+            hint="Name the folder that `cellwright bench run` wrote.",
+        ) from error
+    return plan
+
+
+def chosen_suite(plan: BenchPlan) -> Suite:
+    """The samples of the plan.
+
+    Raises:
+        SetupError: There is no such suite or sample.
+    """
+    suite = open_suite(plan.suite, Path(plan.data) if plan.data else None)
+    items = suite.items
+    if plan.only:
+        items = tuple(item for item in items if str(item.index) in plan.only)
+        missing = set(plan.only) - {str(item.index) for item in items}
+        if missing:
+            raise SetupError(
+                f"The suite {suite.name!r} has no sample {sorted(missing)[0]!r}.",
+                hint=f"It has {len(suite.items)}, such as {suite.items[0].index!r}.",
+            )
+    chosen = items[: plan.limit] if plan.limit else items
+    if plan.limits:
+        chosen = tuple(
+            replace(item, limits=replace(item.limits, **plan.limits))  # type: ignore[arg-type]
+            for item in chosen
+        )
+    return replace(suite, items=chosen)
+
+
+def _limits(options: argparse.Namespace) -> dict[str, float]:
+    given = {
+        "step_limit": options.max_steps,
+        "cell_limit": options.max_cells,
+        "token_limit": options.max_tokens,
+        "cost_limit_dollars": options.budget,
+        "wall_seconds": options.max_seconds,
+        "output_limit_bytes": options.max_output,
+        "memory_limit_bytes": options.max_memory,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _absolute(name: str | None) -> str:
+    """A file or folder as it is found from anywhere; another name as it is."""
+    return str(Path(name).resolve()) if name and Path(name).exists() else name or ""
+
+
+def _absolute_agent(name: str) -> str:
+    kind, colon, file = name.partition(":")
+    return f"{kind}:{_absolute(file)}" if colon else name
+
+
+# One sample on a worker of a cluster, with the worker's own settings, service and key.
+
+
+GATEWAY_TOKEN = "CELLWRIGHT_GATEWAY_TOKEN"
+Key = tuple[Equipment, tuple[tuple[str, str], ...]]
+
+
+def run_parcel(parcel: Parcel, equipment: Equipment) -> Mapping[str, Any]:
+    """Run a sample; ``dask_cluster.Work``."""
+    try:
+        laboratory = workshop.laboratory(equipment, parcel.environ)
+        if parcel.judge:
+            judge = workshop.judge(parcel.judge, parcel.shared)
+            laboratory = replace(laboratory, rooms=replace(laboratory.rooms, judge=judge))
+        known = parcel.replies is not None
+        agent = None if known else workshop.agent(parcel.model, parcel.shared)
+        with unpacked(parcel, agent) as job:
+            return {"sample": attempt(job, laboratory, Stop()).to_dict()}
+    except InfrastructureError as error:
+        return {"failure": error.word, "text": str(error), "retryable": error.retryable}
+    except CellwrightError as error:
+        return {"failure": "START_FAILED", "text": str(error), "retryable": False}
+
+
+class Workshop:
+    """What all samples of a worker's process share."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept = contextlib.ExitStack()
+        self._laboratories: dict[Key, Laboratory] = {}
+        self._services: dict[str, Service] = {}
+        self._paces = Paces()
+
+    def laboratory(self, equipment: Equipment, environ: Mapping[str, str]) -> Laboratory:
+        """The kernels that were chosen, warmed once."""
+        if equipment.gateway is not None:
+            token = os.environ.get(GATEWAY_TOKEN, "")
+            equipment = replace(equipment, gateway=replace(equipment.gateway, token=token))
+        key = (equipment, tuple(sorted(environ.items())))
+        with self._lock:
+            if key not in self._laboratories:
+                self._end_with_the_process()
+                rooms, _ = self._kept.enter_context(equipped(equipment, environ))
+                settings = from_env()
+                self._laboratories[key] = Laboratory(
+                    rooms, make_redactor(settings), settings.prices
+                )
+            return self._laboratories[key]
+
+    def agent(self, model: str, shared: SharedRates | None) -> Agent:
+        """A model as the settings here reach it."""
+        service = self._service(model)
+        return model_agent(self._paced(service, shared), service.model, service.base_url)
+
+    def judge(self, model: str, shared: SharedRates | None) -> Judging:
+        """The model that checks ask, as the settings here reach it."""
+        service = self._service(model)
+        return judge_with(self._paced(service, shared), Parameters(service.model))
+
+    def _service(self, model: str) -> Service:
+        with self._lock:
+            if model not in self._services:
+                self._end_with_the_process()
+                self._services[model] = service = open_service(from_env(), model)
+                self._kept.callback(service.close)
+            return self._services[model]
+
+    def _paced(self, service: Service, shared: SharedRates | None) -> PacedLM:
+        if shared is not None:
+            return PacedLM(service.lm, ClusterPace(shared, service.model))
+        return self._paces.paced(service.lm, service.model)
+
+    def _end_with_the_process(self) -> None:
+        if not self._laboratories and not self._services:
+            atexit.register(self._kept.close)
+
+
+workshop = Workshop()
+
+
+# What a benchmark came to: summed up, written down and shown.
+
+
+HEADERS = ["agent", "<passed>", "<of>", "<share>", "95 %", "not run", "statuses"]
+SHOWN = 3
+LINE_CHARACTERS = 160
+
+
+def report(invocation: Invocation, root: Path, suite: str, agents: list[str]) -> int:
+    """Sum up the results of agents at a suite; the exit code."""
+    summaries = []
+    for agent in agents:
+        files = ResultFiles(root, agent, suite)
+        summary = summary_of(files, agent, suite)
+        files.sum_up(summary.document())
+        summaries.append(summary)
+        _tell(invocation, summary, files)
+    rows = [_row(summary) for summary in summaries]
+    invocation.console.result(_document(summaries, root), table(HEADERS, rows))
+    return NOT_COMPLETED if any(summary.failures for summary in summaries) else COMPLETED
+
+
+def _tell(invocation: Invocation, summary: SuiteSummary, files: ResultFiles) -> None:
+    """The first samples that did not pass, or could not be run, with why."""
+    lost, failed = summary.not_passed, not_run(files)
+    for word, lines, path in (("not passed", lost, files.runs), ("not run", failed, files.errors)):
+        count = summary.total - summary.passed if lines is lost else len(lines)
+        if lines:
+            invocation.console.note(f"\n{summary.agent}: {count} {word}, all in {path}")
+        for line in lines[:SHOWN]:
+            invocation.console.note(f"  {cut(one_line(line), LINE_CHARACTERS)}")
+
+
+def _document(summaries: list[SuiteSummary], root: Path) -> dict[str, Any]:
+    statuses: dict[str, int] = {}
+    groups: dict[str, dict[str, int]] = {}
+    for summary in summaries:
+        for status, count in summary.by_status.items():
+            statuses[status] = statuses.get(status, 0) + count
+        for name, counts in summary.by_group.items():
+            group = groups.setdefault(name, {"passed": 0, "total": 0})
+            group["passed"] += counts["passed"]
+            group["total"] += counts["total"]
+    return {
+        "passed": sum(summary.passed for summary in summaries),
+        "total": sum(summary.total for summary in summaries),
+        "by_status": statuses,
+        "by_group": groups,
+        "failures": sum(sum(summary.failures.values()) for summary in summaries),
+        "agents": [summary.document() for summary in summaries],
+        "folder": str(root),
+    }
+
+
+def _row(summary: SuiteSummary) -> list[str]:
+    share, statuses = summary.share, summary.by_status.items()
+    return [
+        summary.agent,
+        str(summary.passed),
+        str(summary.total),
+        f"{share.value:.1%}",
+        f"{share.low:.1%} to {share.high:.1%}",
+        ", ".join(f"{count} {word}" for word, count in summary.failures.items()) or "0",
+        ", ".join(f"{count} {status}" for status, count in statuses),
+    ]
+
 
 NOTE_SECONDS = 2.0
 LOCAL_WORKERS = 2
@@ -65,7 +346,7 @@ def resume(invocation: Invocation) -> int:
 
 @contextlib.contextmanager
 def open_laboratory(
-    invocation: Invocation, plan: Plan, suite: Suite, root: Path, paces: Paces | None = None
+    invocation: Invocation, plan: BenchPlan, suite: Suite, root: Path, paces: Paces | None = None
 ) -> Iterator[Laboratory]:
     """What samples of a suite run in, here; ``root`` is the folder of the results."""
     settings = invocation.settings
@@ -82,7 +363,7 @@ def open_laboratory(
 
 
 @contextlib.contextmanager
-def _judging(invocation: Invocation, plan: Plan, paces: Paces) -> Iterator[Judging | None]:
+def _judging(invocation: Invocation, plan: BenchPlan, paces: Paces) -> Iterator[Judging | None]:
     """The model that checks ask, where one is named."""
     if not plan.judge:
         yield None
@@ -100,7 +381,7 @@ def _remembered(root: Path, suite: Suite) -> SessionMemory:
     return memory
 
 
-def _equipment(plan: Plan, token: str = "") -> Equipment:
+def _equipment(plan: BenchPlan, token: str = "") -> Equipment:
     gateway = None
     if plan.gateway_url:
         gateway = Gateway(plan.gateway_url, plan.gateway_kernel, token)
@@ -122,7 +403,7 @@ class _Executor:
 
 @contextlib.contextmanager
 def _executor(
-    invocation: Invocation, plan: Plan, suite: Suite, root: Path, paces: Paces
+    invocation: Invocation, plan: BenchPlan, suite: Suite, root: Path, paces: Paces
 ) -> Iterator[_Executor]:
     options = invocation.options
     if options.executor == "dask" and suite.is_in_order:
@@ -146,7 +427,7 @@ def _executor(
         )
 
 
-def _carry_out(invocation: Invocation, plan: Plan, root: Path, suite: Suite) -> int:
+def _carry_out(invocation: Invocation, plan: BenchPlan, root: Path, suite: Suite) -> int:
     options, stop, paces = invocation.options, Stop(), Paces(_rates(invocation))
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(_executor(invocation, plan, suite, root, paces))
@@ -158,7 +439,7 @@ def _carry_out(invocation: Invocation, plan: Plan, root: Path, suite: Suite) -> 
         invocation.console.note(f"{len(left)} of {count} samples to run · {root}")
         spent = _spent(root, suite, agents) if options.total_budget else 0.0
         budget = None if options.total_budget is None else options.total_budget - spent
-        wanted = Options(executor.workers, options.retries, cost_limit_dollars=budget)
+        wanted = RunnerOptions(executor.workers, options.retries, cost_limit_dollars=budget)
         runner = Runner(root, executor.attempt, wanted, Shower(invocation))
         with _told_how_to_go_on(invocation, root), stopping(stop):
             ended = runner.run(left, stop)
@@ -186,7 +467,7 @@ def _spent(root: Path, suite: Suite, agents: list[Agent]) -> float:
     return sum(outcome.cost_dollars or 0.0 for some in found for outcome in some)
 
 
-def _jobs(plan: Plan, suite: Suite, agents: list[Agent]) -> Iterator[Job]:
+def _jobs(plan: BenchPlan, suite: Suite, agents: list[Agent]) -> Iterator[Job]:
     for epoch in range(1, plan.epochs + 1):
         for item in suite.items:
             for agent in agents:
@@ -211,7 +492,7 @@ class Shower:
         self._console = invocation.console
         self._shown_at = 0.0
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: BenchProgress) -> None:
         ended = progress.done + progress.failures
         now = time.monotonic()
         if ended < progress.total and now - self._shown_at < NOTE_SECONDS:
@@ -227,7 +508,7 @@ class Shower:
 
 
 @contextlib.contextmanager
-def _agents(invocation: Invocation, plan: Plan, paces: Paces) -> Iterator[list[Agent]]:
+def _agents(invocation: Invocation, plan: BenchPlan, paces: Paces) -> Iterator[list[Agent]]:
     services: list[Service] = []
     try:
         agents = [open_agent(name) for name in dict.fromkeys(plan.agents)]

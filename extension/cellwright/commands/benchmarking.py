@@ -1,30 +1,41 @@
-"""``cellwright bench``: suites run, gone on with, scored again and compared."""
+"""``cellwright bench``: results compared, scored again, exported and given a thumb."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cellwright.bench.attempt import Laboratory, rescored
-from cellwright.bench.custom_checks import load_check, scored_by
+from cellwright.bench.checks import load_check, scored_by
 from cellwright.bench.environments import SetupFailedError
+from cellwright.bench.judge_check import with_thumb
 from cellwright.bench.results import ResultFiles, folder_name, samples_in
-from cellwright.bench.runner import Progress
+from cellwright.bench.runner import BenchProgress
 from cellwright.bench.suites import Suite
-from cellwright.bench.summary import compared, outcomes
+from cellwright.bench.summary import compared, outcomes, summary_of
 from cellwright.commands import COMPLETED, Invocation
-from cellwright.commands.bench_plan import chosen_suite, read_plan
-from cellwright.commands.bench_results import report
-from cellwright.commands.bench_running import Shower, open_laboratory, resume, run
+from cellwright.commands.bench_running import (
+    Shower,
+    chosen_suite,
+    open_laboratory,
+    read_plan,
+    report,
+    resume,
+    run,
+)
+from cellwright.commands.records import make_redactor
 from cellwright.errors import KernelError, SetupError
+from cellwright.exports.formats import export_samples
 from cellwright.exports.sample import SampleRecord
 from cellwright.stopping import Stop
+from cellwright.text.redaction import Redactor
 
 Again = Callable[[SampleRecord], SampleRecord]
 """A sample with new scores."""
@@ -84,7 +95,7 @@ def _rewrite(invocation: Invocation, files: ResultFiles, again: Again) -> None:
 
     def rewritten() -> Iterator[SampleRecord]:
         started = time.monotonic()
-        progress = Progress(total)
+        progress = BenchProgress(total)
         for sample in files.samples():
             scored = again(sample)
             yield scored
@@ -174,4 +185,98 @@ def _files_at(path: Path) -> ResultFiles:
     raise SetupError(f"There are {len(found)} results in {str(path)!r}.", hint=f"Name one: {named}")
 
 
-COMMANDS = {"run": run, "resume": resume, "rescore": rescore, "compare": compare}
+# ``cellwright bench export``: the samples of a benchmark in another format.
+
+
+NOTEBOOKS = "notebooks"
+
+
+def export_bench_samples(invocation: Invocation) -> int:
+    """Write all samples of a folder."""
+    options = invocation.options
+    folder = Path(options.folder)
+    redactor = make_redactor(invocation.settings)
+    groups = {
+        _place(runs, folder): functools.partial(_samples, runs, redactor, passed=options.passed)
+        for runs in sorted(folder.glob("**/runs.jsonl"))
+    }
+    if not groups:
+        raise SetupError(
+            f"There are no results in {str(folder)!r}.",
+            hint="Name the folder that `cellwright bench run` wrote.",
+        )
+    name = "ipynb" if options.to == NOTEBOOKS else options.to
+    target = Path(options.output or f"{str(folder.resolve())}-{options.to}").expanduser()
+    written = [str(path) for path in export_samples(name, groups, target)]
+    document = {"format": options.to, "path": str(target), "files": written}
+    invocation.console.result(document, "\n".join(written))
+    return COMPLETED
+
+
+def _place(runs: Path, folder: Path) -> str:
+    """``AGENT/TASK``, with what is before it where the folder holds several benchmarks."""
+    parts = runs.parent.relative_to(folder).parts
+    return "/".join(parts if len(parts) >= 2 else runs.resolve().parts[-3:-1])
+
+
+def _samples(runs: Path, redactor: Redactor, *, passed: bool) -> Iterator[SampleRecord]:
+    for sample in samples_in(runs):
+        if sample.passed or not passed:
+            yield redactor.event(sample)
+
+
+# ``cellwright bench thumb``: what a person thinks of a sample, kept as a score.
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A sample and the file it is in."""
+
+    sample: SampleRecord
+    runs: Path
+
+
+def give_thumb(invocation: Invocation) -> int:
+    """Give a sample a thumb, up or down."""
+    options = invocation.options
+    place = _only(list(_found(Path(options.folder), options.sample, options.epoch)), options.sample)
+    sample = with_thumb(place.sample, is_up=options.thumb == "up", note=options.note or "")
+    root, agent, task = place.runs.parents[2], *place.runs.parts[-3:-1]
+    files = ResultFiles(root, agent, task)
+    files.add(sample)  # of a sample that is there twice the last counts
+    files.sum_up(summary_of(files, sample.agent, task).document())
+    document = {"id": sample.id, "agent": sample.agent, "passed": sample.passed}
+    said = "passes" if sample.passed else "does not pass"
+    invocation.console.result(document, f"{sample.id} of {sample.agent} {said}.")
+    return COMPLETED
+
+
+def _found(folder: Path, name: str, epoch: int) -> Iterator[_Place]:
+    for runs in sorted(folder.resolve().glob("**/runs.jsonl")):
+        for sample in samples_in(runs):
+            if str(sample.task.index) == name and sample.task.epoch == epoch:
+                yield _Place(sample, runs)
+
+
+def _only(places: list[_Place], name: str) -> _Place:
+    if len(places) == 1:
+        return places[0]
+    if not places:
+        raise SetupError(
+            f"There is no sample {name!r} there.",
+            hint="Name the folder that `cellwright bench run` wrote, and the sample's id.",
+        )
+    agents = ", ".join(sorted({place.runs.parent.parent.name for place in places}))
+    raise SetupError(
+        f"The sample {name!r} is there {len(places)} times ({agents}).", hint="Name FOLDER/AGENT."
+    )
+
+
+COMMANDS = {
+    "run": run,
+    "resume": resume,
+    "rescore": rescore,
+    "compare": compare,
+    "thumb": give_thumb,
+    "export": export_bench_samples,
+}

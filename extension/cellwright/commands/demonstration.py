@@ -5,46 +5,167 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
-from cellwright.commands.demonstration_notebook import (
-    MAIN_PROMPT,
-    NOTEBOOK,
-    Executed,
-    check_extras,
-    execute,
-    set_up,
+from cellwright.commands.notebook_files import (
+    new_notebook,
+    notebook_node,
+    notebook_text,
+    write_text,
 )
-from cellwright.commands.endings import run_document
-from cellwright.commands.interrupts import stopping
-from cellwright.commands.notebook_files import new_notebook, write_text
 from cellwright.commands.records import make_redactor, open_store
-from cellwright.commands.terminal import table
-from cellwright.commands.workplace import KernelChoice, make_place, open_kernel
+from cellwright.commands.terminal import Console, stopping, table
+from cellwright.commands.workplace import KernelChoice, make_place, open_kernel, run_document
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
 from cellwright.record.outputs import safe_json
-from cellwright.record.recorded_cells import RecordedExecution
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedExecution, RunRecord
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.replaying import Difference, compare, replay
 from cellwright.session.services import DEMO_MODEL
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 
+# The demo's notebook: a question in each cell, executed in a real kernel.
+
+
+DATA = "sales.csv"
+NOTEBOOK = "demo.ipynb"
+CELL_SECONDS = 300
+INTRODUCTION = f"""# cellwright: the main job
+
+A model works in **this** kernel: it writes cells, runs them, reads what they show and goes on.
+Below, `%%agent` is asked three times about `{DATA}`. The last cell uses what it left behind.
+"""
+DEMO_NOTE = """
+The answers come from the *demo model*: rules, not a language model. It needs no key and no network
+and speaks to cellwright as a real service does. For a real model, set `OPENAI_API_KEY` and change
+`-m cellwright-demo`.
+"""
+MAIN_PROMPT = "Which month had the best revenue, by region? Plot it and leave the table in `best`."
+PROMPTS = (
+    "Profile the data: what is in it, and what is missing?",
+    MAIN_PROMPT,
+    "Clean the missing values and leave the table in `clean`.",
+)
+LAST_CELL = "best.head()"
+
+
+@dataclass(frozen=True)
+class Executed:
+    """The notebook after its execution."""
+
+    error: str
+    """What ended it early; empty when every cell ran."""
+    has_result: bool
+    """Whether the last cell, which needs the model's variable, showed something."""
+
+
+def set_up(folder: Path, model: str, *, is_demo_model: bool) -> Any:
+    """Put the data and the notebook into the folder; the notebook."""
+    with as_file(files("cellwright.demo") / "data" / DATA) as data:
+        shutil.copyfile(data, folder / DATA)
+    introduction = INTRODUCTION + (DEMO_NOTE if is_demo_model else "")
+    sources = ["%load_ext cellwright", *(_magic(prompt, model) for prompt in PROMPTS), LAST_CELL]
+    cells = [_cell("introduction", "markdown", introduction)]
+    cells += [_cell(f"cell-{n}", "code", source) for n, source in enumerate(sources, start=1)]
+    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    content = {
+        "cells": cells,
+        "metadata": {"kernelspec": spec},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    write_text(folder / NOTEBOOK, notebook_text(content))
+    return notebook_node(content)
+
+
+def execute(notebook: Any, folder: Path, environ: Mapping[str, str], console: Console) -> Executed:
+    """Run the notebook from top to bottom and leave it executed, however it ends."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    told = _Told(console, len(notebook.cells))
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        extra_arguments=["--IPKernelApp.log_level=40"],
+        resources={"metadata": {"path": str(folder)}},
+        on_cell_start=told.begins,
+        on_cell_complete=told.ended,
+    )
+    error = ""
+    try:
+        client.execute(env={**os.environ, **environ})
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as failure:
+        error = str(failure).strip().splitlines()[-1]
+    write_text(folder / NOTEBOOK, notebook_text(notebook))
+    return Executed(error, bool(notebook.cells[-1].outputs))
+
+
+class _Told:
+    """Tells which cell runs, and how long each took."""
+
+    def __init__(self, console: Console, count: int) -> None:
+        self._console = console
+        self._count = count
+        self._started = 0.0
+
+    def begins(self, cell: Any, cell_index: int) -> None:
+        self._started = time.monotonic()
+        if cell.cell_type == "code":
+            asked = cell.source.splitlines()[-1]
+            self._console.note(f"  cell {cell_index + 1} of {self._count}: {asked}")
+
+    def ended(self, cell: Any, cell_index: int) -> None:
+        seconds = time.monotonic() - self._started
+        if cell.cell_type == "code" and seconds >= 2:
+            self._console.note(f"    took {seconds:.1f} s")
+
+
+def _magic(prompt: str, model: str) -> str:
+    return f"%%agent -m {shlex.quote(model)} --mode auto --files {DATA}\n{prompt}"
+
+
+def _cell(name: str, cell_type: str, source: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"id": name, "cell_type": cell_type, "metadata": {}, "source": source}
+    if cell_type == "code":
+        cell |= {"execution_count": None, "outputs": []}
+    return cell
+
+
+def check_extras() -> None:
+    """See that what the demo needs is installed.
+
+    Raises:
+        SetupError: Something is not.
+    """
+    from importlib.util import find_spec
+
+    missing = [name for name in ("matplotlib", "nbclient") if find_spec(name) is None]
+    if missing:
+        raise SetupError(
+            f"The demo needs {' and '.join(missing)}.", hint="Run: pip install 'cellwright[demo]'"
+        )
+
+
 PICTURES = ("image/png", "image/svg+xml")
 COLUMNS = ("RUN", "STATUS", "<STEPS>", "<CELLS>", "<REPAIRED>", "<TOKENS>", "<SECONDS>", "ASKED")
 
 
 @dataclass(frozen=True)
-class Made:
+class DemoResult:
     """What the demo came to."""
 
     folder: Path
@@ -98,7 +219,7 @@ def _make_folder(given: str | None) -> Path:
     return folder
 
 
-def _make(invocation: Invocation, folder: Path, executed: Executed) -> Made | None:
+def _make(invocation: Invocation, folder: Path, executed: Executed) -> DemoResult | None:
     """Replay and export what the notebook recorded; None where its main question was not asked."""
     console = invocation.console
     with open_store(invocation) as store:
@@ -109,7 +230,7 @@ def _make(invocation: Invocation, folder: Path, executed: Executed) -> Made | No
             return None
         console.note("Replaying the main run in a fresh kernel, without a model.")
         replayed = _replay(invocation, store, main, folder)
-    made = Made(folder, executed, records, main, replayed, compare(main, replayed))
+    made = DemoResult(folder, executed, records, main, replayed, compare(main, replayed))
     console.note("Writing the record and the reports.")
     _write_products(invocation, made)
     return made
@@ -124,7 +245,7 @@ def _replay(invocation: Invocation, store: RunStore, main: RunRecord, folder: Pa
     return store.record(store.last_started)
 
 
-def _write_products(invocation: Invocation, made: Made) -> None:
+def _write_products(invocation: Invocation, made: DemoResult) -> None:
     redactor, folder = make_redactor(invocation.settings), made.folder
     main, replayed = _portable(made.main, folder), _portable(made.replayed, folder)
     write_text(folder / "run.json", _json(to_dict(main)))
@@ -165,7 +286,7 @@ def repaired_errors(record: RunRecord) -> int:
     return failed
 
 
-def _missing(made: Made, *, is_demo_model: bool) -> list[str]:
+def _missing(made: DemoResult, *, is_demo_model: bool) -> list[str]:
     """What the demo should have shown and did not."""
     complaints = {
         f"the notebook ended early: {made.executed.error}": bool(made.executed.error),
@@ -184,7 +305,7 @@ def _has_picture(run: RecordedExecution) -> bool:
     return any(mime in bundle for bundle in bundles for mime in PICTURES)
 
 
-def _report(invocation: Invocation, made: Made, missing: list[str]) -> None:
+def _report(invocation: Invocation, made: DemoResult, missing: list[str]) -> None:
     paths = {name: str(made.folder / file) for name, file in _products()}
     runs = [
         {**run_document(record), "repaired": repaired_errors(record), "prompt": record.prompt}

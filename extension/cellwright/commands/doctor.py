@@ -14,9 +14,16 @@ from urllib.parse import urlsplit
 from cellwright.errors import LMError, SetupError, StoreError
 from cellwright.knowledge.library.vector_extension import extension_problem
 from cellwright.llm import LM, LMEvent
-from cellwright.llm.catalogue import list_models
-from cellwright.record.messages import SystemMessage, TextPart, UserMessage
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.llm.capabilities import list_models
+from cellwright.record.messages import (
+    Manifest,
+    Parameters,
+    Prompt,
+    Reply,
+    SystemMessage,
+    TextPart,
+    UserMessage,
+)
 from cellwright.session.services import Service, open_service
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
@@ -34,7 +41,7 @@ PING_PROMPT = "Call the tool ping with the word 'hello'."
 
 
 @dataclass(frozen=True)
-class Check:
+class DoctorCheck:
     """One thing that was looked at."""
 
     name: str
@@ -44,7 +51,7 @@ class Check:
     """What to do next; never empty where the status is ``failed``."""
 
 
-def checks(settings: Settings, *, send: bool = False) -> tuple[Check, ...]:
+def checks(settings: Settings, *, send: bool = False) -> tuple[DoctorCheck, ...]:
     """Look at key, endpoint, model, tool calling, kernel and store.
 
     Args:
@@ -56,7 +63,7 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[Check, ...]:
         service = open_service(settings)
     except SetupError as error:
         return (
-            Check("service", "failed", error.message, error.hint),
+            DoctorCheck("service", "failed", error.message, error.hint),
             _python(),
             _store(settings),
             *_vectors(settings),
@@ -69,7 +76,7 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[Check, ...]:
     return (*found, _python(), _store(settings), *_vectors(settings))
 
 
-def repair_record(settings: Settings, source: Path | None = None) -> tuple[Check, ...]:
+def repair_record(settings: Settings, source: Path | None = None) -> tuple[DoctorCheck, ...]:
     """Read back into the record what damaged ones hold.
 
     Args:
@@ -79,78 +86,82 @@ def repair_record(settings: Settings, source: Path | None = None) -> tuple[Check
     path = settings.home / "runs.sqlite"
     if source is not None and not source.is_file():
         text = f"There is no file {str(source)!r}."
-        return (Check("repair", "failed", text, "Name a record, or none for the usual one."),)
+        return (DoctorCheck("repair", "failed", text, "Name a record, or none for the usual one."),)
     try:
         found = repair(path, source)
     except (OSError, StoreError, sqlite3.Error) as error:
         action = "Close what uses it, see that the disk has room, and try again."
-        return (Check("repair", "failed", f"{str(path)!r}: {error}.", action),)
+        return (DoctorCheck("repair", "failed", f"{str(path)!r}: {error}.", action),)
     if not found:
-        return (Check("repair", "ok", f"{path} is sound, and nothing was set aside."),)
+        return (DoctorCheck("repair", "ok", f"{path} is sound, and nothing was set aside."),)
     return tuple(_repaired(done, is_kept=source is None) for done in found)
 
 
-def _repaired(done: Salvage, *, is_kept: bool) -> Check:
+def _repaired(done: Salvage, *, is_kept: bool) -> DoctorCheck:
     kept = f"The damaged file is kept: {done.source}." if is_kept else ""
     status: CheckStatus = "ok" if done.runs and done.whole == done.runs else "warning"
-    return Check("repair", status, str(done), kept)
+    return DoctorCheck("repair", status, str(done), kept)
 
 
-def _key(settings: Settings, service: Service) -> Check:
+def _key(settings: Settings, service: Service) -> DoctorCheck:
     if service.is_demo:
         action = "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
-        return Check("key", "warning", "No key is set: the demo model answers.", action)
+        return DoctorCheck("key", "warning", "No key is set: the demo model answers.", action)
     origin = settings.source.get("api_key", "default")
     if not settings.service.api_key:
-        return Check("key", "ok", f"No key; {service.base_url} may not need one.")
-    return Check("key", "ok", f"A key is set ({origin}).")
+        return DoctorCheck("key", "ok", f"No key; {service.base_url} may not need one.")
+    return DoctorCheck("key", "ok", f"A key is set ({origin}).")
 
 
-def _endpoint(service: Service) -> Check:
+def _endpoint(service: Service) -> DoctorCheck:
     parts = urlsplit(service.base_url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:
         socket.create_connection((host, port), CONNECT_SECONDS).close()
     except OSError as error:
         text = f"{host}:{port} does not answer: {error}."
-        return Check("endpoint", "failed", text, "Check CELLWRIGHT_BASE_URL, or start the server.")
-    return Check("endpoint", "ok", f"{service.base_url} answers.")
+        return DoctorCheck(
+            "endpoint", "failed", text, "Check CELLWRIGHT_BASE_URL, or start the server."
+        )
+    return DoctorCheck("endpoint", "ok", f"{service.base_url} answers.")
 
 
-def _model(settings: Settings, service: Service) -> Check:
+def _model(settings: Settings, service: Service) -> DoctorCheck:
     if service.is_demo:
-        return Check("model", "ok", service.model)
+        return DoctorCheck("model", "ok", service.model)
     try:
         names = list_models(settings.service)
     except LMError as error:
         text = f"The models of {service.base_url} cannot be listed: {error.message}"
-        return Check("model", "warning", text, error.hint or f"{service.model!r} may still work.")
+        return DoctorCheck(
+            "model", "warning", text, error.hint or f"{service.model!r} may still work."
+        )
     if not names or service.model in names:
-        return Check("model", "ok", service.model)
+        return DoctorCheck("model", "ok", service.model)
     shown = ", ".join(sorted(names)[:5])
     text = f"{service.model!r} is not among the models there, such as {shown}."
-    return Check("model", "failed", text, "Choose another with -m or CELLWRIGHT_MODEL.")
+    return DoctorCheck("model", "failed", text, "Choose another with -m or CELLWRIGHT_MODEL.")
 
 
-def _tool_calling(service: Service, send: bool) -> Check:
+def _tool_calling(service: Service, send: bool) -> DoctorCheck:
     if not (send or service.is_demo):
         text = "Not tried: it sends one small request."
-        return Check("tool calling", "skipped", text, "Try it with: %agent doctor --send")
+        return DoctorCheck("tool calling", "skipped", text, "Try it with: %agent doctor --send")
     return _asked(service.lm, service.model)
 
 
-def _asked(lm: LM, model: str) -> Check:
+def _asked(lm: LM, model: str) -> DoctorCheck:
     messages = (SystemMessage("You test tools."), UserMessage((TextPart(PING_PROMPT),)))
     stream = lm.stream(Prompt(messages, (PING,), Parameters(model)), Stop())
     try:
         called = bool(_reply_of(stream).message.tool_calls)
     except LMError as error:
         action = error.hint or "Choose a model that calls tools."
-        return Check("tool calling", "failed", error.message, action)
+        return DoctorCheck("tool calling", "failed", error.message, action)
     if called:
-        return Check("tool calling", "ok", f"{model} calls tools.")
+        return DoctorCheck("tool calling", "ok", f"{model} calls tools.")
     text = f"{model} answered without calling the tool it was asked to call."
-    return Check("tool calling", "warning", text, "Choose a model that calls tools.")
+    return DoctorCheck("tool calling", "warning", text, "Choose a model that calls tools.")
 
 
 def _reply_of(stream: Generator[LMEvent, None, Reply]) -> Reply:
@@ -162,13 +173,13 @@ def _reply_of(stream: Generator[LMEvent, None, Reply]) -> Reply:
             return reply
 
 
-def _python() -> Check:
+def _python() -> DoctorCheck:
     version = ".".join(str(part) for part in sys.version_info[:3])
     missing = _missing(("ipykernel", "jupyter_client"))
     if missing:
         text = f"Python {version} lacks {', '.join(missing)}."
-        return Check("kernel", "failed", text, f"Run: pip install {' '.join(missing)}")
-    return Check("kernel", "ok", f"Python {version} at {sys.prefix}.")
+        return DoctorCheck("kernel", "failed", text, f"Run: pip install {' '.join(missing)}")
+    return DoctorCheck("kernel", "ok", f"Python {version} at {sys.prefix}.")
 
 
 def _missing(names: tuple[str, ...]) -> list[str]:
@@ -178,22 +189,22 @@ def _missing(names: tuple[str, ...]) -> list[str]:
     return [name for name in names if find(name) is None]
 
 
-def _store(settings: Settings) -> Check:
+def _store(settings: Settings) -> DoctorCheck:
     path = settings.home / "runs.sqlite"
     database = open_database(path)
     notices = database.take_notices()
     database.close()
     if notices:
         action = notices[0].action or "Set CELLWRIGHT_HOME to another folder."
-        return Check("record", "warning", notices[0].text, action)
+        return DoctorCheck("record", "warning", notices[0].text, action)
     aside = list_set_aside(path)
     if aside:
         text = f"{path} can be written. {len(aside)} damaged ones were set aside and not read back."
-        return Check("record", "warning", text, "Run: cellwright doctor --repair")
-    return Check("record", "ok", f"{path} can be written.")
+        return DoctorCheck("record", "warning", text, "Run: cellwright doctor --repair")
+    return DoctorCheck("record", "ok", f"{path} can be written.")
 
 
-def _vectors(settings: Settings) -> tuple[Check, ...]:
+def _vectors(settings: Settings) -> tuple[DoctorCheck, ...]:
     if not settings.embedding_model:
         return ()
     problem = extension_problem()
@@ -202,4 +213,4 @@ def _vectors(settings: Settings) -> tuple[Check, ...]:
         f"The library's vectors are kept in memory up to {settings.vector_memory_bytes >> 20} MB; "
         f"a larger one is read for each question ({how})."
     )
-    return (Check("vectors", "ok", text),)
+    return (DoctorCheck("vectors", "ok", text),)

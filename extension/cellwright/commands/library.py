@@ -6,21 +6,19 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
-from cellwright.commands.interrupts import stopping
 from cellwright.commands.records import open_store
-from cellwright.commands.terminal import one_line, table
+from cellwright.commands.terminal import one_line, stopping, table
 from cellwright.errors import RunCancelled, SetupError
-from cellwright.knowledge.library import Progress
-from cellwright.knowledge.library.libraries import Libraries
-from cellwright.knowledge.library.references import place_words
+from cellwright.knowledge.library import IndexingProgress
+from cellwright.knowledge.library.citations import place_words
+from cellwright.knowledge.library.libraries import Libraries, library_users
 from cellwright.knowledge.library.searching import Scope
-from cellwright.knowledge.library.users import library_users
 from cellwright.record.values import to_dict
 from cellwright.stopping import Stop
 
 EVERY = 100
 """So many documents a line of progress is written."""
-Work = Callable[[Stop], Iterator[Progress]]
+Work = Callable[[Stop], Iterator[IndexingProgress]]
 
 
 def library(invocation: Invocation) -> int:
@@ -43,7 +41,7 @@ def _update(libraries: Libraries, invocation: Invocation) -> int:
 
 
 def _index(work: Work, invocation: Invocation) -> int:
-    stop, progress = Stop(), Progress(0, 0)
+    stop, progress = Stop(), IndexingProgress(0, 0)
     with stopping(stop):
         for progress in work(stop):
             if progress.name and progress.done % EVERY == 0 and progress.done:

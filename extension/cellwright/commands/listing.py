@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from cellwright.commands import COMPLETED, Invocation
-from cellwright.commands.progress import code_lines, output_lines
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line, table
-from cellwright.record.event_schema import json_schema
-from cellwright.record.recorded_cells import RecordedExecution
-from cellwright.record.run_record import RunRecord
+from cellwright.commands.workplace import code_lines, output_lines
+from cellwright.record.events import json_schema
+from cellwright.record.run_record import RecordedExecution, RunRecord
 from cellwright.record.values import to_dict
 from cellwright.session.run import Run
-from cellwright.store.run_summaries import RunSummary
+from cellwright.store.runs import RunSummary
 from cellwright.text.safe_markdown import plain_text
 
 COLUMNS = ("ID", "STATUS", "STARTED", "MODEL", "<SECONDS>", "<TOKENS>", "<COST>", "PROMPT")

@@ -1,22 +1,278 @@
-"""``cellwright mcp``: the notebook's tools for Claude Code, Codex, Cursor and the like."""
+"""``cellwright mcp``: the notebook's tools for other agents, on a Jupyter server or on a file."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
 from typing import BinaryIO
 
 from cellwright.commands import COMPLETED, Invocation
-from cellwright.commands.mcp_room import FileRoom, RoomParts
+from cellwright.commands.notebook_files import NotebookFile, new_notebook, read_notebook
 from cellwright.commands.records import make_redactor, open_store
-from cellwright.mcp_server.bridge import Bridge, address_of
-from cellwright.mcp_server.conversing import own_sources
-from cellwright.mcp_server.session import Session
-from cellwright.mcp_server.stdio import serve, writer
+from cellwright.context.turn_sources import TurnSource
+from cellwright.errors import SetupError
+from cellwright.kernels import Kernel
+from cellwright.kernels.fresh import FreshKernel, start_kernel
+from cellwright.mcp_server import OutsideRun
+from cellwright.mcp_server.bridge import Bridge, address_of, serve, writer
+from cellwright.mcp_server.outside_agent import OutsideConversation, own_sources
+from cellwright.mcp_server.session import McpServerSession
+from cellwright.mcp_server.undoing import ChangeLog, UndoSource
+from cellwright.record.cells import Cell
+from cellwright.record.events import CellEvent, CellFinished, CellOutput, CellStarted
+from cellwright.session.questions import RunContext
 from cellwright.session.standard_sources import Sources
+from cellwright.settings import Limits, Mode, Settings
+from cellwright.store.runs import RunStore
+from cellwright.text.redaction import Redactor
+
+# A notebook file that an outside agent works in: read again when it changed, written at once.
+
+
+NOT_SAVED = "{path!r} was changed by somebody else and cannot be read now, so it is not written."
+
+
+class NotebookOnDisk:
+    """``notebooks.Notebook`` over a file that nobody has open; the file need not be there yet.
+
+    Args:
+        path: The file; None: the notebook is in memory alone.
+
+    Raises:
+        SetupError: The file is no notebook.
+    """
+
+    is_editable = True
+
+    def __init__(self, path: Path | None) -> None:
+        self.changes = ChangeLog()
+        self._path = path
+        self._lock = RLock()
+        self._problems: list[str] = []
+        self._file = self._read()
+        self._stamp = self._now()
+        self._running: list[CellEvent] = []
+        """What has happened in the cell that runs."""
+
+    @property
+    def path(self) -> str:
+        """The file's path; empty when it has none."""
+        return str(self._path) if self._path is not None else ""
+
+    @property
+    def kernel_name(self) -> str:
+        """The kernel the notebook names; empty when it names none."""
+        return self._file.kernel_name
+
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells, as the file has them now."""
+        with self._lock:
+            self._renew()
+            return self._file.memory.cells()
+
+    def confirm(self, cell_id: str, source: str, message_id: str = "") -> None:
+        """Return when the cell is there with this source.
+
+        Raises:
+            ToolError: The person deleted or changed it.
+        """
+        with self._lock:
+            self._renew()
+            self._file.memory.confirm(cell_id, source, message_id)
+
+    def apply(self, event: CellEvent) -> None:
+        """Change the notebook, and the file with it once a cell is whole."""
+        with self._lock:
+            if isinstance(event, (CellStarted, CellOutput)):
+                self._running = (
+                    [event] if isinstance(event, CellStarted) else [*self._running, event]
+                )
+                self._file.memory.apply(event)
+                return
+            self.changes.note(event, self._file.memory.cells())
+            ran, self._running = self._running, []
+            if self._renew():
+                # What the person made of the file meanwhile stays; the cell's outputs go into it.
+                for earlier in ran if isinstance(event, CellFinished) else ():
+                    self._file.memory.apply(earlier)
+            self._file.memory.apply(event)
+            self._write()
+
+    def take_problems(self) -> tuple[str, ...]:
+        """Why the file is not saved, once."""
+        with self._lock:
+            problems, self._problems = tuple(self._problems), []
+            return problems
+
+    def _read(self) -> NotebookFile:
+        is_there = self._path is not None and self._path.exists()
+        return read_notebook(self._path) if self._path and is_there else new_notebook()
+
+    def _now(self) -> tuple[int, int]:
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                status = self._path.stat()
+                return (status.st_mtime_ns, status.st_size)
+        return (0, 0)
+
+    def _renew(self) -> bool:
+        """Whether somebody else has written the file: that is taken over, where it can be read."""
+        now = self._now()
+        if self._running or now in (self._stamp, (0, 0)):
+            return False
+        try:
+            self._file = read_notebook(Path(self.path))
+        except SetupError:
+            return False
+        self._stamp = now
+        return True
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        if self._now() not in (self._stamp, (0, 0)):
+            self._tell(NOT_SAVED.format(path=self.path))
+            return
+        try:
+            self._file.write(self._path)
+            self._stamp = self._now()
+        except SetupError as error:
+            self._tell(str(error))
+
+    def _tell(self, problem: str) -> None:
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+
+# Where an outside agent works without a Jupyter server: a file and a kernel of our own.
+
+
+LANE = "mcp"
+HOW_TO_ALLOW = (
+    "Mode {mode!r} has a person asked, and this client cannot ask one. Tell them: start "
+    "`cellwright mcp` with --mode auto to let code run, or --mode edits to let cells be changed."
+)
+PLAN = "Tell the person: `cellwright mcp` was started with --mode plan, which only looks."
+
+
+@dataclass(frozen=True)
+class RoomParts:
+    """What a room is made of."""
+
+    settings: Settings
+    mode: Mode
+    store: RunStore
+    redactor: Redactor
+    sources: tuple[TurnSource, ...] = ()
+    kernel_name: str = ""
+    """Empty: the notebook's own, else ``python3``."""
+
+
+class FileRoom:
+    """``mcp_server.Workroom`` over a file; its kernel is started by the first call.
+
+    Args:
+        path: The notebook's file; None: none is kept.
+        parts: What else it is made of.
+
+    Raises:
+        SetupError: The file is no notebook.
+    """
+
+    def __init__(self, path: Path | None, parts: RoomParts) -> None:
+        self._parts = parts
+        self._folder = path.resolve().parent if path is not None else Path.cwd()
+        self._path = path.resolve() if path is not None else None
+        self._notebook = NotebookOnDisk(path)
+        self._sources = (*parts.sources, UndoSource(self._notebook.changes))
+        self._kernel: FreshKernel | None = None
+        self._conversation = OutsideConversation()
+
+    @property
+    def mode(self) -> Mode:
+        """What may be done without asking."""
+        return self._parts.mode
+
+    @property
+    def limits(self) -> Limits:
+        """How long one cell may take."""
+        return self._parts.settings.limits
+
+    @property
+    def notebook(self) -> NotebookOnDisk:
+        """The notebook as it is now."""
+        return self._notebook
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """The kernel; None: nothing has run yet."""
+        return self._kernel
+
+    @property
+    def sources(self) -> tuple[TurnSource, ...]:
+        """What has tools of its own."""
+        return self._sources
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes secrets out."""
+        return self._parts.redactor
+
+    def run(self, run: OutsideRun) -> None:
+        """Do a run in the file, with a kernel that lives: one that died is replaced.
+
+        Raises:
+            KernelError: None could be started.
+        """
+        parts = self._parts
+        place = RunContext(
+            kernel=self._living(),
+            store=parts.store,
+            redactor=parts.redactor,
+            lane=LANE,
+            notebook=self._notebook,
+            prices=parts.settings.prices,
+            user_id=parts.settings.user,
+            sources=self._sources,
+        )
+        self._conversation.run(place, run)
+
+    def take_problems(self) -> tuple[str, ...]:
+        """Why the file is not saved."""
+        return self._notebook.take_problems()
+
+    def how_to_allow(self) -> str:
+        """How to start it so that more may run."""
+        return PLAN if self.mode == "plan" else HOW_TO_ALLOW.format(mode=self.mode)
+
+    def close(self) -> None:
+        """End the kernel."""
+        if self._kernel is not None:
+            self._kernel.close()
+            self._kernel = None
+
+    def _living(self) -> FreshKernel:
+        kernel = self._kernel
+        if kernel is None or not kernel.is_alive():
+            if kernel is not None:
+                kernel.close(now=True)
+            self._kernel = None
+            name = self._parts.kernel_name or self._notebook.kernel_name or "python3"
+            self._kernel = kernel = start_kernel(self._folder, self._environment(), name)
+        return kernel
+
+    def _environment(self) -> Mapping[str, str]:
+        """The kernel's, with the notebook named as a Jupyter server does."""
+        if self._path is None:
+            return os.environ
+        return {**os.environ, "JPY_SESSION_NAME": str(self._path)}
 
 
 def mcp(invocation: Invocation) -> int:
@@ -58,7 +314,7 @@ def _serve(invocation: Invocation, options: argparse.Namespace) -> None:
             own_sources(Sources().of(store.database, settings)),
             options.kernel,
         )
-        session = Session(FileRoom(_path(options.notebook), parts))
+        session = McpServerSession(FileRoom(_path(options.notebook), parts))
         inp, out = own_streams()
         send = writer(out)
         try:

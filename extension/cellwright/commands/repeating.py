@@ -8,29 +8,27 @@ from dataclasses import replace
 from pathlib import Path
 
 from cellwright.commands import COMPLETED, NOT_COMPLETED, NOT_RECORDED, WRONG_USE, Invocation
-from cellwright.commands.endings import (
-    exit_code,
-    report,
-    run_document,
-    say_where,
-    storage_document,
-)
 from cellwright.commands.notebook_files import check_target, new_notebook
 from cellwright.commands.records import EndedRun, check_record_file, end_run, open_store
 from cellwright.commands.terminal import one_line
 from cellwright.commands.workplace import (
     KernelChoice,
     checked_mode_here,
+    exit_code,
     follow,
     make_place,
     open_kernel,
+    report,
+    run_document,
+    say_where,
+    storage_document,
 )
 from cellwright.errors import SetupError
 from cellwright.record.events import Event
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
-from cellwright.session.questions import Place
+from cellwright.session.questions import RunContext
 from cellwright.session.replaying import (
     Difference,
     OtherModel,
@@ -45,7 +43,7 @@ from cellwright.settings import checked_mode
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 
-Start = Callable[[RunRecord, Place, Stop], Iterator[Event]]
+Start = Callable[[RunRecord, RunContext, Stop], Iterator[Event]]
 
 
 def replay(invocation: Invocation) -> int:
@@ -98,7 +96,7 @@ def rerun(invocation: Invocation) -> int:
     return report(ended, invocation, source_run=old.run_id)
 
 
-def _rerun(other: OtherModel, record: RunRecord, place: Place, stop: Stop) -> Iterator[Event]:
+def _rerun(other: OtherModel, record: RunRecord, place: RunContext, stop: Stop) -> Iterator[Event]:
     return rerun_run(record, place, other, stop)
 
 

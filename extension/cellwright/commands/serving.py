@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cellwright.commands import COMPLETED, Invocation
-from cellwright.commands.interrupts import stopping
+from cellwright.commands.terminal import stopping
 from cellwright.demo.server import DemoServer
 from cellwright.errors import RunCancelled, SetupError
 from cellwright.session.services import DEMO_MODEL

@@ -1,16 +1,20 @@
-"""Where a command's words go: its result to stdout, everything else to stderr."""
+"""A command's terminal: its result on stdout, everything else on stderr, and Ctrl-C."""
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import json
 import shutil
+import signal
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any, TextIO
 
 from cellwright.record.outputs import safe_json
+from cellwright.stopping import Stop
 from cellwright.text.safe_markdown import plain_text
 
 WIDE = ("F", "W")
@@ -135,3 +139,36 @@ def _row(line: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> s
 def _columns(text: str) -> int:
     wide = sum(unicodedata.east_asian_width(character) in WIDE for character in text)
     return len(text) + wide
+
+
+# Ctrl-C as a request to stop: the run ends in order and is recorded as cancelled.
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def stopping(stop: Stop) -> Iterator[None]:
+    """While it lasts, Ctrl-C and a polite kill set ``stop``; a second one interrupts at once."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """While it lasts, Ctrl-C interrupts at once: waiting for a line of input goes on otherwise."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

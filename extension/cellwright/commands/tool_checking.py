@@ -12,7 +12,7 @@ from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.errors import SetupError
 from cellwright.tools import Component
 from cellwright.tools.checking import CheckInfo, check_outputs, check_tool, checks_table
-from cellwright.tools.loading import as_component
+from cellwright.tools.functions import as_component
 
 
 def check(invocation: Invocation) -> int:

@@ -6,7 +6,7 @@ from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line
 from cellwright.external.commands import order, parse
-from cellwright.external.opening import open_outside
+from cellwright.external.source import open_outside
 from cellwright.record.values import to_dict
 
 

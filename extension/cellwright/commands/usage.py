@@ -6,8 +6,7 @@ from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import one_line, table
 from cellwright.record.values import to_dict
-from cellwright.store.usage_table import UsageRow, UsageTable
-from cellwright.store.usage_words import dollars, share, tokens
+from cellwright.store.usage_table import UsageRow, UsageTable, dollars, share, tokens
 
 NUMBERS = ("<RUNS>", "<CALLS>", "<TOKENS IN>", "<CACHED>", "<OUT>", "<COST>")
 

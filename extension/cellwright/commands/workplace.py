@@ -1,27 +1,266 @@
-"""What a command needs to run cells: a fresh kernel, a notebook and whoever can be asked."""
+"""What a command needs for a run: kernel, notebook, approvals, progress and how it ended."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.assistants.files import project_folders
-from cellwright.commands import Invocation
-from cellwright.commands.approving import TerminalApprover, TerminalKeyboard
-from cellwright.commands.interrupts import stopping
+from cellwright.commands import (
+    COMPLETED,
+    INTERRUPTED,
+    NOT_COMPLETED,
+    NOT_RECORDED,
+    SERVICE_FAILED,
+    WRONG_USE,
+    Invocation,
+)
 from cellwright.commands.notebook_files import NotebookFile
-from cellwright.commands.progress import Progress
-from cellwright.commands.records import make_redactor
-from cellwright.commands.terminal import Console
+from cellwright.commands.records import EndedRun, make_redactor
+from cellwright.commands.terminal import Console, cut, interruptible, one_line, stopping
+from cellwright.errors import RunCancelled
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
-from cellwright.record.events import Event
-from cellwright.session.questions import Place
+from cellwright.record.asked_calls import (
+    ASKED_ALONE,
+    code_of,
+    deed_of,
+    spelled_out,
+    words_of,
+    written_by,
+)
+from cellwright.record.events import (
+    ApprovalAnswered,
+    CellFinished,
+    CellOutput,
+    CellStarted,
+    Event,
+    ModelReplied,
+    ModelRetrying,
+    ModelSilent,
+    Notice,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+)
+from cellwright.record.mime_text import bundle_text
+from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import to_dict
+from cellwright.session.questions import RunContext
+from cellwright.session.run import Run
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Mode, check_batch_mode
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
+from cellwright.text.cleaning import clean
+from cellwright.text.safe_markdown import plain_text
+
+# A run's events as lines for a terminal.
+
+
+CODE_LINES = 30
+OUTPUT_LINES = 8
+LINE_COLUMNS = 160
+CODE_ARGUMENTS = ("code", "source")
+NOTICE_MARKS = {"info": "i", "warning": "!", "error": "✗"}
+
+
+class TerminalProgress:
+    """Tells what a run does, a line or a few for each event.
+
+    Args:
+        console: Where the lines go.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._calls = 0
+        self._messages: dict[str, list[OutputMessage]] = {}
+        self._call_ran_cell = False
+
+    def show(self, event: Event) -> None:
+        """Write what the event comes to; nothing for most."""
+        for line in self._lines(event):
+            self._console.note(line)
+
+    def _lines(self, event: Event) -> list[str]:
+        match event:
+            case Notice():
+                text = f"{event.text} {event.action}".strip()
+                return [f"{NOTICE_MARKS[event.level]} {plain_text(text)}"]
+            case ModelRetrying():
+                wait = f"{event.delay_seconds:.0f} s"
+                return [f"! Asking again in {wait}: {plain_text(event.reason)}"]
+            case ModelSilent():
+                return [f"… nothing from the model for {event.seconds:.0f} s"]
+            case ModelReplied():
+                said = plain_text(event.message.text).strip()
+                return [said] if said and event.message.tool_calls else []
+            case _:
+                return self._call_lines(event)
+
+    def _call_lines(self, event: Event) -> list[str]:
+        match event:
+            case ToolStarted():
+                self._calls, self._call_ran_cell = self._calls + 1, False
+                title = plain_text(event.label or event.name)
+                return [f"[{self._calls}] {title}", *code_lines(_code(event))]
+            case ApprovalAnswered() if not event.allowed:
+                return [f"  refused by {event.by}. {plain_text(event.reason)}".rstrip()]
+            case ToolProgress():
+                share = "" if event.fraction is None else f" {event.fraction:.0%}"
+                return [f"  … {plain_text(event.text)}{share}"]
+            case ToolFinished() if event.status == "error" and not self._call_ran_cell:
+                # What a cell showed has been told; the failure of any other tool has not.
+                words = "".join(part.text for part in event.message.parts if part.kind == "text")
+                return [f"  ✗ {_short(words)[0]}"]
+            case _:
+                return self._cell_lines(event)
+
+    def _cell_lines(self, event: Event) -> list[str]:
+        match event:
+            case CellStarted():
+                self._messages[event.cell_id] = []
+            case CellOutput():
+                self._messages.setdefault(event.cell_id, []).append(event.message)
+            case CellFinished():
+                self._call_ran_cell = True
+                lines = output_lines(fold(self._messages.pop(event.cell_id, [])))
+                if event.execution.status not in ("ok", "error"):
+                    lines.append(f"  ✗ {event.execution.status} {event.execution.note}".rstrip())
+                return lines
+        return []
+
+
+def _code(event: ToolStarted) -> str:
+    return next((str(event.arguments[n]) for n in CODE_ARGUMENTS if n in event.arguments), "")
+
+
+def code_lines(code: str) -> list[str]:
+    """Code, set in; the middle of a long cell is left out."""
+    lines = plain_text(code).rstrip().split("\n") if code.strip() else []
+    if len(lines) > CODE_LINES:
+        left_out = f"… {len(lines) - CODE_LINES + 1} more lines …"
+        lines = [*lines[: CODE_LINES - 5], left_out, *lines[-4:]]
+    return [f"    {cut(line, LINE_COLUMNS)}" for line in lines]
+
+
+def output_lines(outputs: tuple[Output, ...]) -> list[str]:
+    """What a cell showed, a few lines for each output."""
+    lines: list[str] = []
+    for output in outputs:
+        if isinstance(output, ErrorOutput):
+            lines.append(f"  ✗ {_short(f'{output.ename}: {output.evalue}')[0]}")
+            continue
+        text = output.text if isinstance(output, StreamOutput) else bundle_text(output.data)
+        lines += [f"  │ {line}" for line in _short(text)]
+    return lines
+
+
+def _short(text: str) -> list[str]:
+    lines = plain_text(clean(text)).strip("\n").split("\n")
+    if len(lines) > OUTPUT_LINES:
+        left_out = f"… {len(lines) - OUTPUT_LINES + 1} more lines …"
+        lines = [*lines[: OUTPUT_LINES - 4], left_out, *lines[-3:]]
+    return [cut(line, LINE_COLUMNS) for line in lines]
+
+
+# Asks the person at the terminal whether a call may run.
+
+
+YES = ("y", "yes")
+NO = ("", "n", "no")
+ALL = ("a", "all")
+END_OF_INPUT = "\x04"
+
+
+class TerminalApprover:
+    """Shows a call and reads ``y``, ``n``, ``a`` (all like this) or a reason to refuse.
+
+    Args:
+        console: Where the person sits.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
+        """What the person says.
+
+        Raises:
+            RunCancelled: They pressed Ctrl-C.
+        """
+        for line in self._shown(call):
+            self._console.complain(line)
+        everything = "" if call.risk in ASKED_ALONE else " [a]ll of these,"
+        why = spelled_out(" ".join(reason.split()))  # addresses in it are told in full
+        question = f"{why} {deed_of(call).capitalize()} it? [y]es, [n]o,{everything} or why not: "
+        try:
+            with interruptible():
+                said = self._console.ask(question)
+        except KeyboardInterrupt:
+            raise RunCancelled from None
+        return _answer(said)
+
+    def _shown(self, call: ToolStarted) -> list[str]:
+        """What the progress has not shown: nobody allows code that they have not seen whole."""
+        lines = [one_line(call.label or call.name)] if self._console.is_quiet else []
+        code = code_of(call)
+        if call.cells:
+            lines = [words_of(call)]
+        whole = [f"    {line}" for line in code.rstrip().split("\n")] if code else []
+        is_shown = not lines and bool(written_by(call)) and whole == code_lines(code)
+        return [] if is_shown else [*lines, *whole]
+
+
+class TerminalKeyboard:
+    """Answers what cells ask with ``input`` from the terminal: an ``InputAsker``.
+
+    Args:
+        console: Where the user sits.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __call__(self, prompt: str, password: bool) -> TypedLine:
+        """Put a question to the user and wait for the line."""
+        question = plain_text(prompt) or "The code asks for a line of input: "
+        try:
+            with interruptible():
+                line = self._console.read_answer(question, is_secret=password)
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)  # the run is stopped as by any other Ctrl-C
+            return TypedLine(None)
+        return TypedLine(END_OF_INPUT if line is None else line)
+
+
+@dataclass(frozen=True)
+class TypedLine:
+    """A question of a running cell that was answered: a ``PendingInput``."""
+
+    line: str | None
+
+    def value(self) -> str | None:
+        """What was typed; None: the run was stopped instead."""
+        return self.line
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _answer(said: str) -> ApprovalAnswer:
+    word = said.strip().lower()
+    if word in YES:
+        return ApprovalAnswer(True)
+    if word in ALL:
+        return ApprovalAnswer(True, for_session=True)
+    return ApprovalAnswer(False) if word in NO else ApprovalAnswer(False, reason=said.strip())
+
 
 WRITES_ONLY = (
     "cellwright: nobody can be asked here, so mode 'edits' writes cells and runs none. Use --mode "
@@ -68,7 +307,7 @@ def make_place(
     store: RunStore,
     notebook: NotebookFile,
     folder: Path | None = None,
-) -> Place:
+) -> RunContext:
     """The kernel, with everything else that a run needs.
 
     Args:
@@ -80,7 +319,7 @@ def make_place(
     """
     console, settings, sources = invocation.console, invocation.settings, Sources(folder)
     folders = project_folders(folder) if folder is not None else None
-    return Place(
+    return RunContext(
         kernel=kernel,
         store=store,
         redactor=make_redactor(settings),
@@ -112,7 +351,104 @@ def checked_mode_here(invocation: Invocation, wanted: Mode) -> Mode:
 
 def follow(events: Iterator[Event], invocation: Invocation, stop: Stop) -> None:
     """Show what happens until the run has ended; Ctrl-C ends it in order."""
-    progress = Progress(invocation.console)
+    progress = TerminalProgress(invocation.console)
     with stopping(stop):
         for event in events:
             progress.show(event)
+
+
+# How a run ended: in a line, in a few fields, as an exit code.
+
+
+def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
+    """Say how a run ended and give its answer; the exit code.
+
+    Args:
+        ended: The run.
+        invocation: Where to say it.
+        more: Further fields of the JSON document.
+    """
+    console, record = invocation.console, ended.record
+    console.note(f"{Run(record, ended.problem).summary()} · run {record.run_id}")
+    if record.reason.strip():
+        # The last line is what a traceback comes to.
+        console.complain(f"cellwright: {one_line(record.reason.strip().splitlines()[-1])}")
+    refused = [call.name for call in record.calls if call.status == "refused"]
+    if refused and not console.is_interactive:
+        names = ", ".join(sorted(set(refused)))
+        console.complain(f"cellwright: refused, since nobody could be asked: {names}.")
+    say_where(ended, invocation)
+    document = {**run_document(record), **storage_document(ended), **more}
+    console.result(document, plain_text(record.answer))
+    return final_code(ended)
+
+
+def say_where(ended: EndedRun, invocation: Invocation) -> None:
+    """Say what of a run is not where it should be."""
+    if ended.unwritten:
+        invocation.console.complain(f"cellwright: {ended.unwritten}")
+    if ended.file:
+        invocation.console.complain(
+            f"cellwright: {ended.storage.problem or 'Run ' + ended.record.run_id + ' is on disk.'} "
+            f"{ended.file!r} holds its record, too; put it into the record of another time with: "
+            f"cellwright doctor --repair {ended.file}"
+        )
+    elif ended.problem:
+        invocation.console.complain(
+            f"cellwright: {ended.problem} It is lost now. Next time name a file for it: "
+            "--record FILE"
+        )
+
+
+def storage_document(ended: EndedRun) -> dict[str, object]:
+    """Where a run's record is, in a few fields."""
+    storage = ended.storage
+    return {
+        "recorded": not storage.problem,
+        "events_on_disk": storage.on_disk,
+        "events_lost": 0 if ended.file else storage.in_memory + storage.missing,
+        "record_file": ended.file or None,
+        "exit_code": final_code(ended),
+    }
+
+
+def final_code(ended: EndedRun) -> int:
+    """How the run ended, as an exit code; also whether it was recorded."""
+    code = exit_code(ended.record)
+    if code == COMPLETED and ended.problem:
+        return NOT_RECORDED
+    return WRONG_USE if code == COMPLETED and ended.unwritten else code
+
+
+def exit_code(record: RunRecord) -> int:
+    """How the run ended, as an exit code."""
+    if record.status == "completed":
+        return COMPLETED
+    if record.status == "cancelled":
+        return INTERRUPTED
+    return SERVICE_FAILED if record.cause.startswith("LM") else NOT_COMPLETED
+
+
+def run_document(record: RunRecord) -> dict[str, object]:
+    """A run in a few fields."""
+    return {
+        "id": record.run_id,
+        "status": record.status,
+        "cause": record.cause,
+        "reason": record.reason,
+        "answer": record.answer,
+        "model": record.parameters.model,
+        "steps": len(record.steps),
+        "cells": len(record.cells),
+        "errors": _failed_executions(record),
+        "usage": to_dict(record.usage),
+        "cost_dollars": record.cost_dollars,
+        "seconds": round(record.duration_seconds, 3),
+        "exit_code": exit_code(record),
+    }
+
+
+def _failed_executions(record: RunRecord) -> int:
+    return sum(
+        run.execution is not None and run.execution.status == "error" for run in record.executions
+    )

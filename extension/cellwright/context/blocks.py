@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cellwright.record.outputs import Output
-from cellwright.record.recorded_cells import RecordedExecution
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedExecution, RunRecord
 
 RECALLED = 7
 """At most so many are shown beside a question (requirements 002-63)."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.context.envelopes import harmless
+from cellwright.context.assemble import harmless
 from cellwright.errors import SetupError
 from cellwright.llm.signatures import Code, Field, Signature
 from cellwright.record.messages import Message, TextPart, text_of

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from cellwright.context.sizes import text_tokens, total_tokens
-from cellwright.context.summary import is_summary
 from cellwright.context.turns import (
     Turns,
+    is_summary,
+    opening_of,
     openings,
     pinned_mark,
     pinned_run,
+    question_of,
     split_turns,
+    text_tokens,
+    total_tokens,
 )
 from cellwright.record.messages import AssistantMessage, Message, TextPart, UserMessage, text_of
+from cellwright.record.run_record import RunRecord
 from cellwright.text.truncation import shorten
 
 PINNED_TOKENS = 6_000
@@ -51,7 +55,7 @@ class PinnedTurn:
 
 
 @dataclass(frozen=True)
-class Said:
+class PinnedConversation:
     """A conversation with its pinned turns told from the others."""
 
     head: tuple[Message, ...]
@@ -76,7 +80,7 @@ def pinned_within(pinned: Sequence[PinnedTurn], limit_tokens: int) -> tuple[Pinn
     return cut
 
 
-def said_in(messages: Sequence[Message], pinned: Sequence[PinnedTurn]) -> Said:
+def said_in(messages: Sequence[Message], pinned: Sequence[PinnedTurn]) -> PinnedConversation:
     """What was said, without a summary and without what stands for pinned turns.
 
     Args:
@@ -88,7 +92,7 @@ def said_in(messages: Sequence[Message], pinned: Sequence[PinnedTurn]) -> Said:
     pinned_at = _pinned_at(parts, pinned)
     found = {turn.run_id for turn in pinned_at.values()} | lifted.runs
     missing = tuple(turn for turn in pinned if turn.run_id not in found)
-    return Said(parts.head, tuple(lifted.let_go), parts.turns, pinned_at, missing)
+    return PinnedConversation(parts.head, tuple(lifted.let_go), parts.turns, pinned_at, missing)
 
 
 def left_of_pinned(messages: Sequence[Message]) -> Iterator[Message]:
@@ -168,3 +172,44 @@ def _with_texts_of(turn: PinnedTurn, limit_tokens: int) -> PinnedTurn:
     asked = shorten(turn.asked, limit_tokens, "").text
     answered = shorten(turn.answer.text, limit_tokens, "").text
     return replace(turn, asked=asked, answer=replace(turn.answer, text=answered))
+
+
+# A recorded run as the turn that stays when it is pinned.
+
+
+KNOWN_BY_CHARACTERS = 200
+"""A question that was cut to fit still begins with so many."""
+
+
+def pinned_turn(record: RunRecord) -> PinnedTurn:
+    """The words of a run."""
+    question = _question(record)
+    opening = opening_of(question) if question is not None else ""
+    asked = record.prompt.strip() or (question_of(question) if question is not None else "")
+    return PinnedTurn(record.run_id, asked, _answer(record, question), opening)
+
+
+def _question(record: RunRecord) -> UserMessage | None:
+    """The question as it was sent; None: it never was."""
+    # A history that was made shorter on the way may have moved it: its place says nothing.
+    sent = [
+        message
+        for message in record.messages
+        if isinstance(message, UserMessage)
+        and message.sent_as == "user"
+        and not pinned_run(message)
+    ]
+    known_by = record.prompt.strip()[:KNOWN_BY_CHARACTERS]
+    return sent[-1] if sent and known_by in text_of(sent[-1]) else None
+
+
+def _answer(record: RunRecord, question: UserMessage | None) -> AssistantMessage:
+    """The message with the answer; the very one, so that a record does not list it twice."""
+    messages = record.messages
+    own = messages[messages.index(question) + 1 :] if question is not None else ()
+    said = [m for m in own if isinstance(m, AssistantMessage) and m.text.strip()]
+    last = said[-1] if said else AssistantMessage()
+    answer = record.answer.strip()
+    if answer and answer != last.text.strip():
+        return AssistantMessage(answer, author=record.assistant)
+    return replace(last, tool_calls=())

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.record.events import ModelReplied
-from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.messages import Prompt, Reply
 
 
 def counted_per_estimated(prompt: Prompt, reply: Reply) -> float:

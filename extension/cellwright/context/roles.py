@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cellwright.context.call_answers import answer_calls
+from cellwright.context.normalise import answer_calls
 from cellwright.errors import SetupError
 from cellwright.record.messages import (
     AssistantMessage,

@@ -16,7 +16,7 @@ from cellwright.errors import CellwrightError
 from cellwright.record.events import Notice
 from cellwright.stopping import Stop
 from cellwright.tools import Component
-from cellwright.tools.sources import ToolSource
+from cellwright.tools.registry import ToolSource
 
 
 def _nothing() -> str:
@@ -24,7 +24,7 @@ def _nothing() -> str:
 
 
 @dataclass(frozen=True)
-class Turn:
+class SourceQuestion:
     """The question a source looks something up for."""
 
     prompt: str
@@ -56,7 +56,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Found:
+class RetrievalResult:
     """What the sources have for one question."""
 
     blocks: tuple[Quoted, ...] = ()
@@ -78,7 +78,7 @@ class TurnSource(Protocol):
         """Its tools; the same ones for a whole conversation."""
         ...
 
-    def look_up(self, turn: Turn) -> Found:
+    def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """What it has for this question, within 50 ms; asking a model takes longer."""
         ...
 
@@ -103,7 +103,7 @@ def tools_of(sources: Iterable[TurnSource], *, is_guest: bool = False) -> tuple[
     return tuple(found)
 
 
-def looked_up(sources: Iterable[TurnSource], turn: Turn) -> Found:
+def looked_up(sources: Iterable[TurnSource], turn: SourceQuestion) -> RetrievalResult:
     """What all sources have, in their order; one that fails is told and left out."""
     blocks: list[Quoted] = []
     notices: list[str | Notice] = []
@@ -117,10 +117,10 @@ def looked_up(sources: Iterable[TurnSource], turn: Turn) -> Found:
         blocks += found.blocks
         notices += found.notices
         problems += found.problems
-    return Found(tuple(blocks), tuple(notices), tuple(problems))
+    return RetrievalResult(tuple(blocks), tuple(notices), tuple(problems))
 
 
-def notices_of(found: Found) -> tuple[Notice, ...]:
+def notices_of(found: RetrievalResult) -> tuple[Notice, ...]:
     """What the person is told of it."""
     told = [
         item if isinstance(item, Notice) else Notice("info", item, code="looked_up")

@@ -6,23 +6,125 @@ them, so that the provider's prompt cache is broken once and not every turn (exp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cellwright.context.compaction import compact
-from cellwright.context.cutting import cut_to
 from cellwright.context.pins import (
     PINNED_TOKENS,
+    PinnedConversation,
     PinnedTurn,
-    Said,
     left_of_pinned,
     pinned_within,
     said_in,
 )
-from cellwright.context.sizes import total_tokens
-from cellwright.context.summary import Summary, is_summary, summary_in
-from cellwright.context.turns import opening_of
-from cellwright.record.messages import Message, SystemMessage, UserMessage, text_of
+from cellwright.context.turns import (
+    PICTURE_TOKENS,
+    HistorySummary,
+    is_summary,
+    message_tokens,
+    opening_of,
+    pinned_run,
+    question_of,
+    summary_in,
+    text_tokens,
+    total_tokens,
+)
+from cellwright.record.messages import (
+    AssistantMessage,
+    ImagePart,
+    Manifest,
+    Message,
+    SystemMessage,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
+from cellwright.text.truncation import shorten
+
+# Making a conversation shorter, in rare big steps, when the model's window is full.
+
+
+KEPT_RESULTS = 2
+STUB_CHARACTERS = 200
+NEWEST_CHARACTERS = 4_000
+
+
+def compact(messages: Sequence[Message]) -> list[Message] | None:
+    """The messages with old tool results cut to their first line, or None when nothing is to gain.
+
+    The newest two results keep up to 4,000 characters. One pass, so that the prompt cache is
+    broken once and not every turn (experience.md, C3).
+    """
+    positions = [i for i, message in enumerate(messages) if isinstance(message, ToolMessage)]
+    recent = set(positions[-KEPT_RESULTS:])
+    shorter = [
+        _cut(message, NEWEST_CHARACTERS if index in recent else STUB_CHARACTERS)
+        for index, message in enumerate(messages)
+    ]
+    return None if shorter == list(messages) else shorter
+
+
+def _cut(message: Message, limit: int) -> Message:
+    if not isinstance(message, ToolMessage):
+        return message
+    text = text_of(message)
+    has_picture = any(not isinstance(part, TextPart) for part in message.parts)
+    if len(text) <= limit and not has_picture:
+        return message
+    kept = text if len(text) <= limit else f"{text[:limit]} [… cut to make room]"
+    return replace(message, parts=(TextPart(kept),))
+
+
+# Long messages cut in the middle, those that matter most at last.
+
+
+SMALLEST_CUT_TOKENS = 250
+NOTICE_TOKENS = 20
+"""What a text that is cut has to say so."""
+
+
+def cut_to(
+    messages: Sequence[Message], room: int, dear: Sequence[Collection[int]]
+) -> list[Message]:
+    """The messages with the longest ones cut in the middle until all fit.
+
+    Args:
+        messages: What was said.
+        room: For how many tokens.
+        dear: Messages, by identity, that are not touched as long as that is enough; then those
+            of them that still are not, and so on.
+    """
+    cut = list(messages)
+    for kept in dear:
+        places = [place for place, message in enumerate(messages) if id(message) not in kept]
+        while places and (size := total_tokens(cut)) > room:
+            longest = max(places, key=lambda place: _can_lose(cut[place]))
+            own = message_tokens(cut[longest])
+            if _can_lose(cut[longest]) == 0:
+                break
+            fitting = own - (size - room) - NOTICE_TOKENS
+            # Cut from the whole, so that the notice counts all that is left out.
+            shorter = _shortened(messages[longest], max(SMALLEST_CUT_TOKENS, fitting, own // 2))
+            if message_tokens(shorter) >= own:
+                break
+            cut[longest] = shorter
+    return cut
+
+
+def _can_lose(message: Message) -> int:
+    if isinstance(message, SystemMessage) or is_summary(message):
+        return 0
+    return max(0, message_tokens(message) - SMALLEST_CUT_TOKENS)
+
+
+def _shortened(message: Message, tokens: int) -> Message:
+    if isinstance(message, AssistantMessage):
+        return replace(message, text=shorten(message.text, tokens, "").text)
+    assert not isinstance(message, SystemMessage)
+    return replace(message, parts=(TextPart(shorten(text_of(message), tokens, "").text),))
+
 
 WINDOW_TOKENS = 60_000
 """Models get worse with length long before their window is full (experience.md, C1)."""
@@ -125,7 +227,7 @@ class Window:
             shorter = cut_to(shorter, room, _dear(said_in(shorter, self.pinned), shorter))
         return replace(fitted, messages=tuple(shorter))
 
-    def _kept(self, messages: Sequence[Message], said: Said, count: int) -> Fitted:
+    def _kept(self, messages: Sequence[Message], said: PinnedConversation, count: int) -> Fitted:
         """The newest turns, after the words of pinned ones and what stands for all others."""
         first = len(said.turns) - count
         there = {turn.run_id for place, turn in said.pinned_at.items() if place >= first}
@@ -163,13 +265,13 @@ def when_refused(
     return None if shorter == tuple(messages) else shorter
 
 
-def summary_of(messages: Sequence[Message]) -> Summary:
+def summary_of(messages: Sequence[Message]) -> HistorySummary:
     """The summary that a conversation has; an empty one where it has none."""
     found = [summary_in(text_of(message)) for message in messages if is_summary(message)]
-    return found[-1] if found else Summary()
+    return found[-1] if found else HistorySummary()
 
 
-def with_summary(messages: Sequence[Message], summary: Summary) -> list[Message]:
+def with_summary(messages: Sequence[Message], summary: HistorySummary) -> list[Message]:
     """The conversation with this summary in place of the one it has; an empty one is left out."""
     rest = [message for message in messages if not is_summary(message)]
     if not summary.text.strip():
@@ -195,7 +297,7 @@ def _beside(turn: Sequence[Message], pinned: PinnedTurn) -> tuple[Message, ...]:
     return tuple(message for message in people if opening_of(message) != pinned.opening)
 
 
-def _dear(said: Said, messages: Sequence[Message]) -> tuple[Collection[int], ...]:
+def _dear(said: PinnedConversation, messages: Sequence[Message]) -> tuple[Collection[int], ...]:
     """Messages, by identity, that are cut when all others were: first these, then those.
 
     The question that is answered is cut before the words of what is pinned.
@@ -211,3 +313,92 @@ def _question(turn: Sequence[Message]) -> Message:
     """The last of what the person said before the model did."""
     people = [m for m in turn if isinstance(m, UserMessage) and m.sent_as != "user_hide"]
     return people[-1] if people else turn[0]
+
+
+# What is in the context, part by part, and about how many tokens each part costs.
+
+
+PARTS = (
+    "instructions",
+    "tools",
+    "summary of earlier turns",
+    "pinned",
+    "questions",
+    "put beside questions",
+    "answers",
+    "calls",
+    "results",
+    "pictures",
+)
+"""In the order in which they are told."""
+
+
+@dataclass(frozen=True)
+class ContextPart:
+    """One part of what the next request begins with."""
+
+    name: str
+    pieces: int
+    tokens: int
+
+
+def context_parts(
+    messages: Iterable[Message], tools: Sequence[Manifest] = ()
+) -> tuple[ContextPart, ...]:
+    """The parts that there are, in the order of ``PARTS``."""
+    tokens: Counter[str] = Counter()
+    pieces: Counter[str] = Counter()
+    found = [*_of_tools(tools), *_of_all(messages)]
+    for part in found:
+        tokens[part.name] += part.tokens
+        pieces[part.name] += part.pieces
+    return tuple(ContextPart(name, pieces[name], tokens[name]) for name in PARTS if pieces[name])
+
+
+def _of_tools(tools: Sequence[Manifest]) -> Iterator[ContextPart]:
+    for tool in tools:
+        text = f"{tool.name}{tool.description}{dict(tool.parameters)}"
+        yield ContextPart("tools", 1, text_tokens(text))
+
+
+def _of_all(messages: Iterable[Message]) -> Iterator[ContextPart]:
+    is_after_pinned = False
+    for message in messages:
+        if pinned_run(message):
+            yield ContextPart("pinned", 1, message_tokens(message))
+        elif is_after_pinned and isinstance(message, AssistantMessage) and not message.tool_calls:
+            yield ContextPart("pinned", 0, message_tokens(message))
+        else:
+            yield from _of(message)
+        is_after_pinned = bool(pinned_run(message))
+
+
+def _of(message: Message) -> Iterator[ContextPart]:
+    whole = message_tokens(message)
+    if isinstance(message, SystemMessage):
+        yield ContextPart("instructions", 1, whole)
+        return
+    if isinstance(message, AssistantMessage):
+        yield from _said(message, whole)
+        return
+    pictures = sum(isinstance(part, ImagePart) for part in message.parts)
+    if pictures:
+        yield ContextPart("pictures", pictures, pictures * PICTURE_TOKENS)
+    rest = whole - pictures * PICTURE_TOKENS
+    if isinstance(message, ToolMessage):
+        yield ContextPart("results", 1, rest)
+    elif is_summary(message):
+        yield ContextPart("summary of earlier turns", 1, rest)
+    else:
+        beside = text_tokens(text_of(message)) - text_tokens(question_of(message))
+        yield ContextPart("questions", 1, rest - beside)
+        if beside > 0:
+            yield ContextPart("put beside questions", 1, beside)
+
+
+def _said(message: AssistantMessage, whole: int) -> Iterator[ContextPart]:
+    called = sum(text_tokens(call.name + call.arguments) for call in message.tool_calls)
+    if message.tool_calls:
+        yield ContextPart("calls", len(message.tool_calls), called)
+    if message.text or not message.tool_calls:
+        yield ContextPart("answers", 1, whole - called)

@@ -7,25 +7,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.agent.typed_answers import TypedAnswers, typed_answers_in
-from cellwright.demo.columns import Column, Frame
+from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.loading import convert, load
 from cellwright.demo.matching import left_over, read_query
 from cellwright.demo.own_tools import asked_call
-from cellwright.demo.plans.cleaning import clean_missing
-from cellwright.demo.plans.fixing import fix_last_cell, run_snippet
-from cellwright.demo.plans.library import answer_from_library, asks_library
-from cellwright.demo.plans.plots import draw_plot
-from cellwright.demo.plans.profile import describe
-from cellwright.demo.plans.questions import answer_question
-from cellwright.demo.plans.talk import ABILITIES, GREETING, NO_TOOL, NOTICE
-from cellwright.demo.reading import without_footer
 from cellwright.demo.sources import find_source
-from cellwright.demo.steps import Call, CannotGoOnError, Steps
-from cellwright.demo.transcript import Conversation, read_conversation
-from cellwright.demo.typed import results_in
-from cellwright.demo.vocabulary import Task
-from cellwright.demo.wishes import Wish, read_wish
-from cellwright.demo.work import Work
+from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
+from cellwright.demo.tasks import (
+    ABILITIES,
+    GREETING,
+    NO_TOOL,
+    NOTICE,
+    answer_from_library,
+    answer_question,
+    asks_library,
+    clean_missing,
+    describe,
+    draw_plot,
+    fix_last_cell,
+    run_snippet,
+)
+from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
+from cellwright.demo.wishes import PromptWish, Task, read_wish
+from cellwright.demo.work import Work, results_in
 
 STEP_LIMIT = 10
 HAND_IN = "hand_in"
@@ -40,16 +44,16 @@ FRAME_TASKS: Mapping[Task, Callable[[Work], Steps[str]]] = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class DemoReply:
     """A reply: words, and perhaps one tool call."""
 
     text: str
-    call: Call | None = None
+    call: DemoCall | None = None
 
 
 def next_answer(
     messages: Sequence[Mapping[str, Any]], tools: Collection[str], forced_tool: str = ""
-) -> Answer:
+) -> DemoReply:
     """What the demo model says next.
 
     Args:
@@ -61,12 +65,12 @@ def next_answer(
     answer = _answer(conversation, tools, forced_tool)
     if not conversation.is_first_reply:
         return answer
-    return Answer(f"{NOTICE}\n\n{answer.text}".strip(), answer.call)
+    return DemoReply(f"{NOTICE}\n\n{answer.text}".strip(), answer.call)
 
 
-def _answer(conversation: Conversation, tools: Collection[str], forced_tool: str) -> Answer:
+def _answer(conversation: DemoConversation, tools: Collection[str], forced_tool: str) -> DemoReply:
     if forced_tool:
-        return Answer("", Call("", forced_tool, {}))
+        return DemoReply("", DemoCall("", forced_tool, {}))
     wanted = typed_answers_in(conversation.prompt) if HAND_IN in tools else None
     if wanted is None:
         plan = _plan(conversation, tools)
@@ -77,17 +81,19 @@ def _answer(conversation: Conversation, tools: Collection[str], forced_tool: str
         for exchange in conversation.exchanges:
             call = plan.send(exchange.result)
     except StopIteration as stopped:
-        return Answer(str(stopped.value))
+        return DemoReply(str(stopped.value))
     except CannotGoOnError as ended:
-        return Answer(str(ended))
+        return DemoReply(str(ended))
     if len(conversation.exchanges) >= STEP_LIMIT:
-        return Answer(f"I stop here after {STEP_LIMIT} steps; what ran so far stays in the kernel.")
+        return DemoReply(
+            f"I stop here after {STEP_LIMIT} steps; what ran so far stays in the kernel."
+        )
     if call.tool not in tools:
-        return Answer(_unfinished(conversation, call))
-    return Answer(call.text, call)
+        return DemoReply(_unfinished(conversation, call))
+    return DemoReply(call.text, call)
 
 
-def _unfinished(conversation: Conversation, call: Call) -> str:
+def _unfinished(conversation: DemoConversation, call: DemoCall) -> str:
     steps = len(conversation.exchanges)
     if not steps:
         return NO_TOOL
@@ -95,7 +101,9 @@ def _unfinished(conversation: Conversation, call: Call) -> str:
     return f"I had to stop after {many}. Next I would have done this: {call.text}"
 
 
-def _typed(conversation: Conversation, tools: Collection[str], wanted: TypedAnswers) -> Steps[str]:
+def _typed(
+    conversation: DemoConversation, tools: Collection[str], wanted: TypedAnswers
+) -> Steps[str]:
     """The same work, and what came of it as typed results."""
     answer = yield from _plan(conversation, tools)
     results = results_in(answer, wanted.outputs, [each.result for each in conversation.exchanges])
@@ -104,11 +112,11 @@ def _typed(conversation: Conversation, tools: Collection[str], wanted: TypedAnsw
         return (
             f"{answer}\n\nI have rules for text, numbers, tables and plots, and none for {names}."
         )
-    refused = yield Call("I hand in the results.", HAND_IN, {"values": results.values})
+    refused = yield DemoCall("I hand in the results.", HAND_IN, {"values": results.values})
     return f"My results were not taken: {refused}"
 
 
-def _plan(conversation: Conversation, offered: Collection[str]) -> Steps[str]:
+def _plan(conversation: DemoConversation, offered: Collection[str]) -> Steps[str]:
     wish, tools = read_wish(conversation.prompt), frozenset(offered)
     asked = asked_call(conversation.prompt, offered)
     if asked is not None and asked.name == HAND_IN:
@@ -118,7 +126,7 @@ def _plan(conversation: Conversation, offered: Collection[str]) -> Steps[str]:
             names = ", ".join(f"`{name}`" for name in asked.missing)
             written = f"`{asked.name}({asked.missing[0]}=…)`"
             return f"`{asked.name}` needs {names}. Write it like {written}."
-        result = yield Call(f"I call `{asked.name}`.", asked.name, asked.arguments)
+        result = yield DemoCall(f"I call `{asked.name}`.", asked.name, asked.arguments)
         return f"`{asked.name}` answered:\n\n{without_footer(result)}"
     if "search_library" in tools and asks_library(conversation.prompt):
         return (yield from answer_from_library(conversation.prompt))
@@ -133,7 +141,9 @@ def _plan(conversation: Conversation, offered: Collection[str]) -> Steps[str]:
     return (yield from _about_data(conversation, wish, tools))
 
 
-def _about_data(conversation: Conversation, wish: Wish, tools: frozenset[str]) -> Steps[str]:
+def _about_data(
+    conversation: DemoConversation, wish: PromptWish, tools: frozenset[str]
+) -> Steps[str]:
     if not wish.tasks and not _is_only_data(conversation, wish):
         return ABILITIES
     source = yield from find_source(conversation, tools)
@@ -156,7 +166,7 @@ def _notes(work: Work, tasks: tuple[Task, ...]) -> list[str]:
     return [*work.notes, f"I took all rows: I cannot pick rows by {words}."]
 
 
-def _is_only_data(conversation: Conversation, wish: Wish) -> bool:
+def _is_only_data(conversation: DemoConversation, wish: PromptWish) -> bool:
     """Whether data is named and hardly anything else said."""
     names_data = (
         bool(conversation.files or conversation.variables) or wish.text != conversation.prompt
@@ -164,7 +174,7 @@ def _is_only_data(conversation: Conversation, wish: Wish) -> bool:
     return names_data and len(wish.text.split()) <= 3
 
 
-def _needed(tasks: tuple[Task, ...], wish: Wish, frame: Frame) -> tuple[Column, ...]:
+def _needed(tasks: tuple[Task, ...], wish: PromptWish, frame: TableColumns) -> tuple[Column, ...]:
     """The columns whose text has to be read as numbers or dates."""
     if "profile" in tasks or "clean" in tasks:
         return frame.columns

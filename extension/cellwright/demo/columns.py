@@ -95,7 +95,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TableColumns:
     """A table in the kernel."""
 
     name: str
@@ -108,9 +108,9 @@ class Frame:
         return tuple(column for column in self.columns if column.reads_as == kind)
 
 
-def read_frame(name: str, rows: int, lines: Iterable[Mapping[str, Any]]) -> Frame:
+def read_frame(name: str, rows: int, lines: Iterable[Mapping[str, Any]]) -> TableColumns:
     """A frame from the lines of an overview."""
-    return Frame(name, rows, tuple(_column(line) for line in lines))
+    return TableColumns(name, rows, tuple(_column(line) for line in lines))
 
 
 def date_format(examples: Iterable[str]) -> str:

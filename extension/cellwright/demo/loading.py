@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.demo.columns import Column, Frame, date_format, read_frame
+from cellwright.demo.columns import Column, TableColumns, date_format, read_frame
 from cellwright.demo.matching import closest
 from cellwright.demo.pandas_code import (
     dates_code,
@@ -20,8 +20,10 @@ from cellwright.demo.pandas_code import (
     quoted,
     reader_options,
 )
-from cellwright.demo.reading import (
-    Failure,
+from cellwright.demo.sources import Source
+from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_code
+from cellwright.demo.transcript import (
+    CellFailure,
     failure,
     labelled,
     listed,
@@ -29,8 +31,6 @@ from cellwright.demo.reading import (
     row_count,
     table,
 )
-from cellwright.demo.sources import Source
-from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_code
 
 LOAD_LIMIT = 4
 SAMPLED_ROWS = 1_000_000
@@ -55,14 +55,14 @@ print("files:", sorted(path.as_posix() for path in Path().glob("*/*.*"))[:100])"
 
 
 @dataclass(frozen=True)
-class Table:
+class LoadedTable:
     """A frame ready for work, and what had to be said on the way."""
 
-    frame: Frame
+    frame: TableColumns
     notes: tuple[str, ...] = ()
 
 
-def load(source: Source, tools: frozenset[str]) -> Steps[Frame]:
+def load(source: Source, tools: frozenset[str]) -> Steps[TableColumns]:
     """Read the file, or look at the variable.
 
     Raises:
@@ -70,10 +70,10 @@ def load(source: Source, tools: frozenset[str]) -> Steps[Frame]:
     """
     if source.variable:
         return (yield from _look_at(source.variable))
-    return (yield from _Reading(source, tools).read())
+    return (yield from _FileReading(source, tools).read())
 
 
-def _look_at(name: str) -> Steps[Frame]:
+def _look_at(name: str) -> Steps[TableColumns]:
     code = overview_code(name)
     done = yield from run_code(f"I look at the columns of `{name}`.", code)
     if done.error is not None and "unhashable" in done.error.message:
@@ -83,7 +83,7 @@ def _look_at(name: str) -> Steps[Frame]:
     return _frame(name, done)
 
 
-def _frame(name: str, done: Done) -> Frame:
+def _frame(name: str, done: Done) -> TableColumns:
     lines = overview_lines(done.text)
     if lines:
         return read_frame(name, row_count(done.text), lines)
@@ -94,7 +94,7 @@ def _frame(name: str, done: Done) -> Frame:
     raise CannotGoOnError(f"I could not read what came back when I looked at `{name}`.")
 
 
-class _Reading:
+class _FileReading:
     """One file, read again with other options until it can be."""
 
     def __init__(self, source: Source, tools: frozenset[str]) -> None:
@@ -114,7 +114,7 @@ class _Reading:
     def _is_delimited(self) -> bool:
         return is_delimited(self._path)
 
-    def read(self) -> Steps[Frame]:
+    def read(self) -> Steps[TableColumns]:
         if self._kind.startswith(NOT_TABLES) and self._is_delimited:
             raise CannotGoOnError(NO_TABLE.format(path=self._path, what=self._kind))
         text = f"I read `{self._path}` and look at its columns."
@@ -132,7 +132,7 @@ class _Reading:
                     return frame
         raise CannotGoOnError(f"I could not read `{self._path}`, whatever options I tried.")
 
-    def _after_look(self, frame: Frame) -> str:
+    def _after_look(self, frame: TableColumns) -> str:
         """Why to read again; empty when the columns are fine."""
         header = str(frame.columns[0].name)
         if CONTROL_CHARACTER.search(header):
@@ -148,7 +148,7 @@ class _Reading:
             f"All columns came as one: they are separated by {found[0]!r}, so I read it that way."
         )
 
-    def _after_error(self, error: Failure) -> Steps[str]:
+    def _after_error(self, error: CellFailure) -> Steps[str]:
         """What to say before the next try.
 
         Raises:
@@ -215,7 +215,7 @@ def _has_decimal_comma(examples: Iterable[str]) -> bool:
     return any(DECIMAL_COMMA.search(text) for text in examples)
 
 
-def convert(frame: Frame, columns: Sequence[Column], *, copy: bool) -> Steps[Table]:
+def convert(frame: TableColumns, columns: Sequence[Column], *, copy: bool) -> Steps[LoadedTable]:
     """Make numbers and dates of the text columns that hold them, strictly first.
 
     Args:
@@ -225,7 +225,7 @@ def convert(frame: Frame, columns: Sequence[Column], *, copy: bool) -> Steps[Tab
     """
     wanted = [column for column in columns if column.needs_reading]
     if not wanted:
-        return Table(frame)
+        return LoadedTable(frame)
     if not copy:
         return (yield from _Conversion(frame, wanted).run())
     name = f"{frame.name}_typed"
@@ -238,7 +238,7 @@ def convert(frame: Frame, columns: Sequence[Column], *, copy: bool) -> Steps[Tab
 class _Conversion:
     """Text read as dates and numbers; each error says what to be tolerant of."""
 
-    def __init__(self, frame: Frame, columns: list[Column], first_line: str = "") -> None:
+    def __init__(self, frame: TableColumns, columns: list[Column], first_line: str = "") -> None:
         self._frame = frame
         self._first_line = first_line
         self._columns = columns
@@ -248,17 +248,19 @@ class _Conversion:
         self._culprit: str | None = None
         self._notes: list[str] = []
 
-    def run(self) -> Steps[Table]:
+    def run(self) -> Steps[LoadedTable]:
         text = self._first_words()
         while text:
             done = yield from run_code(text, self._code())
             self._notes += self._unread(done.text)
             missing = table(done.text, ["column", "missing"])
             if missing:
-                return Table(self._converted(missing), tuple(self._notes))
+                return LoadedTable(self._converted(missing), tuple(self._notes))
             text = self._react(failure(done.text))
         names = ", ".join(f"`{column.name}`" for column in self._columns)
-        return Table(self._frame, (*self._notes, f"Not everything could be converted: {names}."))
+        return LoadedTable(
+            self._frame, (*self._notes, f"Not everything could be converted: {names}.")
+        )
 
     def _first_words(self) -> str:
         parts = [
@@ -279,7 +281,7 @@ class _Conversion:
         ]
         return "\n".join(part for part in parts if part)
 
-    def _react(self, error: Failure | None) -> str:
+    def _react(self, error: CellFailure | None) -> str:
         """What to change after an error, said in a sentence; empty when nothing helps."""
         if error is None:
             return ""
@@ -298,7 +300,7 @@ class _Conversion:
             return f"That was not enough ({error.name}): I let pandas work out each date by itself."
         return ""
 
-    def _accept(self, culprit: str, error: Failure) -> str:
+    def _accept(self, culprit: str, error: CellFailure) -> str:
         self._second = date_format([culprit]) if culprit else ""
         wrong = [c for c in self._dates if _is_same_style(date_format(c.examples), self._second)]
         if wrong:
@@ -325,7 +327,7 @@ class _Conversion:
                 notes.append(f"`{column.name}`: {shown} could not be read and count as missing.")
         return notes
 
-    def _converted(self, missing: list[list[str]]) -> Frame:
+    def _converted(self, missing: list[list[str]]) -> TableColumns:
         counts = {name: int(float(count)) for name, count in missing if count}
         done = {
             column.name: replace(

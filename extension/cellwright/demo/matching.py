@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cellwright.demo.columns import Column, Frame
-from cellwright.demo.vocabulary import BUCKETS, SUBJECT_BEFORE, Bucket
-from cellwright.demo.wishes import Wish
+from cellwright.demo.columns import Column, TableColumns
+from cellwright.demo.wishes import BUCKETS, SUBJECT_BEFORE, Bucket, PromptWish
 
 MEASURES = ("revenue", "sales", "turnover", "amount", "total", "value", "profit", "income", "price")
 WORD = re.compile(r"[^\W_]+")
@@ -124,7 +123,7 @@ def closest(name: str, names: Iterable[str]) -> str:
     return by_lower[found[0]] if found else ""
 
 
-def mentions(text: str, frame: Frame) -> list[Mention]:
+def mentions(text: str, frame: TableColumns) -> list[Mention]:
     """Columns named in ``text``, in order, none overlapping another."""
     taken: list[Mention] = []
     for column in sorted(frame.columns, key=lambda c: -len(str(c.name))):
@@ -144,7 +143,7 @@ def mentions(text: str, frame: Frame) -> list[Mention]:
     return sorted(taken, key=lambda mention: mention.start)
 
 
-def read_query(wish: Wish, frame: Frame) -> Query | None:
+def read_query(wish: PromptWish, frame: TableColumns) -> Query | None:
     """The wish in terms of columns; None when it names nothing that is there."""
     found = mentions(wish.text, frame)
     groups, numbers = _split(wish, found)
@@ -168,7 +167,7 @@ def read_query(wish: Wish, frame: Frame) -> Query | None:
     )
 
 
-def left_over(wish: Wish, frame: Frame) -> list[str]:
+def left_over(wish: PromptWish, frame: TableColumns) -> list[str]:
     """Words that look like values to pick rows by, which no rule here uses."""
     found = mentions(wish.text, frame)
     return [
@@ -224,7 +223,7 @@ def _add(taken: list[Mention], new: Mention) -> None:
         taken.append(new)
 
 
-def _split(wish: Wish, found: list[Mention]) -> tuple[list[Mention], list[Mention]]:
+def _split(wish: PromptWish, found: list[Mention]) -> tuple[list[Mention], list[Mention]]:
     """Mentions to group by, and numbers to sum up."""
     groups = [m for m in found if m.group.bucket or m.group.column.reads_as != "number"]
     numbers = [m for m in found if m not in groups]
@@ -238,7 +237,7 @@ def _split(wish: Wish, found: list[Mention]) -> tuple[list[Mention], list[Mentio
     return sorted(groups, key=lambda mention: mention.start), numbers
 
 
-def _subject(wish: Wish, groups: list[Mention]) -> Mention | None:
+def _subject(wish: PromptWish, groups: list[Mention]) -> Mention | None:
     """The group whose best is looked for: "which month …", "top 5 products"."""
     if not wish.extreme:
         return None
@@ -252,7 +251,7 @@ def _subject(wish: Wish, groups: list[Mention]) -> Mention | None:
     return before[0] if before else None
 
 
-def _default_measure(frame: Frame) -> Column | None:
+def _default_measure(frame: TableColumns) -> Column | None:
     numbers = [column for column in frame.of_kind("number") if not column.is_identifier]
     for word in MEASURES:
         for column in numbers:
@@ -261,7 +260,7 @@ def _default_measure(frame: Frame) -> Column | None:
     return numbers[0] if numbers else None
 
 
-def _function(wish: Wish, measure: Column | None, has_subject: bool) -> str:
+def _function(wish: PromptWish, measure: Column | None, has_subject: bool) -> str:
     if measure is None:
         return "count"
     if wish.function and (wish.function != "count" or measure.is_identifier):

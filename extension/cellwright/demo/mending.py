@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cellwright.demo.columns import cleaning_code, number_style
 from cellwright.demo.matching import closest
-from cellwright.demo.reading import Failure
+from cellwright.demo.transcript import CellFailure
 
 IMPORTS = {
     "pd": "import pandas as pd",
@@ -34,7 +34,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class KnownNames:
     """Names that are there, for what was probably meant."""
 
     columns: tuple[str, ...] = ()
@@ -54,14 +54,14 @@ class Mended:
     """One sentence: the cause and the change."""
 
 
-def mend(code: str, error: Failure, around: Surroundings) -> Mended | None:
+def mend(code: str, error: CellFailure, around: KnownNames) -> Mended | None:
     """The code without the error's cause; None when no rule knows it."""
     rule = RULES.get(error.name)
     mended = rule(code, error.message, around) if rule else None
     return mended if mended is not None and mended.code != code else None
 
 
-def _missing_key(code: str, message: str, around: Surroundings) -> Mended | None:
+def _missing_key(code: str, message: str, around: KnownNames) -> Mended | None:
     known = set(around.columns)
     for wrong in dict.fromkeys(_quotes(message)):
         right = closest(wrong, [name for name in around.columns if name != wrong])
@@ -71,7 +71,7 @@ def _missing_key(code: str, message: str, around: Surroundings) -> Mended | None
     return None
 
 
-def _unknown_name(code: str, message: str, around: Surroundings) -> Mended | None:
+def _unknown_name(code: str, message: str, around: KnownNames) -> Mended | None:
     wrong = next(iter(_quotes(message)), "")
     if wrong in IMPORTS:
         line = IMPORTS[wrong]
@@ -83,7 +83,7 @@ def _unknown_name(code: str, message: str, around: Surroundings) -> Mended | Non
     return Mended(fixed, f"There is no name `{wrong}`; the closest is `{right}`.")
 
 
-def _wrong_value(code: str, message: str, _: Surroundings) -> Mended | None:
+def _wrong_value(code: str, message: str, _: KnownNames) -> Mended | None:
     if "could not convert string to float" in message or "invalid literal for int" in message:
         return _not_a_number(code, message)
     if "doesn't match format" in message or "does not match format" in message:
@@ -115,7 +115,7 @@ def _not_a_number(code: str, message: str) -> Mended:
     )
 
 
-def _wrong_type(code: str, message: str, _: Surroundings) -> Mended | None:
+def _wrong_type(code: str, message: str, _: KnownNames) -> Mended | None:
     if re.search(r"agg function failed|Could not convert|does not support (?:operation|reduction)"
                  r"|Cannot perform reduction|dtype 'str'", message):  # fmt: skip
         fixed = re.sub(r"\.(mean|median|sum|std|var)\(\)", r".\1(numeric_only=True)", code)
@@ -129,7 +129,7 @@ def _wrong_type(code: str, message: str, _: Surroundings) -> Mended | None:
     return None
 
 
-def _missing_attribute(code: str, message: str, around: Surroundings) -> Mended | None:
+def _missing_attribute(code: str, message: str, around: KnownNames) -> Mended | None:
     wrong = next(reversed(_quotes(message)), "")
     right = RENAMED.get(wrong) or closest(wrong, [*around.columns, *around.attributes])
     if not right:
@@ -138,7 +138,7 @@ def _missing_attribute(code: str, message: str, around: Surroundings) -> Mended 
     return Mended(fixed, f"There is no attribute `{wrong}`; `{right}` is what was meant.")
 
 
-def _missing_file(code: str, message: str, around: Surroundings) -> Mended | None:
+def _missing_file(code: str, message: str, around: KnownNames) -> Mended | None:
     wrong = next(reversed(_quotes(message)), "")
     same_name = [path for path in around.files if path.endswith(re.split(r"[/\\]", wrong)[-1])]
     right = next(iter(same_name), "") or closest(wrong, around.files)
@@ -149,7 +149,7 @@ def _missing_file(code: str, message: str, around: Surroundings) -> Mended | Non
     )
 
 
-def _division(code: str, _: str, around: Surroundings) -> Mended | None:
+def _division(code: str, _: str, around: KnownNames) -> Mended | None:
     found = re.search(r"^(\s*)(\w+) = (.+?) / (\w+|len\(\w+\))[ \t]*$", code, re.M)
     if found is None:
         return None
@@ -158,7 +158,7 @@ def _division(code: str, _: str, around: Surroundings) -> Mended | None:
     return Mended(fixed, f"`{found[4]}` is zero; the result is then not a number (nan).")
 
 
-def _syntax(code: str, message: str, _: Surroundings) -> Mended | None:
+def _syntax(code: str, message: str, _: KnownNames) -> Mended | None:
     message = re.sub(r" \(\S+, line \d+\)$", "", message)
     for attempt in _spellings(code, message):
         if _parses(attempt):
@@ -227,7 +227,7 @@ def _first_sentence(message: str) -> str:
     return re.split(r"\. |, at position", message)[0].rstrip(".")
 
 
-Rule = Callable[[str, str, Surroundings], "Mended | None"]
+Rule = Callable[[str, str, KnownNames], "Mended | None"]
 RULES: dict[str, Rule] = {
     "KeyError": _missing_key,
     "NameError": _unknown_name,

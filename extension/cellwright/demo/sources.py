@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cellwright.demo.reading import listed
-from cellwright.demo.steps import Call, CannotGoOnError, Steps, run_code
-from cellwright.demo.transcript import Conversation, Exchange
+from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps, run_code
+from cellwright.demo.transcript import DemoConversation, DemoExchange, listed
 from cellwright.demo.wishes import file_names
 
 MENTIONED = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
@@ -50,7 +49,7 @@ class Source:
     """What an attached file is said to be, where that is neither UTF-8 text nor a table."""
 
 
-def find_source(conversation: Conversation, tools: frozenset[str]) -> Steps[Source]:
+def find_source(conversation: DemoConversation, tools: frozenset[str]) -> Steps[Source]:
     """The data the prompt is about; asks the kernel when the messages do not tell.
 
     Raises:
@@ -70,7 +69,7 @@ def find_source(conversation: Conversation, tools: frozenset[str]) -> Steps[Sour
     return Source(variable=[*named, *used, *reversed(known)][0])
 
 
-def _named(conversation: Conversation, known: list[str]) -> Source | None:
+def _named(conversation: DemoConversation, known: list[str]) -> Source | None:
     """What the prompt or its attachments name."""
     frames = FRAME_LINE.findall(conversation.variables)
     # At the very start of a prompt @name may name an assistant.
@@ -88,7 +87,7 @@ def _named(conversation: Conversation, known: list[str]) -> Source | None:
     return Source(variable=loaded) if loaded in known else _file(conversation, path)
 
 
-def _file(conversation: Conversation, path: str) -> Source:
+def _file(conversation: DemoConversation, path: str) -> Source:
     for name, size, unit, kind in ATTACHED.findall(conversation.files):
         if name == path:
             megabytes = float(size.replace(",", "")) * UNIT_MEGABYTES[unit]
@@ -96,7 +95,7 @@ def _file(conversation: Conversation, path: str) -> Source:
     return Source(path=path)
 
 
-def _path(conversation: Conversation) -> str:
+def _path(conversation: DemoConversation) -> str:
     attached = [str(name) for name, *_ in ATTACHED.findall(conversation.files)]
     said = file_names(conversation.prompt)
     for name in said:
@@ -106,7 +105,7 @@ def _path(conversation: Conversation) -> str:
     return next(iter([*said, *attached]), "")
 
 
-def _known_frames(conversation: Conversation) -> list[str]:
+def _known_frames(conversation: DemoConversation) -> list[str]:
     """DataFrames the notebook's states speak of, the newest last."""
     known: dict[str, None] = {}
     for state in conversation.states:
@@ -124,7 +123,7 @@ def _known_frames(conversation: Conversation) -> list[str]:
 def _frames_in_kernel(tools: frozenset[str]) -> Steps[list[str]]:
     text = "No file is named, so I look for a DataFrame that is already there."
     if "list_variables" in tools:
-        result = yield Call(text, "list_variables", {})
+        result = yield DemoCall(text, "list_variables", {})
         lines = [line for line in result.splitlines() if "DataFrame" in line]
         found = [WORD.findall(re.sub(r'"name"|DataFrame', " ", line)) for line in lines]
         return [words[0] for words in found if words]
@@ -150,7 +149,7 @@ def _file_here(tools: frozenset[str]) -> Steps[Source]:
     raise CannotGoOnError(NOTHING_HERE)
 
 
-def _loaded(earlier: tuple[Exchange, ...], path: str) -> str:
+def _loaded(earlier: tuple[DemoExchange, ...], path: str) -> str:
     """The variable an earlier turn read ``path`` into."""
     read = re.compile(rf"^(\w+) = pd\.read_\w+\(['\"]{re.escape(path)}['\"]", re.M)
     codes = [str(exchange.arguments.get("code", "")) for exchange in earlier]
@@ -158,7 +157,7 @@ def _loaded(earlier: tuple[Exchange, ...], path: str) -> str:
     return found[-1] if found else ""
 
 
-def _used(earlier: tuple[Exchange, ...]) -> list[str]:
+def _used(earlier: tuple[DemoExchange, ...]) -> list[str]:
     """Frames that earlier turns looked at, the newest first."""
     codes = [str(exchange.arguments.get("code", "")) for exchange in reversed(earlier)]
     return [

@@ -11,8 +11,8 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from cellwright.demo.mending import Surroundings, mend
-from cellwright.demo.reading import Failure, failure
+from cellwright.demo.mending import KnownNames, mend
+from cellwright.demo.transcript import CellFailure, failure
 
 REFUSED = re.compile(r"^\s*(?:refused|not run|not allowed|denied)\b", re.I)
 REPAIR_LIMIT = 3
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Call:
+class DemoCall:
     """One tool call and the sentence said before it."""
 
     text: str
@@ -29,7 +29,7 @@ class Call:
     arguments: Mapping[str, Any]
 
 
-Steps = Generator[Call, str, Result]
+Steps = Generator[DemoCall, str, Result]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Done:
     code: str
     text: str
     """What came back."""
-    error: Failure | None
+    error: CellFailure | None
     repairs: tuple[str, ...] = ()
     """What was wrong before, one sentence each."""
 
@@ -54,13 +54,13 @@ def run_code(text: str, code: str) -> Steps[Done]:
     Raises:
         CannotGoOnError: The person or the mode refused it.
     """
-    result = yield Call(text, "run_cell", {"code": code})
+    result = yield DemoCall(text, "run_cell", {"code": code})
     if REFUSED.match(result):
         raise CannotGoOnError(f"I stop here, because the step was not allowed: {result.strip()}")
     return Done(code, result, failure(result))
 
 
-def attempt(text: str, code: str, around: Surroundings) -> Steps[Done]:
+def attempt(text: str, code: str, around: KnownNames) -> Steps[Done]:
     """Run a cell and mend it while its errors are ones that rules know."""
     done = yield from run_code(text, code)
     repairs: list[str] = []
@@ -77,7 +77,7 @@ def install(module: str, tools: frozenset[str]) -> Steps[bool]:
     """Ask for a missing package; tell whether there was a tool to ask with."""
     if "install_package" not in tools:
         return False
-    yield Call(
+    yield DemoCall(
         f"`{module}` is not installed, so I ask to install it.", "install_package", {"name": module}
     )
     return True

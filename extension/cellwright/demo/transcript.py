@@ -1,10 +1,14 @@
-"""The messages of a request, read as a conversation: what was asked, what was called, what came."""
+"""The messages of a request as a conversation, and what each tool result says."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import csv
+import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +23,7 @@ NOTICE = "Notice: "
 
 
 @dataclass(frozen=True)
-class Exchange:
+class DemoExchange:
     """One tool call of the model and what came back."""
 
     tool: str
@@ -28,7 +32,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class DemoConversation:
     """What the request tells."""
 
     prompt: str
@@ -39,9 +43,9 @@ class Conversation:
     """The block that lists variables named with ``@``."""
     states: tuple[str, ...] = ()
     """What the notebook was like at each turn, oldest first."""
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: tuple[DemoExchange, ...] = ()
     """Calls and results since the prompt."""
-    earlier: tuple[Exchange, ...] = ()
+    earlier: tuple[DemoExchange, ...] = ()
     """Calls and results of earlier turns."""
     is_first_reply: bool = True
     """The model has not said anything yet."""
@@ -49,7 +53,7 @@ class Conversation:
 
 def read_conversation(
     messages: Iterable[Mapping[str, Any]], *, can_call: bool = True
-) -> Conversation:
+) -> DemoConversation:
     """The newest turn of ``messages`` and what is known from the turns before.
 
     Args:
@@ -62,7 +66,7 @@ def read_conversation(
     text = _text(listed[start]) if start >= 0 else ""
     blocks = {found["tag"]: found["body"] for found in BLOCK.finditer(text)}
     users = [_text(m) for m in listed[: start + 1] if m.get("role") == "user"]
-    return Conversation(
+    return DemoConversation(
         prompt=BLOCK.sub("", text).strip(),
         files=blocks.get("files", ""),
         variables=blocks.get("variables", ""),
@@ -88,10 +92,10 @@ def _turn_start(messages: list[Mapping[str, Any]], can_call: bool) -> int:
     return places[-1] if places else -1
 
 
-def _exchanges(messages: list[Mapping[str, Any]]) -> tuple[Exchange, ...]:
+def _exchanges(messages: list[Mapping[str, Any]]) -> tuple[DemoExchange, ...]:
     results = {m.get("tool_call_id"): _result(m) for m in messages if m.get("role") == "tool"}
     return tuple(
-        Exchange(call["function"]["name"], _arguments(call), results[call["id"]])
+        DemoExchange(call["function"]["name"], _arguments(call), results[call["id"]])
         for message in messages
         for call in message.get("tool_calls") or ()
         if call["id"] in results
@@ -115,3 +119,108 @@ def _text(message: Mapping[str, Any]) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+
+
+# What a tool result says: an error, columns, a table, a number.
+#
+# The text around it is unknown and may be cut, so only the lines that are looked for are read.
+
+
+FAILURE = re.compile(
+    r"^\W*(?:\w+: )?(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning))"
+    r"(?::[ \t]*(.*))?$",
+    re.M,
+)
+FOOTER = re.compile(r"(?:changed|removed|files): |\[")
+"""What a tool adds below the output of a cell."""
+ROWS = re.compile(r"^\W*(\d+) rows\b", re.M)
+
+
+@dataclass(frozen=True)
+class CellFailure:
+    """The exception a cell ended with."""
+
+    name: str
+    message: str
+    """Its first line."""
+
+
+def failure(text: str) -> CellFailure | None:
+    """The error a tool result reports, the last one when there are several."""
+    found = FAILURE.findall(text)
+    return CellFailure(found[-1][0], found[-1][1].strip()) if found else None
+
+
+def row_count(text: str) -> int:
+    """The number in a line such as ``360 rows``; 0 when there is none."""
+    found = ROWS.search(text)
+    return int(found[1]) if found else 0
+
+
+def overview_lines(text: str) -> list[dict[str, Any]]:
+    """The JSON objects, one a line, that describe a column each."""
+    return [item for item in _objects(text) if "column" in item and "dtype" in item]
+
+
+def facts(text: str) -> dict[str, Any]:
+    """The JSON objects of ``text``, one a line, put together."""
+    found: dict[str, Any] = {}
+    for item in _objects(text):
+        found |= item
+    return found
+
+
+def table(text: str, header: Sequence[str]) -> list[list[str]]:
+    """The rows of the first CSV table in ``text`` that begins with ``header``."""
+    line_of_header = _csv_line(header)
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if line.strip().endswith(line_of_header):
+            return _rows(lines[place + 1 :], len(header))
+    return []
+
+
+def labelled(text: str, label: str) -> str:
+    """What stands after ``label:`` on its line; empty when it is not there."""
+    found = re.search(rf"(?:^|\s){re.escape(label)}: (.*)$", text, re.M)
+    return found[1].strip() if found else ""
+
+
+def listed(text: str, label: str) -> list[str]:
+    """The Python list printed after ``label:``, as texts."""
+    try:
+        found = ast.literal_eval(labelled(text, label))
+    except (ValueError, SyntaxError):
+        return []
+    return [str(item) for item in found] if isinstance(found, list) else []
+
+
+def without_footer(text: str) -> str:
+    """The text without what a tool adds below the output of a cell."""
+    lines = text.rstrip().splitlines()
+    while lines and FOOTER.match(lines[-1]):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
+        start = line.find("{")
+        if start >= 0:
+            with contextlib.suppress(ValueError):
+                yield json.loads(line[start:])
+
+
+def _csv_line(fields: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(fields)
+    return line.getvalue()
+
+
+def _rows(lines: list[str], width: int) -> list[list[str]]:
+    rows = []
+    for row in csv.reader(lines):
+        if len(row) != width or FOOTER.match(row[0]):
+            break
+        rows.append(row)
+    return rows

@@ -14,9 +14,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter
-from cellwright.exports.sample import SampleRecord
-from cellwright.exports.sample_messages import parse_messages
-from cellwright.exports.sample_packing import trimmed
+from cellwright.exports.sample import SampleRecord, parse_messages, trimmed
 from cellwright.exports.sampling import sample_of
 from cellwright.record.messages import (
     AssistantMessage,

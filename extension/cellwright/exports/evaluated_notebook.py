@@ -11,21 +11,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from cellwright.exports.html_markdown import markdown_html
-from cellwright.exports.html_outputs import output_html
-from cellwright.exports.html_parts import (
+from cellwright.exports.html import (
     cell_html,
     duration_text,
     fact_html,
     page_start,
+    scores_html,
     shown_text,
 )
-from cellwright.exports.html_scores import scores_html
-from cellwright.exports.reply_costs import reply_of_calls
+from cellwright.exports.html_contents import markdown_html, output_html
 from cellwright.exports.sample import Score
+from cellwright.exports.timeline import reply_of_calls
 from cellwright.record.outputs import from_nbformat, safe_text
-from cellwright.record.recorded_calls import RecordedStep
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedStep, RunRecord
 from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict
 
@@ -36,7 +34,7 @@ STARTED, ENDED = "iopub.execute_input", "shell.execute_reply"
 
 
 @dataclass
-class _Known:
+class _KnownRun:
     """What runs at hand say of their calls."""
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -121,8 +119,8 @@ def _scores(ours: Mapping[str, Any]) -> tuple[Score, ...]:
     return tuple(found)
 
 
-def _known(runs: tuple[RunRecord, ...]) -> _Known:
-    known = _Known()
+def _known(runs: tuple[RunRecord, ...]) -> _KnownRun:
+    known = _KnownRun()
     for record in runs:
         known.replies |= reply_of_calls(record)
         for ran in record.executions:
@@ -132,7 +130,7 @@ def _known(runs: tuple[RunRecord, ...]) -> _Known:
     return known
 
 
-def _cell(cell: Mapping[str, Any], known: _Known) -> str:
+def _cell(cell: Mapping[str, Any], known: _KnownRun) -> str:
     kind, source = cell.get("cell_type"), _text(cell.get("source", ""))
     if kind == "markdown":
         return f'<li class="said"><div class="prose">{markdown_html(source)}</div></li>'
@@ -171,7 +169,7 @@ def _caption(cell: Mapping[str, Any], status: str) -> str:
     return f"{number}{WORDS.get(status, status)}{who}"
 
 
-def _took(cell: Mapping[str, Any], known: _Known, call: str) -> str:
+def _took(cell: Mapping[str, Any], known: _KnownRun, call: str) -> str:
     facts, told = _facts(cell), []
     seconds = _number(facts.get("duration_seconds")) or known.seconds.get(call) or _timed(cell)
     if seconds:

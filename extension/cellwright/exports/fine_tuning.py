@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.errors import SetupError
-from cellwright.exports.sample import SampleRecord
-from cellwright.exports.sample_messages import format_messages, parse_messages
-from cellwright.exports.sample_packing import trimmed
+from cellwright.exports.sample import SampleRecord, format_messages, parse_messages, trimmed
 from cellwright.llm.openai_format import messages_from_openai, messages_to_openai, tool_to_openai
+from cellwright.record.messages import Manifest
 from cellwright.record.outputs import safe_json
-from cellwright.record.prompts import Manifest
 from cellwright.record.values import from_dict
 
 JSON = dict[str, Any]

@@ -11,8 +11,7 @@ from pathlib import Path
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter, fine_tuning, inspect_log, spans
 from cellwright.exports.agentbench import line_of, text_of_line
-from cellwright.exports.html import sample_page
-from cellwright.exports.html_parts import page_start, shown_text
+from cellwright.exports.html import page_start, sample_page, shown_text
 from cellwright.exports.notebook import sample_notebook
 from cellwright.exports.sample import SampleRecord
 from cellwright.exports.sampling import sample_of

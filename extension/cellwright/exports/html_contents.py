@@ -1,13 +1,546 @@
-"""What a tool said to the person, as HTML that loads and runs nothing."""
+"""What a run holds, as HTML that loads and runs nothing: Markdown, code, terminal text, outputs.
+
+Headings, paragraphs, lists, quotes, tables, rules, fenced code; bold, italic, struck, code. Links
+and pictures are shown as text with their address: a report loads nothing and leads nowhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
 
-from cellwright.exports.html_outputs import output_html
-from cellwright.record.content import Content
-from cellwright.record.content_drawing import drawn_contents
-from cellwright.record.outputs import DisplayData
+from cellwright.record.content import Content, drawn_contents
+from cellwright.record.mime_text import bundle_text
+from cellwright.record.outputs import DisplayData, ErrorOutput, Output, StreamOutput, safe_text
+
+# Terminal colours as classed spans; every other escape sequence goes.
+
+
+ESCAPE = re.compile(
+    "\x1b(?:"
+    r"\[(?P<sgr>[0-9;:]{0,64})m"
+    r"|\[[0-?]{0,64}[ -/]{0,8}[@-~]?"
+    "|[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\|\\Z)?"
+    "|[ -/]{0,8}[0-~]?)"
+)
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028\u2029"
+    "\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "grey")
+CUBE_START, GREYS_START = 16, 232
+
+
+def visible(text: str) -> str:
+    """The text with characters that hide or reorder others shown by their number."""
+    return HIDDEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
+
+
+def ansi_html(text: str) -> str:
+    """Terminal text as HTML: colours and bold kept, nothing else."""
+    return "".join(_pieces(text.replace("\r\n", "\n")))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    style: dict[str, str] = {}
+    end = 0
+    for match in ESCAPE.finditer(text):
+        yield _ansi_span(text[end : match.start()], style)
+        if match["sgr"] is not None:
+            style = _styled(style, match["sgr"])
+        end = match.end()
+    yield _ansi_span(text[end:], style)
+
+
+def _ansi_span(text: str, style: dict[str, str]) -> str:
+    if not text:
+        return ""
+    escaped = html.escape(visible(text.replace("\r", "\n")))
+    classes = " ".join(f"ansi-{name}" for name in style.values())
+    return f'<span class="{classes}">{escaped}</span>' if classes else escaped
+
+
+def _styled(style: dict[str, str], codes: str) -> dict[str, str]:
+    changed = dict(style)
+    numbers = [int(code) if code else 0 for code in re.split("[;:]", codes) if len(code) < 5]
+    while numbers:
+        code = numbers.pop(0)
+        if code in (38, 48):
+            colour = _extended(numbers)
+            if code == 38:
+                changed["colour"] = colour
+        else:
+            _apply(changed, code)
+    return changed
+
+
+def _apply(style: dict[str, str], code: int) -> None:
+    if code == 0:
+        style.clear()
+    elif code == 1:
+        style["weight"] = "bold"
+    elif code == 22:
+        style.pop("weight", None)
+    elif code == 39:
+        style.pop("colour", None)
+    elif 30 <= code <= 37 or 90 <= code <= 97:
+        style["colour"] = COLOURS[code % 10]
+
+
+def _extended(numbers: list[int]) -> str:
+    """The nearest plain colour to one of 256, or of 16 million; takes its numbers off the list."""
+    mode = numbers.pop(0) if numbers else 0
+    if mode == 2:
+        red, green, blue = [*numbers[:3], 0, 0, 0][:3]
+        del numbers[:3]
+        return _nearest(red, green, blue)
+    index = numbers.pop(0) if numbers else 0
+    if index < CUBE_START:
+        return COLOURS[index % 8]
+    if index >= GREYS_START:
+        return "grey"
+    index -= CUBE_START
+    return _nearest(index // 36 * 51, index // 6 % 6 * 51, index % 6 * 51)
+
+
+def _nearest(red: int, green: int, blue: int) -> str:
+    high, low = max(red, green, blue), min(red, green, blue)
+    if high - low < 40:
+        return "grey"
+    middle = (high + low) / 2
+    bits = (red > middle) + 2 * (green > middle) + 4 * (blue > middle)
+    return COLOURS[bits]
+
+
+# Code as HTML with classes for its colours.
+
+
+HIGHLIGHT_LIMIT_CHARACTERS = 200_000
+
+
+def highlighted(code: str, language: str = "python") -> str:
+    """The code as HTML; plain where its language is not known or it is very long."""
+    text = visible(code.replace("\r\n", "\n"))
+    if len(text) > HIGHLIGHT_LIMIT_CHARACTERS:
+        return html.escape(text)
+    # Pygments publishes no type information; IPython brings it along.
+    try:
+        from pygments import highlight  # type: ignore[import-untyped]
+        from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
+        from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+        from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+    except ImportError:
+        return html.escape(text)
+    name = "ipython3" if language in ("python", "python3", "py") else language.lower()
+    try:
+        lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return html.escape(text)
+    return str(highlight(text, lexer, HtmlFormatter(nowrap=True, classprefix="c-"))).rstrip("\n")
+
+
+# HTML from outputs, cut down to tables, lists and plain formatting.
+#
+# Nothing of the input is copied as it is: allowed elements are written anew, text is escaped,
+# everything else is left out. What is left loads nothing, runs nothing and names nothing.
+
+
+INLINE_TAGS = frozenset(
+    {"b", "strong", "i", "em", "u", "s", "del", "ins", "code", "kbd", "samp"}
+) | {*("var", "sub", "sup", "small", "mark", "span")}
+BLOCKS = frozenset({"p", "div", "pre", "blockquote", "ul", "ol", "li", "dl", "dt", "dd"}) | {
+    *("h1", "h2", "h3", "h4", "h5", "h6", "details", "summary", "section")
+}
+TABLES = frozenset({"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"})
+ALLOWED = INLINE_TAGS | BLOCKS | TABLES
+VOID = frozenset({"br", "hr", "img"})
+EMPTY = frozenset({"embed", "frame", "input", "link", "meta", "param", "source", "track"})
+"""Dropped elements that have no end tag, so that nothing after them is dropped with them."""
+DROPPED = EMPTY | {
+    *("applet", "audio", "button", "canvas", "frameset", "head", "iframe", "math", "noembed"),
+    *("noframes", "noscript", "object", "option", "script", "select", "style", "svg"),
+    *("template", "textarea", "title", "video", "xmp"),
+}
+PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/\s]{1,40000000}={0,2}")
+SPAN_LIMIT = 1_000
+DEPTH_LIMIT = 60
+SIZE_LIMIT_CHARACTERS = 1_000_000
+
+
+def sanitised(text: str) -> str:
+    """The harmless part of a piece of HTML, well formed; empty when nothing can be seen of it."""
+    writer = _HtmlWriter()
+    writer.feed(text[:SIZE_LIMIT_CHARACTERS])
+    writer.close()
+    return writer.result()
+
+
+class _HtmlWriter(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._pieces: list[str] = []
+        self._open: list[str] = []
+        self._dropping: list[str] = []
+        self._seen = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self._dropping or tag in DROPPED:
+            if tag in DROPPED and tag not in EMPTY:
+                self._dropping.append(tag)
+        elif tag in VOID:
+            self._void(tag, dict(attrs))
+        elif tag in ALLOWED and len(self._open) < DEPTH_LIMIT:
+            self._open.append(tag)
+            self._pieces.append(f"<{tag}{_attributes(tag, dict(attrs))}>")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # <br/> and <svg/>: only void elements close themselves in HTML, foreign ones do too.
+        if tag not in DROPPED:
+            self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._dropping:
+            if tag in self._dropping:
+                del self._dropping[self._dropping.index(tag) :]
+        elif tag in self._open:
+            while True:
+                last = self._open.pop()
+                self._pieces.append(f"</{last}>")
+                if last == tag:
+                    break
+
+    def handle_data(self, data: str) -> None:
+        if self._dropping:
+            return
+        self._seen = self._seen or bool(data.strip())
+        self._pieces.append(html.escape(visible(data)))
+
+    def result(self) -> str:
+        if not self._seen:
+            return ""
+        closing = "".join(f"</{tag}>" for tag in reversed(self._open))
+        return "".join(self._pieces) + closing
+
+    def _void(self, tag: str, attributes: dict[str, str | None]) -> None:
+        if tag != "img":
+            self._pieces.append(f"<{tag}>")
+            return
+        source = attributes.get("src") or ""
+        alternative = html.escape(visible(attributes.get("alt") or ""))
+        self._seen = True
+        if PICTURE.fullmatch(source):
+            self._pieces.append(f'<img src="{html.escape(source)}" alt="{alternative}">')
+        else:
+            self._pieces.append(f'<span class="blocked">picture not loaded {alternative}</span>')
+
+
+def _attributes(tag: str, attributes: dict[str, str | None]) -> str:
+    if tag not in ("td", "th"):
+        return ""
+    kept = ""
+    for name in ("colspan", "rowspan"):
+        value = attributes.get(name) or ""
+        if value.isascii() and value.isdigit() and 1 < int(value[:6]) <= SPAN_LIMIT:
+            kept += f' {name}="{int(value)}"'
+    return kept
+
+
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*([\w+#.-]{0,20})")
+HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*")
+RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})")
+BULLET = re.compile(r"(\s{0,12})(?:[-*+]|\d{1,9}[.)])\s+(.*)")
+NUMBERED = re.compile(r"\s{0,12}\d{1,9}[.)]\s")
+QUOTE = re.compile(r" {0,3}> ?(.*)")
+TABLE_RULE = re.compile(r" {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+CELL_BREAK = re.compile(r"(?<!\\)\|")
+INLINE = re.compile(
+    r"(?P<ticks>`{1,8})(?P<code>[^`](?:.{0,4000}?[^`])?)(?P=ticks)(?!`)"
+    r"|(?P<image>!?)\[(?P<label>[^\[\]\n]{0,400})\]\((?P<target>[^()\s]{0,40000000})"
+    r"(?:\s+\"[^\"]{0,200}\")?\)"
+    r"|\*\*(?P<bold>[^*\s](?:[^*]{0,2000}[^*\s])?)\*\*"
+    r"|(?<![\w*])[*](?P<star>[^*\s](?:[^*]{0,2000}[^*\s])?)[*](?![\w*])"
+    r"|(?<![\w_])_(?P<under>[^_\s](?:[^_]{0,2000}[^_\s])?)_(?![\w_])"
+    r"|~~(?P<struck>[^~\s](?:[^~]{0,2000}[^~\s])?)~~"
+    r"|\\(?P<escaped>[\\`*_{}\[\]()#+.!|~<>-])"
+)
+QUOTE_DEPTH = 5
+LINE_LIMIT = 20_000
+
+
+def markdown_html(text: str, depth: int = 0) -> str:
+    """The text as HTML that loads nothing, runs nothing and links to nothing."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4).split("\n")
+    return "\n".join(_blocks(lines, depth))
+
+
+class _Kind(NamedTuple):
+    """One kind of block."""
+
+    begins: Callable[[list[str], int], bool]
+    """Whether a block of this kind begins at a line."""
+    goes_on: Callable[[list[str], int, int], bool]
+    """Whether the block that began at a line still holds another."""
+    drawn: Callable[[list[str], int], str]
+    """The block as HTML."""
+
+
+def _blocks(lines: list[str], depth: int) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        if not lines[at].strip():
+            at += 1
+            continue
+        kind = _kind_at(lines, at, depth)
+        end = at + 1
+        while end < len(lines) and kind.goes_on(lines, at, end):
+            end += 1
+        yield kind.drawn(lines[at:end], depth)
+        at = end
+
+
+def _kind_at(lines: list[str], at: int, depth: int) -> _Kind:
+    found = next((kind for kind in KINDS if kind.begins(lines, at)), PARAGRAPH)
+    return PARAGRAPH if found is QUOTATION and depth >= QUOTE_DEPTH else found
+
+
+def _fence_goes_on(lines: list[str], start: int, at: int) -> bool:
+    return at - 1 == start or not _closes(lines[start], lines[at - 1])
+
+
+def _closes(opening: str, line: str) -> bool:
+    fence = FENCE.match(opening)
+    ticks = line.strip()
+    return fence is not None and ticks.startswith(fence[1]) and not ticks.strip(fence[1][0])
+
+
+def _fence(lines: list[str], depth: int) -> str:
+    opening = FENCE.match(lines[0])
+    language = opening[2] if opening else ""
+    body = lines[1:-1] if len(lines) > 1 and _closes(lines[0], lines[-1]) else lines[1:]
+    return f'<pre class="code">{highlighted(chr(10).join(body), language or "text")}</pre>'
+
+
+def _heading(lines: list[str], depth: int) -> str:
+    heading = HEADING.fullmatch(lines[0])
+    marks, text = heading.groups() if heading else ("", lines[0])
+    level = min(6, len(marks) + 2)
+    return f"<h{level}>{_inline(text)}</h{level}>"
+
+
+def _quotation(lines: list[str], depth: int) -> str:
+    inner = "\n".join(QUOTE.sub(r"\1", line, count=1) for line in lines)
+    return f"<blockquote>{markdown_html(inner, depth + 1)}</blockquote>"
+
+
+def _other(level: tuple[int, str]) -> tuple[int, str]:
+    """The same indent with the other kind of list: an item of it ends the list."""
+    return level[0], "ul" if level[1] == "ol" else "ol"
+
+
+def _is_table(lines: list[str], at: int) -> bool:
+    return (
+        "|" in lines[at]
+        and at + 1 < len(lines)
+        and "|" in lines[at + 1]
+        and TABLE_RULE.fullmatch(lines[at + 1]) is not None
+    )
+
+
+def _table(lines: list[str], depth: int) -> str:
+    head, rows = _row(lines[0], "th"), [_row(line, "td") for line in lines[2:]]
+    body = f"<tbody>{''.join(rows)}</tbody>" if rows else ""
+    return f'<div class="table"><table><thead>{head}</thead>{body}</table></div>'
+
+
+def _row(line: str, tag: str) -> str:
+    cells = CELL_BREAK.split(line.strip().removeprefix("|").removesuffix("|"))
+    return f"<tr>{''.join(f'<{tag}>{_inline(cell.strip())}</{tag}>' for cell in cells)}</tr>"
+
+
+def _paragraph(lines: list[str], depth: int) -> str:
+    return f"<p>{'<br>'.join(_inline(line.strip()) for line in lines)}</p>"
+
+
+def _paragraph_goes_on(lines: list[str], start: int, at: int) -> bool:
+    return bool(lines[at].strip()) and not any(kind.begins(lines, at) for kind in KINDS)
+
+
+def _list(lines: list[str], depth: int) -> str:
+    """Nested lists; how far an item is indented says what it belongs to."""
+    pieces: list[str] = []
+    levels: list[tuple[int, str]] = []
+    for line in lines:
+        item = BULLET.fullmatch(line)
+        if item is None:
+            pieces.append(f"<br>{_inline(line.strip())}")
+            continue
+        indent, kind = len(item[1]), "ol" if NUMBERED.match(line) else "ul"
+        while levels and (indent < levels[-1][0] or (indent, kind) == _other(levels[-1])):
+            pieces.append(f"</li></{levels.pop()[1]}>")
+        if not levels or indent > levels[-1][0] + 1:
+            levels.append((indent, kind))
+            pieces.append(f"<{kind}>")
+        else:
+            pieces.append("</li>")
+        pieces.append(f"<li>{_inline(item[2])}")
+    while levels:
+        pieces.append(f"</li></{levels.pop()[1]}>")
+    return "".join(pieces)
+
+
+def _inline(line: str) -> str:
+    if len(line) > LINE_LIMIT and not PICTURE.search(line):
+        return _text(line)
+    pieces, end = [], 0
+    for match in INLINE.finditer(line):
+        pieces += [_text(line[end : match.start()]), _span(match)]
+        end = match.end()
+    return "".join([*pieces, _text(line[end:])])
+
+
+def _span(match: re.Match[str]) -> str:
+    if match["code"] is not None:
+        return f"<code>{_text(match['code'].strip())}</code>"
+    if match["target"] is not None:
+        return _linked(match)
+    if match["escaped"] is not None:
+        return _text(match["escaped"])
+    for name, tag in (("bold", "strong"), ("star", "em"), ("under", "em"), ("struck", "s")):
+        if match[name] is not None:
+            return f"<{tag}>{_inline(match[name])}</{tag}>"
+    raise AssertionError(match)
+
+
+def _linked(match: re.Match[str]) -> str:
+    label, target = match["label"], match["target"]
+    if not match["image"]:
+        return f'{_text(label)} <span class="address">{_text(target)}</span>'
+    if PICTURE.fullmatch(target):
+        return f'<img src="{html.escape(target)}" alt="{_text(label)}">'
+    return f'<span class="blocked">picture not loaded: {_text(label)} {_text(target[:200])}</span>'
+
+
+def _text(text: str) -> str:
+    return html.escape(visible(text))
+
+
+FENCED = _Kind(lambda lines, at: FENCE.match(lines[at]) is not None, _fence_goes_on, _fence)
+HEADED = _Kind(
+    lambda lines, at: HEADING.fullmatch(lines[at]) is not None, lambda *_: False, _heading
+)
+RULED = _Kind(
+    lambda lines, at: RULE.fullmatch(lines[at]) is not None, lambda *_: False, lambda *_: "<hr>"
+)
+LISTED = _Kind(
+    lambda lines, at: BULLET.fullmatch(lines[at]) is not None,
+    lambda lines, _, at: bool(BULLET.fullmatch(lines[at])) or lines[at].startswith("  "),
+    _list,
+)
+QUOTATION = _Kind(
+    lambda lines, at: QUOTE.fullmatch(lines[at]) is not None,
+    lambda lines, _, at: QUOTE.fullmatch(lines[at]) is not None,
+    _quotation,
+)
+TABULAR = _Kind(_is_table, lambda lines, _, at: "|" in lines[at], _table)
+PARAGRAPH = _Kind(lambda *_: True, _paragraph_goes_on, _paragraph)
+KINDS = (FENCED, HEADED, RULED, LISTED, QUOTATION, TABULAR)
+
+
+# Cell outputs as HTML that loads nothing and runs nothing.
+
+
+PICTURE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+TEXT_LIMIT_CHARACTERS = 100_000
+SVG_LIMIT_CHARACTERS = 5_000_000
+
+
+def output_html(output: Output) -> str:
+    """One output, in the best form that is safe to show."""
+    if isinstance(output, StreamOutput):
+        return f'<pre class="stream {_stream_class(output.name)}">{_terminal(output.text)}</pre>'
+    if isinstance(output, ErrorOutput):
+        return _error(output)
+    return f'<div class="result">{_bundle(output.data)}</div>'
+
+
+def _stream_class(name: str) -> str:
+    return "stderr" if name == "stderr" else "stdout"
+
+
+def _error(output: ErrorOutput) -> str:
+    head = ansi_html(f"{output.ename}: {output.evalue}"[:500])
+    trace = _terminal("\n".join(output.traceback) or f"{output.ename}: {output.evalue}")
+    body = f"<summary>{head}</summary><pre>{trace}</pre>"
+    return f'<details class="error">{body}</details>'
+
+
+def _bundle(data: Mapping[str, Any]) -> str:
+    for drawn in (_picture(data), _svg(data), _html(data), _markdown(data), _json(data)):
+        if drawn:
+            return drawn
+    if "text/plain" in data and len(data) == 1:
+        return f"<pre>{_terminal(_string(data['text/plain']))}</pre>"
+    return f"<pre>{_terminal(bundle_text(data))}</pre>"
+
+
+def _picture(data: Mapping[str, Any]) -> str:
+    for mime in PICTURE_MIMES:
+        encoded = re.sub(r"\s", "", _string(data.get(mime, "")))
+        if BASE64.fullmatch(encoded):
+            alternative = html.escape(_string(data.get("text/plain", "picture"))[:200])
+            return f'<img src="data:{mime};base64,{encoded}" alt="{alternative}">'
+    return ""
+
+
+def _svg(data: Mapping[str, Any]) -> str:
+    # As the source of an <img>, a browser runs no script in an SVG and loads nothing for it.
+    source = safe_text(_string(data.get("image/svg+xml", "")))
+    if not source or len(source) > SVG_LIMIT_CHARACTERS:
+        return ""
+    encoded = base64.b64encode(source.encode("utf-8")).decode("ascii")
+    return f'<img src="data:image/svg+xml;base64,{encoded}" alt="drawing">'
+
+
+def _html(data: Mapping[str, Any]) -> str:
+    clean = sanitised(_string(data.get("text/html", "")))
+    return f'<div class="table">{clean}</div>' if clean else ""
+
+
+def _markdown(data: Mapping[str, Any]) -> str:
+    text = _string(data.get("text/markdown", ""))
+    return f'<div class="prose">{markdown_html(text)}</div>' if text else ""
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    if "application/json" not in data:
+        return ""
+    text = json.dumps(data["application/json"], ensure_ascii=False, indent=2, default=str)
+    return f"<pre>{_terminal(text)}</pre>"
+
+
+def _terminal(text: str) -> str:
+    if len(text) <= TEXT_LIMIT_CHARACTERS:
+        return ansi_html(text)
+    half = TEXT_LIMIT_CHARACTERS // 2
+    left_out = f"{len(text) - 2 * half:,} characters left out"
+    return (
+        f'{ansi_html(text[:half])}<span class="blocked">{left_out}</span>{ansi_html(text[-half:])}'
+    )
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "".join(str(part) for part in value)
+    return str(value)
+
+
+# What a tool said to the person, as HTML that loads and runs nothing.
 
 
 def contents_html(contents: Iterable[Content]) -> str:

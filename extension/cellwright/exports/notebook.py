@@ -13,11 +13,9 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter
-from cellwright.exports.reply_costs import reply_of_calls
-from cellwright.exports.sample import SampleRecord
-from cellwright.exports.sample_packing import trimmed
-from cellwright.exports.sample_runs import run_of
-from cellwright.exports.timeline import Item, Ran, Said, Wrote, timeline
+from cellwright.exports.sample import SampleRecord, trimmed
+from cellwright.exports.sampling import run_of
+from cellwright.exports.timeline import Item, Ran, TimelineMessage, Wrote, reply_of_calls, timeline
 from cellwright.record.outputs import Output, safe_json, to_nbformat
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
@@ -122,7 +120,7 @@ def _setup_cells(record: RunRecord, names: _Names) -> Iterator[dict[str, Any]]:
 
 def _item_cells(item: Item, names: _Names) -> Iterator[dict[str, Any]]:
     match item:
-        case Said(text=text) if text.strip():
+        case TimelineMessage(text=text) if text.strip():
             yield _markdown(safe_markdown(text), names.take("text"), "text")
         case Wrote(cell=cell) if cell.cell_type == "code":
             yield _code(cell.source, names.take(cell.id), {"role": "not run"}, (NOT_RUN,))

@@ -1,4 +1,4 @@
-"""``cellwright.sample/1``: a run seen as a benchmark item, as one JSON object.
+"""``cellwright.sample/1``: a run as a benchmark item: its values, its messages, its packed form.
 
 What a run says is in it once: ``messages`` and ``cells`` hold the texts, and ``events`` say when
 each of them came, what it took and what was decided, and point to them.
@@ -6,14 +6,27 @@ each of them came, what it took and what was decided, and point to them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cellwright.llm.openai_format import message_from_openai
 from cellwright.record.content import Content
+from cellwright.record.messages import (
+    AssistantMessage,
+    Message,
+    Part,
+    SystemMessage,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+)
 from cellwright.record.outputs import safe_json
 from cellwright.record.usage import ModelUsage
-from cellwright.record.values import from_dict, to_dict
+from cellwright.record.values import from_dict, tag_of, to_dict
 
 SCHEMA = "cellwright.sample/1"
 
@@ -225,3 +238,197 @@ class SampleRecord:
         if not record.schema.startswith("cellwright.sample/"):
             raise ValueError(f"schema is {record.schema!r}; it must be {SCHEMA!r}")
         return record
+
+
+# Messages of a sample: OpenAI's chat format, and beside it what that format has no place for.
+#
+# Readers that know the format alone find what they know: ``role``, ``content``, ``tool_calls``,
+# ``tool_call_id``. Ours are ``reasoning_content``, ``refusal``, ``is_error``, the ``name`` of a
+# tool message's tool, a picture's ``caption`` and, where they say something, ``sent_as``,
+# ``origin`` and ``author``; a tool message may hold pictures.
+
+
+JSON = dict[str, Any]
+
+
+def format_messages(messages: Iterable[Message]) -> tuple[JSON, ...]:
+    """Messages as a sample holds them; nothing of them is lost."""
+    return tuple(_format(message) for message in messages)
+
+
+def parse_messages(messages: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Messages of a sample as values.
+
+    Raises:
+        ValueError: A message has a role that is not known.
+    """
+    return tuple(message_from_openai(message) for message in messages)
+
+
+def arguments_said(messages: Iterable[Message]) -> dict[str, Any]:
+    """What each call's message says its arguments are; None where that is no JSON."""
+    found: dict[str, Any] = {}
+    for message in messages:
+        for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
+            try:
+                found[call.id] = json.loads(call.arguments)
+            except ValueError:
+                found[call.id] = None
+    return found
+
+
+def _format(message: Message) -> JSON:
+    match message:
+        case SystemMessage():
+            return {"role": "system", "content": message.text} | _marks(message, "system")
+        case UserMessage():
+            return {"role": "user", "content": _content(message.parts)} | _marks(message, "user")
+        case ToolMessage():
+            told: JSON = {"role": "tool", "tool_call_id": message.call_id, "name": message.name}
+            told["content"] = _content(message.parts)
+            origin = {"origin": message.origin} if message.origin else {}
+            return told | ({"is_error": True} if message.is_error else {}) | origin
+        case AssistantMessage():
+            return _said(message)
+
+
+def _said(message: AssistantMessage) -> JSON:
+    calls = [
+        {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+        for c in message.tool_calls
+    ]
+    said: JSON = {"role": "assistant", "content": message.text or (None if calls else "")}
+    more = {
+        "tool_calls": calls,
+        "reasoning_content": message.reasoning,
+        "refusal": message.refusal,
+        "author": message.author,
+        "origin": message.origin,
+    }
+    return said | {name: value for name, value in more.items() if value}
+
+
+def _marks(message: SystemMessage | UserMessage, usual: str) -> JSON:
+    sent_as = {"sent_as": message.sent_as} if message.sent_as != usual else {}
+    origin = message.origin if isinstance(message, SystemMessage) else ""
+    return sent_as | ({"origin": origin} if origin else {})
+
+
+def _content(parts: tuple[Part, ...]) -> Any:
+    if len(parts) == 1 and isinstance(parts[0], TextPart):
+        return parts[0].text
+    return [_format_part(part) for part in parts]
+
+
+def _format_part(part: Part) -> JSON:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    url = {"url": f"data:{part.mime};base64,{part.data}"}
+    caption = {"caption": part.caption} if part.caption else {}
+    return {"type": "image_url", "image_url": url, **caption}
+
+
+# A sample as small as it can be stored: no defaults, and what many samples share said once.
+#
+# What is the same in sample after sample (instructions, tools, limits, the kernel) is kept in a
+# file of its own, one text a line under the first digits of its hash, and named where it stood.
+# Only known places are looked at, so that nothing an agent says can be taken for such a name.
+
+
+Keep = Callable[[Any], str]
+"""Keeps a value and gives its name."""
+Take = Callable[[str], Any]
+"""The value of a name."""
+SHARED = "shared"
+WHOLE_FIELDS = ("tools", "env", "run")
+SHORT_CHARACTERS = 120
+"""Shorter values stand where they are."""
+
+
+def trimmed(record: SampleRecord) -> dict[str, Any]:
+    """The record as plain JSON data, without what is as a new record has it."""
+    plain: dict[str, Any] = safe_json(_without_defaults(record))
+    return {"schema": record.schema or SCHEMA, **plain}
+
+
+def pack(record: SampleRecord, keep: Keep) -> dict[str, Any]:
+    """The record as it is stored beside others."""
+    packed = trimmed(record)
+    for name in WHOLE_FIELDS:
+        if name in packed:
+            packed[name] = _kept(packed[name], keep)
+    if _is_name(packed.get("tools")):
+        packed["tools"] = [packed["tools"]]
+    packed["messages"] = [
+        {**message, "content": _kept(message["content"], keep)}
+        if message.get("role") == "system"
+        else message
+        for message in packed.get("messages", ())
+    ]
+    return packed
+
+
+def unpack(packed: Mapping[str, Any], take: Take) -> dict[str, Any]:
+    """What ``SampleRecord.from_dict`` reads; of a record that is not packed, the same."""
+    whole = dict(packed)
+    tools = whole.get("tools")
+    if isinstance(tools, list) and len(tools) == 1 and _is_name(tools[0]):
+        whole["tools"] = tools[0]
+    for name in WHOLE_FIELDS:
+        if name in whole:
+            whole[name] = _taken(whole[name], take)
+    whole["messages"] = [
+        {**message, "content": _taken(message.get("content"), take)}
+        if message.get("role") == "system"
+        else message
+        for message in whole.get("messages") or ()
+    ]
+    return whole
+
+
+def resolved(record: SampleRecord, take: Take) -> SampleRecord:
+    """A record that was read as it was packed, with what it shares put in its place."""
+    return SampleRecord.from_dict(unpack(record.to_dict(), take))
+
+
+def name_of(value: Any) -> str:
+    """Sixteen digits that name a JSON value."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def _kept(value: Any, keep: Keep) -> Any:
+    if _is_name(value) or len(json.dumps(value)) > SHORT_CHARACTERS:
+        return {SHARED: keep(value)}
+    return value
+
+
+def _taken(value: Any, take: Take) -> Any:
+    return take(value[SHARED]) if _is_name(value) else value
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, Mapping) and set(value) == {SHARED}
+
+
+def _without_defaults(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_without_defaults(item) for item in value]
+    if not dataclasses.is_dataclass(value):
+        return to_dict(value)
+    kind: Any = type(value)
+    is_tagged = tag_of(kind) is not None
+    return {
+        field.name: _without_defaults(getattr(value, field.name))
+        for field in dataclasses.fields(value)
+        if not _is_default(field, getattr(value, field.name), is_tagged=is_tagged)
+    }
+
+
+def _is_default(field: dataclasses.Field[Any], value: Any, *, is_tagged: bool) -> bool:
+    if is_tagged and not field.init:
+        return False
+    if field.default_factory is not dataclasses.MISSING:
+        return bool(value == field.default_factory())
+    # 0 and False, 1 and True are equal, and are not the same JSON.
+    return type(value) is type(field.default) and bool(value == field.default)

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellwright.errors import SetupError
-from cellwright.exports.sample import ReplyGiven, SampleRecord
-from cellwright.exports.sample_packing import trimmed
+from cellwright.exports.sample import ReplyGiven, SampleRecord, trimmed
 from cellwright.text.cleaning import without_lone_surrogates
 
 if TYPE_CHECKING:

@@ -9,13 +9,17 @@ from typing import Literal
 
 from cellwright.record.cells import Cell
 from cellwright.record.messages import AssistantMessage
-from cellwright.record.recorded_calls import RecordedCall
-from cellwright.record.recorded_cells import RecordedCell, RecordedExecution
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import (
+    RecordedCall,
+    RecordedCell,
+    RecordedExecution,
+    RecordedStep,
+    RunRecord,
+)
 
 
 @dataclass(frozen=True)
-class Said:
+class TimelineMessage:
     """The model said something."""
 
     text: str
@@ -50,7 +54,7 @@ class Ran:
     kind: Literal["ran"] = field(default="ran", init=False)
 
 
-Item = Said | Called | Wrote | Ran
+Item = TimelineMessage | Called | Wrote | Ran
 
 
 def timeline(record: RunRecord) -> tuple[Item, ...]:
@@ -85,12 +89,12 @@ class _Timeline:
             if not message.tool_calls:
                 yield from self._unclaimed()
             if message.text or message.refusal or message.reasoning:
-                yield Said(message.text or message.refusal, message.reasoning)
+                yield TimelineMessage(message.text or message.refusal, message.reasoning)
             for call in message.tool_calls:
                 yield from self._answered(call.id)
         yield from self._unclaimed()
         if self._record.answer.strip() and self._record.answer.strip() != said.strip():
-            yield Said(self._record.answer)
+            yield TimelineMessage(self._record.answer)
 
     def _unclaimed(self) -> Iterator[Item]:
         """Cells of calls that no message names: the run broke off, or a person ran them."""
@@ -109,3 +113,17 @@ class _Timeline:
 
 def _wrote(recorded: RecordedCell) -> Wrote:
     return Wrote(recorded.cell, recorded.call_id)
+
+
+# Which reply asked for which tool call, and so what a step took.
+
+
+def reply_of_calls(record: RunRecord) -> dict[str, RecordedStep]:
+    """The reply that made each call; of several calls in one reply only the first is named."""
+    said = [
+        message
+        for message in record.messages[record.earlier_messages :]
+        if isinstance(message, AssistantMessage)
+    ]
+    pairs = zip(said, record.steps, strict=False)
+    return {message.tool_calls[0].id: step for message, step in pairs if message.tool_calls}

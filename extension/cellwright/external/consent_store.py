@@ -26,7 +26,7 @@ CONNECTED = "connected"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ConsentEntry:
     """A service that is written down somewhere."""
 
     definition: Definition
@@ -54,7 +54,7 @@ class Entry:
 class Pages:
     """All that is written down."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ConsentEntry, ...] = ()
     problems: tuple[str, ...] = ()
     """What is wrong with files."""
 
@@ -88,20 +88,20 @@ class ToolBook:
         own = read_files(sorted((self._home / "tools").glob("*.toml")))
         foreign = [read_folder(folder) for folder in self._folders]
         agreed = self._store.agreed()
-        entries = [Entry(each, True, "line") for each in stored]
-        entries += [Entry(each, True, "own") for each in own.definitions]
+        entries = [ConsentEntry(each, True, "line") for each in stored]
+        entries += [ConsentEntry(each, True, "own") for each in own.definitions]
         entries += [
-            Entry(each, fingerprint_of(each) in agreed, "folder", each.folder == self.folder)
+            ConsentEntry(each, fingerprint_of(each) in agreed, "folder", each.folder == self.folder)
             for found in foreign
             for each in found.definitions
         ]
-        by_name: dict[str, Entry] = {}
+        by_name: dict[str, ConsentEntry] = {}
         for entry in entries:
             by_name.setdefault(entry.definition.name, entry)
         problems = [words for found in (own, *foreign) for words in found.problems]
         return Pages(tuple(by_name.values()), tuple(problems))
 
-    def find(self, name: str) -> Entry:
+    def find(self, name: str) -> ConsentEntry:
         """The service of that name.
 
         Raises:

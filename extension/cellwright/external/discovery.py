@@ -14,12 +14,11 @@ from typing import Any
 from cellwright.errors import SetupError, ToolError
 from cellwright.external import Definition, Function, Listing
 from cellwright.external.addresses import origin_of
-from cellwright.external.requests import Reply, Request
 from cellwright.external.schemas import object_schema, told
-from cellwright.external.web import Web, check_host
+from cellwright.external.web import HttpReply, HttpRequest, Web, check_host
 from cellwright.record.content import ComponentOutput, Content, capped
 from cellwright.tools import ToolContext
-from cellwright.tools.sources import SOURCE_LIMIT
+from cellwright.tools.registry import SOURCE_LIMIT
 
 NAME_LIMIT = 255
 
@@ -38,7 +37,7 @@ class DiscoveredService:
 
     def listing(self, stop: Any = None) -> Listing:
         """What its document says."""
-        reply = self._web.ask(Request(self._definition.url), stop)
+        reply = self._web.ask(HttpRequest(self._definition.url), stop)
         return read_document(_document(reply, self._definition.url), self._definition)
 
     def call(
@@ -51,7 +50,7 @@ class DiscoveredService:
             "user": {"id": context.user_id},
             "chat": {"id": context.chat_id},
         }
-        request = Request(
+        request = HttpRequest(
             str(function.details["callback_url"]),
             "POST",
             {"Content-Type": "application/json"},
@@ -202,7 +201,7 @@ def _parameter_problems(function: str, parameters: Any) -> Iterator[str]:
             yield f"{function}: its 'required' names {name!r}, which is no property"
 
 
-def _document(reply: Reply, url: str) -> Any:
+def _document(reply: HttpReply, url: str) -> Any:
     if reply.status != 200:
         raise ToolError(f"The discovery URL {url!r} answered with status {reply.status}.")
     try:
@@ -211,7 +210,7 @@ def _document(reply: Reply, url: str) -> Any:
         raise ToolError(f"The discovery URL {url!r} does not answer with JSON: {error}.") from error
 
 
-def _answer(reply: Reply, name: str) -> ComponentOutput:
+def _answer(reply: HttpReply, name: str) -> ComponentOutput:
     """What a reply to a call says.
 
     Raises:

@@ -13,8 +13,7 @@ from typing import Any
 from cellwright.errors import SetupError
 from cellwright.external import Function, Listing
 from cellwright.external.schemas import object_schema, told
-from cellwright.record.content import ComponentOutput, Content, Scope, capped
-from cellwright.record.content_types import ContentType
+from cellwright.record.content import ComponentOutput, Content, ContentType, Scope, capped
 from cellwright.record.pictures import picture_in, sendable
 from cellwright.text.file_kinds import RASTER_TYPES
 from cellwright.tools import ToolContext

@@ -15,13 +15,47 @@ from urllib.parse import quote, urlencode, urljoin
 
 from cellwright.errors import SetupError, ToolError
 from cellwright.external import Definition, Function, Listing
-from cellwright.external.documents import parsed
-from cellwright.external.requests import Reply, Request
 from cellwright.external.schemas import object_schema, pointed_at, told
-from cellwright.external.web import Web, check_host
+from cellwright.external.web import HttpReply, HttpRequest, Web, check_host
 from cellwright.record.content import ComponentOutput, Content
 from cellwright.tools import ToolContext
-from cellwright.tools.sources import SOURCE_LIMIT
+from cellwright.tools.registry import SOURCE_LIMIT
+
+# Documents that strangers wrote: JSON, or YAML where it can be read.
+
+
+def parsed(text: str, where: str) -> Any:
+    """The value of a document.
+
+    Raises:
+        ToolError: It is neither JSON nor YAML, or YAML and nothing here reads it.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        if text.lstrip()[:1] in ("{", "["):
+            raise ToolError(f"The document {where!r} is no JSON: {error}.") from error
+    try:
+        import yaml  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        raise ToolError(
+            f"The document {where!r} is no JSON.", hint="pip install pyyaml reads YAML too."
+        ) from None
+    if "*" in text and "&" in text and _has_aliases(yaml, text):
+        # a few lines of aliases can be gigabytes
+        raise ToolError(f"The document {where!r} has YAML aliases, which are not read.")
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise ToolError(f"The document {where!r} is neither JSON nor YAML: {error}.") from error
+
+
+def _has_aliases(yaml: Any, text: str) -> bool:
+    try:
+        return any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text))
+    except yaml.YAMLError:
+        return False
+
 
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 READING = ("get", "head")
@@ -50,7 +84,7 @@ class OpenapiService:
         where = self._definition.url
         if "://" not in where:
             return read_openapi(parsed(self._web.file_text(where), where), self._definition)
-        reply = self._web.ask(Request(where), stop)
+        reply = self._web.ask(HttpRequest(where), stop)
         if reply.status != 200:
             raise ToolError(f"The document {where!r} answered with status {reply.status}.")
         return read_openapi(parsed(reply.text(), where), self._definition)
@@ -244,7 +278,7 @@ def _resolved(item: Any, document: Mapping[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
-def _request(function: Function, arguments: Mapping[str, Any]) -> Request:
+def _request(function: Function, arguments: Mapping[str, Any]) -> HttpRequest:
     """The request of a call.
 
     Raises:
@@ -267,7 +301,7 @@ def _request(function: Function, arguments: Mapping[str, Any]) -> Request:
             headers["Content-Type"] = "application/json"
     if query:
         url += ("&" if "?" in url else "?") + urlencode(query)
-    return Request(url, str(details["method"]), headers, body)
+    return HttpRequest(url, str(details["method"]), headers, body)
 
 
 def _path_part(name: str, value: Any) -> str:
@@ -294,7 +328,7 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _answer(reply: Reply, name: str) -> ComponentOutput:
+def _answer(reply: HttpReply, name: str) -> ComponentOutput:
     is_text = not reply.mime or reply.mime.startswith(TEXTS) or reply.mime.endswith("+json")
     words = reply.text() if is_text else f"[{reply.mime}, {len(reply.body):,} bytes]"
     if reply.status >= 400 or 300 <= reply.status < 400:

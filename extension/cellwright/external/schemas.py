@@ -13,7 +13,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.text.cleaning import clean
-from cellwright.tools.reading import SLOW_PATTERN
+from cellwright.tools.standard import SLOW_PATTERN
 
 NODE_LIMIT = 3_000
 DEPTH_LIMIT = 24
@@ -50,7 +50,7 @@ def object_schema(schema: Mapping[str, Any], document: Mapping[str, Any] | None 
     Raises:
         SetupError: It is too large, or no schema of an object.
     """
-    walk = _Walk(document if document is not None else schema)
+    walk = _SchemaWalk(document if document is not None else schema)
     made = walk.schema(schema, (), 0)
     made.setdefault("type", "object")
     made.setdefault("properties", {})
@@ -93,7 +93,7 @@ def _check(schema: Mapping[str, Any]) -> None:
         raise SetupError(f"its parameters are no JSON Schema ({place}{message})") from error
 
 
-class _Walk:
+class _SchemaWalk:
     """One pass over a schema that counts what it makes."""
 
     def __init__(self, document: Any) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from cellwright.context.turn_sources import Found, Turn
+from cellwright.assistants.files import project_folders
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.external import Definition
 from cellwright.external.consent_store import Pages, ToolBook
-from cellwright.external.services import Service, Services
-from cellwright.external.tool import OutsideTool
+from cellwright.external.services import OutsideTool, Services, ToolService
+from cellwright.external.web import ProcessEnvironment
+from cellwright.settings import Settings
+from cellwright.store.database import Database
+from cellwright.store.tools import ToolStore
 from cellwright.tools import Component
-from cellwright.tools.sources import ToolSource
+from cellwright.tools.registry import ToolSource
 
 START_SECONDS = 2.0
 EVERY_CHAT = "*"
@@ -71,10 +78,10 @@ class OutsideTools:
             for service in self._used(self.book.pages())
         )
 
-    def look_up(self, turn: Turn) -> Found:
+    def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """Which tools have changed since the last question, and which are missing."""
         if turn.is_guest:
-            return Found()
+            return RetrievalResult()
         pages = self.book.pages()
         used = self._used(pages)
         self._note_changes(used)
@@ -86,7 +93,7 @@ class OutsideTools:
             problems = self._new(turn.chat_id, [*pages.problems, *_problems(used)])
             # files of other programs may lie there on purpose: told in one chat alone
             notices = (*changes, *self._new(EVERY_CHAT, unused))
-        return Found(notices=notices, problems=problems)
+        return RetrievalResult(notices=notices, problems=problems)
 
     def rows(self) -> tuple[ToolRow, ...]:
         """What there is, for people; starts nothing."""
@@ -113,14 +120,14 @@ class OutsideTools:
         known.update(new)
         return new
 
-    def _used(self, pages: Pages) -> list[Service]:
+    def _used(self, pages: Pages) -> list[ToolService]:
         definitions = [entry.definition for entry in pages.entries if entry.is_agreed]
         self.services.keep_only(definitions, self)
         used = [self.services.service(each) for each in definitions]
         self.services.ask_all(used, self.start_seconds)
         return used
 
-    def _note_changes(self, used: list[Service]) -> None:
+    def _note_changes(self, used: list[ToolService]) -> None:
         with self._lock:
             for service in used:
                 if service.listing is None:
@@ -132,7 +139,7 @@ class OutsideTools:
                     self._changes.append(_change(name, before, shape))
 
 
-def _problems(used: list[Service]) -> list[str]:
+def _problems(used: list[ToolService]) -> list[str]:
     found: list[str] = []
     for service in used:
         name = service.definition.name
@@ -143,7 +150,7 @@ def _problems(used: list[Service]) -> list[str]:
     return found
 
 
-def _shape(service: Service) -> Shape:
+def _shape(service: ToolService) -> Shape:
     manifests = [tool.tool_manifests()[0] for tool in service.tools().tools]
     return {m.name: f"{m.description}\n{m.parameters!r}" for m in manifests}
 
@@ -175,3 +182,75 @@ def _tool_row(tool: OutsideTool) -> ToolRow:
     definition = tool.definition
     words = tool.function.description
     return ToolRow(tool.name, definition.kind, definition.name, words, enabled=True, risk=tool.risk)
+
+
+# The outside tools of a process: one set for a record, whatever else is set meanwhile.
+
+
+Key = tuple[int, str, str, Path]
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where a person works."""
+
+    folders: tuple[Path, ...]
+    """Where files that name services are looked for, the nearest first."""
+    start: Path
+    """Where programs are started that name no folder."""
+
+
+@dataclass
+class _Pool:
+    """Services that are started once, for all folders in which they are used."""
+
+    services: Services
+    users: int = 0
+
+
+LOCK = threading.RLock()
+"""May be taken again by what is collected while it is held."""
+OPEN: weakref.WeakValueDictionary[tuple[Key, tuple[Path, ...]], OutsideTools] = (
+    weakref.WeakValueDictionary()
+)
+"""Settings change from question to question; servers that run must not be started anew for it."""
+POOLS: dict[Key, _Pool] = {}
+
+
+def open_outside(
+    database: Database, settings: Settings, where: Whereabouts | None = None
+) -> OutsideTools:
+    """The tools that are written down for this person and these folders; nothing is started.
+
+    Args:
+        database: What was connected and agreed to.
+        settings: Whose they are, and cellwright's own folder.
+        where: Where the person works; None: where the process does, up to the folder of git.
+    """
+    where = where or Whereabouts(project_folders(Path.cwd()), Path.cwd())
+    key = (id(database), str(settings.home), settings.user, where.start)
+    with LOCK:
+        found = OPEN.get((key, where.folders))
+        if found is None:
+            store = ToolStore(database, settings.user)
+            pool = POOLS.setdefault(key, _Pool(_services(store, where.start)))
+            pool.users += 1
+            found = OutsideTools(ToolBook(store, settings.home, where.folders), pool.services)
+            weakref.finalize(found, _let_go, key)
+            OPEN[(key, where.folders)] = found
+        return found
+
+
+def _services(store: ToolStore, start: Path) -> Services:
+    return Services(store, ProcessEnvironment(os.environ, str(start)))
+
+
+def _let_go(key: Key) -> None:
+    """The last one to use a pool ends it."""
+    with LOCK:
+        pool = POOLS[key]
+        pool.users -= 1
+        if pool.users:
+            return
+        del POOLS[key]
+    pool.services.close()

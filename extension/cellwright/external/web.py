@@ -1,21 +1,256 @@
-"""The requests of one service, with its headers and its key, within its limits."""
+"""The HTTP requests of one service: its headers, its key, checked addresses and limits."""
 
 from __future__ import annotations
 
+import http.client
+import queue
+import socket
+import ssl
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
 
+from cellwright._version import __version__
 from cellwright.errors import SetupError, ToolError
 from cellwright.external import Definition
-from cellwright.external.addresses import Origin, Reach, Resolver, origin_of, system_addresses
-from cellwright.external.requests import Reply, Request, fetch
+from cellwright.external.addresses import (
+    Origin,
+    Reach,
+    Resolver,
+    origin_of,
+    pinned,
+    system_addresses,
+)
 from cellwright.external.variables import Hidden, expanded, literal_secrets, used_values
 from cellwright.stopping import Stop
 
+# One HTTP request of a tool: to an address that was looked at, of a size that can be held.
+#
+# Written on the standard library, because the address a name was resolved to has to be the one that
+# is connected to. No proxy is used and no cookie is kept.
+
+
+USER_AGENT = f"cellwright/{__version__}"
+LOOK_SECONDS = 0.05
+REDIRECT_LIMIT = 3
+REDIRECTS = (301, 302, 303, 307, 308)
+KEEPING_METHOD = (307, 308)
+
 
 @dataclass(frozen=True)
-class Surroundings:
+class HttpRequest:
+    """What is asked."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = None
+
+
+@dataclass(frozen=True)
+class HttpReply:
+    """What was answered."""
+
+    status: int
+    mime: str
+    """Without parameters, in small letters."""
+    body: bytes
+
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode("utf-8", "replace")
+
+
+def fetch(request: HttpRequest, reach: Reach, stop: Stop | None = None) -> HttpReply:
+    """The answer to a request, whatever its status.
+
+    Raises:
+        ToolError: There is none, or it is not allowed.
+        RunCancelled: The run was stopped meanwhile.
+    """
+    origin = origin_of(request.url)
+    line = _HttpConnection(origin, reach)
+    said: queue.SimpleQueue[HttpReply | Exception] = queue.SimpleQueue()
+    thread = threading.Thread(target=_work, args=(line, request, said), daemon=True)
+    thread.start()
+    try:
+        return _waited(said, line, stop)
+    finally:
+        line.close()
+
+
+def _waited(
+    said: queue.SimpleQueue[HttpReply | Exception], line: _HttpConnection, stop: Stop | None
+) -> HttpReply:
+    while True:
+        if stop is not None:
+            stop.check()
+        try:
+            found = said.get(timeout=LOOK_SECONDS)
+        except queue.Empty:
+            if line.is_late():
+                raise line.too_late() from None
+            continue
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def _work(
+    line: _HttpConnection, request: HttpRequest, said: queue.SimpleQueue[HttpReply | Exception]
+) -> None:
+    try:
+        said.put(line.ask(request))
+    except ToolError as error:
+        said.put(error)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        said.put(line.failure(error))
+
+
+class _HttpConnection:
+    """The connections of one request and those it is sent on to, all to the same addresses."""
+
+    def __init__(self, origin: Origin, reach: Reach) -> None:
+        self._origin = origin
+        self._reach = reach
+        self._until = time.monotonic() + reach.timeout_seconds
+        self._addresses: tuple[str, ...] = ()
+        self._connection: _Http | _Https | None = None
+        self._response: http.client.HTTPResponse | None = None
+        self._is_closed = False
+
+    def ask(self, request: HttpRequest) -> HttpReply:
+        self._addresses = pinned(self._origin, self._reach)
+        for _ in range(REDIRECT_LIMIT + 1):
+            response = self._send(request)
+            if response.status not in REDIRECTS or not response.headers.get("Location"):
+                return self._read(response)
+            request = self._redirected(request, response)
+            self._hang_up()
+        raise ToolError(f"The host {self._origin.host!r} sends on and on.")
+
+    def is_late(self) -> bool:
+        return time.monotonic() > self._until
+
+    def too_late(self) -> ToolError:
+        seconds = self._reach.timeout_seconds
+        return ToolError(f"The host {self._origin.host!r} did not answer within {seconds:g} s.")
+
+    def failure(self, error: Exception) -> ToolError:
+        if isinstance(error, TimeoutError) or self.is_late():
+            return self.too_late()
+        what = str(error) or type(error).__name__
+        return ToolError(f"The host {self._origin.host!r} cannot be asked: {what}.")
+
+    def close(self) -> None:
+        """End it, from whichever thread: one that still reads wakes up."""
+        self._is_closed = True
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        connection, self._connection = self._connection, None
+        response, self._response = self._response, None
+        if connection is not None:
+            # wakes a thread that reads; closing alone would wait for it
+            _shut(connection.opened)
+            connection.close()
+        if response is not None:
+            response.close()
+
+    def _send(self, request: HttpRequest) -> http.client.HTTPResponse:
+        connection = _connection(self._origin, self._addresses, self._reach)
+        self._connection = connection
+        headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", **request.headers}
+        parts = urlsplit(request.url)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request(request.method, target, request.body, headers)
+        response = self._response = connection.getresponse()
+        if self._is_closed:
+            self._hang_up()
+        return response
+
+    def _read(self, response: http.client.HTTPResponse) -> HttpReply:
+        limit = self._reach.size_limit_bytes
+        body = response.read(limit + 1)
+        if len(body) > limit:
+            raise ToolError(
+                f"The answer of {self._origin.host!r} has more than {limit:,} bytes.",
+                hint="Ask it for less.",
+            )
+        mime = response.headers.get_content_type() if response.headers.get("Content-Type") else ""
+        return HttpReply(response.status, mime, body)
+
+    def _redirected(self, request: HttpRequest, response: http.client.HTTPResponse) -> HttpRequest:
+        location = urljoin(request.url, response.headers["Location"])
+        there = urlsplit(location)
+        is_same = there.hostname == self._origin.host
+        upgrade = there.scheme == "https" and self._origin.scheme == "http"
+        if not is_same or not (upgrade or origin_of(location) == self._origin):
+            raise ToolError(
+                f"The host {self._origin.host!r} sends on to {there.hostname!r}; other places "
+                "are not followed.",
+                hint="Use the address that it sends on to, if you know it.",
+            )
+        if upgrade:
+            self._origin = origin_of(location)
+        if response.status in KEEPING_METHOD or request.method == "GET":
+            return replace(request, url=location)
+        return replace(request, url=location, method="GET", body=None)
+
+
+def _shut(sock: socket.socket | None) -> None:
+    if sock is None:
+        return
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # it is closed already
+
+
+def _connection(origin: Origin, addresses: tuple[str, ...], reach: Reach) -> _Http | _Https:
+    made = _Https if origin.scheme == "https" else _Http
+    connection = made(origin.host, origin.port, timeout=reach.timeout_seconds)
+    connection.addresses = addresses
+    return connection
+
+
+def _opened(connection: Any) -> socket.socket:
+    """A socket to the first address that answers."""
+    failure: OSError | None = None
+    for address in connection.addresses:
+        try:
+            return socket.create_connection((address, connection.port), connection.timeout)
+        except OSError as error:
+            failure = error
+    raise failure or OSError("it has no address")
+
+
+class _Http(http.client.HTTPConnection):
+    addresses: tuple[str, ...] = ()
+    opened: socket.socket | None = None
+    """Kept, because the connection gives it away to the response."""
+
+    def connect(self) -> None:
+        self.sock = self.opened = _opened(self)
+
+
+class _Https(http.client.HTTPSConnection):
+    addresses: tuple[str, ...] = ()
+    opened: socket.socket | None = None
+
+    def connect(self) -> None:
+        # the certificate has to be the name's, not the address's
+        context = ssl.create_default_context()
+        self.opened = context.wrap_socket(_opened(self), server_hostname=self.host)
+        self.sock = self.opened
+
+
+@dataclass(frozen=True)
+class ProcessEnvironment:
     """What services need of the process they are used in."""
 
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -32,11 +267,11 @@ class Web:
         surroundings: Variables, and how names are resolved.
     """
 
-    def __init__(self, definition: Definition, surroundings: Surroundings) -> None:
+    def __init__(self, definition: Definition, surroundings: ProcessEnvironment) -> None:
         self._definition = definition
         self._surroundings = surroundings
 
-    def ask(self, request: Request, stop: Stop | None = None) -> Reply:
+    def ask(self, request: HttpRequest, stop: Stop | None = None) -> HttpReply:
         """The answer to a request.
 
         Raises:
@@ -103,12 +338,12 @@ def check_secrecy(origin: Origin, has_headers: bool, reach: Reach) -> None:
     )
 
 
-def reach_of(definition: Definition, surroundings: Surroundings) -> Reach:
+def reach_of(definition: Definition, surroundings: ProcessEnvironment) -> Reach:
     """How far its requests may go."""
     return Reach(definition.is_local, definition.timeout_seconds, resolve=surroundings.resolve)
 
 
-def headers_of(definition: Definition, surroundings: Surroundings) -> dict[str, str]:
+def headers_of(definition: Definition, surroundings: ProcessEnvironment) -> dict[str, str]:
     """Its headers with the keys put in.
 
     Raises:
@@ -124,7 +359,7 @@ def headers_of(definition: Definition, surroundings: Surroundings) -> dict[str, 
     return made
 
 
-def hidden_of(definition: Definition, surroundings: Surroundings) -> Hidden:
+def hidden_of(definition: Definition, surroundings: ProcessEnvironment) -> Hidden:
     """Takes the keys of a service out of what it says."""
     environ = surroundings.environ
     templates = [*definition.headers.values(), *definition.environment.values()]

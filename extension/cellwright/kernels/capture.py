@@ -1,4 +1,4 @@
-"""One cell's output on its way: joined, bounded and handed to whoever records it.
+"""One cell's output on its way: joined, bounded and handed on; and how the cell ended.
 
 A cell may print two hundred thousand times a second, or twenty megabytes: what is handed on is
 at most some twenty pieces a second and never more than the request allows, head and tail kept.
@@ -9,10 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from cellwright.errors import KernelError, ToolError
 from cellwright.kernels import CellRequest, OutputSink
+from cellwright.record.cells import Execution, ExecutionStatus, FileChange, VariableSummary
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import (
     ClearOutput,
@@ -20,8 +23,11 @@ from cellwright.record.outputs import (
     ErrorOutput,
     OutputMessage,
     StreamOutput,
+    safe_json,
+    safe_text,
     size_of,
 )
+from cellwright.record.values import from_dict
 
 INTERVAL_SECONDS = 0.05
 """So long text and updates wait for more."""
@@ -33,7 +39,7 @@ FRAMES_KEPT = 6
 
 
 @dataclass(frozen=True)
-class _Held:
+class _HeldOutput:
     message: OutputMessage
     size: int
 
@@ -54,12 +60,12 @@ class Capture:
         self._request = request
         self._sink = sink
         self._lock = threading.RLock()
-        self._waiting: list[OutputMessage | _Text] = []
+        self._waiting: list[OutputMessage | _CapturedText] = []
         self._waiting_since = self._handed_on_at = 0.0
         self._then: list[Callable[[], object]] = []
         self._ready: deque[CellOutput] = deque()
         self._room = request.output_limit_bytes // 2
-        self._tail: deque[_Held] = deque()
+        self._tail: deque[_HeldOutput] = deque()
         self._tail_size = 0
         self._dropped = 0
         self._seen = 0
@@ -131,8 +137,8 @@ class Capture:
             self._waiting_since = time.monotonic()
         last = self._waiting[-1] if self._waiting else None
         if isinstance(message, StreamOutput):
-            if not isinstance(last, _Text) or last.name != message.name:
-                last = _Text(message.name)
+            if not isinstance(last, _CapturedText) or last.name != message.name:
+                last = _CapturedText(message.name)
                 self._waiting.append(last)
             last.pieces.append(message.text)
         elif _replaces(message, last):
@@ -144,7 +150,7 @@ class Capture:
         waiting, self._waiting = self._waiting, []
         then, self._then = self._then, []
         for item in waiting:
-            self._bound(item.joined() if isinstance(item, _Text) else item)
+            self._bound(item.joined() if isinstance(item, _CapturedText) else item)
         for show in then:
             show()
         self._handed_on_at = time.monotonic()
@@ -160,13 +166,13 @@ class Capture:
             self._emit(replace(message, text=message.text[: self._room]))
             message = replace(message, text=message.text[self._room :])
             size, self._room = len(message.text), 0
-        self._keep(_Held(message, size))
+        self._keep(_HeldOutput(message, size))
 
-    def _keep(self, held: _Held) -> None:
+    def _keep(self, held: _HeldOutput) -> None:
         limit = self._request.output_limit_bytes // 2
         if isinstance(held.message, StreamOutput) and held.size > limit:
             self._dropped += held.size - limit
-            held = _Held(replace(held.message, text=held.message.text[-limit:]), limit)
+            held = _HeldOutput(replace(held.message, text=held.message.text[-limit:]), limit)
         self._tail.append(held)
         self._tail_size += held.size
         while self._tail_size > limit:
@@ -199,7 +205,7 @@ class Capture:
             self.failure = error
 
 
-class _Text:
+class _CapturedText:
     """Pieces of one stream, not yet joined."""
 
     def __init__(self, name: str) -> None:
@@ -245,3 +251,77 @@ def _middle_cut(text: str, limit: int) -> str:
         return text
     half = limit // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters …]\n{text[-half:]}"
+
+
+# How a cell ended, put together from what the kernel says and what the probe found.
+
+
+INTERRUPTED = "interrupted by the person"
+STUCK = (
+    "The code did not react to being interrupted and may still run. To end it, restart the kernel "
+    "(menu Kernel, Restart Kernel…; in a terminal Ctrl-\\ ends IPython): its variables are lost."
+)
+ENDED = (
+    "The code did not react to being interrupted, so its kernel was ended: its variables are lost."
+)
+
+
+def execution(
+    status: ExecutionStatus,
+    duration_seconds: float,
+    report: Mapping[str, Any],
+    *,
+    error: ErrorOutput | None = None,
+    note: str = "",
+) -> Execution:
+    """The value of a finished cell.
+
+    Args:
+        duration_seconds: From its start to its end, with the time in which the user typed.
+        report: What ``cell_watch.after_cell`` found; empty where there is no probe.
+    """
+    notes = [*([note] if note else []), *report.get("notes", ())]
+    waited = float(report.get("waited_seconds", 0.0))
+    return Execution(
+        status=status,
+        duration_seconds=max(0.0, duration_seconds - waited),
+        error=error if status == "error" else None,
+        execution_count=report.get("execution_count"),
+        result_summary=safe_text(report.get("result_summary", "")),
+        changed=tuple(_variable(row) for row in report.get("changed", ())),
+        removed=tuple(safe_text(name) for name in report.get("removed", ())),
+        files=tuple(from_dict(FileChange, row) for row in report.get("files", ())),
+        cwd=safe_text(report.get("cwd", "")),
+        figures=tuple(safe_text(text) for text in report.get("figures", ())),
+        cpu_seconds=report.get("cpu_seconds"),
+        rss_bytes=report.get("rss_bytes"),
+        waited_seconds=waited,
+        note=" ".join(notes),
+    )
+
+
+def answered(function: str, found: Mapping[str, Any]) -> Any:
+    """The value in a probe's answer.
+
+    Raises:
+        ToolError: The function refused.
+        KernelError: It failed.
+    """
+    if "refused" in found:
+        raise ToolError(safe_text(found["refused"]))
+    if "value" not in found:
+        raise KernelError(f"{function} failed in the kernel: {safe_text(found.get('failed'))}")
+    return safe_json(found["value"])
+
+
+def reason_text(reason: str, timeout_seconds: float | None) -> str:
+    """Why a cell was stopped, for the model and the person."""
+    if reason == "timeout":
+        return f"Stopped after {timeout_seconds:g} s, its time limit; output so far is kept."
+    if reason == "output":
+        return "Stopped: it sent far more output than is allowed; print less."
+    return ""
+
+
+def _variable(row: Mapping[str, str]) -> VariableSummary:
+    return VariableSummary(safe_text(row["name"]), safe_text(row["type"]), safe_text(row["text"]))

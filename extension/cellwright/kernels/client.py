@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -19,18 +19,209 @@ from cellwright.errors import (
     KernelRestartedError,
     RunCancelled,
 )
-from cellwright.kernels import CellRequest, InputAsker, KernelDescription, OutputSink
-from cellwright.kernels.cell_run import CellRun
-from cellwright.kernels.channels import Channels, Received
+from cellwright.kernels import CellRequest, InputAsker, KernelDescription, OutputSink, PendingInput
+from cellwright.kernels.capture import answered
+from cellwright.kernels.cell_run import CellRun, Channels, Received
 from cellwright.kernels.installing import answer_expression, install_code
-from cellwright.kernels.keyboard import Keyboard
-from cellwright.kernels.liveness import RESTART_LIMIT, Liveness, check_loop
-from cellwright.kernels.outcome import answered
-from cellwright.kernels.waiting import Waiting
 from cellwright.record.cells import Execution
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import from_kernel_message
 from cellwright.stopping import Stop
+
+# Says that somebody else's cell is waited for, once it takes a while.
+
+
+TOLD_AFTER_SECONDS = 1.0
+
+
+class Waiting:
+    """Told again and again whether something is waited for; tells of it once it is worth it.
+
+    Args:
+        tell: Called with True when a longer wait has begun and with False when it is over.
+    """
+
+    def __init__(self, tell: Callable[[bool], None] | None = None) -> None:
+        self.tell = tell
+        self._since: float | None = None
+        self._told = False
+
+    def note(self, waits: bool) -> None:
+        """Whether something is waited for right now."""
+        if not waits:
+            self._since = None
+        elif self._since is None:
+            self._since = time.monotonic()
+        long = self._since is not None and time.monotonic() - self._since >= TOLD_AFTER_SECONDS
+        if self.tell is not None and long != self._told:
+            self._told = long
+            self.tell(long)
+
+
+# What a running cell asks with ``input``: put to the person, answered when they have typed.
+#
+# Nothing here waits: the loop that reads the kernel's messages looks in, so that Stop acts at once.
+
+
+class Keyboard:
+    """The questions of one cell, one after the other.
+
+    Args:
+        ask: Puts a question to the person.
+        send: Takes the answer to the kernel.
+    """
+
+    def __init__(self, ask: InputAsker, send: Callable[[str], None]) -> None:
+        self._ask, self._send = ask, send
+        self._pending: PendingInput | None = None
+        self._asked_at = 0.0
+        self._waited_seconds = 0.0
+
+    @property
+    def waited_seconds(self) -> float:
+        """How long the cell has waited for the person so far, in all."""
+        now = time.monotonic() - self._asked_at if self._pending is not None else 0.0
+        return self._waited_seconds + now
+
+    def take_in(self, message: Received) -> None:
+        """The cell asks; a question before it is not waited for any more."""
+        if message.type == "input_request":
+            self.close()
+            content = message.content
+            self._asked_at = time.monotonic()
+            self._pending = self._ask(
+                str(content.get("prompt", "")), bool(content.get("password", False))
+            )
+
+    def look(self) -> None:
+        """Send the answer when it is there."""
+        value = self._pending.value() if self._pending is not None else None
+        if value is not None:
+            self._send(value)
+            self.close()
+
+    def close(self) -> None:
+        """Stop waiting for the person."""
+        if self._pending is not None:
+            self._waited_seconds = self.waited_seconds
+            pending, self._pending = self._pending, None
+            pending.close()
+
+
+# Whether a kernel is still there, and still the same one.
+
+
+PROCESS_LOOK_SECONDS = 0.5
+"""How often the process is looked at."""
+ASK_SECONDS = 1.0
+"""A kernel that is silent for so long is asked, on the control channel, who it is."""
+RETURN_SECONDS = 1.0
+"""A process that is gone may be one that is being restarted: its successor comes soon."""
+COMING_SECONDS = 10.0
+"""Where nobody owns the process, the successor of a restarted kernel has so long to be heard."""
+RESTART_LIMIT = 5
+LOOP_SECONDS = 30.0
+"""As many restarts within this time are a loop, in which nothing can be waited for."""
+KILLED = -9
+MEMORY = "The system killed it, most often because memory ran out: use less at once."
+LOST = "Its variables are lost; cells that made them have to run again."
+
+
+class Liveness:
+    """Notices that a kernel died or was restarted behind our back.
+
+    Args:
+        client: For its heartbeat, where nobody owns the process.
+        manager: Whoever owns the process, or None.
+        channels: To ask the kernel who it is.
+    """
+
+    def __init__(self, client: Any, manager: Any, channels: Channels) -> None:
+        self.answers_control = False
+        """Whether it answered the last question."""
+        self._client, self._manager, self._channels = client, manager, channels
+        self.session = ""
+        """Of the kernel that was heard last."""
+        self.leaving = ""
+        """Session of a kernel that said it is being restarted."""
+        self._restarted = False
+        self._gone_at: float | None = None
+        self._expected_until = 0.0
+        self._looked_at = self._asked_at = self._heard_at = time.monotonic()
+
+    def is_alive(self) -> bool:
+        """Whether the process is there, as far as can be told."""
+        if self._manager is not None:
+            return bool(self._manager.is_alive())
+        heartbeat = self._client.hb_channel
+        # Without a heartbeat it cannot be told.
+        return bool(heartbeat.is_beating()) if heartbeat.is_alive() else True
+
+    def settle(self) -> None:
+        """A request was answered: whoever answers now is the kernel we mean."""
+        self._restarted, self._gone_at = False, None
+
+    def note(self, message: Received) -> None:
+        """Every message shows that it lives, and who it is."""
+        self._heard_at = time.monotonic()
+        if message.channel == "control":
+            self.answers_control = True
+        if not message.session or message.type == "comm_msg":
+            return
+        if self.session and message.session != self.session:
+            self._restarted = True
+        if message.type == "shutdown_reply" and message.content.get("restart"):
+            # The last words of a kernel that somebody restarts.
+            self._restarted, self.leaving = True, message.session
+        self.session = message.session
+
+    def check(self) -> None:
+        """Look after the kernel now and then.
+
+        Raises:
+            KernelRestartedError: It is another one.
+            KernelDiedError: It is gone.
+        """
+        now = time.monotonic()
+        if now - self._looked_at >= PROCESS_LOOK_SECONDS:
+            self._looked_at = now
+            self._look(now)
+        if self._restarted:
+            self._restarted, self._expected_until = False, now + COMING_SECONDS
+            raise KernelRestartedError("The kernel was restarted.", hint=LOST)
+
+    def _look(self, now: float) -> None:
+        if not self.is_alive():
+            if self._manager is None and now < self._expected_until:
+                return
+            self._gone_at = self._gone_at or now
+            if now - self._gone_at >= RETURN_SECONDS:
+                killed = getattr(self._manager, "exit_code", None) == KILLED
+                hint = f"{MEMORY} {LOST}" if killed else LOST
+                raise KernelDiedError("The kernel's process is gone.", hint=hint)
+            return
+        self._restarted = self._restarted or self._gone_at is not None
+        self._gone_at = None
+        if now - max(self._heard_at, self._asked_at) > ASK_SECONDS:
+            self._asked_at, self.answers_control = now, False
+            self._channels.send("kernel_info_request", {}, channel="control")
+
+
+def check_loop(restarts: Sequence[float]) -> None:
+    """Give up on a kernel that does not stay.
+
+    Args:
+        restarts: When it was restarted, in seconds; the newest ``RESTART_LIMIT`` at most.
+
+    Raises:
+        KernelDiedError: It is restarted again and again.
+    """
+    if len(restarts) == RESTART_LIMIT and restarts[-1] - restarts[0] < LOOP_SECONDS:
+        raise KernelDiedError(
+            "The kernel is restarted again and again.",
+            hint="Something ends it soon after its start; the log of the server may say what.",
+        )
+
 
 LOOK_SECONDS = 0.1
 ANSWER_SECONDS = 10.0

@@ -21,10 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.errors import KernelError
-from cellwright.kernels.forked_process import ForkedProcess
-from cellwright.kernels.forking import KernelStart, Recipe
-from cellwright.kernels.fresh import FreshKernel
-from cellwright.kernels.kernel_process import NO_HISTORY, SOCKET_PATH_LIMIT, client_of
+from cellwright.kernels.forking import ForkedProcess, KernelStart, Recipe
+from cellwright.kernels.fresh import NO_HISTORY, SOCKET_PATH_LIMIT, FreshKernel, client_of
 from cellwright.kernels.provisioner import (
     MODULES,
     READY_SECONDS,

@@ -24,8 +24,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cellwright.errors import KernelError, KernelNotReadyError
-from cellwright.kernels.environment import HELD_BACK, PASSED_ON
-from cellwright.kernels.fresh import FreshKernel
+from cellwright.kernels.fresh import HELD_BACK, PASSED_ON, FreshKernel
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
 from cellwright.stopping import Stop
 

@@ -22,8 +22,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Int, List, Unicode
 
 from cellwright.errors import KernelError
-from cellwright.kernels.forked_process import ForkedProcess
-from cellwright.kernels.forking import KernelStart, Recipe, WarmedProcesses
+from cellwright.kernels.forking import ForkedProcess, KernelStart, Recipe, WarmedProcesses
 from cellwright.kernels.installing import prepare_code
 
 READY_SECONDS = 30.0

@@ -49,7 +49,7 @@ QUICK_SWITCH_SECONDS = 1e-4
 SET_CHILD_SUBREAPER = 36
 
 
-class Kernel(NamedTuple):
+class ForkedKernel(NamedTuple):
     """A kernel that was forked, and the line to whoever asked for it."""
 
     process_id: int
@@ -176,7 +176,7 @@ def _has_children() -> bool:
     return True
 
 
-class Forks:
+class WarmedForks:
     """The kernels of this process, from their birth to their end.
 
     Args:
@@ -186,7 +186,7 @@ class Forks:
 
     def __init__(self, channel: socket.socket, owner: int) -> None:
         self._channel, self._owner = channel, owner
-        self._kernels: dict[int, Kernel] = {}
+        self._kernels: dict[int, ForkedKernel] = {}
         self._poller = select.poll()
         self._poller.register(channel, select.POLLIN)
         self._poller.register(owner, select.POLLIN)
@@ -219,10 +219,10 @@ class Forks:
             return Birth(line, files[1:])
         for stream in files[1:]:
             os.close(stream)
-        self._register(Kernel(process_id, line))
+        self._register(ForkedKernel(process_id, line))
         return None
 
-    def _register(self, kernel: Kernel) -> None:
+    def _register(self, kernel: ForkedKernel) -> None:
         handle = os.pidfd_open(kernel.process_id)
         self._kernels[handle] = kernel
         self._poller.register(handle, select.POLLIN)
@@ -385,7 +385,7 @@ def main(channel_number: int, owner: int, modules: Sequence[str]) -> int:
         channel.send(json.dumps(found).encode())
         if found["unsafe"]:
             return 0
-        birth = Forks(channel, owner).serve()
+        birth = WarmedForks(channel, owner).serve()
     return live(birth, owner) if birth is not None else 0
 
 

@@ -32,7 +32,7 @@ class BlockVector:
 
 
 @dataclass(frozen=True)
-class Unembedded:
+class UnembeddedBlock:
     """A block that has no vector of a model yet."""
 
     block_id: int
@@ -58,10 +58,10 @@ class BlockVectors:
         """Keep vectors by the ids of their blocks; they go with them."""
         self._database.write(*(Statement(INSERT, (self._model, v, i)) for i, v in vectors))
 
-    def missing(self, chat_id: str, limit: int) -> tuple[Unembedded, ...]:
+    def missing(self, chat_id: str, limit: int) -> tuple[UnembeddedBlock, ...]:
         """Blocks of a chat without a vector, the newest first."""
         rows = self._database.read(MISSING, (chat_id, self._model, limit))
-        return tuple(Unembedded(*row) for row in rows)
+        return tuple(UnembeddedBlock(*row) for row in rows)
 
     def of(self, chat_id: str, without: Collection[str] = ()) -> tuple[BlockVector, ...]:
         """The vectors of a chat's blocks.

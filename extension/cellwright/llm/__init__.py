@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from cellwright.record.events import ModelRetrying, ModelSilent, Notice, ReasoningDelta, TextDelta
-from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.messages import Prompt, Reply
 from cellwright.stopping import Stop
 
 LMEvent = TextDelta | ReasoningDelta | ModelRetrying | ModelSilent | Notice

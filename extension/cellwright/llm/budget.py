@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from cellwright.record.events import CellFinished, CellOutput, CellStarted, Event
+from cellwright.record.messages import Reply
 from cellwright.record.outputs import size_of
-from cellwright.record.prompts import Reply
 from cellwright.record.usage import ModelUsage, Price, Usage, cost_of, price_for
 from cellwright.settings import Limits
 
@@ -54,7 +54,7 @@ class Spending(Protocol):
 
 
 @dataclass
-class Budget:
+class RunBudget:
     """What a run has used so far, held against its limits."""
 
     limits: Limits

@@ -16,13 +16,189 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from cellwright.llm.bodies import BodyReader
-from cellwright.llm.endpoints import Endpoint
-from cellwright.llm.faults import from_exception
+from cellwright.llm.faults import Endpoint, from_exception
 from cellwright.settings import ServiceSettings
 
 if TYPE_CHECKING:
     import openai
+import json
+
+from cellwright.errors import LMStreamError
+from cellwright.llm.faults import from_stream, read_complaint
+
+# Server-sent events out of bytes, however the bytes are cut.
+
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class SSEDecoder:
+    """Collects bytes and gives out the data of whole events.
+
+    A line that starts with ``{`` counts as data: some services send an error as a bare JSON
+    line in what they call an event stream.
+    """
+
+    def __init__(self) -> None:
+        self._pending = b""
+        self._data: list[bytes] = []
+        self._started = False
+
+    def feed(self, received: bytes) -> list[str]:
+        """The data of the events that are whole now.
+
+        Raises:
+            UnicodeDecodeError: An event is not UTF-8.
+        """
+        self._pending += received
+        if not self._started:
+            self._pending = self._pending.removeprefix(BYTE_ORDER_MARK)
+            self._started = True
+        *lines, self._pending = self._pending.replace(b"\r\n", b"\n").split(b"\n")
+        return self._events(lines)
+
+    def end(self) -> list[str]:
+        """What is left when the stream is over: an event that lacks its blank line.
+
+        Raises:
+            UnicodeDecodeError: It is not UTF-8.
+        """
+        lines, self._pending = [self._pending.rstrip(b"\r"), b""], b""
+        return self._events(lines)
+
+    def _events(self, lines: list[bytes]) -> list[str]:
+        events = []
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[5:].removeprefix(b" "))
+            elif line.startswith(b"{"):
+                self._data.append(line)
+            elif not line and self._data:
+                events.append(b"\n".join(self._data).decode("utf-8"))
+                self._data.clear()
+        return events
+
+
+# The body of a reply as chunks: an event stream, one JSON object, or neither and then why.
+
+
+Chunk = Mapping[str, Any]
+DONE = "[DONE]"
+SHOWN_CHARACTERS = 200
+
+
+class BodyReader:
+    """Takes the bytes of one body as they come and gives the chunks in them.
+
+    Args:
+        content_type: As the service named it; where it says nothing of use, the first bytes do.
+        endpoint: Named in errors.
+    """
+
+    def __init__(self, content_type: str, endpoint: Endpoint) -> None:
+        self._content_type = content_type.partition(";")[0].strip().lower()
+        self._endpoint = endpoint
+        self._events = SSEDecoder()
+        self._whole = bytearray()
+        self._shape = ""
+        self.done = False
+        """Whether the service said that this is all."""
+
+    def feed(self, received: bytes) -> list[Chunk]:
+        """The chunks that are whole now.
+
+        Raises:
+            LMError: The body is a page, is broken, or holds an error.
+        """
+        if not self._shape:
+            self._whole += received
+            received = bytes(self._whole)
+            if not received.strip():
+                return []
+            self._shape = self._shape_of(received.lstrip())
+            self._whole.clear()
+        if self._shape == "events":
+            return self._chunks(self._decoded(received))
+        self._whole += received
+        return []
+
+    def end(self) -> list[Chunk]:
+        """The chunks that were waiting for the end.
+
+        Raises:
+            LMError: As for ``feed``.
+        """
+        if self._shape == "events":
+            return self._chunks(self._decoded(None))
+        if self._shape == "page":
+            raise self._page()
+        if not self._shape:
+            return []
+        chunk = self._parsed(self._text())
+        if "choices" not in chunk:
+            shown = json.dumps(chunk, ensure_ascii=False)[:SHOWN_CHARACTERS]
+            raise self._strange(f"{self._endpoint.place} sent JSON that is no chat reply.", shown)
+        self.done = True
+        return [chunk]
+
+    def _shape_of(self, start: bytes) -> str:
+        if start.startswith((b"data:", b":", b"event:", b"id:", b"retry:")):
+            return "events"
+        if self._content_type == "text/html" or start.startswith(b"<"):
+            return "page"
+        return "events" if self._content_type == "text/event-stream" else "object"
+
+    def _decoded(self, received: bytes | None) -> list[str]:
+        try:
+            return self._events.end() if received is None else self._events.feed(received)
+        except UnicodeDecodeError as error:
+            text = f"{self._endpoint.place} sent bytes that are not UTF-8."
+            raise LMStreamError(text, detail=str(error)) from error
+
+    def _chunks(self, events: list[str]) -> list[Chunk]:
+        chunks = []
+        for event in events:
+            if event.strip() == DONE:
+                self.done = True
+            elif event.strip() and not self.done:
+                chunks.append(self._parsed(event))
+        return chunks
+
+    def _parsed(self, text: str) -> Chunk:
+        try:
+            chunk = json.loads(text)
+        except ValueError as error:
+            shown = self._endpoint.without_key(text[:SHOWN_CHARACTERS])
+            message = f"{self._endpoint.place} sent data that is not JSON: {error}."
+            raise LMStreamError(message, detail=shown) from error
+        if isinstance(chunk, list) and len(chunk) == 1:
+            chunk = chunk[0]  # Google's endpoint wraps an error in a list
+        if not isinstance(chunk, Mapping):
+            raise self._strange(f"{self._endpoint.place} sent {chunk!r:.80} as a reply.", "")
+        if chunk.get("error"):
+            raise from_stream(chunk, self._endpoint)
+        return chunk
+
+    def _text(self) -> str:
+        try:
+            return self._whole.decode("utf-8")
+        except UnicodeDecodeError as error:
+            text = f"{self._endpoint.place} sent bytes that are not UTF-8."
+            raise LMStreamError(text, detail=str(error)) from error
+
+    def _page(self) -> LMStreamError:
+        title = read_complaint(self._whole.decode("utf-8", "replace")).message
+        text = f"{self._endpoint.base_url!r} is not an API endpoint: got HTML"
+        shown = self._endpoint.without_key(title)[:SHOWN_CHARACTERS]
+        return self._strange(f"{text} ({shown})." if shown else f"{text}.", shown)
+
+    def _strange(self, text: str, detail: str) -> LMStreamError:
+        """An error that another try does not mend."""
+        hint = "Check the address; behind a portal or proxy, sign in first."
+        error = LMStreamError(text, hint=hint, detail=detail)
+        error.retryable = False
+        return error
+
 
 PLACEHOLDER_KEY = "none"
 """The SDK demands a key, and would take OPENAI_API_KEY for a server that needs none."""
@@ -42,7 +218,7 @@ class Arrived:
     failure: Exception | None = None
 
 
-class Line:
+class ServiceConnection:
     """A client of its own with its sockets, used for one request at a time.
 
     Its sockets are nobody else's, so shutting them breaks off this request alone. A line that
@@ -138,7 +314,7 @@ class Line:
 class Exchange:
     """One request and the thread that reads its response."""
 
-    def __init__(self, line: Line, body: bytes, endpoint: Endpoint) -> None:
+    def __init__(self, line: ServiceConnection, body: bytes, endpoint: Endpoint) -> None:
         self._line = line
         self._body = body
         self._endpoint = endpoint

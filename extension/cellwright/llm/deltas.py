@@ -6,14 +6,220 @@ A whole reply that was not streamed is one chunk whose choice has a ``message`` 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
-from cellwright.llm.call_parts import CallCollector
-from cellwright.llm.thinking import Said, ThinkingFilter
-from cellwright.record.messages import AssistantMessage
+from cellwright.record.messages import AssistantMessage, ToolCall
 from cellwright.record.usage import Usage
 from cellwright.text.cleaning import without_lone_surrogates
+
+# Tool calls put together from pieces, as the many compatible services send them.
+#
+# What is known of them: all calls under index 0 (fault M7), no index at all (M8), no id (M9), the
+# same id twice (M10), id and name repeated in every piece, arguments as an object instead of text
+# (M3), the older ``function_call``.
+
+
+@dataclass
+class _Call:
+    id: str
+    name: str
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
+
+
+@dataclass(frozen=True)
+class _CallPiece:
+    index: int | None
+    id: str
+    name: str
+    arguments: str
+
+
+class CallCollector:
+    """Takes the pieces of one reply and gives its calls."""
+
+    def __init__(self) -> None:
+        self._calls: list[_Call] = []
+        self._by_index: dict[int | None, _Call] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    @property
+    def characters(self) -> int:
+        """How much the model wrote for its calls."""
+        return sum(len(piece) for call in self._calls for piece in call.pieces)
+
+    def add(self, raw: Any) -> None:
+        """Take one entry of ``tool_calls``, or a ``function_call``; junk is passed over."""
+        if not isinstance(raw, Mapping):
+            return
+        piece = _piece(raw)
+        call = self._by_index.get(piece.index)
+        if piece.index is None:
+            call = self._with_id(piece.id) or (self._calls[-1] if self._calls else None)
+        if call is None or _starts_another(call, piece):
+            unnamed = "" if call is None or piece.id else call.name
+            call = _Call(piece.id, piece.name or unnamed)
+            self._calls.append(call)
+        self._by_index[piece.index] = call
+        call.id = call.id or piece.id
+        call.name = call.name or piece.name
+        call.pieces.append(piece.arguments)
+
+    def calls(self, used_ids: Collection[str] = ()) -> tuple[ToolCall, ...]:
+        """The calls, each with an id that no other call of the conversation has."""
+        seen = set(used_ids)
+        made: list[ToolCall] = []
+        for call in self._calls:
+            if _is_echo(call, made):
+                continue
+            identifier = call.id if call.id and call.id not in seen else f"call_{uuid4().hex}"
+            seen.add(identifier)
+            arguments = without_lone_surrogates(call.arguments)
+            made.append(ToolCall(identifier, without_lone_surrogates(call.name), arguments))
+        return tuple(made)
+
+    def _with_id(self, identifier: str) -> _Call | None:
+        if not identifier:
+            return None
+        return next((call for call in self._calls if call.id == identifier), None)
+
+
+def _piece(raw: Mapping[str, Any]) -> _CallPiece:
+    function = raw.get("function")
+    fields = function if isinstance(function, Mapping) else raw
+    index = raw.get("index")
+    return _CallPiece(
+        index if isinstance(index, int) else None,
+        str(raw.get("id") or ""),
+        str(fields.get("name") or "").strip(),
+        _as_text(fields.get("arguments")),
+    )
+
+
+def _as_text(arguments: Any) -> str:
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def _starts_another(call: _Call, piece: _CallPiece) -> bool:
+    """Whether a piece that came in the place of ``call`` begins a call of its own."""
+    if piece.id and call.id and piece.id != call.id:
+        return True
+    if piece.name and call.name and piece.name != call.name:
+        return True
+    named_again = bool(piece.name) and not piece.id
+    # No text that goes on after a whole object can be its continuation.
+    goes_on = named_again or piece.arguments.lstrip().startswith("{")
+    return goes_on and _is_whole(call.arguments)
+
+
+def _is_echo(call: _Call, before: list[ToolCall]) -> bool:
+    """Whether nothing was asked for: no name, or the last one's name said once more."""
+    if call.arguments or call.id:
+        return False
+    return not call.name or bool(before and before[-1].name == call.name)
+
+
+def _is_whole(arguments: str) -> bool:
+    if not arguments.rstrip().endswith("}"):
+        return False
+    try:
+        json.loads(arguments)
+    except ValueError:
+        return False
+    return True
+
+
+# Thinking that a model writes into its text, told apart from the answer as it streams.
+
+
+OPENING = "<think>"
+CLOSING = "</think>"
+
+
+@dataclass(frozen=True)
+class SplitDelta:
+    """More of the answer, more of the thinking."""
+
+    text: str = ""
+    reasoning: str = ""
+
+    def __add__(self, other: SplitDelta) -> SplitDelta:
+        return SplitDelta(self.text + other.text, self.reasoning + other.reasoning)
+
+
+class ThinkingFilter:
+    """Takes ``<think>…</think>`` off the start of a reply.
+
+    Only the start counts, so that an answer about such tags stays whole. What could still become
+    a tag is held back until it is clear.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._phase = "start"
+        self._thought = False
+
+    def feed(self, text: str) -> SplitDelta:
+        """What is clear now."""
+        self._held += text
+        said = SplitDelta()
+        while True:
+            phase = self._phase
+            said += self._step()
+            if self._phase == phase:
+                return said
+
+    def end(self) -> SplitDelta:
+        """What was held back; a thought that never ended stays a thought."""
+        held, self._held = self._held, ""
+        return SplitDelta(reasoning=held) if self._phase == "thinking" else SplitDelta(held)
+
+    def _step(self) -> SplitDelta:
+        if self._phase == "start":
+            return self._at_start()
+        if self._phase == "thinking":
+            return self._inside()
+        text, self._held = self._held, ""
+        return SplitDelta(text)
+
+    def _at_start(self) -> SplitDelta:
+        start = self._held.lstrip()
+        if start.startswith(OPENING):
+            self._phase, self._held = "thinking", start.removeprefix(OPENING)
+            self._thought = True
+        elif not OPENING.startswith(start):
+            self._phase = "answer"
+            # The blank lines between a thought and the answer belong to neither.
+            self._held = start if self._thought else self._held
+        return SplitDelta()
+
+    def _inside(self) -> SplitDelta:
+        thought, closing, rest = self._held.partition(CLOSING)
+        if closing:
+            self._phase, self._held = "start", rest
+            return SplitDelta(reasoning=thought)
+        kept = _possible_tag(self._held)
+        thought = self._held[: len(self._held) - kept]
+        self._held = self._held[len(thought) :]
+        return SplitDelta(reasoning=thought)
+
+
+def _possible_tag(text: str) -> int:
+    """How many characters at the end could be the beginning of the closing tag."""
+    sizes = range(min(len(text), len(CLOSING) - 1), 0, -1)
+    return next((size for size in sizes if CLOSING.startswith(text[-size:])), 0)
+
 
 FINISH_WORDS = {
     "eos": "stop",
@@ -65,21 +271,21 @@ class ReplyAssembler:
         pieces = (*self._text, *self._reasoning, *self._refusal)
         return sum(map(len, pieces)) + self._calls.characters
 
-    def add(self, chunk: Mapping[str, Any]) -> Said:
+    def add(self, chunk: Mapping[str, Any]) -> SplitDelta:
         """Take one chunk and give what is new for the person; no field of it has to be there."""
         self.model = str(chunk.get("model") or self.model)
         self.response_id = str(chunk.get("id") or self.response_id)
         self.usage = _usage_of(chunk) or self.usage
         choices = chunk.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-            return Said()
+            return SplitDelta()
         choice = choices[0]
         said = self._add_delta(choice.get("delta") or choice.get("message"))
         if reason := choice.get("finish_reason"):
             self.finish_reason = FINISH_WORDS.get(str(reason).lower(), str(reason))
         return said
 
-    def end(self) -> Said:
+    def end(self) -> SplitDelta:
         """What was held back."""
         held, self._half_pair = self._half_pair, ""
         said = self._thinking.feed(without_lone_surrogates(held)) + self._thinking.end()
@@ -94,9 +300,9 @@ class ReplyAssembler:
             without_lone_surrogates("".join(self._refusal)),
         )
 
-    def _add_delta(self, delta: Any) -> Said:
+    def _add_delta(self, delta: Any) -> SplitDelta:
         if not isinstance(delta, Mapping):
-            return Said()
+            return SplitDelta()
         for raw in delta.get("tool_calls") or ():
             self._calls.add(raw)
         if delta.get("function_call"):
@@ -106,7 +312,7 @@ class ReplyAssembler:
         said = self._thinking.feed(self._whole_pairs(_content(delta.get("content"))))
         thought = next((delta[name] for name in REASONING_FIELDS if delta.get(name)), "")
         if isinstance(thought, str) and thought:
-            said = Said(reasoning=without_lone_surrogates(thought)) + said
+            said = SplitDelta(reasoning=without_lone_surrogates(thought)) + said
         return self._keep(said)
 
     def _whole_pairs(self, text: str) -> str:
@@ -116,7 +322,7 @@ class ReplyAssembler:
             text, self._half_pair = text[:-1], text[-1]
         return without_lone_surrogates(text)
 
-    def _keep(self, said: Said) -> Said:
+    def _keep(self, said: SplitDelta) -> SplitDelta:
         if said.text:
             self._text.append(said.text)
         if said.reasoning:

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from cellwright.errors import LMStreamError
-from cellwright.llm.endpoints import Endpoint
-from cellwright.llm.faults import from_exception
+from cellwright.llm.faults import Endpoint, from_exception
 from cellwright.settings import ServiceSettings, Settings
 
 if TYPE_CHECKING:

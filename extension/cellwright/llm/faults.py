@@ -6,11 +6,14 @@ whatever the SDK or its HTTP library raised on the way.
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from cellwright.errors import (
     LMAccessError,
@@ -26,9 +29,124 @@ from cellwright.errors import (
     LMTimeoutError,
     LMToolsUnsupportedError,
 )
-from cellwright.llm.complaints import Complaint, read_complaint
-from cellwright.llm.endpoints import Endpoint
 from cellwright.llm.retries import retry_after_seconds
+
+# What a service says of an error, out of the many shapes it is said in.
+
+
+SHOWN_CHARACTERS = 500
+TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^>]+>", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """An error in the service's own words."""
+
+    message: str
+    type: str = ""
+    code: str = ""
+    parameter: str = ""
+
+    @property
+    def words(self) -> str:
+        """Everything that can be searched for a wording, in lower case."""
+        return f"{self.message} {self.type} {self.code}".lower()
+
+
+def read_complaint(body: Any) -> Complaint:
+    """The complaint in a body: text, or JSON that was read already."""
+    if isinstance(body, str):
+        body = _json_or_text(body)
+    if isinstance(body, list) and body and isinstance(body[0], Mapping):
+        body = body[0]  # Google's endpoint sends a list of one
+    if not isinstance(body, Mapping):
+        return Complaint(_shown(str(body or "")))
+    for name in ("error", "detail"):
+        inner = body.get(name)
+        if isinstance(inner, Mapping):
+            return read_complaint(inner)
+        if isinstance(inner, str):
+            return Complaint(_shown(inner), *_tags(body))
+        if isinstance(inner, list):
+            return _from_validation(inner)
+    message = body.get("message") or json.dumps(body, ensure_ascii=False)
+    return Complaint(_shown(str(message)), *_tags(body))
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    if "<html" not in text[:1000].lower():
+        return text
+    title = TITLE.search(text)
+    return " ".join((title[1] if title else TAGS.sub(" ", text)).split())
+
+
+def _tags(body: Mapping[str, Any]) -> tuple[str, str, str]:
+    kind, code, parameter = (body.get(name) for name in ("type", "code", "param"))
+    return str(kind or ""), str(code or ""), str(parameter or "")
+
+
+def _from_validation(problems: list[Any]) -> Complaint:
+    """What FastAPI says of a body that does not fit: where, and what is wrong there."""
+    places, words = [], []
+    for problem in problems:
+        if isinstance(problem, Mapping):
+            places.append([str(step) for step in problem.get("loc") or () if step != "body"])
+            words.append(f"{'.'.join(places[-1])}: {problem.get('msg', '')}")
+    parameter = next((place[0] for place in places if place), "")
+    return Complaint(_shown("; ".join(words)), parameter=parameter)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + " …"
+
+
+# Where a request goes, as it may be named in a message: host and port, never the key.
+
+
+KEY_LIKE = re.compile(r"\b(?:sk|gsk|xai|hf)[-_][A-Za-z0-9_*-]{6,}")
+HIDDEN = "[key]"
+SHORTEST_KEY = 6
+"""A placeholder such as ``none`` is no secret, and hiding it would spoil the words around it."""
+OLLAMA_PORT = 11434
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """The service and model that one request is for."""
+
+    base_url: str
+    model: str
+    api_key: str = field(default="", repr=False)
+
+    @property
+    def place(self) -> str:
+        """Host and port, such as ``api.openai.com:443``."""
+        parts = urlsplit(self.base_url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        return f"{parts.hostname}:{port}"
+
+    @property
+    def host(self) -> str:
+        """The host alone, in lower case."""
+        return (urlsplit(self.base_url).hostname or "").lower()
+
+    @property
+    def is_ollama(self) -> bool:
+        """Whether the port is Ollama's own."""
+        return self.place.endswith(f":{OLLAMA_PORT}")
+
+    def without_key(self, text: str) -> str:
+        """The text with the key, and whatever looks like one, taken out."""
+        if len(self.api_key) >= SHORTEST_KEY:
+            for form in {self.api_key, quote(self.api_key, safe="")}:
+                text = text.replace(form, HIDDEN)
+        return KEY_LIKE.sub(HIDDEN, text)
+
 
 CONTEXT_WORDS = re.compile(
     r"context_length_exceeded|exceed_context_size|context[ _](?:length|size|window)"

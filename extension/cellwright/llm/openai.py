@@ -15,17 +15,22 @@ from typing import Any
 
 from cellwright.errors import LMAccessError, LMError, LMRequestError, LMStreamError
 from cellwright.llm import Capabilities, LMEvent
-from cellwright.llm.connection import Arrived, Exchange, Line
+from cellwright.llm.capabilities import LENGTH_PARAMETERS, NOTHING_KNOWN, VISION_MODELS, Learned
+from cellwright.llm.connection import Arrived, Exchange, ServiceConnection
 from cellwright.llm.deltas import ReplyAssembler
-from cellwright.llm.endpoints import Endpoint
-from cellwright.llm.learned import LENGTH_PARAMETERS, NOTHING_KNOWN, VISION_MODELS, Learned
+from cellwright.llm.faults import Endpoint
 from cellwright.llm.openai_format import body_bytes, parameters_of
-from cellwright.llm.pacing import Joiner, Pace, Watch
 from cellwright.llm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
-from cellwright.llm.retries import next_delay
+from cellwright.llm.retries import Joiner, WaitTimes, Watch, next_delay
 from cellwright.record.events import ModelRetrying, Notice
-from cellwright.record.messages import AssistantMessage, ImagePart, ToolMessage, UserMessage
-from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.messages import (
+    AssistantMessage,
+    ImagePart,
+    Prompt,
+    Reply,
+    ToolMessage,
+    UserMessage,
+)
 from cellwright.record.usage import CHARACTERS_PER_TOKEN, Usage
 from cellwright.settings import ModelSettings, ServiceSettings
 from cellwright.stopping import Stop
@@ -63,10 +68,10 @@ class OpenAILM:
         *,
         vision_models: tuple[str, ...] = VISION_MODELS,
         models: Mapping[str, ModelSettings] = NOTHING_KNOWN,
-        pace: Pace | None = None,
+        pace: WaitTimes | None = None,
     ) -> None:
         self._service = service
-        self._pace = pace or Pace()
+        self._pace = pace or WaitTimes()
         host = Endpoint(service.base_url, "").host
         self._learned = Learned(
             vision_models,
@@ -156,7 +161,7 @@ class OpenAILM:
         whole = failed = False
         try:
             exchange = line.start(request.body, endpoint)
-            reading = _Reading(
+            reading = _StreamReading(
                 exchange, Watch(self._service, self._pace, endpoint.place, time.monotonic())
             )
             yield from reading.follow(self._pace, stop)
@@ -180,7 +185,7 @@ class OpenAILM:
             )
         return Endpoint(self._service.base_url, prompt.parameters.model, key)
 
-    def _reply(self, prompt: Prompt, request: _Request, reading: _Reading) -> Reply:
+    def _reply(self, prompt: Prompt, request: _Request, reading: _StreamReading) -> Reply:
         assembler, model = reading.assembler, prompt.parameters.model
         message = assembler.message(request.used_ids)
         return Reply(
@@ -213,7 +218,7 @@ class OpenAILM:
             )
 
 
-class _Reading:
+class _StreamReading:
     """One response as it is read."""
 
     def __init__(self, exchange: Exchange, watch: Watch) -> None:
@@ -225,7 +230,7 @@ class _Reading:
         self._watch = watch
         self._started = time.monotonic()
 
-    def follow(self, pace: Pace, stop: Stop) -> Generator[LMEvent, None, None]:
+    def follow(self, pace: WaitTimes, stop: Stop) -> Generator[LMEvent, None, None]:
         """Yield what comes until the reply is whole.
 
         Raises:
@@ -280,18 +285,18 @@ class _Lines:
 
     def __init__(self, service: ServiceSettings) -> None:
         self._service = service
-        self._idle: list[Line] = []
+        self._idle: list[ServiceConnection] = []
         self._lock = threading.Lock()
 
-    def take(self) -> Line:
+    def take(self) -> ServiceConnection:
         while True:
             with self._lock:
-                line = self._idle.pop() if self._idle else Line(self._service)
+                line = self._idle.pop() if self._idle else ServiceConnection(self._service)
             if line.is_free():
                 return line
             line.abandon()
 
-    def give_back(self, line: Line) -> None:
+    def give_back(self, line: ServiceConnection) -> None:
         with self._lock:
             self._idle.append(line)
 

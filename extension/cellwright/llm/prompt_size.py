@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from cellwright.llm.endpoints import Endpoint
-from cellwright.record.messages import AssistantMessage, text_of
-from cellwright.record.prompts import Prompt
+from cellwright.llm.faults import Endpoint
+from cellwright.record.messages import AssistantMessage, Prompt, text_of
 from cellwright.record.usage import estimate_tokens
 
 SMALLEST_SEEN = 0.7

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from cellwright.errors import LMError, RunCancelled
 from cellwright.llm import Capabilities, LMEvent
 from cellwright.record.events import ReasoningDelta, TextDelta
-from cellwright.record.prompts import Prompt, Reply
+from cellwright.record.messages import Prompt, Reply
 from cellwright.stopping import Stop
 
 

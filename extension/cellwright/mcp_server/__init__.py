@@ -56,7 +56,7 @@ class ClientFacts:
         return f"{name}/{self.version}" if self.version else name
 
 
-class Line(Protocol):
+class ReplyLine(Protocol):
     """The way back to whoever sent a request."""
 
     def send(self, message: Mapping[str, Any]) -> None:

@@ -9,9 +9,9 @@ import http.client
 import json
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from cellwright.errors import SetupError
@@ -225,3 +225,30 @@ def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
         elif not line.strip() and data:
             yield json.loads(data)
             data = b""
+
+
+# A session over the streams of a process: one message a line.
+
+
+def serve(inp: BinaryIO, receive: Callable[[bytes], None]) -> None:
+    """Take every message until the client has closed its end."""
+    for line in iter(inp.readline, b""):
+        if line.strip():
+            receive(line)
+
+
+def writer(out: BinaryIO) -> Send:
+    """What writes messages, each whole, from any thread; a client that has gone is not told."""
+    lock = threading.Lock()
+
+    def send(message: Mapping[str, Any]) -> None:
+        # ASCII, so that no separator that only Unicode knows ends a line.
+        data = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+        with lock:
+            try:
+                out.write(data)
+                out.flush()
+            except (OSError, ValueError):
+                return
+
+    return send

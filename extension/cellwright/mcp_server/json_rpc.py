@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.record.json_input import read_json
+from cellwright.record.values import read_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

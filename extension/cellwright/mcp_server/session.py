@@ -6,19 +6,178 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from cellwright._version import __version__
+from cellwright.agent.policy import RISKS, ApprovalAnswer
+from cellwright.agent.tool_offer import ToolOffer
 from cellwright.errors import CellwrightError
 from cellwright.mcp_server import INSTRUCTIONS, ClientFacts, Send, Workroom, json_rpc
-from cellwright.mcp_server.approving import ElicitingApprover
 from cellwright.mcp_server.json_rpc import Notification, Request, RequestId, Response, RpcError
-from cellwright.mcp_server.outline import outline
-from cellwright.mcp_server.outside_agent import OutsideCall
-from cellwright.mcp_server.results import call_result
-from cellwright.mcp_server.runs import SessionRuns
-from cellwright.mcp_server.tool_list import tool_list, tools_of
+from cellwright.mcp_server.outside_agent import OutsideCall, SessionRuns
+from cellwright.record.asked_calls import code_of, words_of
+from cellwright.record.cells import Cell
+from cellwright.record.events import ToolStarted
+from cellwright.record.messages import ImagePart, Manifest, Part, ToolMessage
+from cellwright.record.outputs import ErrorOutput
+from cellwright.tools import Component, Risk
+from cellwright.tools.registry import Registry, ToolSource, within_caps
+from cellwright.tools.standard import standard_tools
+
+# The person in front of the client is asked whether a call may run.
+
+
+ASK_METHOD = "elicitation/create"
+SHOWN_CHARACTERS = 4_000
+YES, ALL, NO = "yes", "all like this", "no"
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "answer": {
+            "type": "string",
+            "title": "Run it?",
+            "description": "'all like this' does not ask about this tool again in this session.",
+            "enum": [YES, ALL, NO],
+        },
+        "reason": {"type": "string", "title": "Why not", "description": "For the agent."},
+    },
+    "required": ["answer"],
+}
+
+
+class ElicitingApprover:
+    """``policy.Approver`` over a client that can ask.
+
+    Args:
+        ask: Sends a request to the client and waits for its answer; None: there was none.
+    """
+
+    def __init__(self, ask: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]) -> None:
+        self._ask = ask
+
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
+        """What the person says.
+
+        Raises:
+            RunCancelled: The call was cancelled meanwhile.
+        """
+        said = self._ask(ASK_METHOD, {"message": _shown(call, reason), "requestedSchema": SCHEMA})
+        if said is None:
+            return ApprovalAnswer(False, "batch", "The client could not ask.")
+        content = said.get("content")
+        fields = content if isinstance(content, dict) else {}
+        answer = fields.get("answer") if said.get("action") == "accept" else NO
+        if answer in (YES, ALL):
+            return ApprovalAnswer(True, for_session=answer == ALL)
+        return ApprovalAnswer(False, reason=str(fields.get("reason") or ""))
+
+
+def _shown(call: ToolStarted, reason: str) -> str:
+    what = code_of(call)
+    if len(what) > SHOWN_CHARACTERS:
+        # Nobody allows what they have not seen whole without being told so.
+        left_out = len(what) - SHOWN_CHARACTERS
+        what = f"{what[:SHOWN_CHARACTERS]}\n… and {left_out} more characters that are not shown"
+    return f"cellwright: {words_of(call)}\n{reason}\n\n{what}".rstrip()
+
+
+# The notebook as Markdown: its headings as they are, of each other cell what it is about.
+
+
+LINE_CHARACTERS = 100
+
+
+def outline(cells: Iterable[Cell], path: str = "") -> str:
+    """One line a cell, with its id and how often it has run."""
+    lines = [_line(cell) for cell in cells]
+    head = f"# {path}" if path else "# Notebook"
+    return "\n".join([head, "", *(lines or ["(no cells)"]), ""])
+
+
+def _line(cell: Cell) -> str:
+    first = next((line.strip() for line in cell.source.splitlines() if line.strip()), "(empty)")
+    about = first if len(first) <= LINE_CHARACTERS else f"{first[: LINE_CHARACTERS - 1]}…"
+    if cell.cell_type == "markdown" and about.startswith("#"):
+        return f"\n#{about} <!-- {cell.id} -->\n"
+    count = "" if cell.execution_count is None else f" [{cell.execution_count}]"
+    failed = any(isinstance(output, ErrorOutput) for output in cell.outputs)
+    shown = f"`{about.replace('`', chr(39))}`" if cell.cell_type == "code" else about
+    return f"- {cell.id} {cell.cell_type}{count}: {shown}{' — failed' if failed else ''}"
+
+
+# What came of a call, in the protocol's words.
+
+
+def call_result(message: ToolMessage, notices: Iterable[str] = ()) -> dict[str, Any]:
+    """The result of a call: what a model of ours would be given, pictures as pictures.
+
+    Args:
+        message: Of the call.
+        notices: What else the client should know, such as a file that was not saved.
+    """
+    content = [_content(part) for part in message.parts]
+    content += [{"type": "text", "text": notice} for notice in notices if notice]
+    return {"content": content or [{"type": "text", "text": "Done."}], "isError": message.is_error}
+
+
+def _content(part: Part) -> dict[str, Any]:
+    if isinstance(part, ImagePart):
+        return {"type": "image", "data": part.data, "mimeType": part.mime}
+    return {"type": "text", "text": part.text}
+
+
+# The tools of a notebook, as a client is told of them.
+
+
+OPEN_WORLD: tuple[Risk, ...] = ("execute", "install")
+"""Code may reach whatever the kernel's machine can reach."""
+
+
+def tools_of(room: Workroom) -> Registry:
+    """What a run that begins now would offer."""
+    added = tuple(ToolSource(source.name, source.components()) for source in room.sources)
+    if room.kernel is not None:
+        offer = ToolOffer()
+        offer.renew(room.kernel, room.notebook, added)
+        return offer.registry
+    standard = ToolSource("standard", standard_tools(room.notebook), is_standard=True)
+    return Registry(within_caps([standard, *added]).components)
+
+
+def tool_list(registry: Registry) -> list[dict[str, Any]]:
+    """All tools, in the order in which they are offered."""
+    found = [(manifest, registry.find(manifest.name)) for manifest in registry.manifests]
+    return [_tool(manifest, component) for manifest, component in found if component is not None]
+
+
+def _tool(manifest: Manifest, component: Component) -> dict[str, Any]:
+    return {
+        "name": manifest.name,
+        "title": manifest.name.replace("_", " ").capitalize(),
+        "description": manifest.description,
+        "inputSchema": dict(manifest.parameters),
+        "annotations": _annotations(component, manifest.parameters),
+    }
+
+
+def _annotations(component: Component, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    risk = _greatest_risk(component, parameters)
+    return {
+        "readOnlyHint": risk == "read",
+        "destructiveHint": risk not in ("read", "edit"),
+        "openWorldHint": risk in OPEN_WORLD,
+    }
+
+
+def _greatest_risk(component: Component, parameters: Mapping[str, Any]) -> Risk:
+    """The risk with every switch on: an edit that also runs the cell runs code."""
+    properties = parameters.get("properties", {})
+    switches = {
+        name: True for name, schema in properties.items() if schema.get("type") == "boolean"
+    }
+    return max((component.risk, component.risk_for(**switches)), key=RISKS.index)
+
 
 log = logging.getLogger(__name__)
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -30,8 +189,8 @@ PROGRESS_SECONDS = 0.5
 PROGRESS_CHARACTERS = 200
 LOOK_SECONDS = 0.1
 NAME_CHARACTERS = 60
-Answer = Mapping[str, Any]
-Handler = Callable[["Session", Mapping[str, Any]], Answer]
+RpcResult = Mapping[str, Any]
+Handler = Callable[["McpServerSession", Mapping[str, Any]], RpcResult]
 
 
 class CallLine:
@@ -59,7 +218,7 @@ class CallLine:
         self.send(json_rpc.notification("notifications/progress", told))
 
 
-class Session:
+class McpServerSession:
     """Takes messages from any thread; answers come from threads of their own.
 
     Args:
@@ -148,7 +307,7 @@ class Session:
 
     # What a client asks.
 
-    def _initialize(self, params: Mapping[str, Any]) -> Answer:
+    def _initialize(self, params: Mapping[str, Any]) -> RpcResult:
         self._know(params)
         wanted = params.get("protocolVersion")
         return {
@@ -169,13 +328,13 @@ class Session:
         self.runs.facts = ClientFacts(name, version, asks)
         self.runs.approver = ElicitingApprover(self._ask) if asks else None
 
-    def _ping(self, params: Mapping[str, Any]) -> Answer:
+    def _ping(self, params: Mapping[str, Any]) -> RpcResult:
         return {}
 
-    def _list_tools(self, params: Mapping[str, Any]) -> Answer:
+    def _list_tools(self, params: Mapping[str, Any]) -> RpcResult:
         return {"tools": tool_list(tools_of(self._room))}
 
-    def _list_resources(self, params: Mapping[str, Any]) -> Answer:
+    def _list_resources(self, params: Mapping[str, Any]) -> RpcResult:
         if self._room.notebook is None:
             return {"resources": []}
         found = {
@@ -187,10 +346,10 @@ class Session:
         }
         return {"resources": [found]}
 
-    def _list_templates(self, params: Mapping[str, Any]) -> Answer:
+    def _list_templates(self, params: Mapping[str, Any]) -> RpcResult:
         return {"resourceTemplates": []}
 
-    def _read_resource(self, params: Mapping[str, Any]) -> Answer:
+    def _read_resource(self, params: Mapping[str, Any]) -> RpcResult:
         uri, notebook = params.get("uri"), self._room.notebook
         if uri != NOTEBOOK_URI or notebook is None:
             raise RpcError(json_rpc.RESOURCE_NOT_FOUND, f"There is no resource {uri!r}.")
@@ -216,7 +375,7 @@ class Session:
         if not call.is_cancelled:
             send(json_rpc.result(message.id, answer))
 
-    def _outcome(self, call: OutsideCall, line: CallLine) -> Answer:
+    def _outcome(self, call: OutsideCall, line: CallLine) -> RpcResult:
         started = time.monotonic()
         while (message := call.wait(self._heartbeat_seconds)) is None:
             line.progress(f"{call.call.name} goes on, {time.monotonic() - started:.0f} s")
@@ -260,12 +419,12 @@ class Session:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "initialize": Session._initialize,
-    "ping": Session._ping,
-    "tools/list": Session._list_tools,
-    "resources/list": Session._list_resources,
-    "resources/templates/list": Session._list_templates,
-    "resources/read": Session._read_resource,
+    "initialize": McpServerSession._initialize,
+    "ping": McpServerSession._ping,
+    "tools/list": McpServerSession._list_tools,
+    "resources/list": McpServerSession._list_resources,
+    "resources/templates/list": McpServerSession._list_templates,
+    "resources/read": McpServerSession._read_resource,
 }
 SLOW = ("tools/call", "tools/list", "resources/list", "resources/read")
 """What may wait for a kernel, a tab or a file."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cellwright.context.turn_sources import Found, Turn
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import ToolError
 from cellwright.notebooks import Notebook
 from cellwright.record.cells import Cell, source_hash
@@ -139,6 +139,6 @@ class UndoSource:
         """The tool."""
         return self._components
 
-    def look_up(self, turn: Turn) -> Found:
+    def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """Nothing: it has no more to say to a question."""
-        return Found()
+        return RetrievalResult()

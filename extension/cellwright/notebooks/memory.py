@@ -22,7 +22,7 @@ from cellwright.record.outputs import OutputMessage, fold, from_nbformat, to_nbf
 
 
 @dataclass
-class _Entry:
+class _CellEntry:
     cell: Cell
     messages: list[OutputMessage] = field(default_factory=list)
     ran: bool = False
@@ -46,7 +46,7 @@ class MemoryNotebook:
         *,
         is_editable: bool = True,
     ) -> None:
-        self._entries = {cell.id: _Entry(cell) for cell in cells}
+        self._entries = {cell.id: _CellEntry(cell) for cell in cells}
         self._path = path
         self._is_editable = is_editable
         self._metadata = dict(metadata or {})
@@ -117,16 +117,16 @@ class MemoryNotebook:
         metadata = {PROVENANCE: {"origin": "agent", "hash": source_hash(event.source)}}
         cell = Cell(event.cell_id, event.cell_type, event.source, metadata=metadata)
         if event.after in self._entries:
-            self._insert(event.cell_id, _Entry(cell), event.after)
+            self._insert(event.cell_id, _CellEntry(cell), event.after)
         else:
-            self._entries[event.cell_id] = _Entry(cell)
+            self._entries[event.cell_id] = _CellEntry(cell)
 
     def _move(self, event: CellMoved) -> None:
         known = event.after in self._entries or not event.after
         if event.cell_id in self._entries and known and event.after != event.cell_id:
             self._insert(event.cell_id, self._entries.pop(event.cell_id), event.after)
 
-    def _insert(self, cell_id: str, entry: _Entry, after: str) -> None:
+    def _insert(self, cell_id: str, entry: _CellEntry, after: str) -> None:
         """Put an entry behind another one; first where ``after`` is empty."""
         entries = {} if after else {cell_id: entry}
         for other_id, other in self._entries.items():
@@ -136,7 +136,7 @@ class MemoryNotebook:
         self._entries = entries
 
     @staticmethod
-    def _shown(entry: _Entry) -> Cell:
+    def _shown(entry: _CellEntry) -> Cell:
         return replace(entry.cell, outputs=fold(entry.messages)) if entry.ran else entry.cell
 
 

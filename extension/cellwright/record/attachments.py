@@ -6,8 +6,10 @@ import base64
 import contextlib
 import errno
 import hashlib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from cellwright.errors import SetupError
 from cellwright.record.messages import ImagePart
@@ -146,3 +148,20 @@ def _preview(head: bytes, mime: str, encoding: str) -> str:
         return ""
     lines = head[:HEAD_BYTES].decode(encoding, "replace").splitlines()[:PREVIEW_LINES]
     return "\n".join(line[:PREVIEW_LINE_CHARACTERS] for line in lines)
+
+
+# How files are called that are stored under the hash of what is in them.
+
+
+STORED_NAME = re.compile(r"([0-9a-f]{64})(\.[a-z0-9]{1,8}){0,2}")
+
+
+def stored_hashes(paths: Iterable[str]) -> tuple[str, ...]:
+    """The hashes of those files that lie in a store, each once, in order."""
+    found = (_hash(PurePath(path.replace("\\", "/"))) for path in paths)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _hash(path: PurePath) -> str:
+    match = STORED_NAME.fullmatch(path.name)
+    return match[1] if match and path.parent.name == match[1][:2] else ""

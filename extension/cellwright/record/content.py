@@ -1,30 +1,519 @@
 """What a tool says: typed pieces, each for the model, for the person or for both.
 
-Source: requirements tables 1c and 1d (the component contract).
+The types of content, how each reads as plain text, how each is drawn for a person, and a tool's
+output made of them. Source: requirements tables 1c and 1d (the component contract).
 """
 
 from __future__ import annotations
 
 import hashlib
 import html
+import itertools
 import json
+import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from pathlib import Path
+from typing import Any, Literal, Protocol, cast, get_args
+from urllib.parse import quote
 
 from cellwright.errors import ToolError
-from cellwright.record.content_drawing import (
-    CONTEXT_MIME,
-    OUTPUT_MIME,
-    drawn_contents,
-    person_text,
-)
-from cellwright.record.content_types import CONTENT_TYPES, ContentType, canonical_type, plain
 from cellwright.record.messages import ImagePart, Part, TextPart
+from cellwright.record.outputs import safe_json
 from cellwright.record.usage import ModelUsage
 from cellwright.record.values import to_dict
-from cellwright.text.safe_markdown import fenced
+from cellwright.text.safe_markdown import as_text, fenced, plain_text, safe_link, safe_markdown
+
+# The types of content a tool can yield: which fields each has, and how it reads as plain text.
+
+
+ContentType = Literal[
+    "text",
+    "code",
+    "files",
+    "urls",
+    "oral_text",
+    "references",
+    "image",
+    "chart",
+    "audio",
+    "json",
+    "thought",
+    "plan",
+    "function_call",
+    "progress",
+    "browser",
+]
+ALIASES = {"reasoning_content": "thought", "tought": "thought"}
+"""Names that other writers of the format use, a well-known typing error among them."""
+
+
+@dataclass(frozen=True)
+class TypeRule:
+    """What a type's ``text`` holds."""
+
+    required: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    """At least one of these has to be there."""
+    optional: tuple[str, ...] = ()
+    shorthand: str = ""
+    """The field that a plain string stands for."""
+    joined: str = ""
+    """The field whose text is put together when a stream is merged; empty: each stays."""
+    identity: tuple[str, ...] = ()
+    """Fields that tell two elements apart; the first one that is there counts."""
+
+
+CONTENT_TYPES: Mapping[str, TypeRule] = {
+    "text": TypeRule(("info",), shorthand="info", joined="info"),
+    "code": TypeRule(("code",), optional=("language",), shorthand="code", joined="code"),
+    "files": TypeRule(
+        ("filename",),
+        optional=("url", "file_id", "size_bytes", "mime_type"),
+        identity=("file_id", "url"),
+    ),
+    "urls": TypeRule(("url",), optional=("title",), shorthand="url", identity=("url",)),
+    "oral_text": TypeRule(("info",), shorthand="info", joined="info"),
+    "references": TypeRule(
+        one_of=("doc_id", "id", "url", "title", "content"),
+        optional=("type", "source", "extra", "web_anchor", "icon", "date", "image", "video"),
+        identity=("doc_id", "id", "url"),
+    ),
+    "image": TypeRule(
+        one_of=("base64", "url", "file_id"),
+        optional=("filename", "mime_type", "width", "height"),
+        identity=("file_id", "url", "base64"),
+    ),
+    "chart": TypeRule(("type", "data"), optional=("filename",)),
+    "audio": TypeRule(
+        one_of=("base64", "url", "file_id"),
+        optional=("filename", "mime_type", "transcript"),
+        identity=("file_id", "url", "base64"),
+    ),
+    "json": TypeRule(("data",), optional=("unknown_type",), shorthand="data"),
+    "thought": TypeRule(("info",), shorthand="info", joined="info"),
+    "plan": TypeRule(one_of=("goal", "thought", "tasks", "detail", "steps")),
+    "function_call": TypeRule(("name", "arguments"), optional=("thought",)),
+    "progress": TypeRule(("progress",), optional=("step", "next_step_name", "message")),
+    "browser": TypeRule(one_of=("query", "result", "screenshot", "action", "thought")),
+}
+assert set(CONTENT_TYPES) == set(get_args(ContentType))
+
+
+def canonical_type(name: str) -> str:
+    """The name we use for a type; empty for one that is not known."""
+    known = ALIASES.get(name, name)
+    return known if known in CONTENT_TYPES else ""
+
+
+def content_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of one content."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "oneOf": [_type_schema(name, rule) for name, rule in CONTENT_TYPES.items()],
+    }
+
+
+def _type_schema(name: str, rule: TypeRule) -> dict[str, Any]:
+    fields = (*rule.required, *rule.one_of, *rule.optional)
+    text: dict[str, Any] = {"type": "object", "properties": {field: {} for field in fields}}
+    if rule.required:
+        text["required"] = list(rule.required)
+    if rule.one_of:
+        text["anyOf"] = [{"required": [field]} for field in rule.one_of]
+    if name == "progress":
+        text["properties"]["progress"] = {"type": "number", "minimum": 0, "maximum": 1}
+    properties = {
+        "type": {"const": name},
+        "text": text,
+        "name": {"type": "string"},
+        "visible_scope": {"enum": ["all", "llm", "user"]},
+    }
+    return {"type": "object", "properties": properties, "required": ["type", "text"]}
+
+
+def plain(kind: str, fields: Mapping[str, Any]) -> str:
+    """What a model, or a person without pictures, reads of a content; empty: nothing."""
+    words = WORDS.get(kind)
+    return words(fields) if words is not None else _as_json(fields)
+
+
+def _info(fields: Mapping[str, Any]) -> str:
+    return str(fields["info"])
+
+
+def _code(fields: Mapping[str, Any]) -> str:
+    fence = "```" if "```" not in str(fields["code"]) else "~~~~"
+    return f"{fence}{fields.get('language', '')}\n{fields['code']}\n{fence}"
+
+
+def _file(fields: Mapping[str, Any]) -> str:
+    known = [fields.get("size_bytes"), fields.get("mime_type")]
+    size = [f"{known[0]:,} bytes"] if isinstance(known[0], int) else []
+    details = ", ".join([*size, *([str(known[1])] if known[1] else [])])
+    return f"{fields['filename']} ({details})" if details else str(fields["filename"])
+
+
+def _url(fields: Mapping[str, Any]) -> str:
+    title = fields.get("title")
+    return f"{title}: {fields['url']}" if title else str(fields["url"])
+
+
+def _reference(fields: Mapping[str, Any]) -> str:
+    name = fields.get("id") or fields.get("doc_id") or fields.get("url") or ""
+    words = ": ".join(str(fields[key]) for key in ("title", "content") if fields.get(key))
+    # a source of the library says its number itself
+    return f"[{name}] {words}".strip() if name and not words.startswith(f"[{name}]") else words
+
+
+def _image(fields: Mapping[str, Any]) -> str:
+    size = f" {fields['width']}x{fields['height']}" if _has_size(fields) else ""
+    name = f" {fields['filename']}" if fields.get("filename") else ""
+    return f"Image{name}{size} shown to the user"
+
+
+def _has_size(fields: Mapping[str, Any]) -> bool:
+    return bool(fields.get("width") and fields.get("height"))
+
+
+def _chart(fields: Mapping[str, Any]) -> str:
+    data = fields["data"] if isinstance(fields["data"], str) else _as_json(fields["data"])
+    return f"Chart ({fields['type']}): {data[:CHART_CHARACTERS]}"
+
+
+def _audio(fields: Mapping[str, Any]) -> str:
+    name = f" {fields['filename']}" if fields.get("filename") else ""
+    return str(fields.get("transcript") or f"Audio{name} shown to the user")
+
+
+def _json_data(fields: Mapping[str, Any]) -> str:
+    return _as_json(fields["data"])
+
+
+def _nothing(_fields: Mapping[str, Any]) -> str:
+    return ""
+
+
+def _call(fields: Mapping[str, Any]) -> str:
+    return f"{fields['name']}({_as_json(fields['arguments'])})"
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+CHART_CHARACTERS = 600
+WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "text": _info,
+    "code": _code,
+    "files": _file,
+    "urls": _url,
+    "oral_text": _info,
+    "references": _reference,
+    "image": _image,
+    "chart": _chart,
+    "audio": _audio,
+    "json": _json_data,
+    "thought": _nothing,
+    "function_call": _call,
+    "progress": _nothing,
+}
+
+
+# What a tool says to the person, piece by piece, as a notebook shows it (requirements 1d).
+#
+# Words are Markdown that loads nothing and runs nothing; addresses open on a click alone. Pictures,
+# tables and charts are what the tool made of its own data, drawn as the output of a cell is.
+
+
+OUTPUT_MIME = "application/vnd.cellwright.output+json"
+"""An output of a tool that was called in a cell, whole, scopes and all."""
+CONTEXT_MIME = "application/vnd.cellwright.context+text"
+"""What a model reads of an object that is shown in a cell."""
+
+BAR_CELLS = 10
+MARKDOWN_CHARACTERS = 20_000
+"""A longer text is shown as it stands."""
+RASTER = ("image/png", "image/jpeg", "image/gif", "image/webp")
+VEGA_SCHEMA = "vega.github.io/schema/vega-lite/v"
+PLOTLY_MIME = "application/vnd.plotly.v1+json"
+DONE = ("done", "completed", "finished", "success")
+LISTED = ("files", "urls", "references")
+"""Types of which one list is made."""
+
+
+class Piece(Protocol):
+    """A content, as far as it is drawn."""
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def text(self) -> Mapping[str, Any]: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def visible_scope(self) -> str: ...
+
+    @property
+    def is_error(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The same thing for a notebook and for plain text."""
+
+    markdown: str
+    plain: str
+    rich: Mapping[str, Any] = field(default_factory=dict)
+    """What stands in place of the Markdown, by MIME type: a picture, a table, a chart."""
+
+
+def person_text(kind: str, fields: Mapping[str, Any]) -> str:
+    """What a person reads of a content where nothing can be drawn."""
+    if kind in ("code", "thought"):
+        return str(fields.get("code") or fields.get("info") or "")
+    if kind == "progress":
+        return f"{fields['progress']:.0%} {fields.get('message', '')}".strip()
+    if kind == "image":
+        return str(fields.get("filename") or "")
+    return plain(kind, fields)
+
+
+def drawn_contents(contents: Sequence[Piece], folder: Path | None = None) -> Iterator[Drawn]:
+    """What is for the person, piece by piece; what only the model reads is left out.
+
+    Args:
+        contents: The pieces.
+        folder: The notebook's, from which documents of the library are opened; None: they are
+            named alone.
+    """
+    shown = [item for item in contents if item.visible_scope != "llm"]
+    heads_shown: set[str] = {""}
+    for _, group in itertools.groupby(shown, key=_group):
+        items = list(group)
+        bundle = _drawn(items, folder)
+        if bundle is None:
+            continue
+        if items[0].name not in heads_shown:
+            heads_shown.add(items[0].name)
+            head = plain_text(items[0].name)
+            yield Drawn(f"**{as_text(head)}**", head)
+        yield bundle
+
+
+def source_links(contents: Sequence[Piece], folder: Path | None) -> str:
+    """Sources in one line of Markdown, each opening its document."""
+    return "; ".join(_named(item.text, folder) for item in contents if item.type == "references")
+
+
+def progress_bar(fraction: float) -> str:
+    """A share of the whole, as text."""
+    full = round(max(0.0, min(1.0, fraction)) * BAR_CELLS)
+    return f"{'▰' * full}{'▱' * (BAR_CELLS - full)} {fraction:.0%}"
+
+
+def _group(item: Piece) -> tuple[Any, ...]:
+    together = item.type in LISTED and not item.is_error
+    return (item.type, item.name) if together else (id(item), item.name)
+
+
+def _drawn(items: list[Piece], folder: Path | None) -> Drawn | None:
+    first = items[0]
+    plain = plain_text(_together(items))
+    if first.is_error:
+        return Drawn(fenced(f"✗ {plain}", "text"), f"✗ {plain}")
+    if first.type in LISTED:
+        lines = [_listed(item, folder) for item in items]
+        numbered = first.type == "references" and not _has_number(first.text)
+        marks = [f"{number}." if numbered else "-" for number in range(1, len(lines) + 1)]
+        pairs = zip(marks, lines, strict=True)
+        return Drawn("\n".join(f"{mark} {line}" for mark, line in pairs), plain)
+    draw = DRAWERS.get(first.type, _draw_as_json)
+    made = draw(first.text)
+    if isinstance(made, Drawn):
+        return Drawn(made.markdown, made.plain or plain, safe_json(made.rich))
+    return Drawn(made, plain) if made else None
+
+
+def _together(items: list[Piece]) -> str:
+    return "\n".join(filter(None, (person_text(item.type, item.text) for item in items)))
+
+
+def _text(fields: Mapping[str, Any]) -> str | Drawn:
+    kept = {
+        mime: data
+        for mime, data in (fields.get("mime") or {}).items()
+        if mime not in (CONTEXT_MIME, OUTPUT_MIME)
+    }
+    if kept:
+        return Drawn("", plain_text(str(fields.get("info", ""))), kept)
+    words = str(fields["info"])
+    if len(words) > MARKDOWN_CHARACTERS:
+        return fenced(plain_text(words), "text")
+    return safe_markdown(words)
+
+
+def _spoken(fields: Mapping[str, Any]) -> str:
+    return f"<small>{as_text(plain_text(str(fields['info'])))}</small>"
+
+
+def _draw_code(fields: Mapping[str, Any]) -> str:
+    return fenced(plain_text(str(fields["code"])), str(fields.get("language") or ""))
+
+
+def _listed(item: Piece, folder: Path | None) -> str:
+    fields = item.text
+    words = [_named(fields, folder)]
+    if item.type == "references" and fields.get("content"):
+        words.append(as_text(_one_line(str(fields["content"]))))
+    known = fields.get("doc_id") or fields.get("id") or ""
+    return " — ".join(filter(None, words)) or as_text(_one_line(str(known)))
+
+
+def _named(fields: Mapping[str, Any], folder: Path | None) -> str:
+    name = str(fields.get("filename") or fields.get("title") or fields.get("url") or "")
+    place = _document_href(fields, folder) if folder is not None else ""
+    if place:
+        return f"[{as_text(_one_line(name))}]({place})"
+    return _linked(name, str(fields.get("url") or ""))
+
+
+def _has_number(fields: Mapping[str, Any]) -> bool:
+    """Whether a source says itself which number the model was told."""
+    return str(fields.get("title", "")).startswith(f"[{fields.get('id')}]")
+
+
+def _document_href(fields: Mapping[str, Any], folder: Path) -> str:
+    """A link from a notebook to a document of the library; empty: it cannot be opened there."""
+    place = str(fields.get("source") or "")
+    if fields.get("type") != "library" or fields.get("url") or not os.path.isabs(place):
+        return ""
+    try:
+        path = Path(os.path.relpath(place, folder)).as_posix()
+    except ValueError:  # on another drive
+        return ""
+    cell = str((fields.get("extra") or {}).get("cell_id") or "")
+    return quote(path, safe="/") + (f"#cell-id={quote(cell, safe='')}" if cell else "")
+
+
+def _linked(words: str, address: str) -> str:
+    shown = as_text(_one_line(words))
+    link = safe_link(address)
+    if link is None:
+        return shown
+    host = as_text(link.host)
+    return f"[{shown or host}]({link.href})" + ("" if link.host in words else f" ({host})")
+
+
+def _draw_image(fields: Mapping[str, Any]) -> Drawn:
+    mime = str(fields.get("mime_type") or "image/png")
+    mime = mime if "/" in mime else f"image/{mime}"
+    data, name = fields.get("base64"), plain_text(str(fields.get("filename") or "picture"))
+    if data and mime in RASTER:
+        return Drawn("", name, {mime: data})
+    # Nothing is loaded that nobody asked for.
+    return Drawn(_linked(name, str(fields.get("url") or "")), name)
+
+
+def _draw_audio(fields: Mapping[str, Any]) -> Drawn:
+    mime = str(fields.get("mime_type") or "audio/wav")
+    name = plain_text(str(fields.get("transcript") or fields.get("filename") or "audio"))
+    if fields.get("base64") and mime.startswith("audio/"):
+        source = html.escape(f"data:{mime};base64,{fields['base64']}", quote=True)
+        return Drawn("", name, {"text/html": f'<audio controls src="{source}"></audio>'})
+    return Drawn(_linked(name, str(fields.get("url") or "")), name)
+
+
+def _draw_chart(fields: Mapping[str, Any]) -> str | Drawn:
+    spec = _parsed(fields["data"])
+    if isinstance(spec, Mapping):
+        schema = str(spec.get("$schema", ""))
+        if VEGA_SCHEMA in schema:
+            version = schema.partition(VEGA_SCHEMA)[2][:1]
+            return Drawn("", "", {f"application/vnd.vegalite.v{version}+json": spec})
+        if isinstance(spec.get("data"), list) and "layout" in spec:
+            return Drawn("", "", {PLOTLY_MIME: spec})
+    return _draw_as_json(fields)
+
+
+def _json(fields: Mapping[str, Any]) -> Drawn:
+    data = _parsed(fields["data"])
+    whole = data if isinstance(data, (dict, list)) else {"data": data}
+    return Drawn("", _indented(data), {"application/json": whole})
+
+
+def _thought(fields: Mapping[str, Any]) -> str:
+    words = safe_markdown(str(fields["info"]))
+    return f"<details><summary>Thoughts</summary>\n\n{words}\n\n</details>" if words else ""
+
+
+def _plan(fields: Mapping[str, Any]) -> str:
+    tasks = fields.get("tasks") or fields.get("steps") or []
+    head = fields.get("goal") or fields.get("thought") or fields.get("detail") or ""
+    lines = [as_text(_one_line(str(head)))] if head else []
+    lines += [_task(task) for task in tasks if isinstance(tasks, (list, tuple))]
+    return "  \n".join(lines)
+
+
+def _task(task: Any) -> str:
+    if not isinstance(task, Mapping):
+        return f"☐ {as_text(_one_line(str(task)))}"
+    words = task.get("name") or task.get("description") or task.get("id") or ""
+    mark = "☑" if str(task.get("status", "")).lower() in DONE else "☐"
+    return f"{mark} {as_text(_one_line(str(words)))}"
+
+
+def _progress(fields: Mapping[str, Any]) -> str:
+    words = fields.get("message") or fields.get("step") or ""
+    bar = progress_bar(float(fields["progress"]))
+    return f"<small>{bar} {as_text(_one_line(str(words)))}</small>".replace(" </small>", "</small>")
+
+
+def _draw_call(fields: Mapping[str, Any]) -> str:
+    arguments = json.dumps(fields["arguments"], ensure_ascii=False, default=str)
+    called = _one_line(f"{fields['name']}({arguments})")
+    return f"<small>▸ {as_text(called)}</small>"
+
+
+def _draw_as_json(fields: Mapping[str, Any]) -> str:
+    return fenced(_indented(dict(fields)), "json")
+
+
+def _indented(data: Any) -> str:
+    return plain_text(json.dumps(data, ensure_ascii=False, indent=2, default=str))
+
+
+def _parsed(data: Any) -> Any:
+    if not isinstance(data, str):
+        return data
+    try:
+        return json.loads(data)
+    except ValueError:
+        return data
+
+
+def _one_line(text: str) -> str:
+    return " ".join(plain_text(text).split())
+
+
+DRAWERS: Mapping[str, Callable[[Mapping[str, Any]], str | Drawn]] = {
+    "text": _text,
+    "oral_text": _spoken,
+    "code": _draw_code,
+    "image": _draw_image,
+    "audio": _draw_audio,
+    "chart": _draw_chart,
+    "json": _json,
+    "thought": _thought,
+    "plan": _plan,
+    "progress": _progress,
+    "function_call": _draw_call,
+}
+
 
 Scope = Literal["all", "llm", "user"]
 SCOPES: tuple[Scope, ...] = ("all", "llm", "user")
@@ -65,7 +554,7 @@ class Content:
 
     type: ContentType
     text: Mapping[str, Any]
-    """The fields of the type, such as ``info`` for text; see ``content_types``."""
+    """The fields of the type, such as ``info`` for text; see ``CONTENT_TYPES``."""
     name: str = ""
     """Tells apart what a tool streams at the same time."""
     visible_scope: Scope = "all"

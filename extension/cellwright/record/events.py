@@ -11,9 +11,8 @@ from typing import Any, Literal, get_args
 
 from cellwright.record.cells import Cell, CellType, Execution
 from cellwright.record.content import Content, Metrics
-from cellwright.record.messages import AssistantMessage, Message, ToolMessage
+from cellwright.record.messages import AssistantMessage, Manifest, Message, Parameters, ToolMessage
 from cellwright.record.outputs import OutputMessage
-from cellwright.record.prompts import Manifest, Parameters
 from cellwright.record.usage import ModelUsage, Usage
 
 RunStatus = Literal[
@@ -382,3 +381,16 @@ Event = (
 )
 
 EVENT_CLASSES: tuple[type, ...] = get_args(Event)
+
+
+# The JSON Schema of what a run emits.
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of an event."""
+    from pydantic import TypeAdapter
+
+    adapter: TypeAdapter[Any] = TypeAdapter(Event)
+    schema: dict[str, Any] = adapter.json_schema(mode="serialization")
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return schema

@@ -1,12 +1,16 @@
-"""What is said between the person, the model and the tools, as frozen values.
+"""What is said between the person, the model and the tools, and the prompts made of it.
 
-The values know nothing of a provider's wire shape; ``lm.openai_format`` does.
+Frozen values that know nothing of a provider's wire shape; ``llm.openai_format`` does.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+from cellwright.record.usage import Usage
 
 Origin = Literal["", "user"]
 """Who a message is from where that is not plain: ``user`` put it there in another's place."""
@@ -104,3 +108,75 @@ def text_of(message: Message) -> str:
     if isinstance(message, (SystemMessage, AssistantMessage)):
         return message.text
     return "\n".join(part.text for part in message.parts if isinstance(part, TextPart))
+
+
+# What goes to a model and what comes back, before any provider's shape.
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What the model is told of one tool."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """JSON Schema (draft 2020-12) of an object."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Which model answers, and how."""
+
+    model: str
+    temperature: float | None = None
+    """None: the provider's default."""
+    max_output_tokens: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Sent as they are, such as ``reasoning_effort``."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One request: instructions and history, the tools, the parameters."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Manifest, ...]
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One whole answer of the model."""
+
+    message: AssistantMessage
+    finish_reason: str
+    """``stop``, ``tool_calls``, ``length``, ``content_filter`` or the provider's own word."""
+    usage: Usage
+    model: str
+    """The model's name as the service gave it, which may differ from the one asked for."""
+    duration_seconds: float = 0.0
+    first_delta_seconds: float | None = None
+    attempts: int = 1
+    request_id: str = ""
+    dropped_parameters: tuple[str, ...] = ()
+    """Parameters the model refused, left out of this request."""
+    truncated: bool = False
+    """The reply was cut off at a length limit or by a broken connection."""
+    problem: str = ""
+    """For the model: why its reply could not be read; set by the adapter that tried."""
+
+
+# ``{{name}}`` in a prompt: put in as text, never evaluated (requirements 002-42).
+
+
+VARIABLE = re.compile(r"\{\{[ \t]*([^\W\d]\w*)[ \t]*\}\}")
+
+
+def with_variables(text: str, values: Mapping[str, str]) -> str:
+    """The text with the values of the names that are known; every other name stays as it is.
+
+    What a value holds is text: names in it are not looked up again.
+    """
+    if not values:
+        return text
+    return VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)

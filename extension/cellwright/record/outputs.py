@@ -194,7 +194,7 @@ class _Screen:
     """What a cell shows while its messages come in."""
 
     def __init__(self) -> None:
-        self._items: list[_Text | Output] = []
+        self._items: list[_StreamText | Output] = []
         self._places: dict[str, list[int]] = {}
         self._clear_is_due = False
 
@@ -207,7 +207,7 @@ class _Screen:
             self._append(message)
 
     def outputs(self) -> tuple[Output, ...]:
-        finished = [item.final() if isinstance(item, _Text) else item for item in self._items]
+        finished = [item.final() if isinstance(item, _StreamText) else item for item in self._items]
         return tuple(item for item in finished if item.kind != "stream" or item.text)
 
     def _clear(self, message: ClearOutput) -> None:
@@ -227,8 +227,8 @@ class _Screen:
 
     def _write(self, message: StreamOutput) -> None:
         last = self._items[-1] if self._items else None
-        if not isinstance(last, _Text) or last.name != message.name:
-            last = _Text(message.name)
+        if not isinstance(last, _StreamText) or last.name != message.name:
+            last = _StreamText(message.name)
             self._items.append(last)
         last.pieces.append(message.text)
 
@@ -240,7 +240,7 @@ class _Screen:
                 self._items[place] = fresh
 
 
-class _Text:
+class _StreamText:
     """One stream's text, as it was written."""
 
     def __init__(self, name: str) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from cellwright.record.cells import Cell
+from cellwright.record import outputs
+from cellwright.record.cells import PROVENANCE, Cell, CellType, Execution, source_hash
+from cellwright.record.content import Content
 from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -31,12 +33,266 @@ from cellwright.record.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.record.messages import Message
-from cellwright.record.prompts import Manifest, Parameters
-from cellwright.record.recorded_calls import RecordedCall, RecordedStep
-from cellwright.record.recorded_cells import CellLog, RecordedCell, RecordedExecution
-from cellwright.record.transcripts import Transcript
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Manifest, Message, Parameters, ToolMessage
+from cellwright.record.outputs import (
+    DisplayData,
+    DisplayUpdate,
+    ExecuteResult,
+    Output,
+    OutputMessage,
+)
+from cellwright.record.usage import ModelUsage, Usage
+
+# The whole conversation of a run, put together from what each request added to it.
+
+
+class Transcript:
+    """Takes requests, pieces of replies, replies and tool results, in order.
+
+    A request carries what the history grew by since the last one, the last reply and its tool
+    results included; so these count only as long as no request has repeated them.
+    """
+
+    def __init__(self) -> None:
+        self.replaced_at: list[int] = []
+        """Where a request brought a whole new history."""
+        self._asked: list[Message] = []
+        self._since: list[Message] = []
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+
+    def asked(self, messages: Iterable[Message], *, replaces_history: bool) -> None:
+        """A request went out."""
+        self.forget_partial()
+        if replaces_history:
+            self._asked += self._since
+            self.replaced_at.append(len(self._asked))
+            messages = _without(messages, self._asked)
+        else:
+            messages = tuple(messages)
+            self._asked += _without(self._since, messages)
+        self._asked += messages
+        self._since = []
+
+    def streamed(self, *, text: str = "", reasoning: str = "") -> None:
+        """A piece of a reply came."""
+        self._text.append(text)
+        self._reasoning.append(reasoning)
+
+    def forget_partial(self) -> None:
+        """The pieces since the last request are void."""
+        self._text = []
+        self._reasoning = []
+
+    def said(self, message: Message) -> None:
+        """A whole reply or a tool result came."""
+        self.forget_partial()
+        self._since.append(message)
+
+    def messages(self) -> tuple[Message, ...]:
+        """Everything so far; a reply that broke off is the last message."""
+        text, reasoning = "".join(self._text), "".join(self._reasoning)
+        partial = [AssistantMessage(text, reasoning=reasoning)] if text or reasoning else []
+        return (*self._asked, *self._since, *partial)
+
+
+def _without(messages: Iterable[Message], known: Iterable[Message]) -> list[Message]:
+    identities = {_identity(message) for message in known}
+    return [message for message in messages if _identity(message) not in identities]
+
+
+def _identity(message: Message) -> object:
+    # A tool result that was cut to make room is still the result of its call.
+    return message.call_id if isinstance(message, ToolMessage) else message
+
+
+# Calls of tools and replies of the model in a run, put together from what was reported.
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """A tool call with its decision and its one result."""
+
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    status: str
+    """``ok``, ``error``, ``refused``, ``cancelled`` or ``running``."""
+    decision: str = ""
+    """Who allowed or refused it, and why."""
+    duration_seconds: float = 0.0
+    started_at: float = 0.0
+    """Seconds since the epoch."""
+    usage: tuple[ModelUsage, ...] = ()
+    """Tokens of models that the tool itself asked."""
+    contents: tuple[Content, ...] = ()
+    """What it said to the person, as typed pieces."""
+
+
+@dataclass(frozen=True)
+class RecordedStep:
+    """One model reply and what it cost."""
+
+    number: int
+    model: str
+    finish_reason: str
+    usage: Usage
+    cost_dollars: float | None
+    duration_seconds: float
+    attempts: int
+    first_delta_seconds: float | None = None
+    ended_at: float = 0.0
+    """Seconds since the epoch."""
+
+
+# The cells of a run and every time one of them ran, put together from what was reported.
+
+
+HUMAN_EDIT = "human-edit"
+
+
+@dataclass(frozen=True)
+class RecordedCell:
+    """A cell of the run as it was in the end."""
+
+    cell: Cell
+    origin: str
+    """``agent``, ``user``, or ``human-edit`` of what an agent wrote and a person changed."""
+    execution: Execution | None = None
+    """How its last execution ended; None: it never ran, or it had not ended."""
+    call_id: str = ""
+    started_at: float | None = None
+    """Seconds since the epoch."""
+    is_removed: bool = False
+    """It was taken out of the notebook again."""
+
+
+@dataclass(frozen=True)
+class RecordedExecution:
+    """One time a cell ran, with the source it had then: a repaired cell has several."""
+
+    cell_id: str
+    source: str
+    origin: str
+    """``agent``, ``user``, or ``human-edit`` of what an agent wrote and a person changed."""
+    outputs: tuple[Output, ...] = ()
+    execution: Execution | None = None
+    """None: it had not ended when the record stops."""
+    call_id: str = ""
+    started_at: float = 0.0
+    """Seconds since the epoch."""
+
+
+@dataclass
+class _Run:
+    """An execution while its messages are still coming."""
+
+    start: RecordedExecution
+    messages: list[OutputMessage] = field(default_factory=list)
+
+    def value(self) -> RecordedExecution:
+        return replace(self.start, outputs=outputs.fold(self.messages))
+
+
+def _origin(cell: Cell) -> str:
+    """Who wrote a cell that was there before the run: what an agent wrote has its hash."""
+    made = cell.metadata.get(PROVENANCE)
+    written = made.get("hash") if isinstance(made, Mapping) else None
+    if not isinstance(written, str) or not written:
+        return "user"
+    return "agent" if written == source_hash(cell.source) else HUMAN_EDIT
+
+
+class CellLog:
+    """Takes what happened to cells, in order, and tells what they are by then."""
+
+    def __init__(self) -> None:
+        self.call_id = ""
+        """The tool call that is being answered."""
+        self._cells: dict[str, RecordedCell] = {}
+        self._start: dict[str, Cell] = {}
+        self._runs: list[_Run] = []
+        self._last_run: dict[str, _Run] = {}
+        self._shown: dict[str, list[_Run]] = {}
+
+    def known(self, cells: Iterable[Cell]) -> None:
+        """Take the cells that were there before the run."""
+        self._start.update((cell.id, cell) for cell in cells)
+
+    def added(self, cell_id: str, source: str, cell_type: CellType, call_id: str) -> None:
+        """A cell came into being."""
+        cell = Cell(cell_id, cell_type, source)
+        self._cells[cell_id] = RecordedCell(cell, "agent", call_id=call_id or self.call_id)
+
+    def edited(self, cell_id: str, source: str, call_id: str) -> None:
+        """A cell's source was replaced."""
+        known = self._known(cell_id)
+        cell = replace(known.cell, source=source)
+        origin = "agent" if known.origin == HUMAN_EDIT else known.origin
+        call_id = call_id or self.call_id
+        self._cells[cell_id] = replace(known, cell=cell, origin=origin, call_id=call_id)
+
+    def removed(self, cell_id: str) -> None:
+        """A cell was taken out."""
+        self._cells[cell_id] = replace(self._known(cell_id), is_removed=True)
+
+    def started(self, cell_id: str, time: float) -> None:
+        """A cell began to run: what it showed before is gone."""
+        known = self._known(cell_id)
+        call_id = self.call_id or known.call_id
+        self._cells[cell_id] = replace(known, call_id=call_id, started_at=time, execution=None)
+        run = _Run(
+            RecordedExecution(
+                cell_id, known.cell.source, known.origin, call_id=call_id, started_at=time
+            )
+        )
+        self._runs.append(run)
+        self._last_run[cell_id] = run
+
+    def sent(self, cell_id: str, message: OutputMessage, time: float) -> None:
+        """A cell sent something, during its run or late."""
+        if cell_id not in self._last_run:
+            self.started(cell_id, time)
+        run = self._last_run[cell_id]
+        if isinstance(message, DisplayUpdate):
+            for holder in self._shown.get(message.display_id, [run]):
+                holder.messages.append(message)
+            return
+        run.messages.append(message)
+        if isinstance(message, (DisplayData, ExecuteResult)) and message.display_id:
+            holders = self._shown.setdefault(message.display_id, [])
+            if not any(holder is run for holder in holders):
+                holders.append(run)
+
+    def finished(self, cell_id: str, execution: Execution) -> None:
+        """A cell's run ended."""
+        self._cells[cell_id] = replace(self._known(cell_id), execution=execution)
+        run = self._last_run.get(cell_id)
+        if run is not None:
+            run.start = replace(run.start, execution=execution)
+
+    def executions(self) -> tuple[RecordedExecution, ...]:
+        """Every execution so far, in order."""
+        return tuple(run.value() for run in self._runs)
+
+    def cells(self) -> tuple[RecordedCell, ...]:
+        """Every cell touched so far, in order, as it is by now."""
+        return tuple(self._cell(recorded) for recorded in self._cells.values())
+
+    def _known(self, cell_id: str) -> RecordedCell:
+        if cell_id not in self._cells:
+            cell = self._start.get(cell_id) or Cell(cell_id, "code", "")
+            self._cells[cell_id] = RecordedCell(cell, _origin(cell))
+        return self._cells[cell_id]
+
+    def _cell(self, recorded: RecordedCell) -> RecordedCell:
+        run = self._last_run.get(recorded.cell.id)
+        if run is None:
+            return recorded
+        count = recorded.execution.execution_count if recorded.execution else None
+        cell = replace(recorded.cell, outputs=run.value().outputs, execution_count=count)
+        return replace(recorded, cell=cell)
+
 
 SCHEMA = "cellwright.run/1"
 

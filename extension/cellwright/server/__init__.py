@@ -9,9 +9,7 @@ from jupyter_server.utils import url_path_join
 
 from cellwright._version import __version__
 from cellwright.server.configuration import Cellwright
-from cellwright.server.first_request import FOLDER, FirstRequest
-from cellwright.server.lifetime import end_with
-from cellwright.server.renames import follow_renames
+from cellwright.server.first_request import FOLDER, FirstRequest, end_with, follow_renames
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp

@@ -9,10 +9,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from cellwright.server.application import Application
-from cellwright.server.frames import ObjectName
-from cellwright.server.refusals import RefusedError
-from cellwright.store.chat_owners import is_guest, may_open
-from cellwright.store.chat_rows import Chat
+from cellwright.server.frames import ObjectName, RefusedError
+from cellwright.store.chat_rows import Chat, is_guest, may_open
 
 LIST_HINT = "See the list of chats."
 

@@ -12,33 +12,33 @@ from typing import Protocol
 from cellwright.agent.publishing import Listener, Publisher
 from cellwright.assistants.files import folders_of, list_assistants
 from cellwright.context.assemble import Quoted, time_sent
-from cellwright.kernels.fresh import Attendance
-from cellwright.kernels.late import LateKernel
+from cellwright.kernels.fresh import Attendance, LateKernel
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
-from cellwright.server.attached import AttachedNotebook, Driver
+from cellwright.server.attached_notebook import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
-from cellwright.server.frames import ContextItem
+from cellwright.server.frames import Ask, ContextItem, RefusedError
 from cellwright.server.kernel_access import ServerKernels
 from cellwright.server.live_run import LiveRun, RunKernel
-from cellwright.server.refusals import RefusedError
-from cellwright.server.service_cache import ServiceCache
-from cellwright.server.tab_frames import Ask
+from cellwright.server.service_choice import ServiceCache
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
-from cellwright.session.assistant_choice import Chosen, Wish, choose_assistant, with_assistant
+from cellwright.session.assistant_choice import (
+    AssistantWish,
+    Chosen,
+    choose_assistant,
+    with_assistant,
+)
 from cellwright.session.compacting import compaction_of
 from cellwright.session.conversation import Conversation
-from cellwright.session.model_choice import ModelChoice, Window, choose_model
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
-from cellwright.session.services import Service
+from cellwright.session.services import ModelChoice, RequestWindow, Service, choose_model
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
-from cellwright.store.chat_rows import Chat
-from cellwright.store.chat_settings import filters_of
+from cellwright.store.chat_rows import Chat, filters_of
 from cellwright.store.chats import ChatStore
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -52,7 +52,7 @@ TAKEN_BACK = Quoted(
 QUOTES = {"cell": "cell", "selection": "selected in cell", "error": "error of cell"}
 
 
-class Workplace(Protocol):
+class ChatEnvironment(Protocol):
     """What runs of all chats share."""
 
     @property
@@ -87,7 +87,7 @@ class Workplace(Protocol):
     def redactor(self) -> Redactor: ...
 
 
-class Answering:
+class ChatAnswering:
     """The conversation of one chat; used by one worker thread at a time.
 
     Args:
@@ -96,7 +96,7 @@ class Answering:
         listener: Told of every event.
     """
 
-    def __init__(self, chat_id: str, workplace: Workplace, listener: Listener) -> None:
+    def __init__(self, chat_id: str, workplace: ChatEnvironment, listener: Listener) -> None:
         self._chat_id = chat_id
         self._workplace = workplace
         self._listener = listener
@@ -196,13 +196,15 @@ class Answering:
     def _chosen(self, ask: Ask, driver: Driver | None, settings: Settings, chat: Chat) -> Chosen:
         folders = folders_of(self._workplace.root, _path(driver))
         listed = list_assistants(folders, settings.home)
-        return choose_assistant(Wish(ask.prompt, ask.assistant, is_guest=chat.is_guest), listed)
+        return choose_assistant(
+            AssistantWish(ask.prompt, ask.assistant, is_guest=chat.is_guest), listed
+        )
 
     def _model(self, ask: Ask, settings: Settings, chosen: Chosen) -> ModelChoice:
         said = self._conversation.messages if self._conversation is not None else ()
         uploads = self._workplace.uploads
         files = tuple(str(uploads.path(i.file)) for i in ask.context if i.kind == "file")
-        window = Window.of(chosen.prompt, files, said)
+        window = RequestWindow.of(chosen.prompt, files, said)
         return choose_model(ask.model or chosen.assistant.model, settings, window)
 
     def _service(self, ask: Ask, settings: Settings, model: str) -> Service:
@@ -246,14 +248,14 @@ class Answering:
 
     def _place(
         self, run: LiveRun, driver: Driver | None, kernel: RunKernel, settings: Settings
-    ) -> Place:
+    ) -> RunContext:
         notebook: AttachedNotebook | None = None
         shared = self._workplace
         database = shared.runs.database
         if driver is not None:
             run.notebook = notebook = AttachedNotebook(self._chat_id, driver, run.stop)
             notebook.load()
-        return Place(
+        return RunContext(
             kernel=kernel,
             store=shared.runs,
             redactor=shared.redactor(),
@@ -269,7 +271,7 @@ class Answering:
             sources=shared.sources.of(database, settings, folders_of(shared.root, _path(driver))),
         )
 
-    def _conversation_at(self, place: Place, left_out: str) -> Conversation:
+    def _conversation_at(self, place: RunContext, left_out: str) -> Conversation:
         """The conversation, without this run and all that followed where one is named."""
         before, chats = self._conversation, self._workplace.chats
         if before is None or left_out or is_behind(before, chats, self._chat_id):
@@ -315,7 +317,7 @@ class Answering:
         )
 
 
-def _of(chat: Chat, place: Place) -> Place:
+def _of(chat: Chat, place: RunContext) -> RunContext:
     """The place, where a guest's chat is answered: nobody there may allow what has to be asked."""
     if not chat.is_guest:
         return replace(place, user_id=chat.owner or place.user_id)

@@ -1,14 +1,153 @@
-"""What is in a chat's context, and its summary."""
+"""What is in a chat's context and what it costs; its summary, to be read and written into."""
 
 from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.agent.publishing import Publisher
+from cellwright.context.window import WINDOW_TOKENS, context_parts, summary_of
+from cellwright.errors import SetupError
+from cellwright.record.messages import AssistantMessage, Message
+from cellwright.record.run_record import RunRecord
+from cellwright.record.usage import Usage, cost_of, price_for
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
-from cellwright.server.chat_context import ChatContext, change_summary, chat_context
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+from cellwright.session.compacting import summary_changed
+from cellwright.session.resuming import last_record
+from cellwright.store.process_claims import ChatBusyError
+
+LOOKED_BACK = 20
+WAIT_SECONDS, LOOK_AGAIN_SECONDS = 5.0, 0.05
+NOTHING_SAID = "Nothing was said in this chat yet."
+
+
+@dataclass(frozen=True)
+class ContextPiece:
+    """One part of what the next request begins with."""
+
+    name: str
+    """Such as ``instructions``, ``tools``, ``questions``, ``results``."""
+    pieces: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class ChatContext:
+    """What the next request begins with, before the question."""
+
+    parts: tuple[ContextPiece, ...] = ()
+    tokens: int = 0
+    """About; estimated, then corrected by what the service counted last."""
+    limit: int = WINDOW_TOKENS
+    """At most so many are sent; less where the model's own window is small."""
+    summary: str = ""
+    """What stands for older turns; empty: all turns are still there."""
+    words: str = ""
+    """The person's own words in it, which stay however long the chat gets."""
+    dollars: float | None = None
+    """What so many tokens cost; null: the model's price is not known."""
+    cached_dollars: float | None = None
+    """The same, where the provider has them cached."""
+
+
+@dataclass(frozen=True)
+class WantedSummary:
+    """The person's own words in the summary, as they are to be."""
+
+    words: str = ""
+
+
+def chat_context(shared: Application, chat_id: str) -> ChatContext:
+    """The context as it is after the last run."""
+    last, told = _last(shared, chat_id), _last_told(shared, chat_id)
+    if last is None:
+        return ChatContext()
+    tools = told.tools if told is not None else ()
+    factor = _counted_per_estimated(told) if told is not None else 1.0
+    parts = tuple(
+        ContextPiece(part.name, part.pieces, round(part.tokens * factor))
+        for part in context_parts(last.messages, tools)
+    )
+    tokens = sum(part.tokens for part in parts)
+    clean, summary = shared.redactor().text, summary_of(last.messages)
+    whole, words = clean(summary.text.strip()), clean(summary.words)
+    found = ChatContext(parts, tokens, summary=whole, words=words)
+    price = price_for(last.parameters.model, shared.settings().prices)
+    if price is None:
+        return found
+    return replace(
+        found,
+        dollars=cost_of(Usage(tokens), price),
+        cached_dollars=cost_of(Usage(tokens, cached_tokens=tokens), price),
+    )
+
+
+def change_summary(shared: Application, chat_id: str, text: str) -> ChatContext:
+    """Put other words above the summary; recorded as a run, which asks no model.
+
+    Raises:
+        SetupError: Nothing was said yet.
+        ChatBusyError: A run of the chat goes on.
+    """
+    with ExitStack() as stack:
+        _claim(stack, shared, chat_id)
+        last = _last(shared, chat_id)
+        if last is None:
+            raise SetupError(NOTHING_SAID, hint="Ask something first.")
+        redactor = shared.redactor()
+        summary = replace(summary_of(last.messages), words=redactor.text(text).strip())
+        changed = summary_changed(last, last.messages, summary)
+        journal = shared.runs.start()
+        Publisher(journal, redactor, None, None).publish(*changed.events)
+        shared.chats.add_run(chat_id, journal.run_id)
+    return chat_context(shared, chat_id)
+
+
+def _claim(stack: ExitStack, shared: Application, chat_id: str) -> None:
+    """Work in the chat alone; a run that is over lets go of it in a moment."""
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            stack.enter_context(shared.chats.claims.held(chat_id))
+            return
+        except ChatBusyError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(LOOK_AGAIN_SECONDS)
+
+
+def _last(shared: Application, chat_id: str) -> RunRecord | None:
+    return last_record(shared.runs, shared.chats.active_run_ids(chat_id))
+
+
+def _last_told(shared: Application, chat_id: str) -> RunRecord | None:
+    """The newest run in which a model was asked; None: there is none of late."""
+    for run_id in reversed(shared.chats.active_run_ids(chat_id)[-LOOKED_BACK:]):
+        record = last_record(shared.runs, (run_id,))
+        if record is not None and record.steps:
+            return record
+    return None
+
+
+def _counted_per_estimated(record: RunRecord) -> float:
+    """How many tokens the service counted for one that is estimated here."""
+    counted = record.steps[-1].usage
+    sent = sum(part.tokens for part in context_parts(_asked(record), record.tools))
+    if counted.estimated or not counted.prompt_tokens or not sent:
+        return 1.0
+    return counted.prompt_tokens / sent
+
+
+def _asked(record: RunRecord) -> tuple[Message, ...]:
+    """What the last request carried."""
+    places = [n for n, m in enumerate(record.messages) if isinstance(m, AssistantMessage)]
+    return record.messages[: places[-1]] if places else record.messages
 
 
 class ChatContextRoute(Route):

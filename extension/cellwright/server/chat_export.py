@@ -4,23 +4,80 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
+from cellwright.exports.timeline import Called, Item, Ran, TimelineMessage, Wrote, timeline
+from cellwright.record.mime_text import bundle_text
+from cellwright.record.outputs import Output, safe_text
 from cellwright.record.run_record import RunRecord
 from cellwright.server.application import Application
-from cellwright.server.chat_markdown import chat_markdown
 from cellwright.store.chat_rows import Chat
+from cellwright.text.cleaning import clean
+from cellwright.text.safe_markdown import fenced, plain_text, safe_markdown
+
+# A chat as markdown that anybody can read: prompts, answers, code and what it printed.
+
+
+OUTPUT_LIMIT_CHARACTERS = 20_000
+
+
+def chat_markdown(title: str, records: Sequence[RunRecord]) -> str:
+    """The runs under one heading; pictures are named, not held."""
+    blocks = [f"# {plain_text(title)}"]
+    for record in records:
+        blocks += _run(record)
+    return safe_text("\n\n".join(block for block in blocks if block.strip()) + "\n")
+
+
+def _run(record: RunRecord) -> Iterator[str]:
+    for said in (*record.notes, record.prompt):
+        yield "\n".join(f"> {line}".rstrip() for line in safe_markdown(said).split("\n"))
+    for item in timeline(record):
+        yield from _item(item)
+    who = f"@{record.assistant}" if record.assistant else ""
+    facts = [who, record.parameters.model, record.status, record.reason]
+    yield f"*{plain_text(' · '.join(fact for fact in facts if fact))}*"
+
+
+def _item(item: Item) -> Iterator[str]:
+    match item:
+        case TimelineMessage():
+            yield safe_markdown(item.text)
+        case Called():
+            yield f"*Called {plain_text(item.call.name)}: {plain_text(item.call.status)}.*"
+        case Wrote(cell=cell) if cell.cell_type == "code":
+            yield fenced(cell.source, "python")
+        case Wrote(cell=cell):
+            yield safe_markdown(cell.source)
+        case Ran():
+            yield fenced(item.execution.source, "python")
+            for output in item.execution.outputs:
+                yield _output(output)
+
+
+def _output(output: Output) -> str:
+    match output.kind:
+        case "stream":
+            text = clean(output.text)
+        case "error":
+            text = clean(f"{output.ename}: {output.evalue}")
+        case _:
+            text = bundle_text(output.data)
+    shown = text.strip("\n")
+    more = "\n…" if len(shown) > OUTPUT_LIMIT_CHARACTERS else ""
+    return fenced(shown[:OUTPUT_LIMIT_CHARACTERS] + more, "text") if shown.strip() else ""
+
 
 NAME_LIMIT_CHARACTERS = 60
 BODY_START, BODY_END = "<body><main>", "</main></body>"
 
 
 @dataclass(frozen=True)
-class Format:
+class ChatFormat:
     """A kind of file."""
 
     ending: str
@@ -37,7 +94,7 @@ class ExportedChat:
     text: str
 
 
-def export_chat(shared: Application, chat: Chat, format_: Format) -> ExportedChat:
+def export_chat(shared: Application, chat: Chat, format_: ChatFormat) -> ExportedChat:
     """The chat as a file, without what is known as secret by now.
 
     Raises:
@@ -79,8 +136,8 @@ def _notebook(title: str, records: Sequence[RunRecord]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-FORMATS: Mapping[str, Format] = {
-    "markdown": Format(".md", "text/markdown; charset=utf-8", chat_markdown),
-    "ipynb": Format(".ipynb", "application/x-ipynb+json", _notebook),
-    "html": Format(".html", "text/html; charset=utf-8", _page),
+FORMATS: Mapping[str, ChatFormat] = {
+    "markdown": ChatFormat(".md", "text/markdown; charset=utf-8", chat_markdown),
+    "ipynb": ChatFormat(".ipynb", "application/x-ipynb+json", _notebook),
+    "html": ChatFormat(".html", "text/html; charset=utf-8", _page),
 }

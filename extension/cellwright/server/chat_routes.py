@@ -1,18 +1,35 @@
-"""Chats: list, begin, change, branch, delete, export."""
+"""Chats: list, begin, change, branch, delete, export; their messages and pins."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.context.roles import ROLES
 from cellwright.context.text_filters import known_filters
+from cellwright.context.turns import is_summary, pinned_run, question_of
+from cellwright.errors import SetupError
+from cellwright.record.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
+from cellwright.record.run_record import RunRecord
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.chat_export import FORMATS, export_chat
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
-from cellwright.store.chat_rows import Chat
-from cellwright.store.chat_settings import filters_of, with_filters
+from cellwright.store.chat_rows import Chat, filters_of, with_filters
+from cellwright.store.chats import ChatNote, ChatPins, PinsFullError
+from cellwright.text.redaction import Redactor
 
 
 class ChatsRoute(Route):
@@ -163,9 +180,290 @@ def chat_summary(shared: Application, chat: Chat) -> dict[str, Any]:
     }
 
 
+# The messages of a chat.
+
+
+@dataclass(frozen=True)
+class MessageAuthor:
+    """The assistant that said something."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class MessageCall:
+    """A tool that the model called."""
+
+    id: str
+    name: str
+    arguments: str | None
+    """As the model wrote them; null unless ``debug`` is given."""
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """One message of a chat, as a list of them shows it."""
+
+    run: str
+    role: str
+    """One of the eleven of docs/context.md."""
+    hidden: bool
+    """Whether its role is one that is not shown; such ones are left out unless ``debug`` is given.
+    """
+    text: str
+    assistant: MessageAuthor | None = None
+    calls: tuple[MessageCall, ...] = ()
+    tool: str = ""
+    """Of a result: the tool it is of."""
+    call: str = ""
+    """Of a result: the id of its call."""
+    is_error: bool = False
+
+
+@dataclass(frozen=True)
+class WaitingMessage:
+    """What the next question takes along; nobody answers it on its own."""
+
+    id: str
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class NewMessage:
+    """A message that is to wait."""
+
+    text: str = ""
+    role: str = "user_later"
+
+
+@dataclass(frozen=True)
+class ChatMessages:
+    """The newest messages of a chat, oldest first."""
+
+    chat: str
+    messages: tuple[ChatMessage, ...]
+    before: str
+    """Asked with ``before`` set to this, the messages that came earlier; empty: there are none."""
+    waiting: tuple[WaitingMessage, ...] = ()
+
+
+# What was said in a chat, as a list: without what tools were called with, and nothing hidden.
+
+
+RUNS_AT_ONCE = 50
+
+
+def chat_messages(
+    shared: Application, chat_id: str, before: str = "", *, debug: bool = False
+) -> ChatMessages:
+    """The messages of the newest runs that count.
+
+    Args:
+        shared: Where the record is.
+        chat_id: The chat.
+        before: Only runs before this one; empty: the newest.
+        debug: With hidden messages, what was put beside them and what tools were called with.
+    """
+    runs = shared.chats.active_run_ids(chat_id)
+    end = runs.index(before) if before in runs else len(runs)
+    start = max(0, end - RUNS_AT_ONCE)
+    redactor = shared.redactor()
+    found: list[ChatMessage] = []
+    for run_id in runs[start:end]:
+        with suppress(SetupError):  # it has written nothing yet
+            found += messages_of(shared.runs.record(run_id), redactor, debug=debug)
+    waiting = waiting_messages(shared, chat_id, debug=debug)
+    return ChatMessages(chat_id, tuple(found), runs[start] if start else "", waiting)
+
+
+def waiting_messages(
+    shared: Application, chat_id: str, *, debug: bool = False
+) -> tuple[WaitingMessage, ...]:
+    """What the next question takes along, in the order in which it was said."""
+    return tuple(
+        waiting_message(note)
+        for note in shared.chats.notes.waiting(chat_id)
+        if debug or ROLES[note.role].is_shown
+    )
+
+
+def waiting_message(note: ChatNote) -> WaitingMessage:
+    """What waits in a chat, as it is listed."""
+    return WaitingMessage(note.note_id, note.role, note.text)
+
+
+def messages_of(record: RunRecord, redactor: Redactor, *, debug: bool) -> Iterator[ChatMessage]:
+    """What was said in one run."""
+    asked = record.prompt
+    for message in record.messages[record.earlier_messages :]:
+        role = _role(message)
+        is_hidden = not ROLES[role].is_shown
+        if is_hidden and not debug:
+            continue
+        text = text_of(message) if debug else _shown_text(message, asked)
+        if role == "user":
+            asked = ""
+        shown = ChatMessage(record.run_id, role, is_hidden, redactor.text(text))
+        yield _with_calls(shown, message, redactor, debug=debug)
+
+
+def _role(message: Message) -> str:
+    """What it was sent as; what the person did not say, such as our instructions, is hidden."""
+    match message:
+        case SystemMessage():
+            return message.sent_as if message.origin == "user" else "system_hide"
+        case UserMessage():
+            stands_for_more = is_summary(message) or pinned_run(message)
+            return "user_hide" if stands_for_more else message.sent_as
+        case AssistantMessage():
+            return "assistant_call" if message.tool_calls else "assistant"
+        case ToolMessage():
+            return "tool"
+
+
+def _shown_text(message: Message, asked: str) -> str:
+    """The person's own words, without what stood beside them."""
+    if isinstance(message, UserMessage):
+        return asked if asked and message.sent_as == "user" else question_of(message)
+    return text_of(message)
+
+
+def _with_calls(
+    shown: ChatMessage, message: Message, redactor: Redactor, *, debug: bool
+) -> ChatMessage:
+    match message:
+        case AssistantMessage(author=author):
+            calls = tuple(
+                MessageCall(call.id, call.name, redactor.text(call.arguments) if debug else None)
+                for call in message.tool_calls
+            )
+            assistant = MessageAuthor(author, author) if author else None
+            return replace(shown, assistant=assistant, calls=calls)
+        case ToolMessage():
+            name, call = message.name, message.call_id
+            return replace(shown, tool=name, call=call, is_error=message.is_error)
+        case _:
+            return shown
+
+
+# Their routes: the list, and the messages that wait for the next question.
+
+
+class ChatMessagesRoute(Route):
+    """The messages of one chat."""
+
+    guest_methods = ("GET", "POST")
+
+    @web.authenticated
+    @authorized
+    async def get(self, chat_id: str) -> None:
+        """The newest messages; ``debug=1`` with what is hidden and what tools were called with.
+
+        ``waiting=1`` asks only for what waits: of a long chat no run is read for it.
+        """
+        before, debug = self.word("before"), self.word("debug") == "1"
+        only_waiting = self.word("waiting") == "1"
+        if debug and self.is_guest:
+            raise Refusal(403, "Guests of this server are not shown what is hidden.", code="guest")
+
+        def listed(shared: Application) -> ChatMessages:
+            chat = self.chat(shared, chat_id)
+            if only_waiting:
+                waiting = waiting_messages(shared, chat.chat_id, debug=debug)
+                return ChatMessages(chat.chat_id, (), "", waiting)
+            return chat_messages(shared, chat.chat_id, before, debug=debug)
+
+        self.send(to_dict(await self.answer(listed)))
+
+    @web.authenticated
+    @authorized
+    async def post(self, chat_id: str) -> None:
+        """Let a message wait for the next question; nobody answers it on its own."""
+        given = self.fields(text=str, role=str)
+        role, text = given.get("role", "user_later"), given.get("text", "")
+
+        def noted(shared: Application) -> WaitingMessage:
+            chat = self.chat(shared, chat_id)
+            note = shared.chats.notes.add(chat.chat_id, role, shared.redactor().text(text))
+            _tell_pages(shared, chat)
+            return waiting_message(note)
+
+        self.send(to_dict(await self.answer(noted)), 201)
+
+
+class WaitingMessageRoute(Route):
+    """One message that waits."""
+
+    guest_methods = ("DELETE",)
+
+    @web.authenticated
+    @authorized
+    async def delete(self, chat_id: str, message_id: str) -> None:
+        """Take it back."""
+
+        def forgotten(shared: Application) -> None:
+            chat, notes = self.chat(shared, chat_id), shared.chats.notes
+            if message_id not in [note.note_id for note in notes.waiting(chat.chat_id)]:
+                raise Refusal(404, f"No message {message_id!r} waits.", "A question took it along.")
+            notes.forget(chat.chat_id, [message_id])
+            _tell_pages(shared, chat)
+
+        await self.answer(forgotten)
+        self.send({})
+
+
+def _tell_pages(shared: Application, chat: Chat) -> None:
+    if shared.live is not None:
+        shared.live.chat_changed(chat)
+
+
+# Pinned turns stay in the context of a chat.
+
+
+class ChatPinRoute(Route):
+    """One turn of a chat."""
+
+    guest_methods = ("PUT", "DELETE")
+
+    @web.authenticated
+    @authorized
+    async def put(self, chat_id: str, run_id: str) -> None:
+        """Pin it; it counts from the next question on."""
+        await self._change(chat_id, run_id, ChatPins.pin)
+
+    @web.authenticated
+    @authorized
+    async def delete(self, chat_id: str, run_id: str) -> None:
+        """Let it go, with the next turns that are left out."""
+        await self._change(chat_id, run_id, ChatPins.unpin)
+
+    async def _change(
+        self, chat_id: str, run_id: str, change: Callable[[ChatPins, str, str], None]
+    ) -> None:
+        def changed(shared: Application) -> Chat:
+            chat = self.chat(shared, chat_id)
+            if run_id not in shared.chats.active_run_ids(chat.chat_id):
+                raise Refusal(404, f"The chat has no run {run_id!r} that counts.", "Reload it.")
+            try:
+                change(shared.chats.pins, chat.chat_id, run_id)
+            except PinsFullError as error:
+                raise Refusal(409, error.message, error.hint, "pins_full") from error
+            chat = shared.chats.get(chat.chat_id)
+            if shared.live is not None:
+                shared.live.chat_changed(chat)
+            return chat
+
+        self.send(chat_summary(self.shared, await self.answer(changed)))
+
+
 ROUTES: RouteTable = (
     ("chats", ChatsRoute),
     (f"chats/{ROUTE_ID}", ChatRoute),
     (f"chats/{ROUTE_ID}/branch", ChatBranchRoute),
     (f"chats/{ROUTE_ID}/export", ChatExportRoute),
+    (f"chats/{ROUTE_ID}/messages", ChatMessagesRoute),
+    (f"chats/{ROUTE_ID}/messages/{ROUTE_ID}", WaitingMessageRoute),
+    (f"chats/{ROUTE_ID}/pins/{ROUTE_ID}", ChatPinRoute),
 )

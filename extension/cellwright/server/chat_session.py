@@ -2,29 +2,110 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cellwright.agent.policy import Answer
-from cellwright.errors import CellwrightError, RunCancelled
+from cellwright.agent.policy import ApprovalAnswer
+from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.record.run_record import RecordedEvent
-from cellwright.server import frames, tab_frames
-from cellwright.server.attached import AttachedNotebook, Driver
-from cellwright.server.audience import Audience
+from cellwright.record.values import from_dict, to_dict
+from cellwright.server import frames
+from cellwright.server.access import check_kernels
+from cellwright.server.attached_notebook import AttachedNotebook, Driver
+from cellwright.server.frames import Ask, ContextItem, RefusedError, error_frame
 from cellwright.server.live_run import LiveRun
-from cellwright.server.prompt_checks import checked_prompt, format_context
-from cellwright.server.prompt_queue import Asker, Prompt, PromptQueue
-from cellwright.server.refusals import RefusedError, error_frame
-from cellwright.server.tab import Tab
+from cellwright.server.prompt_queue import Asker, PromptQueue, WaitingPrompt
+from cellwright.server.tab import Tab, TabAudience
 from cellwright.session.compacting import COMPACT_PROMPT
-from cellwright.store.chat_claims import ChatBusyError
-from cellwright.store.chat_rows import Chat
+from cellwright.store.chat_rows import Chat, is_guest
+from cellwright.store.process_claims import ChatBusyError
 
 if TYPE_CHECKING:
-    from cellwright.server.answering import Answering, Workplace
+    from cellwright.server.answering import ChatAnswering, ChatEnvironment
+
+
+# A prompt is checked before it is queued: what cannot be asked is refused at once.
+
+
+GUEST_MODES = ("plan", "ask")
+
+
+def checked_prompt(workplace: ChatEnvironment, tab: Tab, ask: Ask) -> WaitingPrompt:
+    """The prompt, ready to wait its turn.
+
+    Raises:
+        RefusedError: It may not be asked.
+    """
+    _check_choices(workplace, tab, ask)
+    ask = _with_what_stood_beside(workplace, ask)
+    if not ask.prompt.strip() and not ask.context:
+        raise RefusedError("empty", "The prompt is empty.", hint="Write what you want.")
+    attach = tab.attached.get(ask.notebook) if ask.notebook else None
+    if ask.notebook and attach is None:
+        raise RefusedError(
+            "no_notebook", "That notebook is not open in this tab.", hint="Open it, ask again."
+        )
+    if attach is None:
+        _check_has_no_notebook(workplace, ask)
+    return WaitingPrompt(ask, Asker(tab.nonce, tab.name), attach, secrets.token_hex(6))
+
+
+def _check_has_no_notebook(workplace: ChatEnvironment, ask: Ask) -> None:
+    """Return if the chat works without a notebook: in a closed one nobody would see what runs.
+
+    Raises:
+        RefusedError: Its notebook is not open in the page that asks.
+    """
+    path = workplace.chats.get(ask.chat).notebook_path
+    if path:
+        raise RefusedError(
+            "notebook_closed",
+            f"The notebook of this chat, {path!r}, is not open.",
+            hint="Open it and ask again, or begin a new chat.",
+        )
+
+
+def format_context(context: tuple[ContextItem, ...]) -> str:
+    """What stood beside a prompt, as a text to keep."""
+    return json.dumps(to_dict(context), ensure_ascii=False) if context else ""
+
+
+def _with_what_stood_beside(workplace: ChatEnvironment, ask: Ask) -> Ask:
+    """The prompt; what takes the place of another is asked with what stood beside that."""
+    if not ask.supersedes:
+        return ask
+    runs = {run.run_id: run for run in workplace.chats.runs(ask.chat) if not run.superseded_by}
+    if ask.supersedes not in runs:
+        raise RefusedError(
+            "gone", "That question was replaced already.", hint="Ask the newest one again."
+        )
+    beside = runs[ask.supersedes].beside
+    with suppress(ValueError, TypeError):
+        if beside and not ask.context:
+            return replace(ask, context=from_dict(tuple[ContextItem, ...], json.loads(beside)))
+    return ask
+
+
+def _check_choices(workplace: ChatEnvironment, tab: Tab, ask: Ask) -> None:
+    configuration = workplace.configuration
+    try:
+        configuration.check_mode(ask.mode)
+        configuration.check_model(ask.model)
+    except SetupError as error:
+        raise RefusedError("not_allowed", error.message, hint=error.hint) from error
+    check_kernels(tab.person)
+    if is_guest(tab.owner) and ask.mode not in GUEST_MODES:
+        raise RefusedError(
+            "not_allowed",
+            f"Mode {ask.mode!r} is not for guests of this server.",
+            hint=f"Use one of: {', '.join(GUEST_MODES)}.",
+        )
+
 
 log = logging.getLogger(__name__)
 EXTENSION_LIMIT_SECONDS = 86_400.0
@@ -48,10 +129,10 @@ class ChatSession:
         audience: Who is told.
     """
 
-    def __init__(self, chat: Chat, workplace: Workplace, audience: Audience) -> None:
+    def __init__(self, chat: Chat, workplace: ChatEnvironment, audience: TabAudience) -> None:
         self._chat = chat
         self._workplace, self._audience = workplace, audience
-        self._answering: Answering | None = None
+        self._answering: ChatAnswering | None = None
         """None: nothing was asked yet, or what answered was let go."""
         self._lock = threading.RLock()
         self._queue = PromptQueue()
@@ -107,7 +188,7 @@ class ChatSession:
         """Send the state to those who follow."""
         self._audience.tell(self.state)
 
-    def ask(self, tab: Tab, ask: tab_frames.Ask) -> bool:
+    def ask(self, tab: Tab, ask: frames.Ask) -> bool:
         """Answer a prompt now or in its turn; whether it waits.
 
         Raises:
@@ -132,20 +213,22 @@ class ChatSession:
         self.tell()
         return waits
 
-    def compact(self, tab: Tab, frame: tab_frames.Compact) -> None:
+    def compact(self, tab: Tab, frame: frames.Compact) -> None:
         """Make the conversation shorter now.
 
         Raises:
             RefusedError: A run goes on, or prompts wait.
         """
-        ask = tab_frames.Ask(frame.request, frame.chat, COMPACT_PROMPT, "plan")
+        ask = frames.Ask(frame.request, frame.chat, COMPACT_PROMPT, "plan")
         asker = Asker(tab.nonce, tab.name)
         with self._lock:
             self._check_open()
             run = self._run
             if (run is not None and not run.is_over) or self._queue.has_next:
                 raise RefusedError("busy", "A run goes on in this chat.", hint="Wait for its end.")
-            self._queue.put_first(Prompt(ask, asker, None, secrets.token_hex(6), compacts=True))
+            self._queue.put_first(
+                WaitingPrompt(ask, asker, None, secrets.token_hex(6), compacts=True)
+            )
             self._work_on()
         self.tell()
 
@@ -159,18 +242,18 @@ class ChatSession:
             patience.daemon = True
             patience.start()
 
-    def answer(self, tab: Tab, frame: tab_frames.Answer) -> None:
+    def answer(self, tab: Tab, frame: frames.AnswerFrame) -> None:
         """What the person says of a call.
 
         Raises:
             RefusedError: This page may not say so, or nothing of the kind is being asked.
         """
         run = self._driven(tab)
-        answer = Answer(frame.allowed, "person", frame.reason, frame.for_session)
+        answer = ApprovalAnswer(frame.allowed, "person", frame.reason, frame.for_session)
         if not run.approver.answer(frame.call_id, answer):
             raise RefusedError("gone", "That call does not wait for an answer any more.")
 
-    def type(self, tab: Tab, frame: tab_frames.Input) -> None:
+    def type(self, tab: Tab, frame: frames.Input) -> None:
         """What the person typed for a cell.
 
         Raises:
@@ -179,7 +262,7 @@ class ChatSession:
         if not self._driven(tab).keyboard.answer(frame.request, frame.value):
             raise RefusedError("gone", "The cell does not wait for this any more.")
 
-    def extend(self, tab: Tab, frame: tab_frames.Extend) -> None:
+    def extend(self, tab: Tab, frame: frames.Extend) -> None:
         """Let the running cell go on for longer.
 
         Raises:
@@ -191,7 +274,7 @@ class ChatSession:
         if kernel is None or not kernel.extend(seconds):
             raise RefusedError("gone", "No cell runs now.")
 
-    def change_queue(self, tab: Tab, frame: tab_frames.Queue) -> None:
+    def change_queue(self, tab: Tab, frame: frames.Queue) -> None:
         """Remove, change or move a waiting prompt, or go on with the queue.
 
         Raises:
@@ -209,7 +292,7 @@ class ChatSession:
                         raise RefusedError("gone", NO_TURN)
         self.tell()
 
-    def drive(self, tab: Tab, frame: tab_frames.Drive) -> None:
+    def drive(self, tab: Tab, frame: frames.Drive) -> None:
         """Let a page insert the cells and answer, if no other one does.
 
         Raises:
@@ -232,7 +315,7 @@ class ChatSession:
             self._asker = Asker(tab.nonce, tab.name)
         self.tell()
 
-    def attached(self, tab: Tab, attach: tab_frames.Attach) -> None:
+    def attached(self, tab: Tab, attach: frames.Attach) -> None:
         """A page says something new of a notebook; a run goes on with it."""
         notebook = self._notebook_of(tab, attach.notebook)
         if notebook is not None:
@@ -244,7 +327,7 @@ class ChatSession:
         if notebook is not None:
             notebook.is_closed = True
 
-    def changed(self, tab: Tab, frame: tab_frames.Changed) -> None:
+    def changed(self, tab: Tab, frame: frames.Changed) -> None:
         """The person changed a notebook."""
         notebook = self._notebook_of(tab, frame.notebook)
         if notebook is not None:
@@ -281,7 +364,7 @@ class ChatSession:
         if self._is_closed:
             raise RefusedError("closed", "The chat was deleted, or the server is stopping.")
 
-    def _changed(self, tab: Tab, frame: tab_frames.Queue) -> bool:
+    def _changed(self, tab: Tab, frame: frames.Queue) -> bool:
         if frame.action == "remove":
             return self._queue.remove(frame.id) is not None
         found = True
@@ -342,10 +425,10 @@ class ChatSession:
         if left is not None:
             left.close()
 
-    def _open_answering(self) -> Answering:
+    def _open_answering(self) -> ChatAnswering:
         """What answers the prompts of this chat; for its worker thread."""
         # All that a run stands on loads with the first prompt: showing the chat is spared it.
-        from cellwright.server.answering import Answering
+        from cellwright.server.answering import ChatAnswering
 
         def hear(recorded: tuple[RecordedEvent, ...]) -> None:
             # A thread that was let go may wake up during a later run.
@@ -354,7 +437,7 @@ class ChatSession:
 
         with self._lock:
             if self._answering is None:
-                self._answering = Answering(self._chat.chat_id, self._workplace, hear)
+                self._answering = ChatAnswering(self._chat.chat_id, self._workplace, hear)
             answering = self._answering
         return answering
 
@@ -415,7 +498,7 @@ class ChatSession:
             ask = run.prompt.ask
             tab.outbox.send(error_frame(error, request=ask.request, chat=ask.chat))
 
-    def _driver(self, prompt: Prompt) -> Driver | None:
+    def _driver(self, prompt: WaitingPrompt) -> Driver | None:
         if prompt.attach is None:
             return None
         page = self._audience.page(prompt.asker.nonce)

@@ -7,35 +7,263 @@ asks about needs ``confirm`` in the request, what it refuses is refused.
 from __future__ import annotations
 
 import asyncio
-from typing import cast
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 from tornado.iostream import StreamClosedError
 
+from cellwright.agent.policy import assess, decide
+from cellwright.errors import KernelNotReadyError, SetupError
+from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink
+from cellwright.record.cells import Execution
+from cellwright.record.events import CellOutput
+from cellwright.record.messages import Manifest
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
-from cellwright.server.component_catalogue import Listed
-from cellwright.server.component_envelopes import Envelope, server_sent
+from cellwright.server.component_envelopes import (
+    VIEWS,
+    Envelope,
+    View,
+    checked_arguments,
+    server_sent,
+)
 from cellwright.server.component_host import (
+    Catalogue,
     ComponentHost,
     EnvelopeLine,
+    Listed,
+    listed,
     open_components,
     until_ended,
 )
-from cellwright.server.component_preparing import (
-    Asked,
-    NamedKernel,
-    Prepared,
-    component_of,
-    prepared,
-)
-from cellwright.server.component_runs import HandRun
-from cellwright.server.incoming_trace import TRACE_HEADER
-from cellwright.server.kernel_access import ServerKernels
+from cellwright.server.component_runs import TRACE_HEADER, CallEnvironment, HandCall, HandRun
+from cellwright.server.kernel_access import ConnectedKernel, ServerKernels
 from cellwright.server.kernel_routes import KernelRoute
 from cellwright.server.rest_types import ComponentList, ComponentSummary, ManifestSummary
 from cellwright.server.routes import Refusal, RouteTable
+from cellwright.settings import Mode, Settings
+from cellwright.stopping import Stop
+from cellwright.tools import Component
+from cellwright.tools.live_tools import discovered
+
+# What a component has for a kernel where nobody named one.
+
+
+class NoKernel:
+    """``kernels.Kernel``: whoever wants something of it is told that none was named."""
+
+    @property
+    def session(self) -> str:
+        """It has no life that could end."""
+        return ""
+
+    def wait_until_free(self, stop: Stop) -> None:
+        """Nobody uses it."""
+        stop.check()
+
+    def execute(
+        self, request: CellRequest, stop: Stop, on_output: OutputSink
+    ) -> Generator[CellOutput, None, Execution]:
+        """Refuse."""
+        raise _missing()
+
+    def probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """Refuse."""
+        raise _missing()
+
+    def describe(self) -> KernelDescription:
+        """Refuse."""
+        raise _missing()
+
+    def is_alive(self) -> bool:
+        """It never was."""
+        return False
+
+    def interrupt(self) -> None:
+        """There is nothing to interrupt."""
+
+
+def _missing() -> KernelNotReadyError:
+    return KernelNotReadyError("No kernel was named.", hint="Call the route with ?kernel=….")
+
+
+# From a request to a call: the component, its arguments, and whether the mode lets it run.
+
+
+CONFIRM_HINT = 'Send "confirm": true if that is what you want.'
+
+
+@dataclass(frozen=True)
+class ComponentRequest:
+    """What a request asks for."""
+
+    name: str
+    version: str
+    fields: Mapping[str, Any]
+    """Of the body, each of its type."""
+    is_streamed: bool = False
+    chat_id: str = ""
+    trace: str = ""
+    user: str = ""
+
+    @property
+    def view(self) -> View:
+        """Whose contents are told.
+
+        Raises:
+            Refusal: There is no such scope.
+        """
+        scope = self.fields.get("scope", "user")
+        if scope not in VIEWS:
+            raise Refusal(400, f"There is no scope {scope!r}.", f"Use one of: {', '.join(VIEWS)}.")
+        return cast("View", scope)
+
+
+@dataclass(frozen=True)
+class NamedKernel:
+    """The kernel that a request names; no id: it names none."""
+
+    kernel_id: str = ""
+    kernels: ServerKernels | None = None
+
+    def open(self) -> Kernel:
+        """A connection to it, to be closed by ``close``; for worker threads.
+
+        Raises:
+            KernelError: A cell runs in it, or it does not answer.
+            SetupError: It is dead.
+        """
+        if self.kernels is None:
+            return NoKernel()
+        kernel = self.kernels.connect(self.kernel_id)
+        try:
+            self.kernels.check_free(self.kernel_id)
+            kernel.describe()
+        except BaseException:
+            kernel.close()
+            raise
+        return kernel
+
+    def close(self, kernel: Kernel) -> None:
+        """Let go of it."""
+        if isinstance(kernel, ConnectedKernel):
+            kernel.close()
+
+    def catalogue(self, own: Catalogue) -> Catalogue:
+        """The server's own components, behind those that live in the kernel."""
+        kernel = self.open()
+        try:
+            return _with_live(own, kernel)
+        finally:
+            self.close(kernel)
+
+
+@dataclass(frozen=True)
+class PreparedCall:
+    """A call that may be made."""
+
+    call: HandCall
+    surroundings: CallEnvironment
+    close: Callable[[], None]
+    """Lets go of the kernel."""
+
+
+def component_of(catalogue: Catalogue, name: str, version: str) -> Listed:
+    """One component.
+
+    Raises:
+        Refusal: There is none of that name, or not in that version.
+    """
+    found = catalogue.find(name, version)
+    if found is not None:
+        return found
+    versions = catalogue.versions(name)
+    if not versions:
+        raise Refusal(404, f"There is no component {name!r}.", "See the list of components.")
+    there = ", ".join(repr(known) for known in versions)
+    raise Refusal(404, f"{name!r} has no version {version!r}.", f"There is {there}.")
+
+
+def prepared(
+    shared: Application, asked: ComponentRequest, named: NamedKernel, own: Callable[[], Catalogue]
+) -> PreparedCall:
+    """The call that a request asks for; for worker threads.
+
+    Raises:
+        Refusal: It cannot be made, or may not.
+        CellwrightError: The kernel cannot be used.
+    """
+    view = asked.view
+    kernel = named.open()
+    try:
+        found = component_of(_with_live(own(), kernel), asked.name, asked.version)
+        manifest = _manifest(found.component, asked.fields.get("tool", ""))
+        arguments = checked_arguments(manifest, asked.fields.get("arguments", {}))
+        settings = _settings(shared)
+        mode = cast("Mode", asked.fields.get("mode") or settings.mode)
+        shared.configuration.check_mode(mode)
+        _check_permitted(found.component, arguments, mode, asked.fields.get("confirm", False))
+    except BaseException:
+        named.close(kernel)
+        raise
+    call = HandCall(
+        found.component,
+        manifest.name,
+        arguments,
+        mode,
+        view,
+        asked.is_streamed,
+        asked.chat_id,
+        asked.trace,
+    )
+    place = CallEnvironment(kernel, shared.runs, shared.redactor(), settings, asked.user)
+    return PreparedCall(call, place, lambda: named.close(kernel))
+
+
+def _with_live(own: Catalogue, kernel: Kernel) -> Catalogue:
+    if isinstance(kernel, NoKernel):
+        return own
+    live = discovered(kernel)
+    found = listed([live.source])
+    return Catalogue(found.listed, (*live.problems, *found.reports)).before(own)
+
+
+def _manifest(component: Component, tool: str) -> Manifest:
+    manifests = component.tool_manifests()
+    names = [manifest.name for manifest in manifests]
+    if tool and tool not in names:
+        there = ", ".join(repr(name) for name in names)
+        raise Refusal(404, f"{component.name!r} has no tool {tool!r}.", f"There is {there}.")
+    return manifests[names.index(tool) if tool else 0]
+
+
+def _settings(shared: Application) -> Settings:
+    try:
+        return shared.settings()
+    except SetupError:
+        # A component needs no model; limits and mode are there all the same.
+        return shared.chooser.unchecked_settings()
+
+
+def _check_permitted(
+    component: Component, arguments: Mapping[str, Any], mode: Mode, confirmed: bool
+) -> None:
+    """The mode's rule for the agent is the rule for a call by hand; ``confirm`` answers it."""
+    assessment = assess(component, arguments)
+    decision = decide(mode, assessment)
+    refusal = None
+    if decision.kind == "refuse":
+        hint = "Choose another mode."
+        refusal = Refusal(403, f"Mode {mode!r} only looks. {assessment.reason}", hint, "mode")
+    elif decision.kind == "ask" and not confirmed:
+        refusal = Refusal(409, assessment.reason, CONFIRM_HINT, "confirm")
+    if refusal is not None:
+        refusal.details = {"risk": assessment.risk}
+        raise refusal
+
 
 NAME = r"([A-Za-z0-9_-]{1,64})"
 VERSION = r"([A-Za-z0-9_.-]{1,64})"
@@ -132,7 +360,7 @@ class ComponentRoute(CatalogueRoute):
         if self._run is not None:
             self._run.stop.set(GONE)
 
-    def _asked(self, name: str, version: str) -> Asked:
+    def _asked(self, name: str, version: str) -> ComponentRequest:
         action = self.word("action") or ACTION
         if action != ACTION:
             raise Refusal(400, f"There is no action {action!r}.", f"Use {ACTION!r}.")
@@ -143,7 +371,7 @@ class ComponentRoute(CatalogueRoute):
             arguments=dict, tool=str, confirm=bool, mode=str, scope=str, stream=bool
         )
         wants_stream = EVENT_STREAM in self.request.headers.get("Accept", "")
-        return Asked(
+        return ComponentRequest(
             name,
             version,
             fields,
@@ -153,7 +381,9 @@ class ComponentRoute(CatalogueRoute):
             self.owner,
         )
 
-    def _prepared(self, shared: Application, asked: Asked, named: NamedKernel) -> Prepared:
+    def _prepared(
+        self, shared: Application, asked: ComponentRequest, named: NamedKernel
+    ) -> PreparedCall:
         if asked.chat_id:
             self.chat(shared, asked.chat_id)
         return prepared(shared, asked, named, self.host.catalogue)

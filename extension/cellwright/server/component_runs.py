@@ -6,16 +6,19 @@ One that neither yields nor looks at ``context.stop`` cannot be stopped before i
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import sys
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from cellwright._version import __version__
-from cellwright.agent.policy import Answer, Policy
+from cellwright.agent.policy import ApprovalAnswer, Policy
 from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.errors import (
@@ -28,8 +31,8 @@ from cellwright.errors import (
 )
 from cellwright.kernels import Kernel
 from cellwright.llm.adapters import ParsedCall
-from cellwright.llm.budget import Budget
-from cellwright.record.content import ComponentOutput
+from cellwright.llm.budget import RunBudget
+from cellwright.record.content import OUTPUT_MIME, ComponentOutput, Content
 from cellwright.record.events import (
     CellOutput,
     RunFinished,
@@ -38,12 +41,22 @@ from cellwright.record.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.record.messages import TextPart, ToolCall
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Manifest, Parameters, TextPart, ToolCall
+from cellwright.record.outputs import (
+    ClearOutput,
+    DisplayData,
+    DisplayUpdate,
+    ErrorOutput,
+    ExecuteResult,
+    OutputMessage,
+    StreamOutput,
+    safe_json,
+)
 from cellwright.record.run_record import RecordedEvent
 from cellwright.record.usage import Usage
+from cellwright.record.values import from_dict
 from cellwright.server.component_envelopes import (
-    Ending,
+    CallEnding,
     Envelope,
     Envelopes,
     RunIds,
@@ -51,18 +64,188 @@ from cellwright.server.component_envelopes import (
     View,
     seen_by,
 )
-from cellwright.server.incoming_trace import joined_trace, trace_id
 from cellwright.server.service_choice import shown_url
-from cellwright.server.spoken_events import cell_output, progress_output
-from cellwright.server.watched_component import watched
 from cellwright.session.run_facts import model_configs
 from cellwright.settings import Mode, Settings
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
-from cellwright.tools import Component, ToolContext, ToolLimits
+from cellwright.tools import Component, Risk, ToolContext, ToolLimits, ToolYield
 from cellwright.tools.output_store import Shelf
 from cellwright.tools.registry import Registry
+from cellwright.tools.tracing import trace_headers
+
+# What a component says by other means than its outputs, as outputs: progress, and its cells.
+
+
+PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+
+
+def progress_output(text: str, fraction: float | None) -> ComponentOutput:
+    """How far it is: for the person, and no part of the answer."""
+    if fraction is None:
+        said = Content("text", {"info": text}, "progress", "user")
+    else:
+        said = Content("progress", {"progress": fraction, "message": text}, "progress", "user")
+    return ComponentOutput((said,))
+
+
+def cell_output(message: OutputMessage) -> ComponentOutput:
+    """What the cell of a tool in the kernel shows: for the person; the model has its summary."""
+    match message:
+        case StreamOutput(name=name, text=text):
+            return _for_person(Content("text", {"info": text}, name))
+        case ErrorOutput(ename=ename, evalue=evalue):
+            return _for_person(Content("text", {"info": f"{ename}: {evalue}"}, is_error=True))
+        case DisplayData(data=data) | ExecuteResult(data=data) | DisplayUpdate(data=data):
+            return _whole(data) or _for_person(_drawn(data))
+        case ClearOutput():
+            return ComponentOutput(())
+
+
+def _for_person(item: Content) -> ComponentOutput:
+    return ComponentOutput((Content(item.type, item.text, item.name, "user", item.is_error),))
+
+
+def _whole(data: Mapping[str, Any]) -> ComponentOutput | None:
+    """The person's part of what a component in the kernel made, where the bundle is that."""
+    if OUTPUT_MIME not in data:
+        return None
+    try:
+        whole: ComponentOutput = from_dict(ComponentOutput, data[OUTPUT_MIME])
+    except (ValueError, ToolError):
+        return None  # of a newer version: its text is there all the same
+    return ComponentOutput(
+        tuple(item for item in whole.content if item.visible_scope != "llm"), whole.role
+    )
+
+
+def _drawn(data: Mapping[str, Any]) -> Content:
+    for mime in PICTURES:
+        if isinstance(data.get(mime), str):
+            return Content("image", {"base64": data[mime], "mime_type": mime})
+    words = str(data.get("text/plain", ""))
+    return Content("text", {"info": words, "mime": safe_json(dict(data))})
+
+
+# A component whose outputs somebody hears as they come.
+
+
+class WatchedComponent(Component):
+    """Another component, which ``watched`` makes it stand for."""
+
+    inner: ClassVar[Component]
+    risk: ClassVar[Risk] = "execute"
+
+    def __init__(self, heard: Callable[[ComponentOutput], None], stop: Stop) -> None:
+        self._heard, self._stop = heard, stop
+        self.failure: Exception | None = None
+        """What ended the call."""
+
+    def label(self, **arguments: object) -> str:
+        """That of the component."""
+        return self.inner.label(**arguments)
+
+    def risk_for(self, **arguments: object) -> Risk:
+        """That of the component."""
+        return self.inner.risk_for(**arguments)
+
+    def code_for(self, **arguments: object) -> str:
+        """That of the component."""
+        return self.inner.code_for(**arguments)
+
+    def tool_manifests(self) -> tuple[Manifest, ...]:
+        """Those of the component."""
+        return self.inner.tool_manifests()
+
+    def evaluate(
+        self, context: ToolContext | None = None, /, **arguments: Any
+    ) -> Iterator[ToolYield]:
+        """Call the component; stop between two of its outputs when that is asked.
+
+        Raises:
+            RunCancelled: Somebody asked to stop.
+        """
+        outputs = cast("Any", self.inner.evaluate(context, **arguments))
+        try:
+            with closing(outputs):
+                for item in outputs:
+                    self._stop.check()
+                    if isinstance(item, ComponentOutput):
+                        self._heard(item)
+                    yield item
+                    self._stop.check()
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+def watched(
+    component: Component, heard: Callable[[ComponentOutput], None], stop: Stop
+) -> WatchedComponent:
+    """The component, with somebody who hears what it says."""
+    body: Mapping[str, Any] = {
+        "name": component.name,
+        "version": component.version,
+        "risk": component.risk,
+        "inner": component,
+    }
+    made: WatchedComponent = type(component.name, (WatchedComponent,), dict(body))(heard, stop)
+    return made
+
+
+# The trace that a request comes with goes on here (W3C trace context, requirements 000-15).
+#
+# Nothing is imported for it: where the process has OpenTelemetry not set up, tracing is off and the
+# header is not looked at.
+
+
+TRACE_HEADER = "traceparent"
+PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
+
+
+@contextlib.contextmanager
+def joined_trace(name: str, header: str) -> Iterator[None]:
+    """A span for what was asked over HTTP, below the caller's where they sent one.
+
+    Args:
+        name: What the span is called.
+        header: The caller's ``traceparent``; what is none begins a trace of our own.
+    """
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        yield
+        return
+    parent = _remote(trace, header)
+    above = None if parent is None else trace.set_span_in_context(parent)
+    span = trace.get_tracer("cellwright").start_span(name, above)
+    if parent is not None and span.get_span_context() == parent.get_span_context():
+        # Nobody makes spans here: the caller's own came back, which is not to be handed on.
+        yield
+        return
+    with trace.use_span(span, end_on_exit=True):
+        yield
+
+
+def trace_id() -> str:
+    """The id of the trace that goes on here; empty while tracing is off."""
+    header = trace_headers().get(TRACE_HEADER, "")
+    return header.split("-")[1] if header else ""
+
+
+def _remote(trace: Any, header: str) -> Any:
+    """The span that the header names; None where it names none."""
+    match = PARENT.fullmatch(header.strip())
+    if match is None:
+        return None
+    trace_number, span_number, flags = (int(part, 16) for part in match.groups())
+    if not trace_number or not span_number:
+        return None
+    place = trace.SpanContext(
+        trace_number, span_number, is_remote=True, trace_flags=trace.TraceFlags(flags)
+    )
+    return trace.NonRecordingSpan(place)
+
 
 LANE = "hand"
 SAYS_ERROR = "The component reports an error."
@@ -94,7 +277,7 @@ class HandCall:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class CallEnvironment:
     """What it works with."""
 
     kernel: Kernel
@@ -107,9 +290,9 @@ class Surroundings:
 class Confirmed:
     """``policy.Approver``: the person has said yes in the request itself."""
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """Yes."""
-        return Answer(True, "person", "called by hand")
+        return ApprovalAnswer(True, "person", "called by hand")
 
 
 class HandRun:
@@ -121,7 +304,7 @@ class HandRun:
         tell: Told of each envelope, from whichever thread it comes.
     """
 
-    def __init__(self, call: HandCall, surroundings: Surroundings, tell: Tell) -> None:
+    def __init__(self, call: HandCall, surroundings: CallEnvironment, tell: Tell) -> None:
         self._call, self._surroundings, self._tell = call, surroundings, tell
         self.stop = Stop()
         self._component = watched(call.component, self._heard_output, self.stop)
@@ -150,10 +333,10 @@ class HandRun:
     def abandoned(self) -> tuple[Envelope, ...]:
         """The last envelopes of a call that was stopped and does not return; none: none began."""
         message = f"Stopped: {self.stop.reason}; the component has not returned yet."
-        ending = Ending("interrupt", "stopped", message)
+        ending = CallEnding("interrupt", "stopped", message)
         return self._envelopes.ended(ending) if self._envelopes is not None else ()
 
-    def _ending(self, publisher: Publisher) -> Ending:
+    def _ending(self, publisher: Publisher) -> CallEnding:
         """Call it, and say how that ended."""
         caller = self._caller(publisher)
         call = ToolCall("call_1", self._call.tool, json.dumps(dict(self._call.arguments)))
@@ -174,15 +357,15 @@ class HandRun:
             return self._ended("done")
         return self._ended("error", "tool_error", "" if self._has_told_error else SAYS_ERROR)
 
-    def _ended(self, status: Status, code: str = "", message: str = "") -> Ending:
+    def _ended(self, status: Status, code: str = "", message: str = "") -> CallEnding:
         done = self._finished
         if done is None:
-            return Ending(status, code, message)
-        return Ending(status, code, message, done.usage, done.metrics)
+            return CallEnding(status, code, message)
+        return CallEnding(status, code, message, done.usage, done.metrics)
 
     def _caller(self, publisher: Publisher) -> ToolCaller:
         settings = self._surroundings.settings
-        parts = CallerParts(publisher, Budget(settings.limits))
+        parts = CallerParts(publisher, RunBudget(settings.limits))
         policy = Policy(self._call.mode, Confirmed())
         return ToolCaller(Registry([self._component]), policy, self._context(publisher), parts)
 
@@ -212,7 +395,7 @@ class HandRun:
             version=__version__,
         )
 
-    def _end(self, ending: Ending) -> RunFinished:
+    def _end(self, ending: CallEnding) -> RunFinished:
         spent = sum((item.usage for item in ending.usage), Usage())
         seconds = time.monotonic() - self._started_at
         details: dict[str, Any] = {"usage": spent, "duration_seconds": seconds}

@@ -10,7 +10,7 @@ from tornado import web
 from tornado.httputil import HTTPFile, HTTPInputError, parse_body_arguments
 
 from cellwright.errors import CellwrightError
-from cellwright.server.library_desk import open_library
+from cellwright.server.library_routes import open_library
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.server.uploads import FILE_LIMIT_BYTES, TakenFile, TooLargeError
 

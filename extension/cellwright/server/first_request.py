@@ -2,6 +2,7 @@
 
 Loading all routes and what they stand on takes longer than a small server's own start. A server
 whose user never opens the panel is spared it, and the panel's first request loads what answers it.
+The end of the server and files that it moves are followed here, too, without loading the routes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from jupyter_server.extension.application import ExtensionApp
+from jupyter_server.services.contents.manager import ContentsManager
 from jupyter_server.utils import url_path_join
 from tornado.httputil import (
     HTTPHeaders,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from cellwright.server.application import Application as Shared
+
 
 FOLDER = "cellwright"
 """Below it are all routes."""
@@ -154,3 +158,68 @@ class _Waiting(HTTPMessageDelegate):
     def on_connection_close(self) -> None:
         if self._delegate is not None:
             self._delegate.on_connection_close()
+
+
+# The end of the server.
+
+
+CLOSE_SECONDS = 10.0
+
+
+class Lifetime(ExtensionApp):
+    """Keeps a server alive while an agent works, and lets go of everything when it stops."""
+
+    name = "cellwright"
+    routes: FirstRequest | None = None
+
+    def current_activity(self) -> bool | None:
+        """Whether an agent works; a server that stops for want of activity then waits."""
+        application = self.routes.application if self.routes is not None else None
+        if application is None:
+            return False
+        working = (application.live, application.hand_runs)
+        return any(each is not None and each.is_busy for each in working)
+
+    async def stop_extension(self) -> None:
+        """Stop runs and threads, close files; a service that does not answer is not waited for."""
+        application = self.routes.application if self.routes is not None else None
+        if application is None:
+            return
+        closing = asyncio.get_running_loop().run_in_executor(None, application.close)
+        try:
+            await asyncio.wait_for(asyncio.shield(closing), CLOSE_SECONDS)
+        except TimeoutError:
+            self.log.warning("cellwright: something still runs; not waiting for it any more")
+
+
+def end_with(server: ServerApp, routes: FirstRequest) -> None:
+    """Let the routes be closed when the server stops."""
+    lifetime = Lifetime()
+    lifetime.routes = routes
+    for point in server.extension_manager.extension_points.values():
+        if point.module_name == __package__:
+            # Only an extension that is an application is told of the end, and ours is named by
+            # its module alone.
+            point._app = lifetime
+
+
+# Files and folders that are moved in the browser: chats follow their notebooks.
+
+
+def follow_renames(server: ServerApp, routes: FirstRequest) -> None:
+    """Watch what the server moves."""
+
+    async def moved(logger: Any, schema_id: str, data: dict[str, Any]) -> None:
+        if data.get("action") == "rename" and routes.configuration.is_enabled:
+            old, new = str(data["source_path"]).strip("/"), str(data["path"]).strip("/")
+            await asyncio.get_running_loop().run_in_executor(None, _follow, routes, old, new)
+
+    if server.event_logger is not None:
+        server.event_logger.add_listener(schema_id=ContentsManager.event_schema_id, listener=moved)
+
+
+def _follow(routes: FirstRequest, old: str, new: str) -> None:
+    shared = routes.load()
+    for chat in shared.chats.rename_path(old, new):
+        if shared.live is not None:
+            shared.live.chat_changed(chat)

@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any, cast
 from cellwright._version import __version__
 from cellwright.errors import CellwrightError
 from cellwright.record.run_record import RecordedEvent
-from cellwright.server import frames, tab_frames
+from cellwright.server import frames
 from cellwright.server.access import Person, check_objects, open_chat
 from cellwright.server.application import Application
 from cellwright.server.chat_session import ChatSession
 from cellwright.server.configuration import Cellwright
-from cellwright.server.frame_parsing import FrameError, format_frame, parse_frame
+from cellwright.server.frames import (
+    FrameError,
+    RefusedError,
+    error_frame,
+    format_frame,
+    parse_frame,
+)
 from cellwright.server.kernel_access import ServerKernels, open_kernels
-from cellwright.server.outbox import Line
-from cellwright.server.refusals import RefusedError, error_frame
-from cellwright.server.service_cache import ServiceCache
-from cellwright.server.tab import Tab
+from cellwright.server.service_choice import ServiceCache
+from cellwright.server.tab import Tab, TabConnection
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import StoredEvents, wire_event
 from cellwright.settings import Settings
@@ -124,7 +128,7 @@ class Hub:
 
     # Tabs.
 
-    def open(self, line: Line, person: Person | None = None) -> Tab:
+    def open(self, line: TabConnection, person: Person | None = None) -> Tab:
         """A page has connected.
 
         Args:
@@ -249,7 +253,7 @@ class Hub:
 
     def _handle(self, tab: Tab, text: str | bytes) -> None:
         """One frame, on the tab's own thread; whatever goes wrong, the line stays."""
-        frame: tab_frames.ClientFrame | None = None
+        frame: frames.ClientFrame | None = None
         try:
             frame = parse_frame(text)
             self._check_hello(tab, frame)
@@ -263,14 +267,12 @@ class Hub:
             log.exception("cellwright: a frame was not handled")
             self._refuse(tab, frame, RefusedError("internal", f"cellwright failed: {error!r}"))
 
-    def _refuse(
-        self, tab: Tab, frame: tab_frames.ClientFrame | None, error: CellwrightError
-    ) -> None:
+    def _refuse(self, tab: Tab, frame: frames.ClientFrame | None, error: CellwrightError) -> None:
         request, chat = getattr(frame, "request", ""), getattr(frame, "chat", "")
         tab.outbox.send(error_frame(error, request=request, chat=chat))
 
-    def _check_hello(self, tab: Tab, frame: tab_frames.ClientFrame) -> None:
-        if isinstance(frame, (tab_frames.Hello, tab_frames.Ping)):
+    def _check_hello(self, tab: Tab, frame: frames.ClientFrame) -> None:
+        if isinstance(frame, (frames.Hello, frames.Ping)):
             return
         if tab.hello is None:
             raise RefusedError("no_hello", "The first frame is 'hello'.")
@@ -281,7 +283,7 @@ class Hub:
                 hint="Restart the server, then reload the page.",
             )
 
-    def _hello(self, tab: Tab, frame: tab_frames.Hello) -> None:
+    def _hello(self, tab: Tab, frame: frames.Hello) -> None:
         if tab.hello is not None:
             raise RefusedError("bad_frame", "A page says hello once.")
         if not frame.nonce:
@@ -290,45 +292,45 @@ class Hub:
         tab.outbox.send(frames.Welcome(frames.PROTOCOL, __version__, self._server))
         self._page_changed(tab)
 
-    def _ping(self, tab: Tab, frame: tab_frames.Ping) -> None:
+    def _ping(self, tab: Tab, frame: frames.Ping) -> None:
         tab.outbox.send(frames.Pong(frame.at))
 
-    def _follow(self, tab: Tab, frame: tab_frames.Follow) -> None:
+    def _follow(self, tab: Tab, frame: frames.Follow) -> None:
         session = self._session(tab, frame.chat)
         tab.outbox.follow(frame.chat, frame.after)
         tab.outbox.state(frame.chat, format_frame(frames.ChatFrame(session.state)))
 
-    def _unfollow(self, tab: Tab, frame: tab_frames.Unfollow) -> None:
+    def _unfollow(self, tab: Tab, frame: frames.Unfollow) -> None:
         tab.outbox.unfollow(frame.chat)
 
-    def _ask(self, tab: Tab, frame: tab_frames.Ask) -> None:
+    def _ask(self, tab: Tab, frame: frames.Ask) -> None:
         session = self._session(tab, frame.chat)
         queued = session.ask(tab, frame)
         tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued))
 
-    def _stop(self, tab: Tab, frame: tab_frames.Stop) -> None:
+    def _stop(self, tab: Tab, frame: frames.StopFrame) -> None:
         self._session(tab, frame.chat).stop()
 
-    def _answer(self, tab: Tab, frame: tab_frames.Answer) -> None:
+    def _answer(self, tab: Tab, frame: frames.AnswerFrame) -> None:
         self._session(tab, frame.chat).answer(tab, frame)
 
-    def _input(self, tab: Tab, frame: tab_frames.Input) -> None:
+    def _input(self, tab: Tab, frame: frames.Input) -> None:
         self._session(tab, frame.chat).type(tab, frame)
 
-    def _queue(self, tab: Tab, frame: tab_frames.Queue) -> None:
+    def _queue(self, tab: Tab, frame: frames.Queue) -> None:
         self._session(tab, frame.chat).change_queue(tab, frame)
 
-    def _extend(self, tab: Tab, frame: tab_frames.Extend) -> None:
+    def _extend(self, tab: Tab, frame: frames.Extend) -> None:
         self._session(tab, frame.chat).extend(tab, frame)
 
-    def _compact(self, tab: Tab, frame: tab_frames.Compact) -> None:
+    def _compact(self, tab: Tab, frame: frames.Compact) -> None:
         self._session(tab, frame.chat).compact(tab, frame)
         tab.outbox.send(frames.Accepted(frame.request, frame.chat, queued=False))
 
-    def _drive(self, tab: Tab, frame: tab_frames.Drive) -> None:
+    def _drive(self, tab: Tab, frame: frames.Drive) -> None:
         self._session(tab, frame.chat).drive(tab, frame)
 
-    def _attach(self, tab: Tab, frame: tab_frames.Attach) -> None:
+    def _attach(self, tab: Tab, frame: frames.Attach) -> None:
         before = tab.attached.get(frame.notebook)
         tab.attached[frame.notebook] = frame
         for session in self._all_sessions():
@@ -340,26 +342,26 @@ class Hub:
         """Move the chats of a notebook as far as they are this person's.
 
         A page only says that it renamed something. What the server itself moves is followed for
-        everybody's chats, and with all that lies in a folder, in ``renames``.
+        everybody's chats, and with all that lies in a folder, in ``first_request``.
         """
         for chat in self.chats.rename_notebook(old, new, tab.owner):
             self.chat_changed(chat)
         if self.chats.list(old, limit=1):
             raise RefusedError("not_allowed", f"Chats of others with {old!r} were not moved.")
 
-    def _detach(self, tab: Tab, frame: tab_frames.Detach) -> None:
+    def _detach(self, tab: Tab, frame: frames.Detach) -> None:
         tab.attached.pop(frame.notebook, None)
         for session in self._all_sessions():
             session.detached(tab, frame.notebook)
 
-    def _changed(self, tab: Tab, frame: tab_frames.Changed) -> None:
+    def _changed(self, tab: Tab, frame: frames.Changed) -> None:
         for session in self._all_sessions():
             session.changed(tab, frame)
 
-    def _reply(self, tab: Tab, frame: tab_frames.Reply) -> None:
+    def _reply(self, tab: Tab, frame: frames.ReplyFrame) -> None:
         tab.take(frame)
 
-    def _cell_fate(self, tab: Tab, frame: tab_frames.CellFate) -> None:
+    def _cell_fate(self, tab: Tab, frame: frames.CellFate) -> None:
         self._application.fates.set(frame.run, {frame.cell_id: frame.fate})
 
     def _session(self, tab: Tab, chat_id: str) -> ChatSession:
@@ -384,22 +386,22 @@ class Hub:
 HANDLERS: Mapping[type, Handler] = cast(
     "Mapping[type, Handler]",
     {
-        tab_frames.Hello: Hub._hello,
-        tab_frames.Follow: Hub._follow,
-        tab_frames.Unfollow: Hub._unfollow,
-        tab_frames.Ask: Hub._ask,
-        tab_frames.Stop: Hub._stop,
-        tab_frames.Answer: Hub._answer,
-        tab_frames.Input: Hub._input,
-        tab_frames.Queue: Hub._queue,
-        tab_frames.Extend: Hub._extend,
-        tab_frames.Compact: Hub._compact,
-        tab_frames.Drive: Hub._drive,
-        tab_frames.Attach: Hub._attach,
-        tab_frames.Detach: Hub._detach,
-        tab_frames.Changed: Hub._changed,
-        tab_frames.Reply: Hub._reply,
-        tab_frames.CellFate: Hub._cell_fate,
-        tab_frames.Ping: Hub._ping,
+        frames.Hello: Hub._hello,
+        frames.Follow: Hub._follow,
+        frames.Unfollow: Hub._unfollow,
+        frames.Ask: Hub._ask,
+        frames.StopFrame: Hub._stop,
+        frames.AnswerFrame: Hub._answer,
+        frames.Input: Hub._input,
+        frames.Queue: Hub._queue,
+        frames.Extend: Hub._extend,
+        frames.Compact: Hub._compact,
+        frames.Drive: Hub._drive,
+        frames.Attach: Hub._attach,
+        frames.Detach: Hub._detach,
+        frames.Changed: Hub._changed,
+        frames.ReplyFrame: Hub._reply,
+        frames.CellFate: Hub._cell_fate,
+        frames.Ping: Hub._ping,
     },
 )

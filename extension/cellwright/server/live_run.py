@@ -1,4 +1,4 @@
-"""One run while it goes on: everything that a tab can reach of it."""
+"""One run while it goes on: how far it has got, and everything that a tab can reach of it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,72 @@ from collections.abc import Callable
 from typing import Any
 
 from cellwright.kernels.client import ClientKernel
-from cellwright.kernels.late import LateKernel
-from cellwright.record.events import ApprovalAsked, Event, ToolStarted
-from cellwright.server.approvals import PanelApprover
-from cellwright.server.attached import AttachedNotebook
+from cellwright.kernels.fresh import LateKernel
+from cellwright.record.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    Event,
+    HistoryCompacted,
+    ModelAsked,
+    ModelReplied,
+    RunFinished,
+    RunStatus,
+    ToolStarted,
+)
+from cellwright.server.approvals import PanelApprover, PanelKeyboard
+from cellwright.server.attached_notebook import AttachedNotebook
 from cellwright.server.frames import InputAsked, Phase
-from cellwright.server.inputs import PanelKeyboard
-from cellwright.server.prompt_queue import Prompt
-from cellwright.server.run_progress import RunProgress
+from cellwright.server.prompt_queue import WaitingPrompt
 from cellwright.stopping import Stop
+
+
+class RunProgress:
+    """Fed with events, in order."""
+
+    def __init__(self) -> None:
+        self.run = ""
+        """The run's id; empty: nothing was recorded yet."""
+        self.status: RunStatus = "running"
+        self.approval = ""
+        """The call that waits for the person; empty: none."""
+        self.context_tokens = 0
+        """Of the last request; 0: there was none yet."""
+        self.is_waiting = False
+        """Somebody else's cell is waited for."""
+        self._phase: Phase = "starting"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended."""
+        return self.status != "running"
+
+    @property
+    def phase(self) -> Phase:
+        """What it is doing."""
+        if self.is_over:
+            return "idle"
+        return "kernel_busy" if self.is_waiting else self._phase
+
+    def note(self, event: Event) -> None:
+        """Something happened."""
+        match event:
+            case ModelAsked():
+                self._phase = "model"
+            case ModelReplied():
+                self.context_tokens = event.usage.prompt_tokens
+            case HistoryCompacted():
+                self.context_tokens = event.tokens_after
+            case ToolStarted():
+                self._phase = "tool"
+            case ApprovalAsked():
+                self._phase, self.approval = "approval", event.call_id
+            case ApprovalAnswered():
+                self._phase, self.approval = "tool", ""
+            case RunFinished():
+                self.status, self.approval = event.status, ""
+            case _:
+                pass
+
 
 RunKernel = ClientKernel | LateKernel[Any]
 NOTEBOOK_CLOSED = "ended: its notebook was closed"
@@ -28,7 +85,7 @@ class LiveRun:
         tell: Called whenever a tab would see a difference.
     """
 
-    def __init__(self, prompt: Prompt, tell: Callable[[], None]) -> None:
+    def __init__(self, prompt: WaitingPrompt, tell: Callable[[], None]) -> None:
         self.prompt = prompt
         self.stop = Stop()
         self.progress = RunProgress()

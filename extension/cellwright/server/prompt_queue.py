@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cellwright.server.frames import QueuedPrompt
-from cellwright.server.tab_frames import Ask, Attach
+from cellwright.server.frames import Ask, Attach, QueuedPrompt
 
 PROMPTS = 50
 
@@ -19,7 +18,7 @@ class Asker:
 
 
 @dataclass(frozen=True)
-class Prompt:
+class WaitingPrompt:
     """A prompt and who asked it."""
 
     ask: Ask
@@ -37,8 +36,8 @@ class PromptQueue:
     def __init__(self) -> None:
         self.is_paused = False
         """Nothing is taken until the person says so: the last run failed or was stopped."""
-        self._prompts: list[Prompt] = []
-        self._next: Prompt | None = None
+        self._prompts: list[WaitingPrompt] = []
+        self._next: WaitingPrompt | None = None
 
     def __len__(self) -> int:
         return len(self._prompts)
@@ -58,17 +57,17 @@ class PromptQueue:
         """What waits, as it is shown."""
         return tuple(QueuedPrompt(item.id, item.ask.prompt) for item in self._prompts)
 
-    def add(self, prompt: Prompt) -> None:
+    def add(self, prompt: WaitingPrompt) -> None:
         """Put a prompt at the end."""
         self._prompts.append(prompt)
 
-    def put_first(self, prompt: Prompt) -> None:
+    def put_first(self, prompt: WaitingPrompt) -> None:
         """Let a prompt be the next one, paused or not."""
         if self._next is not None:
             self._prompts.insert(0, self._next)
         self._next = prompt
 
-    def take(self) -> Prompt | None:
+    def take(self) -> WaitingPrompt | None:
         """The prompt whose turn it is."""
         prompt, self._next = self._next, None
         if prompt is None and self._prompts and not self.is_paused:
@@ -83,7 +82,7 @@ class PromptQueue:
         """Go on."""
         self.is_paused = False
 
-    def remove(self, prompt_id: str) -> Prompt | None:
+    def remove(self, prompt_id: str) -> WaitingPrompt | None:
         """Take a prompt out; None: it does not wait any more."""
         for prompt in self._prompts:
             if prompt.id == prompt_id:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cellwright.server.component_arguments import ArgumentError
-from cellwright.server.component_envelopes import View
+from cellwright.server.component_envelopes import ArgumentError, View
 from cellwright.settings import Mode
-from cellwright.store.cell_review import Fate
+from cellwright.store.runs import Fate
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ class _MadeCell:
 
 
 @dataclass(frozen=True)
-class RunCell(_MadeCell):
+class RecordedRunCell(_MadeCell):
     """A cell that a run made or changed."""
 
     fate: str

@@ -2,18 +2,351 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, TypeVar, cast
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from cellwright.bench.results import SHARED_FILE
+from cellwright.bench.statistics import Estimate, Observation, clustered
+from cellwright.bench.summary import Outcome, compared, summarise
+from cellwright.exports.sample import SampleRecord
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
-from cellwright.server.result_places import NotThereError, ResultPlaces
-from cellwright.server.result_shelf import ResultShelf, SampleFilter
-from cellwright.server.result_trimming import trimmed
+from cellwright.server.record_pages import Columns, natural, ordered, trimmed
+from cellwright.server.result_files import (
+    ERRORS,
+    RUNS,
+    NotThereError,
+    ResultIndex,
+    ResultPlace,
+    ResultPlaces,
+    SampleEntry,
+    failures_in,
+    record_at,
+    with_shared,
+)
 from cellwright.server.routes import Refusal, Route, RouteTable
+
+# What results come to: shares, costs and times, each with its interval.
+
+
+def numbers_of(
+    outcomes: Sequence[Outcome], agent: str, suite: str, failures: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """The sum of a result; no mean stands there alone.
+
+    Args:
+        outcomes: The samples.
+        agent: Who was tested.
+        suite: At what.
+        failures: Samples that could not be run; they are in no share.
+    """
+    words: dict[str, int] = {}
+    for failure in failures:
+        words[failure["error"]] = words.get(failure["error"], 0) + 1
+    whole = summarise(list(outcomes), agent, suite, words).document()
+    del whole["not_passed"]
+    for group in whole["by_group"].values():
+        group["value"] = group["passed"] / group["total"] if group["total"] else 0.0
+    priced = [outcome for outcome in outcomes if outcome.cost_dollars is not None]
+    return {
+        **whole,
+        "cost_each": _mean(priced, lambda outcome: outcome.cost_dollars or 0.0),
+        "seconds_each": _mean(outcomes, lambda outcome: outcome.seconds),
+    }
+
+
+def comparison_of(first: Sequence[Outcome], second: Sequence[Outcome]) -> dict[str, Any]:
+    """The second against the first, with every sample of both, what became worse first."""
+    whole = compared(list(first), list(second))
+    del whole["changed"]
+    sides = [_tries(first), _tries(second)]
+    rows: list[dict[str, Any]] = [
+        {"index": index, "first": _side(sides[0][index]), "second": _side(sides[1][index])}
+        for index in sides[0]
+        if index in sides[1]
+    ]
+    for row in rows:
+        delta = row["second"]["value"] - row["first"]["value"]
+        row["change"] = "worse" if delta < 0 else "better" if delta > 0 else "same"
+        row["delta"] = delta
+    # The sort keeps the suite's order; of what is equal, that which fails comes first.
+    rows.sort(key=lambda row: (row["delta"], row["second"]["value"] if not row["delta"] else 0))
+    rows.sort(key=lambda row: ("worse", "better", "same").index(row["change"]))
+    return {**whole, "rows": rows}
+
+
+def _tries(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    found: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault(str(outcome.index), []).append(outcome)
+    return found
+
+
+def _side(tries: Sequence[Outcome]) -> dict[str, Any]:
+    """What one of the two did with a sample."""
+    telling = next((outcome for outcome in tries if not outcome.passed), tries[0])
+    return {
+        "value": sum(outcome.passed for outcome in tries) / len(tries),
+        "tries": len(tries),
+        "epoch": telling.epoch,
+        "status": telling.status,
+        "why": telling.why,
+    }
+
+
+def _mean(outcomes: Sequence[Outcome], value: Callable[[Outcome], float]) -> dict[str, Any] | None:
+    """The mean of a number for each sample; None: there is none."""
+    if not outcomes:
+        return None
+    return _plain(
+        clustered(
+            [Observation((o.index, o.epoch), o.family or repr(o.index), value(o)) for o in outcomes]
+        )
+    )
+
+
+def _plain(estimate: Estimate) -> dict[str, Any]:
+    plain: dict[str, Any] = to_dict(estimate)
+    return plain
+
+
+# Results of benchmarks as the page asks for them; what was read once is not read again.
+
+
+RESULTS_KEPT = 64
+SAMPLES_KEPT = 300_000
+COMPARISONS_KEPT = 8
+KINDS = ("failed", "unscored", "passed")
+FAILURES_SHOWN = 50
+PAGE_LIMIT = 200
+COLUMNS: Columns[SampleEntry] = {
+    "sample": lambda entry: natural(str(entry.outcome.index)),
+    "outcome": lambda entry: KINDS.index(_kind(entry)),
+    "status": lambda entry: entry.outcome.status,
+    "why": lambda entry: entry.outcome.why.casefold() or None,
+    "seconds": lambda entry: entry.outcome.seconds,
+    "tokens": lambda entry: entry.tokens,
+    "cost": lambda entry: entry.outcome.cost_dollars,
+}
+
+
+@dataclass(frozen=True)
+class SampleFilter:
+    """Which samples of a result, and which page of them."""
+
+    status: str = ""
+    outcome: str = ""
+    """``passed``, ``failed`` or ``unscored``."""
+    group: str = ""
+    text: str = ""
+    """Words, each of which is in the id, group, family, question or reason."""
+    sort: str = ""
+    """A column, with ``-`` before it the other way round; empty: as they were run."""
+    start: int = 0
+    count: int = 100
+
+
+@dataclass
+class _SampleResult:
+    """What was read of a result."""
+
+    index: ResultIndex = field(default_factory=ResultIndex)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    version: str = ""
+    numbers: dict[str, Any] | None = None
+
+
+class ResultCache:
+    """The results below a root; safe to use from any thread.
+
+    Args:
+        places: Where they lie.
+    """
+
+    def __init__(self, places: ResultPlaces) -> None:
+        self._places = places
+        self._lock = threading.Lock()
+        self._results: OrderedDict[str, _SampleResult] = OrderedDict()
+        self._comparisons: OrderedDict[tuple[str, ...], dict[str, Any]] = OrderedDict()
+
+    def list(self, folder: str, since: str = "") -> dict[str, Any]:
+        """The results below a folder; None in their place when nothing changed ``since``."""
+        found = self._places.find(folder)
+        listed = [to_dict(place) for place in found.places]
+        version = hashlib.sha256(repr(listed).encode()).hexdigest()[:16]
+        return {
+            "version": version,
+            "results": None if since == version else listed,
+            "is_cut": found.is_cut,
+        }
+
+    def numbers(self, path: str) -> dict[str, Any]:
+        """What a result comes to."""
+        place = self._places.get(path)
+        result = self._read(place)
+        with result.index.lock:
+            if result.numbers is None:
+                result.numbers = _numbers(place, result)
+            return {**result.numbers, "version": result.version}
+
+    def page(self, path: str, wanted: SampleFilter) -> dict[str, Any]:
+        """Some samples of a result, sorted by a column or in the order in which they were run."""
+        result = self._read(self._places.get(path))
+        entries = self._entries(result)
+        words = wanted.text.casefold().split()
+        fitting = [entry for entry in entries if _fits(entry, wanted, words)]
+        fitting = ordered(fitting, wanted.sort, COLUMNS)
+        start = max(0, wanted.start)
+        end = start + max(1, min(wanted.count, PAGE_LIMIT))
+        return {
+            "version": result.version,
+            "samples": [_row(entry) for entry in fitting[start:end]],
+            "next": end if end < len(fitting) else None,
+            "fitting": len(fitting),
+            "total": len(entries),
+            "statuses": sorted({entry.outcome.status for entry in entries}),
+            "groups": sorted({entry.outcome.group for entry in entries if entry.outcome.group}),
+        }
+
+    def sample(self, path: str, sample_id: str) -> SampleRecord:
+        """The whole of a sample.
+
+        Raises:
+            NotThereError: There is none.
+        """
+        place = self._places.get(path)
+        result = self._read(place)
+        with result.index.lock:
+            entry = result.index.entries.get(sample_id)
+            with self._opened(place, RUNS) as file:
+                if entry is None or file is None:
+                    raise NotThereError(f"There is no sample {sample_id!r} in {path!r}.")
+                record = record_at(file, entry)
+        with self._opened(place, SHARED_FILE) as shared:
+            return with_shared(record, shared)
+
+    def compare(self, first: str, second: str, start: int, count: int) -> dict[str, Any]:
+        """The second result against the first, and some of the samples that both have."""
+        results = [self._read(self._places.get(path)) for path in (first, second)]
+        key = (first, second, *(result.version for result in results))
+        with self._lock:
+            whole = self._comparisons.get(key)
+        if whole is None:
+            whole = _compared(*(self._entries(result) for result in results))
+            with self._lock:
+                self._comparisons[key] = whole
+                while len(self._comparisons) > COMPARISONS_KEPT:
+                    self._comparisons.popitem(last=False)
+        end = max(0, start) + max(1, min(count, PAGE_LIMIT))
+        rows = whole["rows"]
+        following = end if end < len(rows) else None
+        return {**whole, "rows": rows[max(0, start) : end], "next": following}
+
+    def _read(self, place: ResultPlace) -> _SampleResult:
+        """The result as it is now."""
+        with self._lock:
+            result = self._results.setdefault(place.path, _SampleResult())
+            self._results.move_to_end(place.path)
+            self._forget()
+        with result.index.lock:
+            if result.version == place.version:
+                return result
+            with self._opened(place, RUNS) as runs:
+                result.index.refresh(runs)
+            with self._opened(place, ERRORS) as errors:
+                result.failures = failures_in(errors, result.index.entries)
+            result.version, result.numbers = place.version, None
+        return result
+
+    @staticmethod
+    def _entries(result: _SampleResult) -> Sequence[SampleEntry]:
+        with result.index.lock:
+            return tuple(result.index.entries.values())
+
+    @contextmanager
+    def _opened(self, place: ResultPlace, name: str) -> Iterator[BinaryIO | None]:
+        file = self._places.open(place, name)
+        try:
+            yield file
+        finally:
+            if file is not None:
+                file.close()
+
+    def _forget(self) -> None:
+        """Let go of what was not looked at for longest."""
+        samples = sum(len(result.index.entries) for result in self._results.values())
+        while len(self._results) > 1 and (
+            len(self._results) > RESULTS_KEPT or samples > SAMPLES_KEPT
+        ):
+            _, gone = self._results.popitem(last=False)
+            samples -= len(gone.index.entries)
+
+
+def _compared(first: Sequence[SampleEntry], second: Sequence[SampleEntry]) -> dict[str, Any]:
+    sides = {"first": first, "second": second}
+    whole = comparison_of(*([entry.outcome for entry in side] for side in sides.values()))
+    for name, side in sides.items():
+        ids = {(str(entry.outcome.index), entry.outcome.epoch): entry.id for entry in side}
+        for row in whole["rows"]:
+            row[name]["id"] = ids[row["index"], row[name]["epoch"]]
+    return whole
+
+
+def _numbers(place: ResultPlace, result: _SampleResult) -> dict[str, Any]:
+    entries = list(result.index.entries.values())
+    agents: Sequence[str] = [entry.agent for entry in entries if entry.agent] or [place.agent]
+    models = sorted({entry.model for entry in entries if entry.model})
+    found = numbers_of(
+        [entry.outcome for entry in entries], agents[0], place.suite, result.failures
+    )
+    return {
+        **found,
+        "models": models[:5],
+        "tokens": sum(entry.tokens for entry in entries),
+        "retries": sum(entry.retries for entry in entries),
+        "not_run": result.failures[:FAILURES_SHOWN],
+        "unreadable": result.index.unreadable,
+    }
+
+
+def _fits(entry: SampleEntry, wanted: SampleFilter, words: Sequence[str]) -> bool:
+    outcome = entry.outcome
+    if wanted.outcome not in ("", _kind(entry)) or wanted.group not in ("", outcome.group):
+        return False
+    if wanted.status not in ("", outcome.status):
+        return False
+    if not words:
+        return True
+    parts = (str(outcome.index), outcome.group, outcome.family, entry.input, outcome.why)
+    text = "\n".join(parts).casefold()
+    return all(word in text for word in words)
+
+
+def _kind(entry: SampleEntry) -> str:
+    outcome = entry.outcome
+    return "passed" if outcome.passed else "failed" if outcome.is_scored else "unscored"
+
+
+def _row(entry: SampleEntry) -> dict[str, Any]:
+    outcome = to_dict(entry.outcome)
+    return {
+        **outcome,
+        "index": str(outcome["index"]),
+        "id": entry.id,
+        "input": entry.input,
+        "tokens": entry.tokens,
+        "retries": entry.retries,
+    }
+
 
 T = TypeVar("T")
 SHELF = "cellwright_results"
@@ -24,7 +357,7 @@ PAGE = 100
 class ResultRoute(Route):
     """A route that reads results; they are files, so who may not read files may not read them."""
 
-    async def results(self, work: Callable[[ResultShelf], T]) -> T:
+    async def results(self, work: Callable[[ResultCache], T]) -> T:
         """What ``work`` returns, done in a thread.
 
         Raises:
@@ -67,10 +400,10 @@ class ResultRoute(Route):
             raise Refusal(400, f"The parameter {name!r} is missing.", "See the list of results.")
         return path
 
-    def _shelf(self) -> ResultShelf:
+    def _shelf(self) -> ResultCache:
         if SHELF not in self.settings:
-            self.settings[SHELF] = ResultShelf(ResultPlaces(self.shared.root))
-        return cast("ResultShelf", self.settings[SHELF])
+            self.settings[SHELF] = ResultCache(ResultPlaces(self.shared.root))
+        return cast("ResultCache", self.settings[SHELF])
 
 
 class ResultsRoute(ResultRoute):
@@ -125,7 +458,7 @@ class SampleRoute(ResultRoute):
         path, sample_id = self.path("result"), self.path("id")
         redactor = self.shared.redactor()
 
-        def sample(shelf: ResultShelf) -> Any:
+        def sample(shelf: ResultCache) -> Any:
             return trimmed(redactor.event(shelf.sample(path, sample_id)).to_dict())
 
         self.send(await self.results(sample))

@@ -13,12 +13,11 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
-from cellwright.record.json_input import read_json
+from cellwright.record.values import read_json
 from cellwright.server.access import check_run, open_chat
 from cellwright.server.application import SETTING, STOPPING_STATUS, Application
-from cellwright.server.refusals import RefusedError
-from cellwright.store.chat_owners import guest_owner, is_guest
-from cellwright.store.chat_rows import Chat
+from cellwright.server.frames import RefusedError
+from cellwright.store.chat_rows import Chat, guest_owner, is_guest
 
 T = TypeVar("T")
 RouteTable = tuple[tuple[str, type["Route"]], ...]

@@ -21,9 +21,8 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from cellwright.server.access import Person
 from cellwright.server.application import SETTING, Application
 from cellwright.server.hub import Hub, open_hub
-from cellwright.server.outbox import LineClosedError
 from cellwright.server.routes import owner_of
-from cellwright.server.tab import Tab
+from cellwright.server.tab import LineClosedError, Tab
 
 MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024
 """A tab sends whole notebooks, outputs included."""
@@ -34,7 +33,7 @@ BACKLOG_SECONDS = 0.02
 
 
 class SocketLine:
-    """``outbox.Line`` over a WebSocket; for the thread that sends.
+    """``tab.Line`` over a WebSocket; for the thread that sends.
 
     Args:
         handler: The connection.

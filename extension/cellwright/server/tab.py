@@ -1,20 +1,332 @@
-"""One connected page: who it is, which notebooks it has open, and how to ask it something."""
+"""One connected page: which notebooks it has open, what it is sent of each chat, and in what order.
+
+``Following`` catches up with a chat from the record, ``Outbox`` sends frames in batches, ``Tab`` is
+the page that has one of each, and ``Audience`` is what chats see of all tabs.
+"""
 
 from __future__ import annotations
 
+import itertools
 import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
+from cellwright.record.run_record import RecordedEvent
+from cellwright.server import frames
 from cellwright.server.access import Person
-from cellwright.server.frames import Request
-from cellwright.server.outbox import Line, Outbox
-from cellwright.server.tab_frames import Attach, Hello, Reply
-from cellwright.server.wire_events import EventSource
+from cellwright.server.frames import (
+    Attach,
+    CaughtUp,
+    EventPlace,
+    Hello,
+    PageRequest,
+    ReplyFrame,
+    ServerFrame,
+    format_frame,
+)
+from cellwright.server.wire_events import EventSource, WireEvent, events_frame
 from cellwright.stopping import Stop
+
+# What a tab has been sent of a chat: first from the record, then live, and nothing twice.
+
+
+WAITING_EVENTS = 2_000
+WAITING_CHARACTERS = 2_000_000
+"""What may wait for a slow tab; past this it is dropped, and read from the record later."""
+
+
+class Following:
+    """A chat as one tab follows it.
+
+    ``add`` may be called from any thread while the owner holds its lock; the rest belongs to the
+    thread that sends.
+
+    Args:
+        chat: The chat.
+        after: What the tab has already; None: nothing.
+    """
+
+    def __init__(self, chat: str, after: EventPlace | None) -> None:
+        self.chat = chat
+        self.is_behind = True
+        """The record has to be read before anything live is sent."""
+        self.is_caught_up = False
+        """The tab was told that it has everything."""
+        self.state = ""
+        """The newest frame with the chat's state, not sent yet."""
+        self.requests: list[str] = []
+        """Frames that only make sense after the events before them."""
+        self._run = after.run if after is not None else ""
+        self._sent = {after.run: after.sequence} if after is not None else {}
+        self._waiting: deque[WireEvent] = deque()
+        self._characters = 0
+        self._dropped = False
+        self._ahead: deque[str] = deque()
+        """The runs that were listed and are not read to their end."""
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is anything to send."""
+        waits = bool(self._waiting or self.state or self.requests)
+        return self.is_behind or not self.is_caught_up or waits
+
+    def add(self, event: WireEvent) -> None:
+        """Something happened just now."""
+        if self._dropped:
+            return
+        self._waiting.append(event)
+        self._characters += len(event.text)
+        if len(self._waiting) > WAITING_EVENTS or self._characters > WAITING_CHARACTERS:
+            self._clear()
+            self._dropped = self.is_behind = True
+
+    def begin_page(self) -> None:
+        """The record is about to be read: what was dropped until now is in it."""
+        self._dropped = False
+
+    def end_reading(self) -> None:
+        """The record was read to its end: go on live, unless something was dropped meanwhile."""
+        self.is_behind = self._dropped
+
+    def take_live(self) -> list[WireEvent]:
+        """What waits and was not sent; empty while the record has to be read first."""
+        if self.is_behind:
+            return []
+        taken = [event for event in self._waiting if self._is_new(event)]
+        self._clear()
+        return taken
+
+    def next_page(self, source: EventSource) -> tuple[WireEvent, ...]:
+        """The next events of the record that were not sent; empty: there are no more."""
+        for is_looked_up in (False, True):
+            if is_looked_up:
+                # A chat of thousands of runs is not listed again for each of them.
+                self._ahead = deque(self._runs_from_here(source))
+            while self._ahead:
+                run = self._ahead[0]
+                page = source.page(run, self._sent.get(run, 0))
+                if page:
+                    return tuple(event for event in page if self._is_new(event))
+                self._ahead.popleft()
+        return ()
+
+    def _runs_from_here(self, source: EventSource) -> tuple[str, ...]:
+        runs = tuple(source.runs(self.chat))
+        return runs[runs.index(self._run) :] if self._run in runs else runs
+
+    def _is_new(self, event: WireEvent) -> bool:
+        if event.sequence:
+            if event.sequence <= self._sent.get(event.run, 0):
+                return False
+            self._sent[event.run] = event.sequence
+            self._run = event.run
+        return True
+
+    def _clear(self) -> None:
+        self._waiting.clear()
+        self._characters = 0
+
+
+# Callers put frames into a tab's outbox and never wait: a thread for each tab sends them and waits
+# where the tab is slow, with a bounded number of frames in memory.
+
+
+BATCH_SECONDS = 0.025
+FRAME_CHARACTERS = 1_000_000
+FRAME_EVENTS = 500
+
+
+class LineClosedError(Exception):
+    """The tab is gone."""
+
+
+class TabConnection(Protocol):
+    """A connection to one tab."""
+
+    def send(self, text: str) -> None:
+        """Send a frame; return when the connection can take another.
+
+        Raises:
+            LineClosedError: The tab is gone.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the tab; once is enough."""
+        ...
+
+
+class Outbox:
+    """Frames for one tab.
+
+    Args:
+        line: The connection.
+        source: The record, for what a slow or a new tab has missed.
+    """
+
+    def __init__(self, line: TabConnection, source: EventSource) -> None:
+        self._line, self._source = line, source
+        self._changed = threading.Condition()
+        self._urgent: list[str] = []
+        self._following: dict[str, Following] = {}
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def send(self, frame: ServerFrame) -> None:
+        """Send a frame soon, whatever else waits."""
+        with self._changed:
+            self._urgent.append(format_frame(frame))
+            self._wake()
+
+    def request(self, chat: str, frame: ServerFrame) -> None:
+        """Send a frame after all that happened in a chat before."""
+        with self._changed:
+            following = self._following.get(chat)
+            waiting = self._urgent if following is None else following.requests
+            waiting.append(format_frame(frame))
+            self._wake()
+
+    def state(self, chat: str, text: str) -> None:
+        """Send a chat's state to a tab that follows it; a newer one replaces one that waits."""
+        with self._changed:
+            following = self._following.get(chat)
+            if following is not None:
+                following.state = text
+                self._wake()
+
+    def event(self, chat: str, events: Iterable[WireEvent]) -> None:
+        """Something happened in a chat."""
+        with self._changed:
+            following = self._following.get(chat)
+            if following is not None:
+                for event in events:
+                    following.add(event)
+                self._wake()
+
+    def follows(self, chat: str) -> bool:
+        """Whether the tab is to be told of a chat."""
+        return chat in self._following
+
+    def follow(self, chat: str, after: EventPlace | None) -> None:
+        """Send what the record has of a chat after a place, then what happens."""
+        with self._changed:
+            self._following[chat] = Following(chat, after)
+            self._wake()
+
+    def unfollow(self, chat: str) -> None:
+        """Send nothing more of a chat."""
+        with self._changed:
+            self._following.pop(chat, None)
+
+    def close(self) -> None:
+        """Send nothing more at all."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def join(self, seconds: float) -> None:
+        """Wait until nothing is sent any more."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _wake(self) -> None:
+        if self._closed:
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="cellwright-tab", daemon=True)
+            self._thread.start()
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        sent_at = 0.0
+        try:
+            while self._wait(sent_at):
+                self._send_all()
+                sent_at = time.monotonic()
+        except LineClosedError:
+            pass
+        finally:
+            # Whatever went wrong, the tab notices, connects again and gets what it has missed.
+            self.close()
+            self._line.close()
+
+    def _wait(self, sent_at: float) -> bool:
+        """Wait for something to send; False: the tab is gone."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._has_work)
+            # Sent at once when the line was idle; otherwise what comes soon goes along.
+            due = sent_at + BATCH_SECONDS - time.monotonic()
+            self._changed.wait_for(lambda: self._closed or self._is_pressing, max(0.0, due))
+            return not self._closed
+
+    @property
+    def _has_work(self) -> bool:
+        return bool(self._urgent) or any(item.has_work for item in self._following.values())
+
+    @property
+    def _is_pressing(self) -> bool:
+        items = self._following.values()
+        return bool(self._urgent) or any(item.is_behind or item.requests for item in items)
+
+    def _send_all(self) -> None:
+        with self._changed:
+            urgent, self._urgent = self._urgent, []
+            followings = tuple(self._following.values())
+        for text in urgent:
+            self._line.send(text)
+        for following in followings:
+            if following.is_behind:
+                self._send_page(following)
+            else:
+                self._send_live(following)
+
+    def _send_page(self, following: Following) -> None:
+        with self._changed:
+            following.begin_page()
+        page = following.next_page(self._source)
+        if page:
+            self._send_events(following.chat, page)
+            return
+        with self._changed:
+            following.end_reading()
+
+    def _send_live(self, following: Following) -> None:
+        with self._changed:
+            events = following.take_live()
+            if following.is_behind:
+                return
+            state, following.state = following.state, ""
+            requests, following.requests = following.requests, []
+        self._send_events(following.chat, events)
+        for text in filter(None, (state, *requests)):
+            self._line.send(text)
+        if not following.is_caught_up:
+            following.is_caught_up = True
+            self._line.send(format_frame(CaughtUp(following.chat)))
+
+    def _send_events(self, chat: str, events: Sequence[WireEvent]) -> None:
+        for run, of_run in itertools.groupby(events, key=lambda event: event.run):
+            for batch in _batches(of_run):
+                self._line.send(events_frame(chat, run, batch))
+
+
+def _batches(events: Iterable[WireEvent]) -> Iterable[list[WireEvent]]:
+    batch: list[WireEvent] = []
+    size = 0
+    for event in events:
+        batch.append(event)
+        size += len(event.text)
+        if size > FRAME_CHARACTERS or len(batch) >= FRAME_EVENTS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
 
 REPLY_SECONDS = 3.0
 """A tab that does not answer within this time is not waited for: it may be asleep."""
@@ -32,7 +344,9 @@ class Tab:
         person: Who uses it.
     """
 
-    def __init__(self, line: Line, source: EventSource, person: Person | None = None) -> None:
+    def __init__(
+        self, line: TabConnection, source: EventSource, person: Person | None = None
+    ) -> None:
         self.person = person or Person()
         self.outbox = Outbox(line, source)
         self.hello: Hello | None = None
@@ -42,7 +356,7 @@ class Tab:
         self._is_asleep = False
         self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker: threading.Thread | None = None
-        self._replies: dict[str, Reply | None] = {}
+        self._replies: dict[str, ReplyFrame | None] = {}
         self._replied = threading.Condition()
 
     @property
@@ -74,7 +388,9 @@ class Tab:
             self._worker.start()
         self._inbox.put(job)
 
-    def ask(self, request: Request, stop: Stop, seconds: float = REPLY_SECONDS) -> Reply | None:
+    def ask(
+        self, request: PageRequest, stop: Stop, seconds: float = REPLY_SECONDS
+    ) -> ReplyFrame | None:
         """What the page answers; None: it does not, or is gone.
 
         Raises:
@@ -114,7 +430,7 @@ class Tab:
             self._worker.join(seconds)
         self.outbox.join(seconds)
 
-    def take(self, reply: Reply) -> None:
+    def take(self, reply: ReplyFrame) -> None:
         """The page has answered; nobody may be waiting for it any more."""
         with self._replied:
             self._is_asleep = False
@@ -125,3 +441,19 @@ class Tab:
     def _work_all(self) -> None:
         while (job := self._inbox.get()) is not None:
             job()
+
+
+class TabAudience(Protocol):
+    """The tabs of this server."""
+
+    def publish(self, chat: str, recorded: tuple[RecordedEvent, ...]) -> None:
+        """Send events to the tabs that follow a chat."""
+        ...
+
+    def tell(self, state: frames.ChatState) -> None:
+        """Send a chat's state to the tabs that follow it."""
+        ...
+
+    def page(self, nonce: str) -> Tab | None:
+        """The page with that nonce; None: it is not connected."""
+        ...

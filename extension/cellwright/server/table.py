@@ -16,9 +16,7 @@ ROOT = "cellwright"
 Routes = tuple[tuple[str, type[RequestHandler]], ...]
 MODULES: tuple[tuple[str, str], ...] = (
     (r"v1/(health|service|service/test|models)", "service_routes"),
-    (r"v1/chats/[^/]+/messages(/.*)?", "chat_message_routes"),
     (r"v1/chats/[^/]+/context", "chat_context_routes"),
-    (r"v1/chats/[^/]+/pins/.*", "chat_pin_routes"),
     (r"v1/chats(/.*)?", "chat_routes"),
     (r"v1/assistants(/.*)?", "assistant_routes"),
     (r"v1/(usage|budgets)", "usage_routes"),
@@ -26,8 +24,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     (r"v1/library(/.*)?", "library_routes"),
     (r"v1/kernels/.*", "kernel_routes"),
     (r"v1/(memories(/.*)?|memory-setting|proposals/.*)", "memory_routes"),
-    (r"v1/(runs/[^/]+/(cells|fates)|notebooks/missing)", "run_routes"),
-    (r"v1/runs(/.*)?", "run_list_routes"),
+    (r"v1/(runs(/.*)?|notebooks/missing)", "run_routes"),
     (r"v1/results(/.*)?", "result_routes"),
     (r"v2/components(/.*)?", "component_routes"),
     (r"v1/tools", "tool_routes"),

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.assistants.files import folders_of
-from cellwright.external.opening import Whereabouts, open_outside
+from cellwright.external.source import Whereabouts, open_outside
 from cellwright.record.values import from_dict, to_dict
 from cellwright.server.application import Application
 from cellwright.server.component_host import open_components
 from cellwright.server.routes import Route, RouteTable
-from cellwright.server.tool_types import ListedTool, ToolList
+
+
+@dataclass(frozen=True)
+class ListedTool:
+    """A tool beside the standard ones."""
+
+    name: str
+    kind: Literal["python", "mcp", "http", "openapi"]
+    source: str
+    description: str
+    enabled: bool
+    problem: str
+    """Why it cannot be called; empty: it can."""
+
+
+@dataclass(frozen=True)
+class ToolList:
+    """All of them."""
+
+    tools: tuple[ListedTool, ...]
 
 
 class ToolsRoute(Route):

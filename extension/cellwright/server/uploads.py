@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellwright.errors import CellwrightError, SetupError, StoreError
-from cellwright.record.attachments import human_size
-from cellwright.record.stored_names import STORED_NAME
+from cellwright.record.attachments import STORED_NAME, human_size
 from cellwright.text.file_kinds import HEAD_BYTES, kind_of
 
 FILE_LIMIT_BYTES = 20 * 1024 * 1024

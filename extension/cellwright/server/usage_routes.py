@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
@@ -11,9 +12,54 @@ from cellwright.record.usage import USAGE_GROUPS
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.routes import Refusal, Route, RouteTable
-from cellwright.server.usage_types import Budget, Usage, UsageLine
-from cellwright.store.chat_owners import may_open
+from cellwright.store.chat_rows import may_open
 from cellwright.store.usage_table import MonthBudget, UsageRow, UsageTable
+
+
+@dataclass(frozen=True)
+class UsageLine:
+    """What one month, model, assistant, chat or run took."""
+
+    key: str
+    label: str
+    runs: int
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost_dollars: float | None
+    """None: no price of it is known."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be used in a month, and what was."""
+
+    name: str
+    """``month_dollars`` or ``month_tokens``."""
+    used: float
+    month: str
+    limit_dollars: float | None = None
+    limit_tokens: int | None = None
+    unpriced_calls: int = 0
+    """Calls of the month that a limit in dollars does not see: their price is not known."""
+
+
+@dataclass(frozen=True)
+class UsageTotals:
+    """Usage in rows, and the budgets of this month."""
+
+    rows: tuple[UsageLine, ...]
+    budgets: tuple[Budget, ...]
+
+
+@dataclass(frozen=True)
+class WantedBudgets:
+    """What a month may cost; 0: as much as it will. What is missing stays."""
+
+    month_dollars: float = 0.0
+    month_tokens: float = 0.0
+
 
 NAMES = ("month_dollars", "month_tokens")
 
@@ -31,10 +77,10 @@ class UsageRoute(Route):
             known = ", ".join(USAGE_GROUPS)
             raise Refusal(400, f"Usage is not told by {word!r}.", f"Use one of: {known}.")
 
-        def told(shared: Application) -> Usage:
+        def told(shared: Application) -> UsageTotals:
             table = UsageTable(shared.runs.database)
             rows = [row for row in table.rows(by) if _is_visible(shared, by, row.key, owner)]
-            return Usage(tuple(map(_line, rows)), _budgets(table))
+            return UsageTotals(tuple(map(_line, rows)), _budgets(table))
 
         self.send(to_dict(await self.answer(told)))
 
@@ -48,11 +94,11 @@ class BudgetsRoute(Route):
         """Set or change budgets; 0 takes one away, one that is not named stays."""
         amounts = _checked(self.fields(month_dollars=float, month_tokens=float))
 
-        def set_all(shared: Application) -> Usage:
+        def set_all(shared: Application) -> UsageTotals:
             table = UsageTable(shared.runs.database)
             for name, amount in amounts.items():
                 table.set_budget(name, amount or None)
-            return Usage(tuple(map(_line, table.rows("month"))), _budgets(table))
+            return UsageTotals(tuple(map(_line, table.rows("month"))), _budgets(table))
 
         self.send(to_dict(await self.answer(set_all)))
 

@@ -12,14 +12,19 @@ from typing import Any, Protocol
 from cellwright.record.events import Event, RunFinished
 from cellwright.record.run_record import RecordedEvent
 from cellwright.record.values import to_dict
-from cellwright.store.blobs import BlobFolder
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
-from cellwright.store.owners import is_alive
-from cellwright.store.part_table import texts_of
-from cellwright.store.parts import named_in, spliced
-from cellwright.store.rows import BLOB_KEY, event_of, sha_of
-from cellwright.store.run_summaries import INTERRUPTED_REASON
+from cellwright.store.event_rows import (
+    BLOB_KEY,
+    BlobFolder,
+    event_of,
+    named_in,
+    sha_of,
+    spliced,
+    texts_of,
+)
+from cellwright.store.process_claims import is_alive
+from cellwright.store.runs import INTERRUPTED_REASON
 
 PAGE_ROWS = 500
 PAGE_CHARACTERS = 1_000_000

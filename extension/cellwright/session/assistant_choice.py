@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
 from cellwright.errors import SetupError
-from cellwright.record.prompt_variables import with_variables
+from cellwright.record.messages import with_variables
 from cellwright.session.questions import Question
 
 BUILT_IN = "cellwright"
@@ -25,7 +25,7 @@ SEPARATORS = " \t\r\n,:;，：；、"
 
 
 @dataclass(frozen=True)
-class Wish:
+class AssistantWish:
     """What was said about who is to answer."""
 
     prompt: str
@@ -50,7 +50,7 @@ class Chosen:
     """For the person; empty: nothing is to be said."""
 
 
-def choose_assistant(wish: Wish, listed: AssistantList) -> Chosen:
+def choose_assistant(wish: AssistantWish, listed: AssistantList) -> Chosen:
     """Who answers a prompt.
 
     Raises:
@@ -158,7 +158,7 @@ def _hint(name: str, listed: AssistantList) -> str:
     return " ".join([*listed.problems, known or f"Write .cellwright/assistants/{name}.toml."])
 
 
-def _misspelt(wish: Wish, listed: AssistantList) -> str:
+def _misspelt(wish: AssistantWish, listed: AssistantList) -> str:
     """What is to be said of a leading name that is nearly an assistant's.
 
     Raises:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from cellwright._version import __version__
 from cellwright.context.pins import PinnedTurn
-from cellwright.context.sizes import total_tokens
-from cellwright.context.summary import Summary
+from cellwright.context.turns import HistorySummary, total_tokens
 from cellwright.context.window import Window, with_summary
 from cellwright.record.events import (
     Event,
@@ -60,7 +59,9 @@ def compaction_of(
     return _recorded(last, len(messages), COMPACT_PROMPT, told)
 
 
-def summary_changed(last: RunRecord, messages: Sequence[Message], summary: Summary) -> Compaction:
+def summary_changed(
+    last: RunRecord, messages: Sequence[Message], summary: HistorySummary
+) -> Compaction:
     """The conversation with what a person made of its summary."""
     changed = tuple(with_summary(messages, summary))
     sizes = total_tokens(messages), total_tokens(changed)

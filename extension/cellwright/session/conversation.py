@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import contextlib
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from cellwright._version import __version__
 from cellwright.agent import loop as agent
@@ -15,21 +17,39 @@ from cellwright.agent.tool_offer import ToolOffer
 from cellwright.agent.typed_answers import offered
 from cellwright.assistants.scenes import imported_names
 from cellwright.context.assemble import TurnState, mentioned_names, user_message
+from cellwright.context.outline import (
+    Marks,
+    cell_changes,
+    is_own_error,
+    marks_of,
+    outline,
+    seen_before,
+    without_own_magics,
+)
 from cellwright.context.roles import shown_notes
-from cellwright.context.turn_sources import Found, Turn, looked_up, notices_of, tools_of
-from cellwright.errors import RunCancelled
+from cellwright.context.turn_sources import (
+    RetrievalResult,
+    SourceQuestion,
+    looked_up,
+    notices_of,
+    tools_of,
+)
+from cellwright.errors import KernelError, RunCancelled, ToolError
+from cellwright.kernels import Kernel
 from cellwright.llm import LM
 from cellwright.llm.adapters.chain import AdapterChain, RecordedAdapter
-from cellwright.llm.budget import Budget
+from cellwright.llm.budget import RunBudget
 from cellwright.llm.replay import ReplayLM
+from cellwright.notebooks import Notebook
 from cellwright.record.attachments import Attachment, attach, pictures_of
-from cellwright.record.events import Event, Notice, RunStarted
+from cellwright.record.cells import Cell, VariableSummary
+from cellwright.record.events import Event, Notice, RunStarted, StateCaptured
 from cellwright.record.messages import ImagePart, Message, text_of
+from cellwright.record.run_record import RunRecord
 from cellwright.record.usage import price_for
 from cellwright.session.compacting import Compaction
 from cellwright.session.earlier_turns import EarlierTurns
-from cellwright.session.question_checks import usable
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext, usable
 from cellwright.session.run_facts import (
     ended_early,
     filters_left_out,
@@ -41,11 +61,170 @@ from cellwright.session.run_facts import (
     with_run_facts,
 )
 from cellwright.session.system_prompt import Instructions, system_message, with_instructions
-from cellwright.session.turn_state import TurnWatch, variables_of
+from cellwright.settings import Mode
 from cellwright.stopping import Stop
 from cellwright.tools import ToolContext
 from cellwright.tools.output_store import Shelf
 from cellwright.tools.registry import Registry
+
+# What a kernel and its notebook are like when a turn begins, as far as it changed.
+
+
+LAGGING_LANES = ("magic",)
+KERNEL_ENDS = ("kernel_died", "kernel_restarted")
+READ_ONLY = (
+    "mode: plan. You may only look: no code runs and nothing changes. Find out what you need with "
+    "the tools that read, then say step by step what you would do."
+)
+NO_LONGER_READ_ONLY = "mode: no longer plan. You may act."
+
+
+class TurnWatch:
+    """Remembers what the model was told last, and finds what is new since then."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, VariableSummary] = {}
+        self._executed_seen = 0
+        self._is_resumed = False
+        self._kernel_session = ""
+        self._mode: Mode = "ask"
+        self._log: list[str] = []
+        self._packages: Mapping[str, str] | None = None
+        self._cells: Marks | None = None
+
+    def resume(self, executed: tuple[str, ...], kernel_session: str) -> None:
+        """Go on after these cells; see ``Conversation.resume``."""
+        self._log[:] = executed
+        self._kernel_session, self._is_resumed = kernel_session, True
+        self.tell_all()
+
+    def tell_all(self) -> None:
+        """Let the next turn tell everything: what was told is not in the history any more."""
+        self._known, self._cells = {}, None
+
+    def look(self, place: RunContext, folder: str, mode: Mode, *, is_first: bool) -> TurnState:
+        """What changed since the last turn.
+
+        Args:
+            place: Whose variables and cells are looked at.
+            folder: The kernel's.
+            mode: In which the question is asked.
+            is_first: The model was told nothing yet.
+        """
+        kernel = place.kernel
+        is_new = self._is_new_kernel(kernel)
+        now = variables_of(kernel)
+        changed = tuple(v for name, v in now.items() if self._known.get(name) != v)
+        removed = tuple(name for name in self._known if name not in now)
+        executed: list[str] = _probe(kernel, "executed_cells", {}) or []
+        seen = seen_before(executed, self._log) if self._is_resumed else self._executed_seen
+        new = without_own_magics(executed[seen:])
+        self._executed_seen, self._is_resumed = len(executed), False
+        self._log.extend(new)
+        self._known = now
+        cells = place.notebook.cells() if place.notebook is not None else ()
+        known, self._cells = self._cells, marks_of(cells)
+        # What a file says lags behind the page, so it tells nothing of what a person just did.
+        is_live = place.lane not in LAGGING_LANES and known is not None
+        return TurnState(
+            changed,
+            removed,
+            tuple(new),
+            _last_error(kernel),
+            folder if is_first or is_new else "",
+            is_new,
+            self._mode_line(mode),
+            outline(cells) if known is None else (),
+            cell_changes(known or {}, cells, new) if is_live else (),
+        )
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Of the kernel's variables, each once."""
+        return tuple(dict.fromkeys(variable.type for variable in self._known.values()))
+
+    @property
+    def executed(self) -> tuple[str, ...]:
+        """Every cell that ran in the kernel, as far as it is known."""
+        return tuple(self._log)
+
+    def mentioned(self, kernel: Kernel, names: tuple[str, ...]) -> tuple[VariableSummary, ...]:
+        """Those of the names that are variables, each in a few lines."""
+        found = []
+        for name in dict.fromkeys(names):
+            text = _probe(kernel, "inspect_variable", {"name": name})
+            if text:
+                kind = self._known[name].type if name in self._known else ""
+                found.append(VariableSummary(name, kind, str(text)))
+        return tuple(found)
+
+    def captured(
+        self,
+        kernel: Kernel,
+        notebook: Notebook | None,
+        attachments: tuple[Attachment, ...],
+        folder: str,
+    ) -> StateCaptured:
+        """The state that a run starts from, for its record."""
+        if self._packages is None:
+            self._packages = _probe(kernel, "packages", {}) or {}
+        cells: tuple[Cell, ...] = notebook.cells() if notebook is not None else ()
+        return StateCaptured(
+            cells=cells,
+            executed=tuple(self._log),
+            packages=self._packages,
+            files={item.name: item.sha256 for item in attachments},
+            cwd=folder,
+            kernel={**asdict(kernel.describe()), "session": kernel.session},
+            notebook_path=notebook.path if notebook is not None else "",
+        )
+
+    def after(self, record: RunRecord, place: RunContext) -> None:
+        """Keep what a run did, so that the next turn starts from there."""
+        self._log.extend(execution.source for execution in record.executions)
+        if place.notebook is not None:
+            self._cells = marks_of(place.notebook.cells())
+        # A kernel that was started during the run had no name when the turn began.
+        self._kernel_session = self._kernel_session or place.kernel.session
+        if record.status == "cancelled" or record.cause in KERNEL_ENDS:
+            return  # whoever pressed Stop does not wait for a kernel that may still be busy
+        self._known = variables_of(place.kernel)
+
+    def _is_new_kernel(self, kernel: Kernel) -> bool:
+        """Whether the kernel is another one than in the last turn; then forget what it held."""
+        session = kernel.session
+        before, self._kernel_session = self._kernel_session, session
+        if not before or before == session:
+            return False
+        self._known, self._executed_seen, self._packages = {}, 0, None
+        self._log.clear()
+        return True
+
+    def _mode_line(self, mode: Mode) -> str:
+        before, self._mode = self._mode, mode
+        if mode == "plan":
+            return READ_ONLY if before != "plan" else ""
+        return NO_LONGER_READ_ONLY if before == "plan" else ""
+
+
+def variables_of(kernel: Kernel, **limits: int) -> dict[str, VariableSummary]:
+    """The kernel's variables by name."""
+    listed = _probe(kernel, "list_variables", limits) or []
+    return {item["name"]: VariableSummary(**item) for item in listed}
+
+
+def _last_error(kernel: Kernel) -> str:
+    found = _probe(kernel, "last_error", {})
+    text = str(found.get("text", "")) if isinstance(found, dict) else ""
+    return "" if is_own_error(text) else text
+
+
+def _probe(kernel: Kernel, function: str, arguments: Mapping[str, Any]) -> Any:
+    # What the kernel can tell of itself helps; where it cannot, the run goes on without.
+    with contextlib.suppress(ToolError, KernelError):
+        return kernel.probe(function, arguments)
+    return None
+
 
 VARIABLE_LIMIT = 100_000
 
@@ -68,7 +247,7 @@ class Conversation:
         place: Where it happens.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: RunContext) -> None:
         self._place = place
         self._history = agent.History()
         self._shelf = Shelf()
@@ -86,11 +265,11 @@ class Conversation:
         self._folder = Path()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> RunContext:
         """Where it happens."""
         return self._place
 
-    def move(self, place: Place) -> None:
+    def move(self, place: RunContext) -> None:
         """Go on elsewhere with all that was said; the model is told when the kernel is another."""
         self._place = place
 
@@ -251,11 +430,11 @@ class Conversation:
             text_filters=question.text_filters,
         )
 
-    def _looked_up(self, question: Question, state: TurnState, stop: Stop) -> Found:
+    def _looked_up(self, question: Question, state: TurnState, stop: Stop) -> RetrievalResult:
         """What the place's sources have; nothing for a question that is asked as it was sent."""
         if question.message is not None:
-            return Found()
-        turn = Turn(
+            return RetrievalResult()
+        turn = SourceQuestion(
             prompt=self._place.redactor.text(question.prompt),
             chat_id=self.chat_id,
             run_id=self.last_run_id,
@@ -319,7 +498,7 @@ class Conversation:
         policy = Policy(question.mode, place.approver, self.trusted)
         allowed = question.assistant.allowed(self._tools.registry)
         offer = offered(question.typed, allowed, policy, question.tools)
-        budget = Budget(
+        budget = RunBudget(
             question.limits,
             price_for(model, place.prices),
             prices=place.prices,

@@ -9,17 +9,15 @@ from cellwright.agent.loop import History
 from cellwright.context.assemble import Quoted
 from cellwright.context.blocks import MemoryBlocks, block_of
 from cellwright.context.pins import PinnedTurn
-from cellwright.context.sizes import text_tokens, total_tokens
-from cellwright.context.turn_sources import Found
-from cellwright.context.turns import opening_of, openings
+from cellwright.context.turn_sources import RetrievalResult
+from cellwright.context.turns import opening_of, openings, text_tokens, total_tokens
 from cellwright.context.window import Window, summary_of
 from cellwright.llm import Capabilities
 from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.record.events import Event, HistoryCompacted, Notice
-from cellwright.record.messages import Message, text_of
-from cellwright.record.prompts import Manifest, Parameters, Prompt
+from cellwright.record.messages import Manifest, Message, Parameters, Prompt, text_of
 from cellwright.record.run_record import RunRecord
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.text.truncation import shorten
 
 LABEL = "earlier in this chat, run "
@@ -93,11 +91,13 @@ class EarlierTurns:
             return told, Notice("info", BROUGHT_BACK, code="pinned_back")
         return told, Notice("info", MADE_ROOM, HOW_TO_READ, "summed_up")
 
-    def found(self, place: Place, chat_id: str, question: Question, last_error: str) -> Found:
+    def found(
+        self, place: RunContext, chat_id: str, question: Question, last_error: str
+    ) -> RetrievalResult:
         """Turns that are like a question and no longer in the window, oldest first."""
         messages = self._history.messages
         if question.message is not None or not summary_of(messages).turns:
-            return Found()
+            return RetrievalResult()
         error = last_error.strip().rpartition("\n")[2]
         query = place.redactor.text(f"{question.prompt}\n{error}")
         shelf = place.blocks or self._own_shelf
@@ -107,13 +107,13 @@ class EarlierTurns:
         new = [block for block in recalled.blocks if f"{LABEL}{block.run_id}" not in shown]
         room = RECALLED_TOKENS // max(1, len(new))
         blocks = (Quoted(f"{LABEL}{b.run_id}", shorten(b.text, room, "").text) for b in new)
-        return Found(tuple(blocks), problems=tuple(filter(None, (recalled.problem,))))
+        return RetrievalResult(tuple(blocks), problems=tuple(filter(None, (recalled.problem,))))
 
     def begins(self, question: Message) -> None:
         """Note the question that a run answers."""
         self._opening = opening_of(question)
 
-    def keep(self, place: Place, chat_id: str, record: RunRecord) -> None:
+    def keep(self, place: RunContext, chat_id: str, record: RunRecord) -> None:
         """Keep a run so that it can be found again."""
         block = block_of(record, self._opening)
         if block is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cellwright.agent.policy import Approver
 from cellwright.agent.publishing import Listener
@@ -12,22 +12,25 @@ from cellwright.assistants import NO_ASSISTANT, Assistant
 from cellwright.context.assemble import Quoted
 from cellwright.context.blocks import BlockShelf
 from cellwright.context.few_shot import DemoSet
+from cellwright.context.roles import NOTHING_TO_ANSWER
 from cellwright.context.turn_sources import TurnSource
+from cellwright.errors import SetupError
 from cellwright.kernels import Kernel
 from cellwright.llm.budget import Spending
+from cellwright.llm.openai_format import usable_parameters
 from cellwright.notebooks import Notebook
 from cellwright.record.events import ToolProgress
-from cellwright.record.messages import UserMessage
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import Parameters, UserMessage
 from cellwright.record.run_record import Runs
 from cellwright.record.usage import Price
 from cellwright.settings import Limits, Mode
 from cellwright.text.redaction import Redactor
 from cellwright.tools import Component
+from cellwright.tools.evaluation import settable_values
 
 
 @dataclass(frozen=True)
-class Place:
+class RunContext:
     """Where a conversation happens: the lane's kernel, notebook, record and person."""
 
     kernel: Kernel
@@ -100,3 +103,28 @@ class Question:
     """When it was sent, as the model is told; empty: it is not told."""
     tools: tuple[Component, ...] = ()
     """Stand in for tools of these names that are not here, for a run that is done again."""
+
+
+# A question as it can be asked.
+
+
+def usable(question: Question) -> Question:
+    """The question as it can be asked; what had to be changed is said in its notice.
+
+    Raises:
+        SetupError: The person set what only the system sets, or nothing is asked.
+    """
+    is_said = question.prompt.strip() or question.files or question.context
+    if not (is_said or question.message or question.typed):
+        raise SetupError(NOTHING_TO_ANSWER)
+    settable_values(question.given)
+    wanted, parameters = question.parameters.temperature, usable_parameters(question.parameters)
+    if parameters is question.parameters:
+        return question
+    said = f"The temperature {wanted} cannot be sent; {_in_its_place(parameters.temperature)}."
+    notice = f"{question.notice} {said}".strip()
+    return replace(question, parameters=parameters, notice=notice)
+
+
+def _in_its_place(temperature: float | None) -> str:
+    return f"{temperature:g} is sent" if temperature is not None else "the provider's own counts"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 
-from cellwright.agent.policy import LOADS, Answer, Approver
+from cellwright.agent.policy import LOADS, ApprovalAnswer, Approver
 from cellwright.agent.typed_answers import typed_answers_in
 from cellwright.assistants import NO_ASSISTANT, Assistant
 from cellwright.context.turn_sources import tools_of
@@ -24,26 +24,25 @@ from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import Event, ToolStarted
 from cellwright.record.messages import (
     AssistantMessage,
+    Manifest,
     Message,
+    Parameters,
+    Reply,
     SystemMessage,
     ToolMessage,
     UserMessage,
 )
 from cellwright.record.outputs import Output
-from cellwright.record.prompts import Manifest, Parameters, Reply
-from cellwright.record.recorded_calls import RecordedCall
-from cellwright.record.recorded_cells import RecordedExecution
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedCall, RecordedExecution, RunRecord
 from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place, Question
+from cellwright.session.questions import Question, RunContext
 from cellwright.settings import MODES, Limits, checked_mode
 from cellwright.stopping import Stop
 from cellwright.text.redaction import PLACEHOLDER
-from cellwright.tools.live_records import PastCall, RecordedTool, recorded_tool
 from cellwright.tools.live_registry import RESERVED_TOOLS
-from cellwright.tools.live_tools import discovered
+from cellwright.tools.live_tools import PastCall, RecordedTool, discovered, recorded_tool
 from cellwright.tools.standard import standard_tools
 from cellwright.tools.structured_output import HandIn
 
@@ -84,7 +83,7 @@ class ReplayResult:
     differences: tuple[Difference, ...]
 
 
-def replay(record: RunRecord, place: Place, stop: Stop | None = None) -> Iterator[Event]:
+def replay(record: RunRecord, place: RunContext, stop: Stop | None = None) -> Iterator[Event]:
     """Run a recorded run's code again with its recorded answers; no model is asked.
 
     Args:
@@ -170,13 +169,13 @@ class RecordedApprover(Approver):
             call.call_id for call in record.calls if call.decision.startswith("allowed by person")
         }
 
-    def ask(self, call: ToolStarted, reason: str) -> Answer:
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
         """Whether the call ran."""
         if call.call_id in self._refused:
-            return Answer(False, "record", "It was refused in the recorded run.")
+            return ApprovalAnswer(False, "record", "It was refused in the recorded run.")
         if LOADS in reason and call.call_id not in self._allowed:
-            return Answer(False, "record", "Nobody was asked about it in the recorded run.")
-        return Answer(True, "record")
+            return ApprovalAnswer(False, "record", "Nobody was asked about it in the recorded run.")
+        return ApprovalAnswer(True, "record")
 
 
 @dataclass(frozen=True)
@@ -189,7 +188,7 @@ class OtherModel:
 
 
 def rerun(
-    record: RunRecord, place: Place, other: OtherModel, stop: Stop | None = None
+    record: RunRecord, place: RunContext, other: OtherModel, stop: Stop | None = None
 ) -> Iterator[Event]:
     """Ask another model the same question from the same start."""
     parameters = replace(record.parameters, model=other.parameters.model)
@@ -198,7 +197,7 @@ def rerun(
 
 
 def _again(
-    record: RunRecord, place: Place, question: Question, lm: LM, stop: Stop | None
+    record: RunRecord, place: RunContext, question: Question, lm: LM, stop: Stop | None
 ) -> Iterator[Event]:
     stop = stop or Stop()
     place = replace(place, notebook=place.notebook or _notebook(record))
@@ -241,7 +240,7 @@ def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
     )
 
 
-def _prepare(record: RunRecord, place: Place, stop: Stop) -> None:
+def _prepare(record: RunRecord, place: RunContext, stop: Stop) -> None:
     """Bring the kernel to the state the run started from: its cells, run again in order."""
     for number, source in enumerate(record.start_executed, start=1):
         request = CellRequest(f"setup-{number}", source)
@@ -257,7 +256,7 @@ def _without_cells(record: RunRecord) -> frozenset[str]:
     return frozenset(call.name for call in worked) - with_cells
 
 
-def _names_from(place: Place) -> frozenset[str]:
+def _names_from(place: RunContext) -> frozenset[str]:
     """Names of the tools that the place's sources bring."""
     sources = tools_of(place.sources, is_guest=place.is_guest)
     tools = [tool for source in sources for tool in source.components]
@@ -265,7 +264,7 @@ def _names_from(place: Place) -> frozenset[str]:
 
 
 def _offer_again(
-    record: RunRecord, place: Place, stop: Stop, elsewhere: frozenset[str]
+    record: RunRecord, place: RunContext, stop: Stop, elsewhere: frozenset[str]
 ) -> tuple[Manifest, ...]:
     """Offer the person's tools again, those that are functions here; the ones that are not.
 
@@ -289,7 +288,7 @@ def _offer_again(
     return tuple(manifest for name, manifest in live.items() if name not in here)
 
 
-def _here(place: Place) -> frozenset[str]:
+def _here(place: RunContext) -> frozenset[str]:
     return frozenset(row.name for row in discovered(place.kernel).rows)
 
 

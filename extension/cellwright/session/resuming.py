@@ -10,12 +10,11 @@ from cellwright.errors import SetupError
 from cellwright.record.messages import AssistantMessage, Message
 from cellwright.record.run_record import RunRecord, Runs
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Place
-from cellwright.store.chat_runs import before
-from cellwright.store.chats import ChatStore
+from cellwright.session.questions import RunContext
+from cellwright.store.chats import ChatStore, before
 
 
-def resumed(place: Place, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
+def resumed(place: RunContext, chats: ChatStore, chat_id: str, without: str = "") -> Conversation:
     """A conversation that knows what the chat's runs said.
 
     Left out are those that were superseded, and questions at the end that nobody answered.

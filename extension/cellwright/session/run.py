@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cellwright.record.messages import Message
-from cellwright.record.recorded_cells import RecordedCell
-from cellwright.record.run_record import RunRecord
+from cellwright.record.run_record import RecordedCell, RunRecord
 from cellwright.record.usage import Usage
-from cellwright.text.safe_inline import as_text
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.safe_markdown import as_text, plain_text
 
 if TYPE_CHECKING:
     import pandas

@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.context.call_answers import orphans
-from cellwright.context.normalise import normalise
+from cellwright.context.normalise import normalise, orphans
 from cellwright.context.text_filters import known_filters
 from cellwright.record.events import Notice, RunFinished
-from cellwright.record.messages import AssistantMessage, Message, SystemMessage
-from cellwright.record.prompts import Parameters
+from cellwright.record.messages import AssistantMessage, Message, Parameters, SystemMessage
 from cellwright.session.questions import Question
 from cellwright.tools import ToolContext, ToolLimits
-from cellwright.tools.system_names import settable_values
+from cellwright.tools.evaluation import settable_values
 
 
 def with_run_facts(context: ToolContext, question: Question, folder: Path) -> ToolContext:

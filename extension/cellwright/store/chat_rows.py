@@ -1,15 +1,45 @@
-"""A chat as a value and as a row, and what its fields may be."""
+"""A chat as a value and as a row: what its fields may be, whose it is, what was chosen for it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cellwright.context.text_filters import STANDARD_FILTERS, checked_filters
 from cellwright.errors import SetupError
-from cellwright.store.chat_owners import is_guest
 from cellwright.store.database import Statement
+
+# Whose a chat is: of everybody with the token, of a person with an account, of a guest.
+#
+# A guest is whoever may work here and is not the person whose record this is.
+
+
+GUEST = "guest:"
+GUEST_SECONDS = 86_400.0
+"""So long a guest's chat is kept."""
+GUEST_LIMIT_CHARACTERS = 32
+
+
+def guest_owner(name: str) -> str:
+    """The name that a guest's chats are kept under."""
+    if len(name) > GUEST_LIMIT_CHARACTERS:
+        digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+        name = digest[:GUEST_LIMIT_CHARACTERS]
+    return GUEST + name
+
+
+def is_guest(owner: str) -> bool:
+    """Whether it is a guest's name."""
+    return owner.startswith(GUEST)
+
+
+def may_open(person: str, owner: str) -> bool:
+    """Whether a person may open a chat of this owner; a guest only their own."""
+    return owner == person or (owner == "" and not is_guest(person))
+
 
 TITLE_LIMIT_CHARACTERS = 60
 """Of a title that a person writes."""
@@ -46,7 +76,7 @@ class Chat:
     notebook_path: str
     """Below the root; empty: a chat of its own."""
     owner: str
-    """Who began it (``chat_owners``); empty: whoever uses the server."""
+    """Who began it (see ``may_open``); empty: whoever uses the server."""
     created_at: float
     """Seconds since the epoch."""
     updated_at: float
@@ -178,3 +208,37 @@ def _row_of(chat: Chat) -> tuple[Any, ...]:
         "prompt_adds": int(chat.prompt_adds),
     }
     return tuple(values[name] for name in FIELDS)
+
+
+# What was chosen for a chat, as its ``settings`` keep it: which text filters are on.
+
+
+TEXT_FILTERS = "text_filters"
+
+
+def filters_of(settings: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The names of the chat's text filters, in order; None: the standard ones.
+
+    Another version may have written names that there are not here.
+    """
+    names = settings.get(TEXT_FILTERS)
+    if not isinstance(names, list):
+        return None
+    return tuple(name for name in names if isinstance(name, str))
+
+
+def with_filters(settings: Mapping[str, Any], names: Iterable[str] | None) -> dict[str, Any]:
+    """The settings with other text filters; all else stays.
+
+    Args:
+        settings: As they are.
+        names: Those that are on, in order; None: the standard ones.
+
+    Raises:
+        SetupError: There is no filter of a name.
+    """
+    others = {name: value for name, value in settings.items() if name != TEXT_FILTERS}
+    chosen = STANDARD_FILTERS if names is None else checked_filters(names)
+    if chosen == STANDARD_FILTERS:
+        return others
+    return {**others, TEXT_FILTERS: list(chosen)}

@@ -1,4 +1,7 @@
-"""Chats: conversations of several runs, each with a title and mostly with a notebook."""
+"""Chats: conversations of several runs, each with a title and mostly with a notebook.
+
+With what belongs to a chat: its runs in order, its pinned turns, and notes for its next question.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,19 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
+from cellwright.context.pins import PINNED_TOKENS, PinnedTurn, pinned_turn
+from cellwright.context.roles import ROLES, message_as
 from cellwright.errors import SetupError, StoreError
-from cellwright.store.chat_claims import ChatClaims
-from cellwright.store.chat_notes import ChatNotes
-from cellwright.store.chat_owners import GUEST_SECONDS, is_guest, may_open
-from cellwright.store.chat_pins import ChatPins
+from cellwright.record.messages import Message, TextPart
+from cellwright.record.run_record import Runs
 from cellwright.store.chat_rows import (
     COLUMNS,
     FIELDS,
+    GUEST_SECONDS,
     TITLE_LIMIT_CHARACTERS,
     Chat,
     automatic_title,
@@ -25,19 +30,310 @@ from cellwright.store.chat_rows import (
     checked_prompt,
     checked_title,
     inserted,
+    is_guest,
+    may_open,
     written,
 )
-from cellwright.store.chat_runs import (
-    ChatRun,
-    active,
-    added_run,
-    branched_runs,
-    context_of,
-    members,
-)
-from cellwright.store.chat_search import forget_words, runs_that_say
 from cellwright.store.database import Database, Statement
+from cellwright.store.process_claims import ChatClaims
 from cellwright.store.runs import RunStore
+from cellwright.store.search_index import forget_words, runs_that_say
+
+# What waits in a chat for its next question: notes, instructions, answers that a person brings.
+#
+# They are kept with the chat and not with a program, so a kernel that ends loses none of them and
+# the question may be asked in a notebook or in the panel.
+
+
+NOTES_LIMIT = 100
+WAITING = tuple(
+    role.name for role in ROLES.values() if role.from_people and role.is_stored and not role.asks
+)
+"""Roles in which a person may say something that nobody answers at once."""
+INSERT_NOTE = (
+    "INSERT INTO chat_notes (note_id, chat_id, role, text, created_at) VALUES (?, ?, ?, ?, ?)"
+)
+SELECT_NOTES = """SELECT note_id, role, text FROM chat_notes WHERE chat_id = ?
+    ORDER BY created_at, rowid"""
+FORGET = "DELETE FROM chat_notes WHERE chat_id = ? AND note_id = ?"
+NO_TEXT = "There is no text in it."
+
+
+@dataclass(frozen=True)
+class ChatNote:
+    """One thing that waits."""
+
+    note_id: str
+    role: str
+    text: str
+
+    @property
+    def message(self) -> Message:
+        """As it will stand before the question."""
+        return message_as(self.role, (TextPart(self.text),))
+
+
+class ChatNotes:
+    """What waits in the chats of one database; safe to use from any thread.
+
+    Args:
+        database: Where it is written.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def add(self, chat_id: str, role: str, text: str) -> ChatNote:
+        """Let a text wait; secrets in it have been taken out before.
+
+        Raises:
+            SetupError: In that role nothing waits, it is empty, or too much waits.
+        """
+        note = ChatNote(secrets.token_hex(8), role, text.strip())
+        if role not in WAITING:
+            raise SetupError(
+                f"A message cannot wait as {role!r}.", hint=f"Use one of {', '.join(WAITING)}."
+            )
+        if not note.text:
+            raise SetupError(NO_TEXT, hint="Write what the next question is to take along.")
+        if len(self.waiting(chat_id)) >= NOTES_LIMIT:
+            raise SetupError(
+                f"{NOTES_LIMIT} notes wait already.", hint="Ask something; it takes them along."
+            )
+        row = (note.note_id, chat_id, role, note.text, self._clock())
+        self._database.write(Statement(INSERT_NOTE, row))
+        return note
+
+    def waiting(self, chat_id: str) -> tuple[ChatNote, ...]:
+        """What waits, in the order in which it was said."""
+        rows = self._database.read(SELECT_NOTES, (chat_id,))
+        return tuple(ChatNote(*row) for row in rows)
+
+    def forget(self, chat_id: str, notes: Iterable[str]) -> None:
+        """Let these wait no more: a question took them along, or the person took them back."""
+        self._database.write(*(Statement(FORGET, (chat_id, note)) for note in notes))
+
+
+# Which runs a chat has, in order, and which of them a later one took the place of.
+#
+# A run that was superseded stays: it is drawn folded, and the model is not told of it.
+
+
+SELECT_RUNS = "SELECT chat_id, run_id, position, superseded_by, beside FROM chat_runs"
+INSERT_RUN = """INSERT INTO chat_runs (chat_id, run_id, position, beside)
+    SELECT ?, ?, 1 + MAX(?, COALESCE(MAX(position), 0)), ? FROM chat_runs WHERE chat_id = ?
+    ON CONFLICT (chat_id, run_id) DO NOTHING"""
+"""Two processes may add to one chat: the place is looked up where it is taken."""
+KEEP_RUN = """INSERT INTO chat_runs (chat_id, run_id, position, superseded_by, beside)
+    VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (chat_id, run_id) DO UPDATE SET superseded_by = excluded.superseded_by"""
+
+
+@dataclass(frozen=True)
+class ChatRun:
+    """A run as one chat has it."""
+
+    run_id: str
+    position: int
+    superseded_by: str = ""
+    """The run that was asked in its place; empty: it counts."""
+    beside: str = ""
+    """What the person put beside the prompt, as the panel has it; empty: nothing."""
+
+
+def members(database: Database, chats: Iterable[str]) -> Mapping[str, Sequence[ChatRun]]:
+    """The runs of each chat that has any, in order."""
+    wanted = set(chats)
+    if not wanted:
+        return {}
+    only = " WHERE chat_id = ?" if len(wanted) == 1 else ""
+    rows = database.read(SELECT_RUNS + only, tuple(wanted) if only else ())
+    # A row that waits in memory comes last, and is newer than the one in the file.
+    newest = {(row[0], row[1]): row for row in rows if row[0] in wanted}
+    found: dict[str, list[ChatRun]] = {}
+    for chat_id, *fields in newest.values():
+        found.setdefault(chat_id, []).append(ChatRun(*fields))
+    for runs in found.values():
+        runs.sort(key=lambda run: (run.position, run.run_id))
+    return found
+
+
+def active(runs: Sequence[ChatRun]) -> tuple[str, ...]:
+    """Those that nothing took the place of."""
+    return tuple(run.run_id for run in runs if not run.superseded_by)
+
+
+def before(runs: Sequence[ChatRun], run_id: str) -> tuple[str, ...]:
+    """Those that count and came before a run; empty id: all that count."""
+    places = {run.run_id: run.position for run in runs}
+    end = places.get(run_id)
+    return active([run for run in runs if end is None or run.position < end])
+
+
+def added_run(
+    chat_id: str, run_id: str, runs: Sequence[ChatRun], supersedes: str, beside: str = ""
+) -> tuple[Statement, ...]:
+    """What puts a run at the end of a chat.
+
+    Args:
+        chat_id: The chat.
+        run_id: The new run.
+        runs: What the chat has.
+        supersedes: It takes the place of this run and of what followed; empty: of none.
+        beside: What was put beside its prompt.
+    """
+    last = max((run.position for run in runs), default=0)
+    known = {run.run_id: run.position for run in runs if run.run_id != run_id}
+    first = known.get(supersedes)
+    gone = [run for run in runs if first is not None and run.position >= first]
+    return (
+        Statement(INSERT_RUN, (chat_id, run_id, last, beside, chat_id)),
+        *(
+            Statement(KEEP_RUN, (chat_id, run.run_id, run.position, run_id, run.beside))
+            for run in gone
+            if not run.superseded_by and run.run_id != run_id
+        ),
+    )
+
+
+def context_of(runs: Sequence[ChatRun], run_id: str) -> tuple[ChatRun, ...]:
+    """What had been said up to and with a run, as it counted then; empty: it is none of these."""
+    places = {run.run_id: run.position for run in runs}
+    end = places.get(run_id)
+    if end is None:
+        return ()
+    return tuple(
+        run
+        for run in runs
+        if run.position <= end
+        and (not run.superseded_by or places.get(run.superseded_by, end + 1) > end)
+    )
+
+
+def branched_runs(chat_id: str, runs: Sequence[ChatRun]) -> tuple[Statement, ...]:
+    """What lets a new chat have these runs too; all of them count there."""
+    return tuple(
+        Statement(KEEP_RUN, (chat_id, run.run_id, position, "", run.beside))
+        for position, run in enumerate(runs, start=1)
+    )
+
+
+# Which turns of a chat are pinned: their words stay in its context however long it gets.
+
+
+PINS_LIMIT = 20
+INSERT_PIN = """INSERT INTO chat_pins (chat_id, run_id, created_at) VALUES (?, ?, ?)
+    ON CONFLICT (chat_id, run_id) DO NOTHING"""
+SELECT_PINS = "SELECT chat_id, run_id FROM chat_pins{} ORDER BY created_at, rowid"
+OF_ONE = " WHERE chat_id = ?"
+DELETE = "DELETE FROM chat_pins WHERE chat_id = ? AND run_id = ?"
+COPY_PIN = """INSERT INTO chat_pins (chat_id, run_id, created_at)
+    SELECT ?, run_id, created_at FROM chat_pins WHERE chat_id = ? AND run_id = ?"""
+UNPIN = "Unpin something first."
+
+
+class PinsFullError(SetupError):
+    """More cannot be pinned in the chat."""
+
+
+@dataclass(frozen=True)
+class ChatPins:
+    """The pins of the chats of one database; safe to use from any thread.
+
+    Args:
+        database: Where they are written.
+        runs: Knows what was said.
+        clock: Seconds since the epoch.
+    """
+
+    database: Database
+    runs: Runs
+    clock: Callable[[], float] = time.time
+
+    def of(self, chat_id: str) -> tuple[str, ...]:
+        """The runs that are pinned in a chat, in the order in which they were."""
+        return self.of_all((chat_id,)).get(chat_id, ())
+
+    def of_all(self, chats: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """The same for each of these chats that has any."""
+        wanted = set(chats)
+        only = OF_ONE if len(wanted) == 1 else ""
+        rows = self.database.read(SELECT_PINS.format(only), tuple(wanted) if only else ())
+        found: dict[str, dict[str, None]] = {}
+        for chat_id, run_id in rows:
+            if chat_id in wanted:
+                found.setdefault(chat_id, {})[run_id] = None
+        return {chat_id: tuple(runs) for chat_id, runs in found.items()}
+
+    def pin(self, chat_id: str, run_id: str) -> None:
+        """Let the words of a run stay; one that is pinned stays so.
+
+        Raises:
+            PinsFullError: Too many are pinned, or they are too long together.
+            SetupError: The chat has no such run that counts.
+        """
+        runs = active(members(self.database, (chat_id,)).get(chat_id, ()))
+        if run_id not in runs:
+            raise SetupError(f"The chat has no run {run_id!r}.", hint="See %agent runs.")
+        pinned = [run for run in self.of(chat_id) if run in runs]
+        if run_id in pinned:
+            return
+        if len(pinned) >= PINS_LIMIT:
+            raise PinsFullError(f"{PINS_LIMIT} turns are pinned already.", hint=UNPIN)
+        self._must_fit(run_id, sum(turn.tokens for turn in self._read(pinned)))
+        self.database.write(Statement(INSERT_PIN, (chat_id, run_id, self.clock())))
+
+    def unpin(self, chat_id: str, run_id: str) -> None:
+        """Let the words of a run go, with the next turns that are left out."""
+        self.database.write(Statement(DELETE, (chat_id, run_id)))
+
+    def turns(
+        self, chat_id: str, until: str, known: Sequence[PinnedTurn] = ()
+    ) -> tuple[PinnedTurn, ...]:
+        """The pinned turns of a chat that count, in the order in which they were asked.
+
+        Args:
+            chat_id: The chat.
+            until: The last run that is looked at; a run that takes the place of others comes
+                after it.
+            known: Turns that were read before and need not be again.
+        """
+        pinned = self.of(chat_id)
+        if not pinned:
+            return ()
+        runs = active(members(self.database, (chat_id,)).get(chat_id, ()))
+        runs = runs[: runs.index(until) + 1] if until in runs else ()
+        return self._read([run for run in runs if run in pinned], known)
+
+    def copied(self, chat_id: str, to: str, runs: Iterable[str]) -> tuple[Statement, ...]:
+        """What pins in another chat those of these runs that are pinned in this one."""
+        pinned = self.of(chat_id)
+        return tuple(Statement(COPY_PIN, (to, chat_id, run)) for run in runs if run in pinned)
+
+    def _read(
+        self, runs: Iterable[str], known: Sequence[PinnedTurn] = ()
+    ) -> tuple[PinnedTurn, ...]:
+        # A run that is not answered yet is read again.
+        there = {turn.run_id: turn for turn in known if turn.answer.text}
+        found: list[PinnedTurn] = []
+        for run_id in runs:
+            with suppress(SetupError):  # nothing of it was written
+                found.append(there.get(run_id) or pinned_turn(self.runs.record(run_id)))
+        return tuple(found)
+
+    def _must_fit(self, run_id: str, others: int) -> None:
+        own = pinned_turn(self.runs.record(run_id)).tokens
+        if own + others <= PINNED_TOKENS:
+            return
+        together = f", {own + others:,} with what is pinned already" if others else ""
+        raise PinsFullError(
+            f"This turn has about {own:,} tokens{together}; at most {PINNED_TOKENS:,} can be "
+            "pinned.",
+            hint=UNPIN if others else "Have its gist said in a turn of its own and pin that.",
+        )
+
 
 EMPTY_CHAT_SECONDS = 86_400.0
 """A chat in which nothing was asked for so long is forgotten when another begins."""

@@ -24,7 +24,7 @@ WAL_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 
 
 @dataclass(frozen=True)
-class Cell:
+class PageCell:
     """A row of a table, or an entry of an index."""
 
     page: int
@@ -61,15 +61,15 @@ class PageFile:
     ) -> None:
         self._file.close()
 
-    def rows(self) -> Iterator[Cell]:
+    def rows(self) -> Iterator[PageCell]:
         """Every row of every table that can be read, whichever table it is of."""
         return self._cells(TABLE_LEAF)
 
-    def rows_of(self, page: int) -> Iterator[Cell]:
+    def rows_of(self, page: int) -> Iterator[PageCell]:
         """The rows of one page."""
         return self._cells_of(page, TABLE_LEAF)
 
-    def index_entries(self) -> Iterator[Cell]:
+    def index_entries(self) -> Iterator[PageCell]:
         """Every entry of every index that can be read."""
         yield from self._cells(INDEX_LEAF)
         yield from self._cells(INDEX_INNER)
@@ -101,11 +101,11 @@ class PageFile:
         children = [int.from_bytes(page[place : place + 4], "big") for place in places]
         return [*children, int.from_bytes(page[start + 8 : start + 12], "big")]
 
-    def _cells(self, kind: int) -> Iterator[Cell]:
+    def _cells(self, kind: int) -> Iterator[PageCell]:
         for number in range(1, self.count + 1):
             yield from self._cells_of(number, kind)
 
-    def _cells_of(self, number: int, kind: int) -> Iterator[Cell]:
+    def _cells_of(self, number: int, kind: int) -> Iterator[PageCell]:
         page, start = self._page(number), _start(number)
         if page[start : start + 1] != bytes([kind]):
             return
@@ -113,7 +113,7 @@ class PageFile:
             with suppress(ValueError, IndexError, struct.error):
                 yield self._cell(number, page, place, kind)
 
-    def _cell(self, number: int, page: bytes, place: int, kind: int) -> Cell:
+    def _cell(self, number: int, page: bytes, place: int, kind: int) -> PageCell:
         if kind == INDEX_INNER:
             place += 4
         size, place = _varint(page, place)
@@ -121,7 +121,7 @@ class PageFile:
         if kind == TABLE_LEAF:
             rowid, place = _varint(page, place)
             rowid -= (1 << 64) if rowid >= 1 << 63 else 0
-        return Cell(number, rowid, _values(self._payload(page, place, size, kind)))
+        return PageCell(number, rowid, _values(self._payload(page, place, size, kind)))
 
     def _payload(self, page: bytes, place: int, size: int, kind: int) -> bytes:
         usable = self._usable

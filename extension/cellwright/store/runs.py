@@ -1,4 +1,7 @@
-"""Runs: their events, written one transaction at a time and read back as records."""
+"""Runs: their events, written one transaction at a time and read back as records.
+
+With what is kept of each run: a line for lists, the files it uses, what became of its cells.
+"""
 
 from __future__ import annotations
 
@@ -9,35 +12,262 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.record.events import Event, ModelSilent, Notice, RunFinished
-from cellwright.record.run_record import RecordedEvent, RunRecord, fold
-from cellwright.store.blobs import BlobFolder
-from cellwright.store.database import Database, Read, Statement, open_database
-from cellwright.store.file_uses import file_use_statements
-from cellwright.store.ids import find_id
-from cellwright.store.owners import this_process
-from cellwright.store.part_table import forgetting, keeping, loaded
-from cellwright.store.parts import has_parts
-from cellwright.store.rows import EventRow, event_of, row_of
-from cellwright.store.run_copies import copy_rows, copy_run
-from cellwright.store.run_summaries import (
-    INCOMPLETE_CAUSE,
-    INTERRUPTED_REASON,
-    RUN_COLUMNS,
-    RunSummary,
-    incomplete,
-    incomplete_reason,
-    mentions,
-    run_row,
-    summary_of_row,
-    summed,
+from cellwright.record.attachments import stored_hashes
+from cellwright.record.events import (
+    Event,
+    ModelReplied,
+    ModelSilent,
+    Notice,
+    RunFinished,
+    RunStarted,
+    RunStatus,
+    ToolFinished,
 )
-from cellwright.store.usage_ledger import UsageLedger
+from cellwright.record.run_record import RecordedEvent, RunRecord, fold
+from cellwright.record.usage import Usage
+from cellwright.record.values import from_dict, to_dict
+from cellwright.store.database import Database, Read, Statement, open_database
+from cellwright.store.event_rows import (
+    BlobFolder,
+    EventRow,
+    event_of,
+    forgetting,
+    has_parts,
+    keeping,
+    loaded,
+    row_of,
+)
+from cellwright.store.ids import find_id
+from cellwright.store.process_claims import is_alive, this_process
+from cellwright.store.usage_table import UsageLedger
+
+# One run as statements that write it to another database, with all that belongs to it.
+#
+# Rows are copied as they are; parts are named, not numbered, because the other database has numbers
+# of its own.
+
+
+AROUND = ("runs", "file_uses", "usage_calls", "cell_fates", "chat_runs")
+"""Tables whose rows name their run, but for its events and what these are made of."""
+CHATS = "SELECT * FROM chats WHERE chat_id IN (SELECT chat_id FROM chat_runs WHERE run_id = ?)"
+OF_RUN = """WITH RECURSIVE found (id) AS (
+        SELECT part FROM run_parts WHERE run_id = ?
+        UNION SELECT part FROM part_uses JOIN found ON used_by = found.id)"""
+PARTS = f"{OF_RUN} SELECT name, data FROM parts WHERE id IN (SELECT id FROM found)"
+USES = f"""{OF_RUN} SELECT inner.name, outer.name FROM part_uses
+    JOIN parts AS inner ON inner.id = part JOIN parts AS outer ON outer.id = used_by
+    WHERE used_by IN (SELECT id FROM found)"""
+USED = "SELECT name FROM run_parts JOIN parts ON parts.id = part WHERE run_id = ?"
+INSERT_PART = "INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)"
+INSERT_USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
+    FROM parts AS inner, parts AS outer WHERE inner.name = ? AND outer.name = ?"""
+INSERT_USED = "INSERT OR IGNORE INTO run_parts SELECT ?, id FROM parts WHERE name = ?"
+
+
+def copy_run(read: Read, run_id: str) -> tuple[Statement, ...]:
+    """What writes a run to another database and leaves what that one has of it already.
+
+    Args:
+        read: Runs a query in the database that has the run.
+        run_id: The run.
+    """
+    found = [*copy_rows(read, run_id), *copy_rows(read, run_id, ("events", "blob_uses"))]
+    found += [Statement(INSERT_PART, row) for row in read(PARTS, (run_id,))]
+    found += [Statement(INSERT_USE, row) for row in read(USES, (run_id,))]
+    found += [Statement(INSERT_USED, (run_id, *row)) for row in read(USED, (run_id,))]
+    return tuple(found)
+
+
+def copy_rows(read: Read, run_id: str, tables: Sequence[str] = AROUND) -> tuple[Statement, ...]:
+    """What writes a run's rows of some tables to another database; its chats with ``chat_runs``."""
+    found: list[Statement] = []
+    for table in tables:
+        found += _copy_table(read, table, f"SELECT * FROM {table} WHERE run_id = ?", run_id)
+    if "chat_runs" in tables:
+        found += _copy_table(read, "chats", CHATS, run_id)
+    return tuple(found)
+
+
+def _copy_table(read: Read, table: str, sql: str, run_id: str) -> list[Statement]:
+    columns = [str(row[0]) for row in read(f"SELECT name FROM pragma_table_info('{table}')", ())]
+    marks = ", ".join("?" * len(columns))
+    insert = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+    return [Statement(insert, row) for row in read(sql, (run_id,))]
+
+
+# Runs in one line each, kept up to date event by event.
+
+
+INTERRUPTED_REASON = "The process ended before the run did."
+INCOMPLETE_CAUSE = "record_incomplete"
+RUN_COLUMNS = (
+    "run_id",
+    "status",
+    "prompt",
+    "model",
+    "lane",
+    "cause",
+    "reason",
+    "source_run",
+    "started_at",
+    "last_at",
+    "duration_seconds",
+    "usage",
+    "cost_dollars",
+    "owner",
+)
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run in one line of a list."""
+
+    run_id: str
+    status: RunStatus
+    """A run whose process is gone has ended with ``task error``, cause ``interrupted``."""
+    prompt: str
+    model: str
+    lane: str
+    started_at: float
+    """Seconds since the epoch."""
+    duration_seconds: float
+    usage: Usage = field(default_factory=Usage)
+    cost_dollars: float | None = None
+    cause: str = ""
+    reason: str = ""
+    source_run: str = ""
+
+
+def summed(summary: RunSummary, event: Event, now: float) -> RunSummary:
+    """The summary of a run after one more event."""
+    summary = replace(summary, duration_seconds=max(0.0, now - summary.started_at))
+    if isinstance(event, RunStarted):
+        return replace(
+            summary,
+            prompt=_storable(event.prompt),
+            model=_storable(event.parameters.model),
+            lane=_storable(event.lane),
+            source_run=event.source_run,
+        )
+    if isinstance(event, ModelReplied):
+        cost = summary.cost_dollars
+        if event.cost_dollars is not None:
+            cost = (cost or 0.0) + event.cost_dollars
+        return replace(summary, usage=summary.usage + event.usage, cost_dollars=cost)
+    if isinstance(event, ToolFinished):
+        spent = sum((item.usage for item in event.usage), summary.usage)
+        return replace(summary, usage=spent)
+    if isinstance(event, RunFinished):
+        cost = summary.cost_dollars if event.cost_dollars is None else event.cost_dollars
+        return replace(
+            summary,
+            cost_dollars=cost,
+            status=event.status,
+            cause=_storable(event.cause),
+            reason=_storable(event.reason),
+            duration_seconds=event.duration_seconds or summary.duration_seconds,
+        )
+    return summary
+
+
+def incomplete(summary: RunSummary, missing: int, total: int) -> RunSummary:
+    """The summary of a run some of whose events are lost: nobody can say how it went."""
+    reason = incomplete_reason(summary.status, missing, total)
+    return replace(summary, status="unknown", cause=INCOMPLETE_CAUSE, reason=reason)
+
+
+def incomplete_reason(status: str, missing: int, total: int) -> str:
+    """Why a run does not count as what its end says."""
+    ended = "" if status == "running" else f" It ended as {status!r}."
+    return f"{missing} of its {total} events are not in the record.{ended}"
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def run_row(summary: RunSummary, owner: str, now: float) -> tuple[Any, ...]:
+    """The row of a run."""
+    values = {
+        **{name: getattr(summary, name, None) for name in RUN_COLUMNS},
+        "last_at": now,
+        "usage": json.dumps(to_dict(summary.usage)),
+        "owner": owner,
+    }
+    return tuple(values[name] for name in RUN_COLUMNS)
+
+
+def summary_of_row(row: tuple[Any, ...], now: float) -> RunSummary:
+    """The summary of a row of ``RUN_COLUMNS``; a run whose process is gone is interrupted."""
+    values = dict(zip(RUN_COLUMNS, row, strict=True))
+    owner, last_at = values.pop("owner"), values.pop("last_at")
+    with suppress(ValueError):
+        if values["status"] == "running" and not is_alive(json.loads(owner), now - last_at):
+            values |= {
+                "status": "task error",
+                "cause": "interrupted",
+                "reason": INTERRUPTED_REASON,
+            }
+    values["usage"] = from_dict(Usage, json.loads(values["usage"]))
+    return RunSummary(**values)
+
+
+def mentions(summary: RunSummary, words: list[str]) -> bool:
+    """Whether every word, in lower case, is in the id, status, model, lane or prompt."""
+    parts = (summary.run_id, summary.status, summary.model, summary.lane, summary.prompt)
+    text = "\n".join(parts).casefold()
+    return all(word in text for word in words)
+
+
+# Which stored files are used: a file that no run was given and no library holds may go.
+
+
+INSERT_FILE_USE = "INSERT OR IGNORE INTO file_uses VALUES (?, ?)"
+# The row without a hash tells a read that failed from tables without rows.
+GIVEN = "SELECT DISTINCT sha FROM file_uses UNION ALL SELECT ''"
+IN_LIBRARIES = (
+    "SELECT place FROM library_places UNION SELECT place FROM library_documents "
+    "WHERE NOT is_removed UNION ALL SELECT ''"
+)
+
+
+def file_use_statements(run_id: str, event: Event) -> list[Statement]:
+    """What notes the stored files that a run is given."""
+    files = event.files if isinstance(event, RunStarted) else ()
+    return [Statement(INSERT_FILE_USE, (sha, run_id)) for sha in stored_hashes(files)]
+
+
+class FileUses:
+    """The files that runs were given and that libraries hold.
+
+    Args:
+        database: Where runs and libraries are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def hashes(self) -> frozenset[str]:
+        """The hashes of the files that are used.
+
+        Raises:
+            StoreError: They cannot all be told now.
+        """
+        places = self._all(IN_LIBRARIES)
+        return self._all(GIVEN).union(stored_hashes(places))
+
+    def _all(self, query: str) -> frozenset[str]:
+        found = frozenset(str(text) for (text,) in self._database.read(query))
+        if "" not in found or not self._database.is_durable:
+            raise StoreError("The files in use cannot be told.", hint="Try again later.")
+        return found - {""}
+
 
 INSERT_EVENT = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_BLOB_USE = "INSERT OR IGNORE INTO blob_uses VALUES (?, ?)"
@@ -372,3 +602,108 @@ class RunStore:
         now = self._clock()
         found = [summary_of_row(row, now) for row in newest.values()]
         return sorted(found, key=lambda summary: (summary.started_at, summary.run_id), reverse=True)
+
+
+# Runs kept as values, in memory: for samples of a benchmark, which are written down elsewhere.
+
+
+class RunMemory:
+    """Runs for as long as this object lives; ``recording.Runs``.
+
+    Args:
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._journals: dict[str, _Journal] = {}
+        self.last_started = ""
+        """Id of the run that was started last; empty: none yet."""
+
+    def start(self, *events: Event) -> _Journal:
+        """A journal for a new run, with its first events in it."""
+        journal = _Journal(new_run_id(self._clock()), self._clock)
+        journal.record(*events)
+        self._journals[journal.run_id] = journal
+        self.last_started = journal.run_id
+        return journal
+
+    def record(self, run_id: str) -> RunRecord:
+        """The record of a run.
+
+        Raises:
+            SetupError: There is no such run.
+        """
+        journal = self._journals.get(run_id)
+        if journal is None:
+            raise SetupError(f"There is no run {run_id!r}.", hint="It was not started here.")
+        return fold(journal.events)
+
+
+class _Journal:
+    """The events of one run."""
+
+    def __init__(self, run_id: str, clock: Callable[[], float]) -> None:
+        self.run_id = run_id
+        self.events: list[RecordedEvent] = []
+        self._clock = clock
+
+    def record(self, *events: Event) -> tuple[RecordedEvent, ...]:
+        """Keep events."""
+        now = self._clock()
+        return tuple(self._numbered(event, now) for event in events)
+
+    def take_notices(self) -> tuple[Notice, ...]:
+        """Nothing: memory needs no telling of."""
+        return ()
+
+    def _numbered(self, event: Event, now: float) -> RecordedEvent:
+        if isinstance(event, ModelSilent):
+            return RecordedEvent(self.run_id, 0, now, event)
+        self.events.append(RecordedEvent(self.run_id, len(self.events) + 1, now, event))
+        return self.events[-1]
+
+
+# What became of the cells a run made, in the document where they were put.
+
+
+Fate = Literal["saved", "deleted", "discarded"]
+"""In the file; taken out by the person; not wanted when it was offered later."""
+FATES: tuple[Fate, ...] = get_args(Fate)
+INSERT_FATE = "INSERT OR REPLACE INTO cell_fates VALUES (?, ?, ?, ?)"
+
+
+class CellReviews:
+    """The fates of one database's cells; a cell without one may still be waiting.
+
+    Args:
+        database: Where fates are kept.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def set(self, run_id: str, fates: Mapping[str, str]) -> None:
+        """Keep what became of a run's cells; a later word replaces an earlier one.
+
+        Raises:
+            SetupError: A fate is none of the known ones; nothing is kept.
+        """
+        unknown = sorted({fate for fate in fates.values() if fate not in FATES})
+        if unknown:
+            names = ", ".join(repr(fate) for fate in unknown)
+            raise SetupError(f"No cell's fate is {names}.", hint=f"Use one of: {', '.join(FATES)}.")
+        now = self._clock()
+        rows = [(run_id, cell_id, fate, now) for cell_id, fate in fates.items()]
+        if rows:
+            self._database.write(*(Statement(INSERT_FATE, row) for row in rows))
+
+    def of(self, run_id: str) -> dict[str, Fate]:
+        """What became of a run's cells, by their ids."""
+        # A row that waits in memory comes last, and is newer than the one in the file.
+        rows = self._database.read(
+            "SELECT cell_id, fate FROM cell_fates WHERE run_id = ?", (run_id,)
+        )
+        return dict(rows)

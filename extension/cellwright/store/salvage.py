@@ -26,21 +26,30 @@ from typing import Any
 
 from cellwright.errors import StoreError
 from cellwright.record.events import Notice
-from cellwright.store.blobs import BlobFolder
 from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.event_rows import (
+    BLOB_KEY,
+    UNREADABLE_CODE,
+    BlobFolder,
+    event_of,
+    is_intact,
+    loaded,
+    names_in,
+    names_in_part,
+    sha_of,
+)
 from cellwright.store.opening import OpenOptions, is_sound, open_memory, set_aside
-from cellwright.store.pages import Cell, PageFile
-from cellwright.store.part_table import loaded
-from cellwright.store.parts import is_intact, names_in, names_in_part
-from cellwright.store.rows import BLOB_KEY, UNREADABLE_CODE, event_of, sha_of
-from cellwright.store.run_summaries import (
+from cellwright.store.pages import PageCell, PageFile
+from cellwright.store.runs import (
+    INSERT_BLOB_USE,
+    INSERT_EVENT,
+    INSERT_RUN,
     RunSummary,
     incomplete,
     run_row,
     summary_of_row,
     summed,
 )
-from cellwright.store.runs import INSERT_BLOB_USE, INSERT_EVENT, INSERT_RUN
 
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 BLOB_NAME = re.compile(rf'"{BLOB_KEY}":"([0-9a-f]{{64}})"')
@@ -154,20 +163,20 @@ def salvage(source: Path, database: Database) -> Salvage:
 
 
 @dataclass
-class _Found:
+class _SalvagedRows:
     """The rows of a file."""
 
-    events: dict[tuple[str, int], Cell] = field(default_factory=dict)
+    events: dict[tuple[str, int], PageCell] = field(default_factory=dict)
     parts: dict[str, str] = field(default_factory=dict)
-    others: list[tuple[str, _Table, Cell]] = field(default_factory=list)
+    others: list[tuple[str, _Table, PageCell]] = field(default_factory=list)
     known: dict[str, set[int]] = field(default_factory=dict)
     """By run, the numbers of events of which there is a trace."""
 
 
-def _read(file: PageFile) -> _Found:
+def _read(file: PageFile) -> _SalvagedRows:
     tables = _tables(file)
     owners = file.owners({name: table.root for name, table in tables.items() if table.root})
-    found, rows = _Found(), dict[int, Cell]()
+    found, rows = _SalvagedRows(), dict[int, PageCell]()
     for cell in file.rows():
         table = _table_of(cell, owners, tables)
         if table == "events":
@@ -210,7 +219,7 @@ def _indexed(file: PageFile) -> dict[int, _Place]:
     return entries
 
 
-def _places(rows: Mapping[int, Cell], entries: Mapping[int, _Place]) -> dict[int, _Place]:
+def _places(rows: Mapping[int, PageCell], entries: Mapping[int, _Place]) -> dict[int, _Place]:
     """Where each event belongs, by the number of its row.
 
     No hash vouches for a run's id and an event's number, but rows and index both tell them. Where
@@ -292,7 +301,7 @@ def _described(connection: sqlite3.Connection, name: str, root: int) -> _Table:
     return _Table(tuple(row[0] for row in rows), tuple(row[1] for row in rows), number, root)
 
 
-def _table_of(cell: Cell, owners: Mapping[int, str], tables: Mapping[str, _Table]) -> str:
+def _table_of(cell: PageCell, owners: Mapping[int, str], tables: Mapping[str, _Table]) -> str:
     """The table of a row; empty: it cannot be told, or the row is not what was written."""
     values = cell.values
     if len(values) == 6 and isinstance(values[4], str) and sha_of(values[4]) == values[5]:
@@ -322,7 +331,7 @@ def _is_run(value: object) -> bool:
     return isinstance(value, str) and bool(RUN_ID.fullmatch(value))
 
 
-def _statements(found: _Found, *, with_libraries: bool) -> Iterator[Statement]:
+def _statements(found: _SalvagedRows, *, with_libraries: bool) -> Iterator[Statement]:
     for name, data in found.parts.items():
         yield Statement("INSERT OR IGNORE INTO parts (name, data) VALUES (?, ?)", (name, data))
     for name, data in found.parts.items():
@@ -345,7 +354,7 @@ USE = """INSERT OR IGNORE INTO part_uses SELECT inner.id, outer.id
 USE_IN_RUN = "INSERT OR IGNORE INTO run_parts SELECT ?, id FROM parts WHERE name = ?"
 
 
-def _inserted(name: str, table: _Table, cell: Cell) -> Statement:
+def _inserted(name: str, table: _Table, cell: PageCell) -> Statement:
     row: dict[str, Any] = dict(zip(table.columns, cell.values, strict=False))
     if table.number:
         row[table.number] = cell.rowid
@@ -356,7 +365,7 @@ def _inserted(name: str, table: _Table, cell: Cell) -> Statement:
     return Statement(sql, tuple(row.values()))
 
 
-def _settle(found: _Found, source: Path, database: Database) -> Salvage:
+def _settle(found: _SalvagedRows, source: Path, database: Database) -> Salvage:
     """Make lines of the list for runs that lost theirs, and say of each what is missing."""
     listed = {str(row[0]): row[1] for row in database.read("SELECT run_id, status FROM runs")}
     done = Salvage(source, runs=len(found.known))
@@ -425,7 +434,7 @@ def _moment_of(run_id: str) -> float:
     return 0.0
 
 
-def _missing_texts(found: _Found, database: Database) -> int:
+def _missing_texts(found: _SalvagedRows, database: Database) -> int:
     if database.path is None:
         return 0
     blobs = BlobFolder(database.path.parent / "blobs")

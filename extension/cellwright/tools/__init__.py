@@ -14,12 +14,12 @@ from cellwright.notebooks import Notebook
 from cellwright.record.content import ComponentOutput, Content, Metrics, metrics_of
 from cellwright.record.content import content as checked_content
 from cellwright.record.events import CellEvent
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import Manifest
 from cellwright.record.usage import model_usages
 from cellwright.stopping import Stop
-from cellwright.tools.declared import component_manifests, python_names, wire_names
 from cellwright.tools.evaluation import Call, bound_arguments, evaluate, merged
 from cellwright.tools.kernel_context import HereKernel, progress_display, taken_facts
+from cellwright.tools.manifest import component_manifests, python_names, wire_names
 from cellwright.tools.message import Message
 from cellwright.tools.output_store import Shelf
 from cellwright.tools.tracing import trace_headers

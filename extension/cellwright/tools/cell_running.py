@@ -32,7 +32,7 @@ NO_KEYBOARD = "Nobody can type here: input() does not work. Ask the person in yo
 
 
 @dataclass(frozen=True)
-class CellRun:
+class CellCall:
     """A cell that ran."""
 
     outputs: tuple[Output, ...]
@@ -99,7 +99,7 @@ def run_cell(
     cell_id: str,
     code: str,
     timeout_seconds: float | None = None,
-) -> Generator[CellEvent, None, CellRun]:
+) -> Generator[CellEvent, None, CellCall]:
     """Run a cell that is there already; yield what happens.
 
     Raises:
@@ -119,7 +119,7 @@ def run_cell(
         raise
     yield CellFinished(cell_id, execution)
     outputs = fold(messages)
-    return CellRun(outputs, execution, cell_result(context, cell_id, outputs, execution))
+    return CellCall(outputs, execution, cell_result(context, cell_id, outputs, execution))
 
 
 def cell_request(

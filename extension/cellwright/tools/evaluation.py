@@ -6,25 +6,301 @@ span tells of it, so that a tool's author can forget none of that.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import json
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping
+import queue
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from cellwright.errors import CellwrightError, SetupError, ToolError
-from cellwright.record.content import ComponentOutput, Content
-from cellwright.record.content_types import plain
+from cellwright.record.content import ComponentOutput, Content, Metrics, plain
+from cellwright.record.content_streams import merge
 from cellwright.record.events import CellEvent
-from cellwright.record.merging import merge
+from cellwright.record.messages import text_of
 from cellwright.record.usage import ModelUsage, sum_by_model
+from cellwright.stopping import Stop
 from cellwright.text.truncation import shorten, token_count
-from cellwright.tools.asynchronous import iterate, run_to_end
-from cellwright.tools.coercion import Audience, as_output
 from cellwright.tools.manifest import is_context
-from cellwright.tools.measuring import Stopwatch
-from cellwright.tools.system_names import reserved_names, system_values
+from cellwright.tools.message import ContentReaders, as_output
 from cellwright.tools.tracing import Span, TracedCall, start_span
+
+# Coroutines of users' tools, run to their end in a thread with a loop of its own.
+#
+# The core is synchronous and its thread may have a running loop already (a notebook's has), which
+# cannot be entered a second time.
+
+
+LOOK_SECONDS = 0.1
+"""How often somebody who waits looks whether the run was stopped."""
+
+
+@dataclass(frozen=True)
+class _Ended:
+    value: Any = None
+    error: BaseException | None = None
+
+
+def run_to_end(coroutine: Coroutine[Any, Any, Any], stop: Stop | None = None) -> Any:
+    """The result of a coroutine.
+
+    Raises:
+        RunCancelled: Somebody stopped the run; the coroutine was cancelled first.
+    """
+    said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    async def main() -> Any:
+        return await coroutine
+
+    for _ in _driven(main, said, stop):
+        raise AssertionError("a coroutine says nothing before its end")
+    return said.get_nowait().value
+
+
+def iterate(generator: AsyncIterator[Any], stop: Stop | None = None) -> Iterator[Any]:
+    """What an async generator yields, as it comes.
+
+    Raises:
+        RunCancelled: Somebody stopped the run; the generator was cancelled first.
+    """
+    said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    async def main() -> None:
+        async for item in generator:
+            said.put(item)
+
+    yield from _driven(main, said, stop)
+
+
+def _driven(
+    main: Callable[[], Coroutine[Any, Any, Any]],
+    said: queue.SimpleQueue[Any],
+    stop: Stop | None,
+) -> Iterator[Any]:
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(main())
+    thread = threading.Thread(target=_drive, args=(loop, task, said), daemon=True)
+    thread.start()
+    try:
+        while True:
+            if stop is not None:
+                stop.check()
+            try:
+                item = said.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                continue
+            if not isinstance(item, _Ended):
+                yield item
+            elif item.error is not None:
+                raise item.error
+            else:
+                said.put(item)
+                return
+    finally:
+        if thread.is_alive() and not loop.is_closed():
+            _cancel(loop, task)
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    try:
+        loop.call_soon_threadsafe(task.cancel)
+    except RuntimeError:
+        return  # it ended meanwhile
+
+
+def _drive(
+    loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any], said: queue.SimpleQueue[Any]
+) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        ended = _Ended(loop.run_until_complete(task))
+    except BaseException as error:
+        ended = _Ended(error=error)
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+    said.put(ended)
+
+
+# What a call takes: time by two clocks, the first output, memory.
+
+
+MEGABYTE = 1_000_000
+MEMORY_FILE = "/proc/self/statm"
+
+
+@dataclass
+class Stopwatch:
+    """Measures from when it is made; durations by a clock that nobody sets."""
+
+    begin: float = field(default_factory=time.time)
+    _started: float = field(default_factory=time.monotonic)
+    _memory: int | None = field(default_factory=lambda: resident_bytes())
+    _cpu: float = field(default_factory=time.process_time)
+    _first: float | None = None
+
+    def note_output(self) -> None:
+        """Something came out."""
+        if self._first is None:
+            self._first = time.monotonic() - self._started
+
+    def metrics(self) -> Metrics:
+        """What it took until now."""
+        seconds = time.monotonic() - self._started
+        memory = resident_bytes()
+        grown = None if memory is None or self._memory is None else memory - self._memory
+        return Metrics(
+            begin=self.begin,
+            end=self.begin + seconds,
+            duration_seconds=seconds,
+            first_output_seconds=self._first,
+            memory_delta_megabytes=None if grown is None else grown / MEGABYTE,
+            kernel_cpu_seconds=time.process_time() - self._cpu if is_kernel() else None,
+        )
+
+
+def is_kernel() -> bool:
+    """Whether this process is the one where cells run."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def resident_bytes(file: str = MEMORY_FILE) -> int | None:
+    """The memory this process holds, where the system tells."""
+    try:
+        with open(file, encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+# The names the contract reserves for what the system hands to a tool (requirements 000-13).
+#
+# A tool that declares a context gets all of it typed; one that takes ``**kwargs`` gets these names.
+# The gateway and its token are left out: a tool never receives the model's key.
+
+
+K = TypeVar("K", list[Any], dict[Any, Any])
+
+RESERVED_PREFIX = "_sys_"
+SYSTEM_NAMES: Mapping[str, str] = {
+    "_sys_name": "tool_name",
+    "_sys_origin_query": "prompt",
+    "_sys_user_instruction": "instructions",
+    "_sys_file_names": "file_names",
+    "_sys_file_urls": "files",
+    "_sys_current_time": "current_time",
+    "_sys_chat_history": "history",
+    "_sys_used_tool": "used_tools",
+    "_sys_uid": "user_id",
+    "_sys_traceid": "run_id",
+    "_sys_conversation_id": "chat_id",
+    "_sys_debug": "debug",
+    "_sys_custom_variables": "variables",
+    "_sys_thought_model_config": "model_configs",
+    "_sys_rag_model_config": "model_configs",
+    "_sys_parent_span_id": "run_id",
+    "_sys_span_id": "call_id",
+    "_sys_memory": "memory",
+    "_sys_code_execution_endpoint": "kernel",
+    "_sys_session_id": "kernel_session",
+}
+"""Which attribute of the context each name is."""
+LEFT_OUT = ("_sys_gateway_endpoint", "_sys_appbuiler_token")
+INSTRUCTIONS = "_sys_user_instruction"
+FILE_NAMES = "_sys_file_names"
+FILE_URLS = "_sys_file_urls"
+CUSTOM_VARIABLES = "_sys_custom_variables"
+SETTABLE = frozenset({INSTRUCTIONS, FILE_NAMES, FILE_URLS, CUSTOM_VARIABLES})
+"""What a person may set for a run."""
+EXAMPLES = {
+    FILE_NAMES: '["a.csv"]',
+    FILE_URLS: '{"a.csv": "data/a.csv"}',
+    CUSTOM_VARIABLES: '{"name": "value"}',
+}
+
+
+@dataclass(frozen=True)
+class Settable:
+    """What a person may set for the tools of a run."""
+
+    instructions: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+
+def system_values(context: Any) -> dict[str, Any]:
+    """What a tool with ``**kwargs`` is given: plain values, as the contract has them."""
+    values = {name: getattr(context, attribute) for name, attribute in SYSTEM_NAMES.items()}
+    plain = {name: _plain(value) for name, value in values.items()}
+    plain["_sys_chat_history"] = [_turn(message) for message in context.history]
+    return {**plain, "model_configs": dict(context.model_configs)}
+
+
+def reserved_names(names: Any) -> list[str]:
+    """Those of the names that are the system's."""
+    return [name for name in names if str(name).startswith(RESERVED_PREFIX)]
+
+
+def check_settable(name: str) -> None:
+    """Refuse a system name that a person wants to set and may not (requirements 000-12).
+
+    Raises:
+        SetupError: It is the system's own.
+    """
+    if name.startswith(RESERVED_PREFIX) and name not in SETTABLE:
+        raise SetupError(
+            f"The variable {name!r} is set by the system.",
+            hint=f"Use another name, or one of {', '.join(sorted(SETTABLE))}.",
+        )
+
+
+def settable_values(given: Mapping[str, str]) -> Settable:
+    """What a person set, each under what it is; other names are variables of their own.
+
+    Raises:
+        SetupError: A name is the system's own, or a value that has to be JSON is none.
+    """
+    for name in given:
+        check_settable(name)
+    own = {name: value for name, value in given.items() if name not in SETTABLE}
+    names = _json(given, FILE_NAMES, list)
+    paths = {str(k): str(v) for k, v in _json(given, FILE_URLS, dict).items()}
+    return Settable(
+        given.get(INSTRUCTIONS, ""),
+        {**{str(name): str(name) for name in names}, **paths},
+        {**_json(given, CUSTOM_VARIABLES, dict), **own},
+    )
+
+
+def _json(given: Mapping[str, str], name: str, kind: type[K]) -> K:
+    if name not in given:
+        return kind()
+    try:
+        value = json.loads(given[name])
+    except ValueError:
+        value = None
+    if isinstance(value, kind):
+        return value
+    raise SetupError(
+        f"The variable {name!r} is {given[name]!r}.", hint=f"It is JSON: {EXAMPLES[name]}."
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _turn(message: Any) -> dict[str, str]:
+    return {"role": message.role, "content": text_of(message)}
+
 
 CELL_EVENTS = get_args(CellEvent)
 GIVEN_FACTOR = 2
@@ -51,7 +327,7 @@ def evaluate(call: Call) -> Iterator[ComponentOutput | CellEvent]:
     Raises:
         ToolError: The tool could not do it; what it had said was yielded before.
     """
-    running = _Running(call)
+    running = _RunningCall(call)
     status, error = "cancelled", ""
     try:
         yield from running.outputs()
@@ -171,7 +447,7 @@ def _generated(generator: Generator[Any, Any, Any]) -> Iterator[Any]:
         yield returned
 
 
-class _Running:
+class _RunningCall:
     """A call that runs."""
 
     def __init__(self, call: Call) -> None:
@@ -192,7 +468,7 @@ class _Running:
     def outputs(self) -> Iterator[ComponentOutput | CellEvent]:
         _check_requirements(self._call)
         context = self._call.context
-        audience = Audience(bool(getattr(context, "sees_images", False)))
+        audience = ContentReaders(bool(getattr(context, "sees_images", False)))
         with self._span.current():
             value = self._call.call()
         values = values_of(value, getattr(context, "stop", None))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, overload
 
 from cellwright.errors import SetupError, ToolError
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import Manifest
 from cellwright.tools import Component, Risk, ToolContext
 from cellwright.tools.evaluation import bound_arguments
 from cellwright.tools.manifest import (
@@ -162,3 +162,26 @@ def _applied(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
         if parameter.kind is parameter.POSITIONAL_ONLY and parameter.name in given
     ]
     return function(*places, **given)
+
+
+# What an author wrote as a tool (a class, a component or a function) as a component.
+
+
+def as_component(found: Any) -> Component:
+    """The component that a class, a component or a function is.
+
+    Raises:
+        SetupError: It is none of them.
+    """
+    if isinstance(found, Component):
+        return found
+    if not isinstance(found, type):
+        return tool(found)
+    if not issubclass(found, Component):
+        raise SetupError(f"{found!r} is no component.", hint="Let it inherit from Component.")
+    try:
+        return found()
+    except TypeError as error:
+        raise SetupError(
+            f"{found.__name__} cannot be made: {error}.", hint="Give its arguments defaults."
+        ) from error

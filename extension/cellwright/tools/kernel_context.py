@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 from cellwright.errors import ToolError
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.record.cells import Execution
-from cellwright.record.content_drawing import CONTEXT_MIME
+from cellwright.record.content import CONTEXT_MIME
 from cellwright.record.events import CellOutput
 from cellwright.record.messages import AssistantMessage, Message, TextPart, UserMessage, text_of
 from cellwright.record.outputs import safe_json
 from cellwright.stopping import Stop
-from cellwright.tools.measuring import is_kernel
+from cellwright.tools.evaluation import is_kernel
 
 PLAIN_FACTS = (
     *("call_id", "sees_images", "prompt", "kernel_session", "tool_name", "run_id", "chat_id"),

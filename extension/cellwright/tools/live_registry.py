@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 from cellwright.errors import SetupError
 from cellwright.tools import Component, Risk
+from cellwright.tools.evaluation import RESERVED_PREFIX
 from cellwright.tools.functions import FunctionTool, tool
 from cellwright.tools.manifest import annotations_of, is_context
-from cellwright.tools.system_names import RESERVED_PREFIX
 
 RESERVED_TOOLS = frozenset(
     {

@@ -1,14 +1,134 @@
-"""The tools of one run, by name, in a stable order."""
+"""Where tools come from, and the tools of one run: by name, in a stable order.
+
+Source: requirements 002-70, X-13.
+"""
 
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from cellwright.errors import SetupError
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import Manifest
 from cellwright.tools import Component
-from cellwright.tools.sources import REQUEST_LIMIT
+
+SOURCE_LIMIT = 64
+ASSISTANT_LIMIT = 100
+"""Of all sources that a person or an assistant added."""
+REQUEST_LIMIT = 128
+"""What providers take in one request."""
+
+
+@dataclass(frozen=True)
+class ToolSource:
+    """Tools that come together: the standard ones, those of the live kernel, a server's."""
+
+    name: str
+    components: tuple[Component, ...]
+    is_standard: bool = False
+    """The agent cannot do without: these are never dropped for others."""
+
+
+@dataclass(frozen=True)
+class OfferedTools:
+    """What the model is offered, and what was left out."""
+
+    components: tuple[Component, ...]
+    reports: tuple[str, ...] = ()
+    """One sentence for each cap that left something out."""
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Sources in which every name is there once, and what was left out."""
+
+    sources: tuple[ToolSource, ...]
+    reports: tuple[str, ...] = ()
+    """One sentence for each source that something was left out of."""
+
+
+def within_caps(sources: Iterable[ToolSource]) -> OfferedTools:
+    """The tools of all sources within the caps, standard ones first; nothing goes in silence.
+
+    A component that is several tools counts as many, and is offered whole or not at all.
+    """
+    ordered = sorted(sources, key=lambda source: not source.is_standard)
+    chosen: list[Component] = []
+    count = added = 0
+    reports: list[str] = []
+    for source in ordered:
+        room = {
+            f"a source may have {SOURCE_LIMIT}": SOURCE_LIMIT,
+            f"an assistant may have {ASSISTANT_LIMIT}": ASSISTANT_LIMIT - added,
+            f"a request may have {REQUEST_LIMIT}": REQUEST_LIMIT - count,
+        }
+        if source.is_standard:
+            room = {"": sys.maxsize}
+        reason, limit = min(room.items(), key=lambda item: item[1])
+        taken = _within(source.components, limit)
+        chosen += taken.components
+        count += taken.tools
+        added += 0 if source.is_standard else taken.tools
+        dropped = source.components[len(taken.components) :]
+        if dropped:
+            reports.append(_report(source.name, dropped, reason))
+    return OfferedTools(tuple(chosen), tuple(reports))
+
+
+def distinct(sources: Iterable[ToolSource]) -> Distinct:
+    """The sources with every name once: of two tools of one name the first source's stays.
+
+    A person's function may be called as a tool that comes with a memory or a server is.
+    """
+    kept: list[ToolSource] = []
+    names: set[str] = set()
+    reports: list[str] = []
+    for source in sources:
+        twice = tuple(each for each in source.components if names & set(_names_of(each)))
+        if twice:
+            reports.append(_report(source.name, twice, "another tool has the name"))
+        once = tuple(each for each in source.components if each not in twice)
+        kept.append(replace(source, components=once))
+        names |= {name for component in once for name in _names_of(component)}
+    return Distinct(tuple(kept), tuple(reports))
+
+
+@dataclass(frozen=True)
+class _Taken:
+    components: tuple[Component, ...]
+    tools: int
+
+
+def _within(components: tuple[Component, ...], limit: int) -> _Taken:
+    """The first components that are not more tools than the limit."""
+    count = 0
+    for index, component in enumerate(components):
+        tools = _tools_of(component)
+        if count + tools > limit:
+            return _Taken(components[:index], count)
+        count += tools
+    return _Taken(components, count)
+
+
+def _tools_of(component: Component) -> int:
+    return len(_names_of(component))
+
+
+def _names_of(component: Component) -> tuple[str, ...]:
+    try:
+        return tuple(manifest.name for manifest in component.tool_manifests())
+    except SetupError:
+        return (component.name,)  # whoever binds it says what is wrong with it
+
+
+def _report(source: str, dropped: tuple[Component, ...], reason: str) -> str:
+    names = ", ".join(repr(component.name) for component in dropped[:5])
+    more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
+    what = "tool" if len(dropped) == 1 else "tools"
+    return f"{len(dropped)} {what} of {source!r} not offered, {reason}: {names}{more}."
+
 
 ADVISED_LIMIT = 40
 """Past this models choose badly; reported, not refused (requirements 002-70)."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.record.content import Content, Metrics, for_model
-from cellwright.record.content_redaction import ContentRedactor
+from cellwright.record.content_streams import ContentRedactor
 from cellwright.record.messages import TextPart
 from cellwright.record.usage import ModelUsage
 from cellwright.text.redaction import Redactor

@@ -1,6 +1,6 @@
 /**
  * Addresses that model text may show: only schemes that open on a click, spelled in plain ASCII.
- * The same verdicts as `cellwright/text/safe_links.py`.
+ * The same verdicts as `cellwright/text/safe_markdown.py`.
  */
 import { decodeEntities } from './entities';
 

@@ -1,6 +1,5 @@
 /**
- * What goes over the panel's WebSocket, both ways: the mirror of `frames.py` and `tab_frames.py` in
- * `cellwright/server`.
+ * What goes over the panel's WebSocket, both ways: the mirror of `cellwright/server/frames.py`.
  */
 import type { JsonObject, RecordedEvent } from '../events';
 

@@ -13,7 +13,7 @@ from cellwright.settings import Limits
 
 
 @dataclass(frozen=True)
-class Turn:
+class EarlierCell:
     """A cell that was there before the question."""
 
     code: str
@@ -53,7 +53,7 @@ class Item:
     """Samples of one session go on from one another; empty: it stands alone."""
     step: int = 0
     """Its place in the session, from 1 on."""
-    history: tuple[Turn, ...] = ()
+    history: tuple[EarlierCell, ...] = ()
     """The session's cells before it, as the reference has them."""
 
 
@@ -87,7 +87,7 @@ def shown_prompt(item: Item, own: Mapping[int, str] | None = None) -> str:
     return "\n\n".join(["The notebook so far:", *cells, "Now:", item.prompt])
 
 
-def _turn(turn: Turn, code: str) -> str:
+def _turn(turn: EarlierCell, code: str) -> str:
     asked = f"Asked: {turn.question}\n" if turn.question else ""
     return f"{asked}```python\n{code}\n```"
 

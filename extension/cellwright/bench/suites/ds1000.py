@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.answer_text import fenced
-from cellwright.bench.kernel_checks import Solution
+from cellwright.bench.checks import Solution, fenced
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.json_lines import read_json_lines
 

@@ -1,22 +1,185 @@
-"""A folder of one's own samples, one YAML file or notebook each."""
+"""A folder of one's own samples, one YAML file or notebook each, with the checks that they name."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.checks import Check
-from cellwright.bench.figure_check import Figure, figure_cell
-from cellwright.bench.judge_check import Judge
+from cellwright.bench.checks import (
+    AnswerCheck,
+    Assertion,
+    Check,
+    Figure,
+    File,
+    NamespaceIntact,
+    RestartAndRunAll,
+    Stdout,
+    Variable,
+    figure_cell,
+)
+from cellwright.bench.judge_check import Judge, Thumb
 from cellwright.bench.suites import Item, Suite, checked_suite
-from cellwright.bench.suites.sample_checks import check_of, listed
-from cellwright.bench.suites.sample_notebook import notebook_data
 from cellwright.errors import SetupError
 from cellwright.record.values import from_dict
 from cellwright.settings import Limits
+
+# The checks of a sample of one's own, out of what its file says.
+
+
+VARIABLE_OPTIONS = frozenset(
+    {"tolerance", "check_dtype", "ignore_row_order", "ignore_column_order", "ignore_index"}
+)
+MARK_KEYS = frozenset({"kind", "x", "y", "label"})
+
+
+def check_of(given: Any, wrong: list[str]) -> Check | None:
+    """The check that an entry of ``checks`` means; None: it is wrong.
+
+    Args:
+        given: The entry.
+        wrong: Gets what is wrong with it.
+    """
+    if isinstance(given, str):
+        given = {given: True}
+    if isinstance(given, Mapping):
+        for name, make in MAKERS.items():
+            if name in given:
+                try:
+                    return make(given)
+                except (TypeError, ValueError) as error:
+                    wrong.append(f"the check {name!r} is wrong: {error}")
+                    return None
+    wrong.append(f"{given!r} is no check; there are {', '.join(MAKERS)}")
+    return None
+
+
+def listed(given: Any) -> list[Any]:
+    """A list, of one where there is no list."""
+    return list(given) if isinstance(given, list) else [] if given is None else [given]
+
+
+def _variable(given: Mapping[str, Any]) -> Variable:
+    rest = {key: value for key, value in given.items() if key != "variable"}
+    options = {key: rest.pop(key) for key in list(rest) if key in VARIABLE_OPTIONS}
+    if ("equals" in rest) == ("expression" in rest):
+        raise ValueError("it needs either equals or expression")
+    return Variable(str(given["variable"]), options=options, **rest)
+
+
+def _answer(given: Mapping[str, Any]) -> AnswerCheck:
+    wanted = given["answer"]
+    answer = (
+        AnswerCheck(**wanted) if isinstance(wanted, Mapping) else AnswerCheck(exact=str(wanted))
+    )
+    if not answer.name and answer.exact is None and answer.regex is None:
+        raise ValueError("it needs exact, regex or name")
+    return answer
+
+
+def _file(given: Mapping[str, Any]) -> File:
+    rest = {key: value for key, value in given.items() if key != "file"}
+    return File(str(given["file"]), **rest)
+
+
+def _figure(given: Mapping[str, Any]) -> Figure:
+    name = given["figure"]
+    rest = {key: value for key, value in given.items() if key != "figure"}
+    marks = tuple(listed(rest.pop("marks", None)))
+    for mark in marks:
+        if not isinstance(mark, Mapping) or not MARK_KEYS.issuperset(mark):
+            raise ValueError(f"the mark {mark!r} needs {', '.join(sorted(MARK_KEYS))}")
+    if not marks and not rest:
+        raise ValueError("it needs marks, title, x_label or y_label")
+    return Figure("" if name in (True, None) else str(name), marks, **rest)
+
+
+def _judge(given: Mapping[str, Any]) -> Judge:
+    rest = {key: value for key, value in given.items() if key != "judge"}
+    if not isinstance(given["judge"], str) or not given["judge"].strip():
+        raise ValueError("it needs a rubric in words")
+    return Judge(given["judge"].strip(), **rest)
+
+
+def _thumb(given: Mapping[str, Any]) -> Thumb:
+    question = given["thumb"]
+    return Thumb("" if question in (True, None) else str(question))
+
+
+def _namespace(given: Mapping[str, Any]) -> NamespaceIntact:
+    return NamespaceIntact(tuple(str(name) for name in listed(given.get("but"))))
+
+
+MAKERS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
+    "variable": _variable,
+    "answer": _answer,
+    "file": _file,
+    "stdout": lambda given: Stdout(str(given["stdout"])),
+    "assert": lambda given: Assertion(str(given["assert"])),
+    "figure": _figure,
+    "judge": _judge,
+    "thumb": _thumb,
+    "namespace_intact": _namespace,
+    "restart_and_run_all": lambda given: RestartAndRunAll(),
+}
+
+
+# A sample of one's own as a notebook: its cells are the prompt, the setup and the reference.
+#
+# Markdown is the prompt. Code that is not tagged runs before the agent is asked; code tagged
+# ``reference`` solves it, code tagged ``check`` asserts, markdown tagged ``answer`` is what is said
+# at the end. All else stands in the notebook's metadata under ``cellwright``, as in YAML.
+
+
+METADATA = "cellwright"
+TAGS = ("setup", "reference", "check", "answer", "prompt", "note")
+
+
+def notebook_data(path: Path) -> dict[str, Any]:
+    """What a YAML file would say instead.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no notebook, or a cell has a tag that does not go with it.
+    """
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(notebook, Mapping) or not isinstance(notebook.get("cells"), list):
+        raise ValueError("it has no cells")
+    data = dict(notebook.get("metadata", {}).get(METADATA) or {})
+    found: dict[str, list[str]] = {tag: [] for tag in TAGS}
+    for number, cell in enumerate(notebook["cells"], start=1):
+        source = "".join(cell.get("source") or "")
+        if source.strip() and cell.get("cell_type") in ("code", "markdown"):
+            found[_part(cell, number)].append(source)
+    return {**data, **_merged(data, found)}
+
+
+def _merged(data: Mapping[str, Any], found: Mapping[str, list[str]]) -> dict[str, Any]:
+    checks = data.get("checks") or []
+    checks = [*(checks if isinstance(checks, list) else [checks])]
+    merged: dict[str, Any] = {"checks": [*checks, *({"assert": code} for code in found["check"])]}
+    for key in ("setup", "reference"):
+        if found[key]:
+            merged[key] = found[key]
+    for key in ("prompt", "answer"):
+        if found[key]:
+            merged[key] = "\n\n".join(found[key])
+    return merged
+
+
+def _part(cell: Mapping[str, Any], number: int) -> str:
+    is_code = cell["cell_type"] == "code"
+    tags: list[str] = [tag for tag in cell.get("metadata", {}).get("tags") or () if tag in TAGS]
+    if not tags:
+        return "setup" if is_code else "prompt"
+    if is_code == (tags[0] in ("answer", "prompt")) and tags[0] != "note":
+        kind = "code" if is_code else "markdown"
+        raise ValueError(f"cell {number} is {kind}, and cannot be tagged {tags[0]!r}")
+    return tags[0]
+
 
 KEYS = frozenset(
     {

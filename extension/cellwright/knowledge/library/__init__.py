@@ -19,7 +19,7 @@ NUMBER_BITS = 28
 
 
 @dataclass(frozen=True)
-class Section:
+class DocumentSection:
     """A part of a document as its author divided it."""
 
     text: str
@@ -47,7 +47,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Found:
+class SourceFile:
     """A file or address that a place holds."""
 
     place: str
@@ -119,7 +119,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Progress:
+class IndexingProgress:
     """How far indexing is."""
 
     done: int

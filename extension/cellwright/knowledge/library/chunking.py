@@ -10,7 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cellwright.knowledge.library import CHUNK_CHARACTERS, OVERLAP_CHARACTERS, Chunk, Section
+from cellwright.knowledge.library import (
+    CHUNK_CHARACTERS,
+    OVERLAP_CHARACTERS,
+    Chunk,
+    DocumentSection,
+)
 
 LINE_LIMIT_CHARACTERS = 8_192
 """A longer line, as minified code has them, is cut."""
@@ -21,7 +26,7 @@ LINE_ANCHOR = re.compile(r"line (\d+)")
 NAME_CHARACTERS = 128
 
 
-def chunks_of(name: str, sections: Iterable[Section]) -> tuple[Chunk, ...]:
+def chunks_of(name: str, sections: Iterable[DocumentSection]) -> tuple[Chunk, ...]:
     """The pieces of a document in their order.
 
     Args:
@@ -31,7 +36,7 @@ def chunks_of(name: str, sections: Iterable[Section]) -> tuple[Chunk, ...]:
     return tuple(chunk for section in sections for chunk in _chunks(name, section))
 
 
-def _chunks(name: str, section: Section) -> Iterator[Chunk]:
+def _chunks(name: str, section: DocumentSection) -> Iterator[Chunk]:
     heading = " › ".join(filter(None, (name, section.heading)))
     start, lines = _first_line(section.anchor), 0
     cut = code_pieces if section.kind == "code" else prose_pieces

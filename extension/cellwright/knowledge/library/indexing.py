@@ -1,4 +1,4 @@
-"""Reads places into a library, only what changed; each document is whole or as it was before.
+"""Reads places into a library, only what changed, in the background where that is asked for.
 
 A document that cannot be read stays in the list with its problem and is tried again by the next
 update. What is gone from its place leaves the library.
@@ -7,6 +7,7 @@ update. What is gone from its place leaves the library.
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +18,9 @@ from cellwright.knowledge.library import (
     REASON_LIMIT,
     Chunk,
     Document,
-    Found,
+    IndexingProgress,
     Library,
-    Progress,
+    SourceFile,
     document_id_of,
 )
 from cellwright.knowledge.library.chunking import chunks_of
@@ -59,7 +60,7 @@ class _Listed:
     """What is to be looked at."""
 
     source: str
-    found: Found
+    found: SourceFile
     problem: str = ""
 
 
@@ -81,13 +82,13 @@ class Indexer:
         self._names = store.names(library.number)
         self._changes: list[Change] = []
 
-    def index(self, places: Sequence[str], stop: Stop) -> Iterator[Progress]:
+    def index(self, places: Sequence[str], stop: Stop) -> Iterator[IndexingProgress]:
         """Look at these places; what was read is kept when it is stopped in between."""
         known = self._store.known(self._library.number)
         own = set(self._store.places(self._library.number))
         listed = [item for place in places for item in self._listed(place)]
         self._store.drop(_gone(known.values(), places, {item.found.place for item in listed}))
-        progress = Progress(0, len(listed))
+        progress = IndexingProgress(0, len(listed))
         for done, item in enumerate(listed):
             if stop.is_set():
                 break
@@ -106,13 +107,13 @@ class Indexer:
     def _listed(self, place: str) -> Iterator[_Listed]:
         root = self._library.root
         if is_address(place):
-            yield _Listed(place, Found(place, shown_name(place, root)))
+            yield _Listed(place, SourceFile(place, shown_name(place, root)))
             return
         try:
             for found in files_of(place, root):
                 yield _Listed(place, found)
         except SetupError as error:
-            yield _Listed(place, Found(place, shown_name(place, root)), str(error))
+            yield _Listed(place, SourceFile(place, shown_name(place, root)), str(error))
 
     def _look(self, item: _Listed, before: Document | None) -> Document | None:
         """The document as it is now; None: it is as it was."""
@@ -173,7 +174,7 @@ class Indexer:
             raise SetupError("It has more than 50 MB.", hint="Add the part that matters.")
         return Path(document.place).read_bytes(), kind
 
-    def _counted(self, progress: Progress, document: Document | None) -> Progress:
+    def _counted(self, progress: IndexingProgress, document: Document | None) -> IndexingProgress:
         if document is None:
             return progress
         return replace(
@@ -202,7 +203,7 @@ class Indexer:
             self._store.append(document, chunks[start : start + BATCH_CHUNKS], start)
         self._store.touch(document)
 
-    def _embed(self, progress: Progress, stop: Stop) -> Iterator[Progress]:
+    def _embed(self, progress: IndexingProgress, stop: Stop) -> Iterator[IndexingProgress]:
         """Give every piece a vector that has none of the model that is set."""
         embedder = self._options.embedder
         number, database = self._library.number, self._store.database
@@ -247,7 +248,7 @@ def _is_long(change: Change) -> bool:
     return len(change[1]) > 2 * BATCH_CHUNKS
 
 
-def _stamp(file: Found | Document) -> tuple[int, int]:
+def _stamp(file: SourceFile | Document) -> tuple[int, int]:
     return file.size_bytes, file.modified
 
 
@@ -255,3 +256,68 @@ def _readable(kind: str) -> str:
     if not kind:
         raise SetupError("Files of this kind cannot be read.", hint="Save it as text.")
     return kind
+
+
+# Indexing beside everything else: one thread that can be watched and stopped.
+
+
+Work = Callable[[Stop], Iterator[IndexingProgress]]
+
+
+class Indexing:
+    """Work that goes on in a thread from the moment this is made."""
+
+    def __init__(self, work: Work) -> None:
+        self.progress = IndexingProgress(0, 0)
+        """How far it is."""
+        self.error: Exception | None = None
+        """Why it ended early."""
+        self._stop = Stop()
+        self._work = work
+        self._thread = threading.Thread(target=self._run, name="cellwright-library", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._thread.is_alive()
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether somebody stopped it."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """End it after the document that is read now; what was read is kept."""
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether it has ended within so long; None: however long it takes."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def summary(self) -> str:
+        """What it has done, in a sentence or two."""
+        progress = self.progress
+        read = "1 document" if progress.changed == 1 else f"{progress.changed:,} documents"
+        of = f"{progress.done:,} of {progress.total:,}"
+        lines = [f"{read} read; {of} looked at."]
+        if progress.problems:
+            lines.append(f"{progress.problems:,} cannot be read{_why(progress)}")
+        if self.was_stopped:
+            lines.append("It was stopped; what was read is kept.")
+        return " ".join(filter(None, [*lines, progress.notice]))
+
+    def _run(self) -> None:
+        try:
+            for progress in self._work(self._stop):
+                self.progress = progress
+        except Exception as error:  # told by whoever waits for it
+            self.error = error
+
+
+def _why(progress: IndexingProgress) -> str:
+    """The reasons where they are few."""
+    if 0 < progress.problems == len(progress.reasons):
+        return f": {' '.join(progress.reasons)}"
+    return "; the list of documents says why."

@@ -1,14 +1,16 @@
-"""The libraries of this person: which belong to a folder, and what is done to them."""
+"""The libraries of a user: which belong to a folder, what is done to them, and who uses them."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.errors import SetupError
-from cellwright.knowledge.library import REASON_LIMIT, Document, Library, Progress
+from cellwright.knowledge.library import REASON_LIMIT, Document, IndexingProgress, Library
 from cellwright.knowledge.library.fetching import check_address, is_address
 from cellwright.knowledge.library.indexing import Indexer, IndexOptions
 from cellwright.knowledge.library.places import checked_place, project_folder
@@ -76,7 +78,7 @@ class Libraries:
         folder: str,
         name: str = "",
         names: Mapping[str, str] | None = None,
-    ) -> Callable[[Stop], Iterator[Progress]]:
+    ) -> Callable[[Stop], Iterator[IndexingProgress]]:
         """What reads new places into the project's library, once it is called.
 
         Args:
@@ -94,12 +96,12 @@ class Libraries:
             self.store.add_place(library.number, place, (names or {}).get(place, ""))
         return lambda stop: self._indexed(library, checked, stop)
 
-    def updating(self, folder: str) -> Callable[[Stop], Iterator[Progress]]:
+    def updating(self, folder: str) -> Callable[[Stop], Iterator[IndexingProgress]]:
         """What looks again at all places of the libraries around a folder, once it is called."""
         libraries = self.around(folder)
 
-        def work(stop: Stop) -> Iterator[Progress]:
-            before = Progress(0, 0)
+        def work(stop: Stop) -> Iterator[IndexingProgress]:
+            before = IndexingProgress(0, 0)
             for library in libraries:
                 now = before
                 places = self.store.places(library.number)
@@ -190,7 +192,9 @@ class Libraries:
         known = ", ".join(item.name for item in libraries) or "none"
         raise SetupError(f"There is no library {name!r} here.", hint=f"There are: {known}.")
 
-    def _indexed(self, library: Library, places: Sequence[str], stop: Stop) -> Iterator[Progress]:
+    def _indexed(
+        self, library: Library, places: Sequence[str], stop: Stop
+    ) -> Iterator[IndexingProgress]:
         """Read places over a connection of its own: nobody who reads meanwhile waits for it."""
         shared = self.store.database
         if shared.path is None or not shared.is_durable:
@@ -205,7 +209,7 @@ class Libraries:
         return checked_place(place, folder)
 
 
-def _sum(before: Progress, now: Progress) -> Progress:
+def _sum(before: IndexingProgress, now: IndexingProgress) -> IndexingProgress:
     return replace(
         now,
         done=before.done + now.done,
@@ -214,3 +218,22 @@ def _sum(before: Progress, now: Progress) -> Progress:
         problems=before.problems + now.problems,
         reasons=(*before.reasons, *now.reasons)[:REASON_LIMIT],
     )
+
+
+# Which assistants use which libraries: one that is used is not deleted.
+
+
+def library_users(folder: str, own: Path | None, roots: Iterable[str] = ()) -> Users:
+    """Names of the assistants of a folder's project that name a library, by the library's name.
+
+    Args:
+        folder: Where the person works.
+        own: The person's folder.
+        roots: Folders of projects that lie elsewhere.
+    """
+    folders = [each for place in (folder, *roots) for each in project_folders(Path(place))]
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for assistant in list_assistants(dict.fromkeys(folders), own).assistants:
+        for name in assistant.library or ():
+            found[name].append(assistant.name)
+    return found

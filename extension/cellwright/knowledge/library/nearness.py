@@ -1,26 +1,376 @@
-"""Pieces by the nearness of their vectors, whether those are in memory or are read each time."""
+"""Pieces by the nearness of their vectors: in memory, or read in parts for each question."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from cellwright.knowledge.library import Library
-from cellwright.knowledge.library.nearest_pieces import (
-    Candidates,
-    Near,
-    Vectors,
-    candidates_among,
-    margin_of,
-    nearest_of,
+from cellwright.knowledge.library.store_vectors import (
+    BYTES_PER_NUMBER,
+    VectorRows,
+    VectorSlice,
+    count_pieces,
+    newest_vector,
+    pieces_of,
+    read_rows,
+    vectors_after,
+    vectors_between,
+    vectors_of_pieces,
+    vectors_of_texts,
 )
-from cellwright.knowledge.library.store_vectors import BYTES_PER_NUMBER, count_pieces
-from cellwright.knowledge.library.stored_vectors import StoredTable, numbers_of
-from cellwright.knowledge.library.vector_extension import Wanted, compare_all
-from cellwright.knowledge.library.vector_table import VectorTable
+from cellwright.knowledge.library.vector_extension import ComparedWith, compare_all
 from cellwright.store.database import Database
+
+# The nearest of many pieces, in an order that does not depend on how they were compared.
+
+
+FEW_PIECES = 20
+"""Among fewer, how near most of them are says nothing."""
+CLEARLY_NEAR = 0.35
+CLEARLY_NEAR_OF_FEW = 0.5
+NEARER = 1e-6
+"""Of pieces that are all as near, rounding lets none stand out."""
+ROUNDING = 2.0**-23
+"""A product of 32-bit numbers is off by less than this for each of them."""
+EXACT_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Near:
+    """A piece and how near it is."""
+
+    chunk_id: int
+    cosine: float
+    stands_out: bool = False
+    """Nearer than any is by chance: it fits also where it shares no word."""
+
+
+class Vectors(Protocol):
+    """Pieces with vectors, wherever those are."""
+
+    @property
+    def chunk_ids(self) -> Any:
+        """The pieces."""
+        ...
+
+    def cosines(self, wanted: Any) -> Any:
+        """How near each piece is, as 32-bit numbers tell it."""
+        ...
+
+    def numbers(self, positions: Any) -> Any:
+        """The vectors of some of the pieces, by their positions."""
+        ...
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pieces that may be the nearest, and how near all are."""
+
+    chunk_ids: Any
+    numbers: Callable[[slice], Any]
+    """The vectors of some of them."""
+    count: int
+    """Of all pieces that were compared."""
+    mean: float
+    deviation: float
+
+
+def margin_of(dimension: int) -> float:
+    """How much two ways to compare the same vectors may differ."""
+    return 2 * ROUNDING * (dimension + 8)
+
+
+def candidates_among(vectors: Vectors, wanted: Any, limit: int) -> Candidates:
+    """The pieces of which the nearest are some."""
+    import numpy
+
+    cosines = vectors.cosines(wanted)
+    count = min(limit, len(cosines))
+    edge = numpy.partition(cosines, -count)[-count] - margin_of(len(wanted))
+    positions = numpy.flatnonzero(cosines >= edge)
+    return Candidates(
+        vectors.chunk_ids[positions],
+        lambda some: vectors.numbers(positions[some]),
+        len(cosines),
+        float(cosines.mean(dtype="float64")),
+        float(cosines.std(dtype="float64")),
+    )
+
+
+def nearest_of(candidates: Candidates, wanted: Any, limit: int) -> tuple[Near, ...]:
+    """The nearest, the nearest first; of those that are as near, the first in its library."""
+    import numpy
+
+    starts = range(0, len(candidates.chunk_ids), EXACT_AT_ONCE)
+    parts = [candidates.numbers(slice(start, start + EXACT_AT_ONCE)) for start in starts]
+    # A sum of 64-bit numbers along each row is the same for the same vector, whatever is beside it.
+    exact = numpy.concatenate([(part.astype("float64") * wanted).sum(axis=1) for part in parts])
+    order = numpy.lexsort((candidates.chunk_ids, -exact))[:limit]
+    least = _least(candidates)
+    return tuple(
+        Near(int(candidates.chunk_ids[at]), float(exact[at]), float(exact[at]) >= least)
+        for at in order
+    )
+
+
+def _least(candidates: Candidates) -> float:
+    """How near a piece has to be to fit by its meaning alone.
+
+    Models differ in how near they put texts that have nothing in common, and of many such pieces
+    the nearest is further from their mean: by about the square root of 2 ln n deviations.
+    """
+    if candidates.count < FEW_PIECES:
+        return CLEARLY_NEAR_OF_FEW
+    chance = max(3.0, math.sqrt(2 * math.log(candidates.count)))
+    return max(CLEARLY_NEAR, candidates.mean + chance * candidates.deviation + NEARER)
+
+
+# The vectors of a library's pieces in memory: read once, then only what is new.
+
+
+FEW = 64
+"""Room that is made at least."""
+
+
+@dataclass(frozen=True)
+class LoadedVectors:
+    """The pieces that have a vector, and the rows those are in; never changed once it is made."""
+
+    chunk_ids: Any
+    places: Any
+    rows: Any
+
+    def cosines(self, wanted: Any) -> Any:
+        """How near each piece is."""
+        return (self.rows @ wanted)[self.places]
+
+    def numbers(self, positions: Any) -> Any:
+        """The vectors of some of the pieces, by their positions."""
+        return self.rows[self.places[positions]]
+
+
+class VectorTable:
+    """Holds one row for each text of a library; not to be used by two threads at once.
+
+    Args:
+        database: Where vectors are kept.
+        model: Whose vectors.
+        dimension: How many numbers each has.
+    """
+
+    def __init__(self, database: Database, model: str, dimension: int) -> None:
+        self._database = database
+        self._model = model
+        self._dimension = dimension
+        self._version = -1
+        self._newest = 0
+        self._clear()
+
+    def at(self, library: Library) -> LoadedVectors:
+        """The vectors of the library as it is now."""
+        newest = newest_vector(self._database)
+        if (library.version, newest) != (self._version, self._newest):
+            self._read(library, newest)
+            self._version, self._newest = library.version, newest
+        return self._vectors
+
+    def _clear(self) -> None:
+        import numpy
+
+        self._row_of: dict[str, int] = {}
+        self._missing: dict[str, list[int]] = {}
+        """Pieces without a vector, by the hash of their text."""
+        self._room = numpy.empty((FEW, self._dimension), dtype="float32")
+        self._vectors = self._of({})
+
+    def _read(self, library: Library, newest: int) -> None:
+        if not self._row_of or newest < self._newest:
+            self._read_all(library)
+            return
+        fresh = vectors_after(self._database, self._newest, newest, self._model, self._dimension)
+        if library.version == self._version:
+            self._fill(fresh)
+        else:
+            self._change(library, dict(fresh))
+
+    def _read_all(self, library: Library) -> None:
+        """Read all vectors, some at a time: they are in memory once only."""
+        import numpy
+
+        self._clear()
+        database, model, dimension = self._database, self._model, self._dimension
+        texts = dict(pieces_of(database, library.number))
+        wanted = set(texts.values())
+        self._room = numpy.empty((len(wanted) + FEW, dimension), dtype="float32")
+        rows = read_rows(database, library.number, model, dimension)
+        text_of = {
+            row: texts[chunk_id]
+            for chunk_id, row in zip(rows.chunk_ids.tolist(), rows.rows.tolist(), strict=True)
+            if chunk_id in texts
+        }
+        for part in rows.parts(dimension):
+            read = vectors_between(database, part.first_row, part.last_row, model, dimension)
+            self._add({text_of[row]: vector for row, vector in read if row in text_of})
+        if not database.is_durable:  # then some may wait to be written
+            unknown = wanted - self._row_of.keys()
+            self._add(vectors_of_texts(database, unknown, model, dimension))
+        self._arrange(texts.items())
+
+    def _fill(self, fresh: Iterable[tuple[str, bytes]]) -> None:
+        """Give pieces that are there already the vectors that came since."""
+        import numpy
+
+        wanted = {sha256: vector for sha256, vector in fresh if sha256 in self._missing}
+        self._add(wanted)
+        more = {chunk_id: sha for sha in wanted for chunk_id in self._missing.pop(sha)}
+        before, new = self._vectors, self._of(more)
+        self._vectors = LoadedVectors(
+            numpy.concatenate([before.chunk_ids, new.chunk_ids]),
+            numpy.concatenate([before.places, new.places]),
+            new.rows,
+        )
+
+    def _change(self, library: Library, fresh: Mapping[str, bytes]) -> None:
+        """Other pieces are there now; most of them have the texts of before."""
+        pieces = pieces_of(self._database, library.number)
+        texts = {sha256 for _, sha256 in pieces}
+        if len(texts & self._row_of.keys()) < len(self._row_of) // 2:
+            self._read_all(library)
+            return
+        self._add({sha: fresh[sha] for sha in texts & fresh.keys()})
+        unknown = texts - self._row_of.keys() - self._missing.keys()
+        self._add(vectors_of_texts(self._database, unknown, self._model, self._dimension))
+        self._arrange(pieces)
+
+    def _arrange(self, pieces: Iterable[tuple[int, str]]) -> None:
+        """Which pieces have a vector, and which wait for one."""
+        self._missing = {}
+        known: dict[int, str] = {}
+        for chunk_id, sha256 in pieces:
+            if sha256 in self._row_of:
+                known[chunk_id] = sha256
+            else:
+                self._missing.setdefault(sha256, []).append(chunk_id)
+        self._vectors = self._of(known)
+
+    def _add(self, vectors: Mapping[str, bytes]) -> None:
+        import numpy
+
+        new = {sha: vector for sha, vector in vectors.items() if sha not in self._row_of}
+        used = len(self._row_of)
+        if used + len(new) > len(self._room):
+            # room for what comes later, which costs no memory before it is written to
+            room = numpy.empty((2 * (used + len(new)), self._dimension), dtype="float32")
+            room[:used] = self._room[:used]
+            self._room = room
+        matrix = numpy.frombuffer(b"".join(new.values()), dtype="float32")
+        self._room[used : used + len(new)] = matrix.reshape(len(new), self._dimension)
+        self._row_of.update(zip(new, range(used, used + len(new)), strict=True))
+
+    def _of(self, pieces: Mapping[int, str]) -> LoadedVectors:
+        import numpy
+
+        places = [self._row_of[sha256] for sha256 in pieces.values()]
+        return LoadedVectors(
+            numpy.array(list(pieces), dtype="int64"),
+            numpy.array(places, dtype="int64"),
+            self._room[: len(self._row_of)],
+        )
+
+
+# The vectors of a library that is too large for memory: a question reads some at a time.
+
+
+@dataclass(frozen=True)
+class StoredVectors:
+    """The vectors of pieces where they are kept."""
+
+    database: Database
+    model: str
+    dimension: int
+    pieces: VectorRows
+
+    @property
+    def chunk_ids(self) -> Any:
+        """The pieces that have a vector."""
+        return self.pieces.chunk_ids
+
+    def cosines(self, wanted: Any) -> Any:
+        """How near each piece is; nought for one whose vector has just gone."""
+        import numpy
+
+        cosines = numpy.zeros(len(self.chunk_ids), dtype="float32")
+        for part in self.pieces.parts(self.dimension):
+            self._compare(part, wanted, cosines[part.start : part.end])
+        return cosines
+
+    def numbers(self, positions: Any) -> Any:
+        """The vectors of some of the pieces, by their positions."""
+        return numbers_of(self.database, self.model, self.dimension, self.chunk_ids[positions])
+
+    def _compare(self, part: VectorSlice, wanted: Any, cosines: Any) -> None:
+        import numpy
+
+        first, last = part.first_row, part.last_row
+        read = vectors_between(self.database, first, last, self.model, self.dimension)
+        if not read:
+            return
+        numbers, vectors = zip(*read, strict=True)
+        matrix = numpy.frombuffer(b"".join(vectors), dtype="float32").reshape(len(read), -1)
+        there, rows = numpy.array(numbers, dtype="int64"), self.pieces.rows[part.start : part.end]
+        places = numpy.minimum(numpy.searchsorted(there, rows), len(there) - 1)
+        # For so few rows a product waits longer for its threads than it takes.
+        near = numpy.einsum("ij,j->i", matrix, wanted)
+        cosines[:] = near[places] * (there[places] == rows)
+
+
+def numbers_of(database: Database, model: str, dimension: int, chunk_ids: Any) -> Any:
+    """The vectors of pieces; noughts for one whose vector has just gone."""
+    import numpy
+
+    wanted = chunk_ids.tolist()
+    found = vectors_of_pieces(database, wanted, model, dimension)
+    nothing = bytes(BYTES_PER_NUMBER * dimension)
+    vectors = b"".join(found.get(chunk_id, nothing) for chunk_id in wanted)
+    return numpy.frombuffer(vectors, dtype="float32").reshape(len(wanted), dimension)
+
+
+class StoredTable:
+    """Knows which row holds the vector of each piece; not to be used by two threads at once.
+
+    Args:
+        database: Where vectors are kept.
+        model: Whose vectors.
+        dimension: How many numbers each has.
+    """
+
+    def __init__(self, database: Database, model: str, dimension: int) -> None:
+        self._database = database
+        self._model = model
+        self._dimension = dimension
+        self._seen = (-1, -1)
+        self._asked = (-1, -1)
+        self._vectors: StoredVectors | None = None
+
+    def is_asked_again(self, library: Library) -> bool:
+        """Whether nothing has changed since the question before: it is worth to learn the rows."""
+        before, self._asked = self._asked, (library.version, newest_vector(self._database))
+        return before == self._asked
+
+    def at(self, library: Library) -> StoredVectors:
+        """The vectors of the library as it is now."""
+        seen = (library.version, newest_vector(self._database))
+        if self._vectors is None or seen != self._seen:
+            pieces = read_rows(self._database, library.number, self._model, self._dimension)
+            self._vectors = StoredVectors(self._database, self._model, self._dimension, pieces)
+            self._seen = seen
+        return self._vectors
+
 
 IDLE_SECONDS = 600.0
 """Vectors that nobody asked for so long make room for others."""
@@ -30,7 +380,7 @@ Key = tuple[int, str, int]
 
 
 @dataclass
-class _Held:
+class _HeldVectors:
     """Vectors in memory."""
 
     table: VectorTable
@@ -53,7 +403,7 @@ class Nearness:
         self._database = database
         self._memory_bytes = memory_bytes
         self._reading = threading.Lock()
-        self._held: dict[Key, _Held] = {}
+        self._held: dict[Key, _HeldVectors] = {}
         self._stored: dict[Key, StoredTable] = {}
         self._pieces: dict[int, tuple[int, int]] = {}
         """How many pieces a library of some version has."""
@@ -85,7 +435,9 @@ class Nearness:
             stored = self._stored_table(key)
             return stored.at(library) if stored.is_asked_again(library) else None
         self._stored.pop(key, None)
-        held = self._held.setdefault(key, _Held(VectorTable(self._database, model, dimension)))
+        held = self._held.setdefault(
+            key, _HeldVectors(VectorTable(self._database, model, dimension))
+        )
         held.size_bytes, held.asked_at = size, time.monotonic()
         return held.table.at(library)
 
@@ -98,7 +450,7 @@ class Nearness:
         import numpy
 
         number, model, dimension = key
-        wanted = Wanted(number, model, vector, limit, margin_of(dimension))
+        wanted = ComparedWith(number, model, vector, limit, margin_of(dimension))
         found = compare_all(self._database.path, wanted)
         if found is None:
             return None

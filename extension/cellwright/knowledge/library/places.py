@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.library import Found
+from cellwright.knowledge.library import SourceFile
 from cellwright.knowledge.library.fetching import is_address
 from cellwright.knowledge.library.reading import kind_of
 
@@ -56,7 +56,7 @@ def checked_place(place: str, folder: str) -> str:
     return str(path)
 
 
-def files_of(place: str, root: str) -> Iterator[Found]:
+def files_of(place: str, root: str) -> Iterator[SourceFile]:
     """The files of a place that can be read; a file that was named is told of in any case.
 
     Args:
@@ -101,7 +101,7 @@ def _below(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def _found(path: Path, root: str) -> Found | None:
+def _found(path: Path, root: str) -> SourceFile | None:
     """A file with its size and time; None: it is gone, or leads somewhere else."""
     try:
         status = path.stat()
@@ -112,4 +112,4 @@ def _found(path: Path, root: str) -> Found | None:
     if not path.is_file() or ODD.search(str(path)):
         return None  # a pipe, or a name that cannot be kept
     name = shown_name(str(path), root)
-    return Found(str(path), name, status.st_size, status.st_mtime_ns)
+    return SourceFile(str(path), name, status.st_size, status.st_mtime_ns)

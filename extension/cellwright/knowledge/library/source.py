@@ -1,4 +1,4 @@
-"""What the library has for a question, before the model is asked (requirements 002-58, 59, X-19).
+"""What a question gets from the library: pieces that answer it, and the tool ``search_library``.
 
 There is one way: the best pieces stand beside the question, quoted, with the numbers that
 ``search_library`` uses too. Where nothing fits nothing is said, unless the person asked for it.
@@ -7,19 +7,111 @@ There is one way: the best pieces stand beside the question, quoted, with the nu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import ClassVar
 
 from cellwright.context.assemble import Quoted
-from cellwright.context.turn_sources import Found, Turn
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.knowledge.library import HIT_LIMIT, Hit, Library
+from cellwright.knowledge.library.citations import (
+    DATA_NOTE,
+    ChatNumbers,
+    Numbering,
+    place_words,
+    quoted_label,
+    reference,
+)
 from cellwright.knowledge.library.libraries import Libraries
-from cellwright.knowledge.library.numbering import Numbering
-from cellwright.knowledge.library.query_terms import asks_for_library, read_query
-from cellwright.knowledge.library.references import place_words, quoted_label, reference
-from cellwright.knowledge.library.search_tool import SearchLibrary, within_tokens
-from cellwright.knowledge.library.searching import Scope
+from cellwright.knowledge.library.searching import Scope, asks_for_library, read_query
+from cellwright.record.content import ComponentOutput, text
 from cellwright.record.events import Notice
-from cellwright.tools import Component
+from cellwright.tools import Component, Risk, ToolContext, ToolYield
+
+# ``search_library``: the model asks the documents of this project.
+
+
+TOKEN_LIMIT = 2_000
+CHARACTERS_PER_TOKEN = 4
+HEAD = f"[{DATA_NOTE}; cite what you use with its number, such as [{{first}}]]"
+NOTHING = "The library has nothing about {query!r}. Try other words, or answer without it."
+EMPTY = "No library is open to this run. The person can add one: %agent library add FOLDER."
+
+
+class SearchLibrary(Component):
+    """Searches the documents that the person has added.
+
+    Args:
+        libraries: Where they are.
+        numbering: Numbers of what was found, and where runs may look.
+    """
+
+    name: ClassVar[str] = "search_library"
+    risk: ClassVar[Risk] = "read"
+
+    def __init__(self, libraries: Libraries, numbering: Numbering) -> None:
+        self._libraries = libraries
+        self._numbering = numbering
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        return f"look in the library for {arguments.get('query')}"
+
+    def tool_eval(self, context: ToolContext, query: str) -> Iterator[ToolYield]:
+        """Search the person's documents: guides, data dictionaries, notebooks, papers.
+
+        Cite what you use in the answer as [number].
+
+        Args:
+            query: A few telling words, or a question.
+        """
+        scope = self._scope(context)
+        if not scope.libraries:
+            yield text(EMPTY, scope="llm")
+            return
+        results = self._libraries.searcher.search(scope, query, HIT_LIMIT)
+        hits = within_tokens(results.hits)
+        if not hits:
+            yield text(NOTHING.format(query=query), scope="llm")
+            return
+        numbers = self._numbering.of(context.chat_id)
+        yield text(_told(hits, numbers), scope="llm")
+        shown = tuple(reference(numbers.number_of(hit), hit) for hit in hits)
+        yield ComponentOutput(shown)
+
+    def _scope(self, context: ToolContext) -> Scope:
+        allowed = self._numbering.scope(context.run_id)
+        if allowed is not None:
+            return allowed
+        # called by hand: whoever calls works in this kernel
+        folder = context.kernel.describe().cwd or str(Path.cwd())
+        return Scope(self._libraries.defaults(folder))
+
+
+def within_tokens(hits: tuple[Hit, ...], limit: int = TOKEN_LIMIT) -> tuple[Hit, ...]:
+    """The first hits that fit into so many tokens, at least one."""
+    kept: list[Hit] = []
+    room = limit
+    for hit in hits:
+        room -= _tokens(hit.text) + _tokens(hit.heading)
+        if room < 0 and kept:
+            break
+        kept.append(hit)
+    return tuple(kept)
+
+
+def _tokens(words: str) -> int:
+    """About how many tokens a text costs; a Chinese sign is one."""
+    wide = sum(sign > "\u2e7f" for sign in words)
+    return wide + (len(words) - wide) // CHARACTERS_PER_TOKEN + 1
+
+
+def _told(hits: tuple[Hit, ...], numbers: ChatNumbers) -> str:
+    blocks = [HEAD.format(first=numbers.number_of(hits[0]))]
+    for hit in hits:
+        blocks.append(f"[{numbers.number_of(hit)}] {place_words(hit)}\n{hit.text}")
+    return "\n\n".join(blocks)
+
 
 ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning|Interrupt)\b")
 NO_RESULTS = Quoted("library", "No document of the library fits this question.")
@@ -53,23 +145,25 @@ class LibrarySource:
         self._has_documents = self._has_documents or not self._libraries.store.is_empty
         return (self._tool,) if self._has_documents else ()
 
-    def look_up(self, turn: Turn) -> Found:
+    def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """The best pieces for the question, as far as they really fit it."""
         scope = self._scope(turn)
         self._numbering.allow(turn.run_id, scope)
         if not scope.libraries:
             is_told = turn.is_guest and asks_for_library(turn.prompt)
-            return Found(notices=(GUEST,) if is_told else ())
+            return RetrievalResult(notices=(GUEST,) if is_told else ())
         query = _query(turn)
         results = self._libraries.searcher.search(scope, query, HIT_LIMIT)
         hits = within_tokens(tuple(_fitting(results.hits, turn.prompt)))
         problems = (results.problem,) if results.problem else ()
         if not hits:
             blocks = (NO_RESULTS,) if asks_for_library(turn.prompt) else ()
-            return Found(blocks, problems=problems)
+            return RetrievalResult(blocks, problems=problems)
         return self._found(hits, turn, problems)
 
-    def _found(self, hits: tuple[Hit, ...], turn: Turn, problems: tuple[str, ...]) -> Found:
+    def _found(
+        self, hits: tuple[Hit, ...], turn: SourceQuestion, problems: tuple[str, ...]
+    ) -> RetrievalResult:
         said = turn.said()
         numbers = self._numbering.of(turn.chat_id, said)
         blocks, told, sources = [], [], []
@@ -83,9 +177,9 @@ class LibrarySource:
             sources.append(reference(number, hit))
         words = f"From the library: {'; '.join(told)}."
         notice = Notice("info", words, code="looked_up", contents=tuple(sources))
-        return Found(tuple(blocks), (notice,), problems)
+        return RetrievalResult(tuple(blocks), (notice,), problems)
 
-    def _scope(self, turn: Turn) -> Scope:
+    def _scope(self, turn: SourceQuestion) -> Scope:
         """Where this question may be looked up; a guest needs a public assistant with a library."""
         assistant = turn.assistant
         wanted = assistant.library
@@ -107,7 +201,7 @@ def _first_words(text: str) -> str:
     return next(filter(None, map(str.strip, text.splitlines())), "")[:FOUND_BY_CHARACTERS]
 
 
-def _query(turn: Turn) -> str:
+def _query(turn: SourceQuestion) -> str:
     """The message, and the name of the error that the last cell ended with (002-59)."""
     error = ERROR_NAME.search(turn.last_error)
     return f"{turn.prompt} {error[0]}" if error else turn.prompt

@@ -1,13 +1,14 @@
-"""Libraries, their places and documents; what is searched is written here too."""
+"""Libraries, their places and documents: how they are written, and how their words are searched."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.library import NUMBER_BITS, Chunk, Document, Library, library_number
+from cellwright.knowledge.library import NUMBER_BITS, Chunk, Document, Hit, Library, library_number
 from cellwright.store.database import Database, Row, Statement
 
 DEFAULT_NAME = "default"
@@ -282,3 +283,57 @@ def _counted(row: Row) -> Document:
 
 def _library(row: Row) -> Library:
     return Library(int(row[0]), str(row[1]), str(row[2]), bool(row[3]), int(row[4]))
+
+
+# Which pieces of a library hold some words; every answer is bounded.
+
+
+IndexName = Literal["words", "trigrams"]
+WEIGHTS = "bm25(1.0, 2.0)"
+"""A word in a heading counts twice."""
+HITS = """SELECT c.chunk_id, c.document_id, d.name, d.place, c.heading, c.anchor, c.text
+    FROM library_chunks c JOIN library_documents d ON d.document_id = c.document_id
+    WHERE c.chunk_id IN ({})"""
+
+
+def matching(
+    database: Database, index: IndexName, expression: str, number: int, limit: int
+) -> tuple[int, ...]:
+    """Ids of the pieces that fit an FTS5 expression, the best first."""
+    table = f"library_{index}"
+    rows = database.read(
+        f"""SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid BETWEEN ? AND ?
+        AND rank MATCH '{WEIGHTS}' ORDER BY rank LIMIT ?""",
+        (expression, *id_range(number), limit),
+    )
+    return tuple(int(chunk_id) for (chunk_id,) in rows)
+
+
+def count_matching(
+    database: Database, index: IndexName, expression: str, number: int, limit: int
+) -> int:
+    """How many pieces fit; counting stops at ``limit``."""
+    table = f"library_{index}"
+    rows = database.read(
+        f"""SELECT COUNT(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ?
+        AND rowid BETWEEN ? AND ? LIMIT ?)""",
+        (expression, *id_range(number), limit),
+    )
+    return sum(int(count) for (count,) in rows)
+
+
+def trigrams_from(database: Database, start: str, limit: int) -> tuple[str, ...]:
+    """Trigrams of the index that begin with one or two signs."""
+    after = start[:-1] + chr(ord(start[-1]) + 1)
+    rows = database.read(
+        "SELECT term FROM library_trigram_terms WHERE term >= ? AND term < ? LIMIT ?",
+        (start, after, limit),
+    )
+    return tuple(str(term) for (term,) in rows if "\0" not in str(term))
+
+
+def hits_of(database: Database, chunk_ids: Iterable[int]) -> dict[int, Hit]:
+    """The pieces of these ids."""
+    wanted = tuple(chunk_ids)
+    rows = database.read(HITS.format(", ".join("?" * len(wanted))), wanted)
+    return {int(row[0]): Hit(*row) for row in rows}

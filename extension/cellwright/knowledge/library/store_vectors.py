@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from cellwright.knowledge.library.store import id_range
 from cellwright.store.database import Database, Statement
@@ -25,7 +25,7 @@ MISSING = """SELECT c.chunk_id, c.sha256, c.heading, c.text FROM library_chunks 
 
 
 @dataclass(frozen=True)
-class Unembedded:
+class UnembeddedPiece:
     """A piece that has no vector of a model yet."""
 
     chunk_id: int
@@ -36,7 +36,7 @@ class Unembedded:
 
 def unembedded(
     database: Database, number: int, model: str, limit: int, among: Sequence[int] = ()
-) -> tuple[Unembedded, ...]:
+) -> tuple[UnembeddedPiece, ...]:
     """Pieces of a library without a vector of this model.
 
     Args:
@@ -52,7 +52,7 @@ def unembedded(
     if among:
         where, values = f"c.chunk_id IN ({', '.join('?' * len(among))})", tuple(among)
     rows = database.read(MISSING.format(where), (*values, model, limit))
-    return tuple(Unembedded(int(row[0]), str(row[1]), f"{row[2]}\n{row[3]}") for row in rows)
+    return tuple(UnembeddedPiece(int(row[0]), str(row[1]), f"{row[2]}\n{row[3]}") for row in rows)
 
 
 def keep_vectors(database: Database, model: str, vectors: Iterable[tuple[str, bytes]]) -> None:
@@ -165,3 +165,53 @@ def newest_vector(database: Database) -> int:
     """Grows with every vector that is kept: what was read before is out of date then."""
     rows = database.read("SELECT MAX(rowid) FROM library_vectors")
     return max(int(row[0] or 0) for row in rows) if rows else 0
+
+
+# Which rows of the record hold the vectors of a library's pieces, and in which parts to read them.
+#
+# Rows are read in the order they lie in: to look each of them up takes twice as long.
+
+
+READ_AT_ONCE_BYTES = 384 * 1_024
+"""With more, getting the memory for them takes longer than comparing them."""
+
+
+@dataclass(frozen=True)
+class VectorSlice:
+    """Some pieces in a sequence, and the rows that all of their vectors are in."""
+
+    start: int
+    end: int
+    first_row: int
+    last_row: int
+
+
+@dataclass(frozen=True)
+class VectorRows:
+    """The pieces that have a vector, with the rows that hold it, in the order of the rows."""
+
+    chunk_ids: Any
+    rows: Any
+
+    def parts(self, dimension: int) -> Iterator[VectorSlice]:
+        """What is read at once; rows of other libraries between them are few."""
+        import numpy
+
+        at_once = max(1, READ_AT_ONCE_BYTES // (BYTES_PER_NUMBER * dimension))
+        start = 0
+        while start < len(self.rows):
+            end = int(numpy.searchsorted(self.rows, self.rows[start] + at_once))
+            yield VectorSlice(start, end, int(self.rows[start]), int(self.rows[end - 1]))
+            start = end
+
+
+def read_rows(database: Database, number: int, model: str, dimension: int) -> VectorRows:
+    """The pieces of a library that have a vector of a model."""
+    import numpy
+
+    pages = rows_of(database, number, model, dimension)
+    pairs = numpy.concatenate(
+        [numpy.array(page, dtype="int64").reshape(len(page), 2) for page in pages]
+    )
+    pairs = pairs[numpy.argsort(pairs[:, 1], kind="stable")]
+    return VectorRows(pairs[:, 0].copy(), pairs[:, 1].copy())

@@ -39,7 +39,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ComparedWith:
     """What is compared with."""
 
     number: int
@@ -57,7 +57,7 @@ def extension_problem() -> str:
         return load(connection)
 
 
-def compare_all(path: Path | None, wanted: Wanted) -> Compared | None:
+def compare_all(path: Path | None, wanted: ComparedWith) -> Compared | None:
     """Compare all pieces of a library that have a vector of the model; None: it cannot be done.
 
     The connection is one of its own, which only reads, for this one question: others do not wait

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from cellwright.knowledge.memory import Memory, Proposal, Scope, Whose
-from cellwright.knowledge.memory.actions import MemoryAction
-from cellwright.knowledge.memory.repository import Kept, MemoryKeeper
+from cellwright.knowledge.memory import Memory, MemoryAction, Proposal, Scope, Whose
+from cellwright.knowledge.memory.repository import MemoryKeeper, MemoryOutcome
 
 MEMORY_HEADINGS = ("id", "where", "since", "run", "text")
 PROPOSAL_HEADINGS = ("id", "change", "where", "run", "why", "text")
@@ -84,7 +83,7 @@ def _where(project: str) -> str:
     return f"folder {PurePosixPath(project).name or project}" if project else "everywhere"
 
 
-def _kept(kept: Kept, command: str) -> str:
+def _kept(kept: MemoryOutcome, command: str) -> str:
     memory = kept.memory
     if kept.change == "known":
         return f"That is kept already, as {memory.memory_id}."

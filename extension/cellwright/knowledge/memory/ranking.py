@@ -1,14 +1,106 @@
-"""Which memories a question needs: those that share its words, standing wishes, the newest."""
+"""Which memories a question needs: words of texts, how alike they are, a rank for each."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cellwright.knowledge.memory import Memory
-from cellwright.knowledge.memory.words import token_estimate, words_of
+
+# The words of a short text, in European languages and in Chinese, and how alike two texts are.
+
+
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]+|[^\W_]+")
+WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+WIDE_STOPS = re.compile(
+    "我们|你们|他们|什么|怎么|时候|多少|总是|不要|不再|不用|记住|忘记|忘掉|以后|今后|请问|一下|都用|的事"
+    "|[的了是我你他她它们请在把会用都要也就和与从以很更吗呢吧啊这那哪个里有不别再]"
+)
+"""Parts of Chinese sentences that say nothing of what they are about."""
+STOP_WORDS = (
+    "column columns field fields table tables "
+    "a about all also always am an and any anymore are as at be because but by can could do "
+    "does doesn don for forget from go had has have how i if in into is isn it its just keep "
+    "let like longer make may me more must my never no not now of off on only or our out own "
+    "please prefer preferred prefers rather remember s shall should show so some stop such t "
+    "than that the their them then there these they this those to too up us use used uses "
+    "using usually want was we were what when where which while who why will with would you "
+    "your"
+)
+STOPS = frozenset(STOP_WORDS.split())
+EDGES = " \t\n.,;:!?'\"“”‘’«»()[]。，；：！？（）【】、"
+CHARACTERS_PER_TOKEN = 4
+REMEMBERED = 8_192
+
+
+def tidy(text: str) -> str:
+    """The text on one line, as it is kept: no odd blanks, no signs that cannot be seen."""
+    if not text.isprintable():
+        text = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
+    return " ".join(text.split())
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def fingerprint(text: str) -> str:
+    """The same for texts that differ in case, blanks, width or the signs at their ends alone."""
+    plain = tidy(unicodedata.normalize("NFKC", text)).casefold().strip(EDGES)
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def words_of(text: str) -> frozenset[str]:
+    """What a text is about: its words without endings; of Chinese each two neighbours."""
+    return frozenset(_in_order(text))
+
+
+def same_subject(first: str, second: str) -> bool:
+    """Whether each text names what the other one begins with, so that both say something of it."""
+    subjects = [next(_in_order(text), "") for text in (first, second)]
+    both = words_of(first) & words_of(second)
+    return all(subject in both for subject in subjects)
+
+
+def likeness(first: str, second: str) -> float:
+    """From 0, nothing in common, to 1, the same words."""
+    one, other = words_of(first), words_of(second)
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def covered(part: str, whole: str) -> float:
+    """How much of the one text is said in the other, from 0 to 1."""
+    wanted = words_of(part)
+    return len(wanted & words_of(whole)) / len(wanted) if wanted else 0.0
+
+
+def token_estimate(text: str) -> int:
+    """About how many tokens a text costs; a Chinese character is one."""
+    wide = len(WIDE.findall(text))
+    return wide - (wide - len(text)) // CHARACTERS_PER_TOKEN
+
+
+def _in_order(text: str) -> Iterator[str]:
+    for run in WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if WIDE.match(run):
+            for piece in WIDE_STOPS.split(run):
+                yield from _pairs(piece)
+        elif run not in STOPS:
+            yield _stem(run)
+
+
+def _pairs(piece: str) -> list[str]:
+    return [piece[at : at + 2] for at in range(max(1, len(piece) - 1))] if piece else []
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word
+
 
 TOKEN_LIMIT = 1_000
 """Of all memories that go with one question."""

@@ -16,12 +16,16 @@ from typing import Literal
 
 from cellwright.errors import SetupError
 from cellwright.knowledge.memory import Action, Memory, Proposal, Scope, Whose
-from cellwright.knowledge.memory.ranking import matching, relevant
-from cellwright.knowledge.memory.screening import screened
-from cellwright.knowledge.memory.store import MemoryStore
-from cellwright.knowledge.memory.store_proposed import ProposalStore
-from cellwright.knowledge.memory.suggestions import Suggestion
-from cellwright.knowledge.memory.words import covered, fingerprint, likeness, same_subject
+from cellwright.knowledge.memory.ranking import (
+    covered,
+    fingerprint,
+    likeness,
+    matching,
+    relevant,
+    same_subject,
+)
+from cellwright.knowledge.memory.store import MemoryStore, ProposalStore
+from cellwright.knowledge.memory.suggestions import Suggestion, screened
 from cellwright.store.database import Database
 
 ALIKE = 0.5
@@ -31,7 +35,7 @@ MEANT = 0.6
 
 
 @dataclass(frozen=True)
-class Kept:
+class MemoryOutcome:
     """What became of a text that the person wanted to be kept."""
 
     memory: Memory
@@ -79,7 +83,9 @@ class MemoryKeeper:
         """Switch the memory on or off; what is kept stays."""
         self._memories.switch(owner, is_on=is_on)
 
-    def keep(self, whose: Whose, text: str, scope: Scope = "user", source_run: str = "") -> Kept:
+    def keep(
+        self, whose: Whose, text: str, scope: Scope = "user", source_run: str = ""
+    ) -> MemoryOutcome:
         """Keep a text that the person agreed to.
 
         Raises:
@@ -89,13 +95,13 @@ class MemoryKeeper:
         there = self._memories.of(whose)
         known = _known(there, text)
         if known is not None:
-            return Kept(known, "known")
+            return MemoryOutcome(known, "known")
         similar = _similar(there, text)
         memory = self._memories.add(_placed(whose, scope), text, source_run)
         self._withdraw(whose.owner, text)
-        return Kept(memory, "added", similar=similar)
+        return MemoryOutcome(memory, "added", similar=similar)
 
-    def edit(self, owner: str, memory_id: str, text: str, source_run: str = "") -> Kept:
+    def edit(self, owner: str, memory_id: str, text: str, source_run: str = "") -> MemoryOutcome:
         """Give a memory another text.
 
         Raises:
@@ -107,7 +113,7 @@ class MemoryKeeper:
         if changed.memory_id != before.memory_id:
             self._proposals.drop_about(owner, before.memory_id)
         self._withdraw(owner, text)
-        return Kept(changed, "changed", before.text)
+        return MemoryOutcome(changed, "changed", before.text)
 
     def forget(self, owner: str, memory_id: str) -> Memory:
         """Forget a memory for good; what it said.
@@ -151,7 +157,7 @@ class MemoryKeeper:
         proposal = Proposal("", action, text, project, memory_id, wanted.reason, source_run, 0.0)
         return self._proposals.add(whose.owner, proposal)
 
-    def decide(self, owner: str, proposal_id: str, *, accept: bool) -> Kept | None:
+    def decide(self, owner: str, proposal_id: str, *, accept: bool) -> MemoryOutcome | None:
         """Do what the person says of a proposal; what is kept now, None: nothing.
 
         Raises:
@@ -162,7 +168,7 @@ class MemoryKeeper:
         self._proposals.settle(owner, proposal, "accepted" if accept else "rejected")
         return kept
 
-    def _accepted(self, owner: str, proposal: Proposal) -> Kept | None:
+    def _accepted(self, owner: str, proposal: Proposal) -> MemoryOutcome | None:
         if proposal.action == "delete":
             self._memories.delete(owner, proposal.memory_id)
             return None

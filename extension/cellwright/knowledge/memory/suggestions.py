@@ -1,4 +1,4 @@
-"""What a person's own message says that is worth keeping: rules, no model.
+"""What of a user's own message is worth keeping, by rules and no model, and what is never kept.
 
 Only what the person typed is read: no code in it, no lines they quote, never what a tool, a file
 or the model said. What is found is a suggestion; nothing is kept because of it.
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from cellwright.errors import SetupError
 from cellwright.knowledge.memory import Scope
-from cellwright.knowledge.memory.words import tidy, words_of
+from cellwright.knowledge.memory.ranking import tidy, words_of
+from cellwright.text.secret_shapes import find_shapes
 
 SUGGESTION_LIMIT = 3
 """Of one message."""
@@ -176,3 +178,45 @@ def _suggestion(sentence: str) -> Suggestion | None:
 def _as_kept(text: str) -> str:
     text = CONTINUED.sub("", text.strip(" .。,，:：\"'“”")).strip()
     return text[:1].upper() + text[1:]
+
+
+# What is never kept: keys, passwords, e-mail addresses, and texts that are too long or too short.
+#
+# Found by shape, as ``redaction`` does; a secret in plain words that no pattern knows is not found.
+
+
+TEXT_LIMIT_CHARACTERS = 500
+MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}")
+PASSWORD = re.compile(
+    r"\b(?:pass(?:word|wd|phrase|code)|pin|api[ _-]?key|secret(?: key)?|(?:access |auth )?token"
+    r"|credentials?)\b[^.;\n]{0,30}?(?:\bis\b|\bare\b|=|:|：)\s*\S"
+    r"|(?:密码|口令|密钥|令牌)[^。；\n]{0,10}?(?:是|为|=|:|：)\s*\S",
+    re.IGNORECASE,
+)
+REDACTED = "«redacted:"
+
+
+def complaint(text: str) -> str:
+    """Why a text is not kept, as the end of a sentence; empty: it may be."""
+    if not text:
+        return "it is empty"
+    if len(text) > TEXT_LIMIT_CHARACTERS:
+        return f"it has {len(text)} characters, more than {TEXT_LIMIT_CHARACTERS}"
+    if REDACTED in text or find_shapes(text) or PASSWORD.search(text):
+        return "it holds a key or a password"
+    if MAIL.search(text):
+        return "it holds an e-mail address"
+    return "" if words_of(text) else "it says nothing"
+
+
+def screened(text: str) -> str:
+    """The text as it is kept, on one line.
+
+    Raises:
+        SetupError: It is not to be kept; nothing of the text is repeated.
+    """
+    clean = tidy(text)
+    why = complaint(clean)
+    if why:
+        raise SetupError(f"This is not kept: {why}.", hint="Say it without that, in a sentence.")
+    return clean

@@ -1,8 +1,8 @@
 """How a conversation is put on the wire and how a reply is read: ``format`` and ``parse``.
 
 Conversations: ``native`` (tools as native function calls), ``chat``, ``json`` and ``xml`` (tools in
-words), ``chain`` (from one to the next). Fields of a signature: ``chat_fields``, ``json_fields``,
-``xml_fields``, over the contract in ``signature_adapter``.
+words), ``chain`` (from one to the next). Fields of a signature: ``chat_fields``, and
+beside the conversations in ``json`` and ``xml``, over the contract in ``signature_adapter``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cellwright.record.events import Notice
-from cellwright.record.messages import Message, ToolCall
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.record.messages import Manifest, Message, Parameters, Prompt, Reply, ToolCall
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from cellwright.llm.adapters.json import JsonAdapter
 from cellwright.llm.adapters.native import NativeAdapter
 from cellwright.llm.adapters.xml import XmlAdapter
 from cellwright.record.events import Notice
-from cellwright.record.messages import Message
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.record.messages import Manifest, Message, Parameters, Prompt, Reply
 
 ADAPTERS: Mapping[str, type[NativeAdapter]] = {
     "native": NativeAdapter,

@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.fences import fenced
-from cellwright.llm.adapters.field_adapter import FieldAdapter
-from cellwright.llm.adapters.field_values import is_code
-from cellwright.llm.adapters.parse_errors import AdapterParseError
-from cellwright.llm.adapters.section_stream import SectionText
-from cellwright.llm.adapters.sections import (
+from cellwright.llm.adapters.chat import (
+    SectionText,
     header,
     quoted,
     read_sections,
     unquoted,
     write_sections,
 )
+from cellwright.llm.adapters.fences import fenced
+from cellwright.llm.adapters.field_values import is_code
+from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
 
 COMPLETED = "completed"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.openai_format import messages_from_openai
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
+from cellwright.record.messages import Manifest, Parameters, Prompt, Reply
 from cellwright.stopping import Stop
 
 LENGTHS = ("max_tokens", "max_completion_tokens")

@@ -1,15 +1,22 @@
-"""Conversations in JSON: each reply is one object, with a schema where the model takes one."""
+"""JSON: each reply is one object, with a schema where the model takes one.
+
+For conversations (``say``, ``calls``) and for the outputs of a signature.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.json_stream import StringField
-from cellwright.llm.adapters.objects import find_object
+from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.fences import in_fence, only_fence
+from cellwright.llm.adapters.field_values import is_code, plain_value, schema_of
+from cellwright.llm.adapters.signature_adapter import AdapterParseError
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
     UnreadableReplyError,
@@ -17,8 +24,119 @@ from cellwright.llm.adapters.text_adapter import (
     arguments_of,
     tool_list,
 )
-from cellwright.record.messages import Message, ToolCall, ToolMessage
-from cellwright.record.prompts import Manifest, Parameters, Prompt
+from cellwright.llm.signatures import SignatureLike
+from cellwright.record.messages import Manifest, Message, Parameters, Prompt, ToolCall, ToolMessage
+
+# One JSON object in what a model wrote: alone, between fences or among words.
+#
+# An object that was cut off is not completed, whatever is missing.
+
+
+def find_object(text: str, names: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """The object in ``text``.
+
+    Args:
+        text: What a model wrote.
+        names: Fields of which it has at least one; empty: any object will do.
+
+    Raises:
+        ValueError: There is none, or it is cut off or broken; the text says where.
+    """
+    block = only_fence(text.strip())
+    whole = block.content if block is not None else text
+    problem = "there is no JSON object in it"
+    decoder = json.JSONDecoder()
+    place = whole.find("{")
+    while place >= 0:
+        try:
+            value, _ = decoder.raw_decode(whole, place)
+        except json.JSONDecodeError as error:
+            problem = f"{error.msg} at line {error.lineno}, column {error.colno}"
+            if _is_cut(whole, error):
+                break
+        except RecursionError:
+            problem = "it is nested too deeply"
+            break
+        else:
+            if _fits(value, names):
+                return dict(value)
+        place = whole.find("{", place + 1)
+    return _literal(whole, names, problem)
+
+
+def _literal(text: str, names: frozenset[str], problem: str) -> dict[str, Any]:
+    """The same in Python's spelling, as some models write it."""
+    try:
+        value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise ValueError(problem) from None
+    if _fits(value, names):
+        return dict(value)
+    raise ValueError(problem)
+
+
+def _fits(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, dict) and (not names or bool(names & set(value)))
+
+
+def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
+    if error.msg.startswith("Unterminated string"):
+        return True
+    return error.pos >= len(text.rstrip())
+
+
+# One text of a JSON object, shown while the object still comes.
+
+
+ESCAPE = re.compile(
+    r"\\(?:u(?![0-9a-fA-F]{4})[0-9a-fA-F]{0,3})?\Z|\\u[dD][89abAB]..(?:\\u?.{0,3})?\Z"
+)
+"""The end of a text that an escape goes on after."""
+END = re.compile(r'(?<!\\)(?:\\\\)*"')
+
+
+class StringField:
+    """Hands on the value of the first field of that name.
+
+    Args:
+        name: The field, whose value is text.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._opening = re.compile(rf'"{re.escape(name)}"\s*:\s*"')
+        self._text = ""
+        self._start = -1
+        self._shown = 0
+        self._done = False
+
+    def feed(self, text: str) -> str:
+        """What of this piece, and of what was held back, is shown now."""
+        if self._done:
+            return ""
+        self._text += text
+        if self._start < 0:
+            opening = self._opening.search(self._text)
+            if opening is None:
+                return ""
+            self._start = opening.end()
+        value = self._text[self._start :]
+        end = END.search(value)
+        self._done = end is not None
+        raw = value[: end.end() - 1] if end is not None else ESCAPE.sub("", value)
+        return self._new(raw)
+
+    def finish(self) -> str:
+        """Nothing is held back that is whole."""
+        return ""
+
+    def _new(self, raw: str) -> str:
+        try:
+            whole = str(json.loads(f'"{raw}"', strict=False))
+        except ValueError:
+            return ""
+        shown, self._shown = whole[self._shown :], len(whole)
+        return shown
+
 
 INSTRUCTIONS = """\
 How to reply
@@ -121,3 +239,106 @@ def _call(made: Any) -> tuple[str, Mapping[str, Any]]:
             f"was run. {HOW}"
         )
     return name, arguments
+
+
+# Outputs as one JSON object, with a schema where the model takes one.
+
+
+class JsonFields(ChatFields):
+    """Inputs as in ``ChatFields``, the reply as one object."""
+
+    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+        """A whole reply."""
+        return json.dumps(dict(outputs), ensure_ascii=False, indent=2)
+
+    def format_assistant_message_content(
+        self,
+        signature: Any,
+        outputs: Mapping[str, Any],
+        missing_field_message: str | None = None,
+    ) -> str:
+        """The outputs as one object; what is no JSON value is written as text."""
+        values = {}
+        for name, info in signature.output_fields.items():
+            given = outputs.get(name)
+            if given is None and missing_field_message is not None:
+                given = missing_field_message
+            elif isinstance(given, str) and is_code(info.annotation):
+                given = in_fence(given)
+            values[name] = given
+        return json.dumps(values, ensure_ascii=False, indent=2, default=plain_value)
+
+    def reminder(self, signature: Any) -> str:
+        """What a reply has to look like."""
+        names = ", ".join(f'"{name}"' for name in signature.output_fields)
+        return f"Reply with one JSON object and nothing else; its fields, in this order: {names}."
+
+    def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
+        """The fields of the object; others are dropped."""
+        names = frozenset(signature.output_fields)
+        try:
+            found = find_object(completion, names)
+        except ValueError as error:
+            raise AdapterParseError(
+                type(self).__name__,
+                signature,
+                completion,
+                f"The reply is no JSON object: {error}. {self.reminder(signature)}",
+            ) from error
+        return {name: value for name, value in found.items() if name in names}
+
+    def reply_options(
+        self, lm: Any, signature: SignatureLike, options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """A schema where the model knows what to do with one."""
+        if "response_format" in options or "tools" in options:
+            return {}
+        knows = getattr(lm, "supports_response_schema", False)
+        return {"response_format": response_format(signature)} if knows else {}
+
+    def shown_field(self, signature: Any, name: str) -> ShownText | None:
+        """The field of the object, where it is text."""
+        return StringField(name)
+
+
+def response_format(signature: SignatureLike) -> dict[str, Any]:
+    """The schema of a reply in OpenAI's shape: all fields required, no others.
+
+    Where a field is an open dictionary there is no strict schema; then any object will do.
+    """
+    properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    for name, info in signature.output_fields.items():
+        is_text = is_code(info.annotation)
+        schema = {} if is_text else schema_of(info.annotation)
+        schema = schema or {"type": "string"}
+        definitions |= schema.pop("$defs", {})
+        properties[name] = schema
+    closed = [_closed(schema) for schema in (*properties.values(), *definitions.values())]
+    if not all(closed):
+        return {"type": "json_object"}
+    body: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    if definitions:
+        body["$defs"] = definitions
+    name = re.sub(r"\W", "_", "_".join(properties))[:60]
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": body}}
+
+
+def _closed(schema: Any) -> bool:
+    """Make objects strict; False when one of them takes any key."""
+    if isinstance(schema, list):
+        return all([_closed(item) for item in schema])
+    if not isinstance(schema, dict):
+        return True
+    if schema.get("type") == "object":
+        if "properties" not in schema or schema.get("additionalProperties"):
+            return False
+        schema["additionalProperties"] = False
+        schema["required"] = list(schema["properties"])
+    schema.pop("default", None)
+    return all([_closed(value) for value in list(schema.values())])

@@ -8,21 +8,213 @@ current input come in this order; the field of the history is shown nowhere else
 
 from __future__ import annotations
 
+import functools
+import inspect
+import json
+import logging
+import typing
+import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
+from cellwright.errors import LMError, SetupError
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.callbacks import reported, told
-from cellwright.llm.adapters.parse_errors import AdapterParseError
-from cellwright.llm.adapters.tool_fields import (
-    ToolFields,
-    calls_from,
-    find_tool_fields,
-    function_of,
+from cellwright.llm.adapters.field_values import (
+    BadValueError,
+    description_of,
+    format_value,
+    is_code,
+    missing_value,
+    read_value,
+    rule_for,
+    validated,
 )
-from cellwright.llm.signatures import SignatureLike
+from cellwright.llm.signatures import SignatureLike, type_name
+from cellwright.record.messages import ImagePart, ToolCall
+
+# Callbacks of signature adapters, with the method names that dspy's callbacks have.
+#
+# What a callback raises is logged and goes no further: whoever watches must not break the call.
+
+
+LOG = logging.getLogger(__name__)
+_running: ContextVar[frozenset[tuple[int, str]]] = ContextVar("_running", default=frozenset())
+
+
+def reported(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose start and end the instance's callbacks are told of.
+
+    An override that calls the inherited method is one call, so it is told of once.
+    """
+    name = function.__name__
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        key, running = (id(self), name), _running.get()
+        if key in running:
+            return function(self, *arguments, **keywords)
+        bound = dict(signature.bind(self, *arguments, **keywords).arguments)
+        bound.pop("self", None)
+        token = _running.set(running | {key})
+        try:
+            return told(
+                self, f"adapter_{name}", bound, lambda: function(self, *arguments, **keywords)
+            )
+        finally:
+            _running.reset(token)
+
+    return method
+
+
+def told(instance: Any, event: str, inputs: dict[str, Any], work: Callable[[], Any]) -> Any:
+    """Do ``work`` between ``on_<event>_start`` and ``on_<event>_end``."""
+    callbacks: Iterable[Any] = tuple(instance.callbacks)
+    call_id = uuid.uuid4().hex
+    for callback in callbacks:
+        _tell(callback, f"on_{event}_start", call_id=call_id, instance=instance, inputs=inputs)
+    outputs, raised = None, None
+    try:
+        outputs = work()
+    except BaseException as error:
+        raised = error
+        raise
+    finally:
+        for callback in callbacks:
+            _tell(callback, f"on_{event}_end", call_id=call_id, outputs=outputs, exception=raised)
+    return outputs
+
+
+def _tell(callback: Any, method: str, **told: Any) -> None:
+    handler = getattr(callback, method, None)
+    if handler is None:
+        return
+    try:
+        handler(**told)
+    except Exception:  # the person's code, not ours
+        LOG.warning("the callback %r failed in %s", callback, method, exc_info=True)
+
+
+# A reply that does not hold what it was to hold.
+
+
+SHOWN_CHARACTERS = 2_000
+
+
+class AdapterParseError(LMError):
+    """The model's reply cannot be read.
+
+    Args:
+        adapter_name: Who tried.
+        signature: What was to be in it.
+        lm_response: The reply.
+        message: What is wrong with it; it may go back to the model.
+        parsed_result: What could be read.
+    """
+
+    def __init__(
+        self,
+        adapter_name: str,
+        signature: Any,
+        lm_response: str,
+        message: str,
+        *,
+        parsed_result: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, detail=lm_response[:SHOWN_CHARACTERS])
+        self.adapter_name = adapter_name
+        self.signature = signature
+        self.lm_response = lm_response
+        self.parsed_result = dict(parsed_result or {})
+
+
+# Tools as fields of a signature: ``tools: list[Tool] -> calls: ToolCalls``.
+#
+# A model that calls functions gets them as functions, and both fields leave the prompt.
+
+
+@dataclass(frozen=True)
+class ToolFields:
+    """The names of the two fields."""
+
+    tools: str
+    calls: str
+
+
+def find_tool_fields(signature: SignatureLike) -> ToolFields | None:
+    """The fields for tools and for calls; None where no calls are wanted.
+
+    Raises:
+        SetupError: Calls are to come out and no tools go in.
+    """
+    calls = [n for n, info in signature.output_fields.items() if _is(info.annotation, "ToolCalls")]
+    tools = [n for n, info in signature.input_fields.items() if _is(info.annotation, "Tool")]
+    if not calls:
+        return None
+    if not tools:
+        raise SetupError(
+            f"The output {calls[0]!r} is to hold calls, and no input holds tools.",
+            hint="Add an input such as tools: list[Tool].",
+        )
+    return ToolFields(tools[0], calls[0])
+
+
+def function_of(tool: Any) -> dict[str, Any]:
+    """A tool in OpenAI's shape: ours, or dspy's."""
+    if hasattr(tool, "format_as_litellm_function_call"):
+        return dict(tool.format_as_litellm_function_call())
+    if is_dataclass(tool) or hasattr(tool, "parameters"):
+        function = {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": dict(tool.parameters),
+        }
+        return {"type": "function", "function": function}
+    return dict(tool)
+
+
+def calls_from(made: Sequence[Any], annotation: Any) -> Any:
+    """The calls a model made, as the field's type wants them.
+
+    Raises:
+        ValueError: The arguments of one are not JSON; they are never mended.
+    """
+    read = [_call(call) for call in made]
+    if hasattr(annotation, "from_dict_list"):
+        return annotation.from_dict_list([{"name": c.name, "args": _arguments(c)} for c in read])
+    for call in read:
+        _arguments(call)
+    return tuple(read)
+
+
+def _call(made: Any) -> ToolCall:
+    function = _get(made, "function") or made
+    arguments = _get(function, "arguments") or "{}"
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall(str(_get(made, "id") or ""), str(_get(function, "name")), text)
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    try:
+        value = json.loads(call.arguments)
+    except ValueError as error:
+        raise ValueError(f"the arguments of {call.name!r} are not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"the arguments of {call.name!r} are not an object")
+    return value
+
+
+def _get(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _is(annotation: Any, name: str) -> bool:
+    inner = typing.get_args(annotation) if typing.get_origin(annotation) is list else ()
+    return any(getattr(each, "__name__", "") == name for each in (annotation, *inner))
+
 
 INCOMPLETE = "This is an example of the task, though some input or output fields are not supplied."
 NOT_SUPPLIED = "Not supplied for this particular example."
@@ -328,3 +520,209 @@ def _history_name(signature: SignatureLike) -> str:
         if getattr(info.annotation, "__name__", "") == "History":
             return name
     return ""
+
+
+# Content of a message put together from text and typed parts.
+#
+# Pictures and other media are values from the start. No text is ever searched for them, so what a
+# person types stays text whatever it looks like.
+
+
+Chunk = str | Sequence[dict[str, Any]]
+"""Text, or parts in OpenAI's shape."""
+
+
+def media_of(value: Any) -> list[dict[str, Any]]:
+    """The parts a value is, in OpenAI's shape; none for a value that is written as text.
+
+    Ours is ``ImagePart``; dspy's ``Image``, ``Audio`` and their like say it with ``format()``.
+    """
+    if isinstance(value, ImagePart):
+        url = f"data:{value.mime};base64,{value.data}"
+        return [{"type": "image_url", "image_url": {"url": url}}]
+    if isinstance(value, (list, tuple)):
+        found = [media_of(item) for item in value]
+        return [part for parts in found for part in parts] if all(found) else []
+    if isinstance(value, (str, type)) or not hasattr(
+        type(value), "extract_custom_type_from_annotation"
+    ):
+        return []
+    made = value.format()
+    return [dict(part) for part in made] if isinstance(made, list) else []
+
+
+def content_of(chunks: Iterable[Chunk]) -> str | list[dict[str, Any]]:
+    """One message's content: a plain string unless there is something else than text in it."""
+    content: list[dict[str, Any]] = []
+    for chunk in chunks:
+        if not isinstance(chunk, str):
+            content += chunk
+        elif content and content[-1]["type"] == "text":
+            content[-1] = {"type": "text", "text": content[-1]["text"] + chunk}
+        elif chunk:
+            content.append({"type": "text", "text": chunk})
+    if all(part["type"] == "text" for part in content):
+        return "".join(part["text"] for part in content)
+    return content
+
+
+def paragraphs(blocks: Iterable[Sequence[Chunk]]) -> str | list[dict[str, Any]]:
+    """Blocks with an empty line between them, as one message's content."""
+    chunks: list[Chunk] = []
+    for place, block in enumerate(blocks):
+        chunks += ["\n\n", *block] if place else block
+    return content_of(chunks)
+
+
+# What the ways to write fields have in common: descriptions, reminders, reading and checking.
+
+
+class FieldAdapter(SignatureAdapter):
+    """Writes each field by itself; subclasses say how one field looks."""
+
+    @abstractmethod
+    def write_field(self, name: str, value: str, *, code: bool = False) -> str:
+        """One field of the inputs; what is in ``value`` cannot end it."""
+
+    @abstractmethod
+    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+        """A whole reply."""
+
+    @abstractmethod
+    def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
+        """The outputs in a reply as they are written there.
+
+        Raises:
+            AdapterParseError: Nothing can be read.
+        """
+
+    @abstractmethod
+    def reminder(self, signature: Any) -> str:
+        """What a reply has to look like, in one sentence."""
+
+    def format_field_description(self, signature: Any) -> str:
+        """The inputs and outputs with their types and descriptions."""
+        inputs = _described(signature.input_fields)
+        outputs = _described(signature.output_fields)
+        return f"You are given these fields:\n{inputs}\nYou produce these fields:\n{outputs}"
+
+    def format_field_structure(self, signature: Any) -> str:
+        """How inputs and outputs are written."""
+        inputs = [self.write_field(name, f"{{{name}}}") for name in signature.input_fields]
+        outputs = {
+            name: _example(name, info.annotation) for name, info in signature.output_fields.items()
+        }
+        reply = self.write_outputs(outputs, signature)
+        given = "\n\n".join(inputs)
+        return f"\nInputs are written like this:\n\n{given}\n\nReply like this:\n\n{reply}\n"
+
+    def format_task_description(self, signature: Any) -> str:
+        """The instructions."""
+        lines = str(signature.instructions or "").strip().splitlines() or [""]
+        objective = "".join(f"\n        {line}" for line in lines)
+        return f"In adhering to this structure, your objective is: {objective}"
+
+    def format_user_message_content(
+        self,
+        signature: Any,
+        inputs: Mapping[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,
+    ) -> Content:
+        """The inputs that are there; with ``main_request`` also what the reply must look like."""
+        blocks: list[list[Chunk]] = [[prefix]] if prefix else []
+        for name, info in signature.input_fields.items():
+            if name in inputs:
+                blocks.append(self._input(name, inputs[name], info))
+        if main_request:
+            self._warn_of_extra(signature, inputs)
+        if main_request and signature.output_fields:
+            blocks.append([self.reminder(signature)])
+        if suffix:
+            blocks.append([suffix])
+        return paragraphs(blocks)
+
+    def format_assistant_message_content(
+        self,
+        signature: Any,
+        outputs: Mapping[str, Any],
+        missing_field_message: str | None = None,
+    ) -> str:
+        """The outputs as the model is to write them."""
+        values = {}
+        for name in signature.output_fields:
+            given = outputs.get(name)
+            is_missing = given is None and missing_field_message is not None
+            values[name] = str(missing_field_message) if is_missing else format_value(given)
+        return self.write_outputs(values, signature)
+
+    def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        """The outputs in a reply.
+
+        Raises:
+            AdapterParseError: One is missing or does not fit; all complaints are in its text.
+        """
+        found = self.read_fields(signature, completion)
+        values: dict[str, Any] = {}
+        complaints: list[str] = []
+        for name, info in signature.output_fields.items():
+            try:
+                values[name] = self._value(name, info, found)
+            except BadValueError as error:
+                complaints.append(str(error))
+        if complaints:
+            raise AdapterParseError(
+                type(self).__name__,
+                signature,
+                completion,
+                f"The reply cannot be used: {'; '.join(complaints)}.",
+                parsed_result=values,
+            )
+        return values
+
+    def _value(self, name: str, info: Any, found: Mapping[str, Any]) -> Any:
+        if name not in found:
+            return missing_value(name, info)
+        given = found[name]
+        if isinstance(given, str):
+            return read_value(given, name, info.annotation)
+        return validated(given, name, info.annotation)
+
+    def _input(self, name: str, value: Any, info: Any) -> list[Chunk]:
+        media = media_of(value)
+        if not media:
+            return [self.write_field(name, _text(value), code=is_code(info.annotation))]
+        before, _, after = self.write_field(name, "\0").partition("\0")
+        return [before, media, after]
+
+    def _warn_of_extra(self, signature: Any, inputs: Mapping[str, Any]) -> None:
+        extra = [name for name in inputs if name not in signature.input_fields]
+        if extra:
+            LOG.warning("these inputs are not in the signature and are left out: %s", extra)
+
+
+def _text(value: Any) -> str:
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    if listed and all(_is_tool(item) for item in listed):
+        return format_value([function_of(item) for item in listed])
+    return format_value(value)
+
+
+def _is_tool(value: Any) -> bool:
+    return hasattr(value, "format_as_litellm_function_call") or (
+        hasattr(value, "name") and hasattr(value, "description") and hasattr(value, "parameters")
+    )
+
+
+def _described(fields: Mapping[str, Any]) -> str:
+    lines = []
+    for number, (name, info) in enumerate(fields.items(), start=1):
+        said = description_of(info)
+        lines.append(f"{number}. `{name}` ({type_name(info.annotation)}): {said}".rstrip(" :"))
+    return "\n".join(lines)
+
+
+def _example(name: str, annotation: Any) -> str:
+    rule = rule_for(annotation)
+    return f"{{{name}}}" + (f"   ({rule})" if rule else "")

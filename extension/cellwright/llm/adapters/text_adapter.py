@@ -18,8 +18,12 @@ from cellwright.llm.adapters.native import UNREADABLE, NativeAdapter
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
+    Manifest,
     Message,
+    Parameters,
     Part,
+    Prompt,
+    Reply,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -27,7 +31,6 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
-from cellwright.record.prompts import Manifest, Parameters, Prompt, Reply
 
 
 class UnreadableReplyError(Exception):

@@ -12,8 +12,13 @@ from typing import Any
 
 from cellwright.llm.adapters.chat_fields import ChatFields
 from cellwright.llm.adapters.field_values import description_of, format_value
-from cellwright.llm.adapters.parts import Chunk, media_of, paragraphs
-from cellwright.llm.adapters.signature_adapter import Content, SignatureAdapter
+from cellwright.llm.adapters.signature_adapter import (
+    Chunk,
+    Content,
+    SignatureAdapter,
+    media_of,
+    paragraphs,
+)
 from cellwright.llm.signatures import Field, type_name
 
 REPLY = "reply_in_words"

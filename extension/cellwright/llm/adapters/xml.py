@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.tag_stream import TagText
-from cellwright.llm.adapters.tags import cdata, elements, read_body
+from cellwright.llm.adapters.fences import in_fence
+from cellwright.llm.adapters.field_values import is_code
+from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
     UnreadableReplyError,
@@ -24,8 +26,154 @@ from cellwright.llm.adapters.text_adapter import (
     tool_list,
     typed,
 )
-from cellwright.record.messages import ToolCall, ToolMessage
-from cellwright.record.prompts import Manifest
+from cellwright.record.messages import Manifest, ToolCall, ToolMessage
+
+# Values between tags, found by their tags alone: no XML parser, which refuses program text.
+
+
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
+ENTITY = re.compile("|".join(ENTITIES))
+LOOSE = re.compile(r"<|&(?!(?:lt|gt|quot|apos|amp);)")
+"""Text with one of these was not escaped by whoever wrote it."""
+
+
+def write_tag(name: str, value: str) -> str:
+    """A value between its tags."""
+    return f"<{name}>\n{cdata(value)}\n</{name}>"
+
+
+def cdata(value: str, *, always: bool = False) -> str:
+    """The value as it may stand between tags: in a CDATA section if it holds ``<`` or ``&``."""
+    if not always and "<" not in value and "&" not in value:
+        return value
+    # The end mark cannot stand inside, so it is divided between two sections.
+    return f"<![CDATA[{value.replace(']]>', ']]]]><![CDATA[>')}]]>"
+
+
+@dataclass(frozen=True)
+class Element:
+    """A pair of tags and what stands between them."""
+
+    tag: str
+    attribute: str
+    body: str
+    start: int
+    end: int
+
+
+def read_tag(text: str, name: str, names: Collection[str], *, raw: bool = False) -> str | None:
+    """The value between the first pair of ``name``'s tags; None where there is no whole pair.
+
+    Args:
+        text: What a model wrote.
+        name: The tag.
+        names: All tags there may be; inside another's value they are text.
+        raw: Program text: entities in it are part of it.
+    """
+    for element in elements(text, names):
+        if element.tag == name:
+            return read_body(element.body, raw=raw)
+    return None
+
+
+def elements(text: str, names: Collection[str]) -> list[Element]:
+    """The elements in order; what looks like one inside another is part of that one's body."""
+    opening = re.compile(f'<({_any(names)})(?:\\s+\\w+="([^"\\n]*)")?\\s*>')
+    found: list[Element] = []
+    start = opening.search(text)
+    while start is not None:
+        end = _end(text, start.end(), f"</{start[1]}>", names)
+        place = start.end()
+        if end >= 0:
+            place = end + len(start[1]) + 3
+            body = text[start.end() : end]
+            found.append(Element(start[1], start[2] or "", body, start.start(), place))
+        start = opening.search(text, place)
+    return found
+
+
+def read_body(body: str, *, raw: bool = False) -> str:
+    """The value that stands between tags."""
+    value = body.removeprefix("\r").removeprefix("\n").removesuffix("\n")
+    stripped = value.strip()
+    if stripped.startswith("<![CDATA[") and stripped.endswith("]]>"):
+        pieces = CDATA.findall(stripped)
+        if "".join(f"<![CDATA[{piece}]]>" for piece in pieces) == stripped:
+            return "".join(pieces)
+    if raw or LOOSE.search(value):
+        return value
+    return ENTITY.sub(lambda match: ENTITIES[match[0]], value)
+
+
+def _end(text: str, start: int, closing: str, names: Collection[str]) -> int:
+    """Where the element ends: at the first end tag that is neither in CDATA nor inside a line.
+
+    Program text may hold the end tag in a string. So one that stands at the start of a line, or
+    before another element or the end, goes before one that does not.
+    """
+    places = []
+    skipped = [match.span() for match in CDATA.finditer(text, start)]
+    place = text.find(closing, start)
+    while place >= 0:
+        if not any(first <= place < last for first, last in skipped):
+            places.append(place)
+        place = text.find(closing, place + 1)
+    after = re.compile(f"\\s*(?:$|<(?:{_any(names)})[\\s>])")
+    good = [p for p in places if after.match(text, p + len(closing))]
+    return (good or places or [-1])[0]
+
+
+def _any(names: Collection[str]) -> str:
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+# What stands between one pair of tags, shown while the reply still comes.
+
+
+OPEN_CDATA, CLOSE_CDATA = "<![CDATA[", "]]>"
+UNSURE = re.compile(r"\s*(?:<[^<>]*|\]{1,2}>?)?\s*\Z")
+"""The end of a text that may become a tag or the end of a CDATA section."""
+
+
+class TagText:
+    """Hands on the text of one element; what may become a tag waits.
+
+    Args:
+        tag: The element.
+        until: Where the part of the reply ends that is looked at; empty: nowhere.
+    """
+
+    def __init__(self, tag: str, until: str = "") -> None:
+        self._element = re.compile(rf"<{tag}>(?P<body>.*?)(?:(?P<end></{tag}>)|\Z)", re.DOTALL)
+        self._until = until
+        self._text = ""
+        self._shown = 0
+
+    def feed(self, text: str) -> str:
+        """What of this piece, and of what was held back, is shown now."""
+        self._text += text
+        seen = self._text.partition(self._until)[0] if self._until else self._text
+        whole = "".join(_visible(found) for found in self._element.finditer(seen))
+        shown, self._shown = whole[self._shown :], max(self._shown, len(whole))
+        return shown
+
+    def finish(self) -> str:
+        """Nothing is held back that is whole."""
+        return ""
+
+
+def _visible(found: re.Match[str]) -> str:
+    body = found["body"].lstrip()
+    if not found["end"]:
+        if OPEN_CDATA.startswith(body):
+            return ""
+        body = UNSURE.sub("", body)
+    body = body.rstrip()
+    if body.startswith(OPEN_CDATA):
+        return body.removeprefix(OPEN_CDATA).removesuffix(CLOSE_CDATA).rstrip()
+    return body
+
 
 INSTRUCTIONS = """\
 How to reply
@@ -131,3 +279,54 @@ def _argument(value: Any) -> str:
     if isinstance(value, str):
         return cdata(value, always=True)  # line breaks at its ends are part of it
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+
+
+# Fields between tags; found by their tags, so that ``a<b and c & d`` needs no escaping.
+#
+# What is written by us and holds ``<`` or ``&`` stands in a CDATA section and is read back byte for
+# byte.
+
+
+class XmlFields(FieldAdapter):
+    """``<name>value</name>``."""
+
+    def write_field(self, name: str, value: str, *, code: bool = False) -> str:
+        """One field; text that could be taken for a tag stands in a CDATA section."""
+        return write_tag(name, value)
+
+    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+        """A whole reply."""
+        infos = signature.output_fields
+        return "\n\n".join(
+            write_tag(name, in_fence(value) if is_code(infos[name].annotation) else value)
+            for name, value in outputs.items()
+        )
+
+    def reminder(self, signature: Any) -> str:
+        """What a reply has to look like."""
+        names = ", then ".join(f"`<{name}>`" for name in signature.output_fields)
+        return (
+            f"Reply with {names}, each closed by its end tag. A value with < or & in it stands "
+            "between <![CDATA[ and ]]>."
+        )
+
+    def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
+        """What stands between the tags of the outputs."""
+        infos = signature.output_fields
+        found = {}
+        for name, info in infos.items():
+            value = read_tag(completion, name, infos, raw=is_code(info.annotation))
+            if value is not None:
+                found[name] = value
+        if not found and any(info.is_required() for info in infos.values()):
+            raise AdapterParseError(
+                type(self).__name__,
+                signature,
+                completion,
+                f"The reply has none of its fields. {self.reminder(signature)}",
+            )
+        return found
+
+    def shown_field(self, signature: Any, name: str) -> ShownText | None:
+        """What stands between the tags of the output."""
+        return TagText(name)

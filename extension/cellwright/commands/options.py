@@ -1,0 +1,296 @@
+"""The options of ``cellwright bench``, ``mcp``, ``memory``, ``tools`` and ``usage``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from cellwright.exports import FORMATS
+from cellwright.knowledge.memory import ACTIONS
+from cellwright.record.usage import USAGE_GROUPS, budget_amount
+from cellwright.settings import MODES
+
+Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
+"""Adds a command: sub-parsers, name, module, text."""
+MODULE = "benchmarking"
+
+
+def add_actions(actions: Any, add: Add) -> None:
+    """Add ``run``, ``resume``, ``rescore``, ``compare``, ``thumb`` and ``export``."""
+    _add_run(add(actions, "run", MODULE, "Run a suite: fresh kernels, every sample recorded."))
+    resume = add(actions, "resume", MODULE, "Run what an interrupted benchmark has not run.")
+    resume.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
+    _add_workers(resume)
+    rescore = add(actions, "rescore", MODULE, "Make the checks again; no model is asked.")
+    rescore.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
+    rescore.add_argument("--check", metavar="FILE", help="Python with check(sample), used instead")
+    _add_quiet(rescore)
+    compare = add(actions, "compare", MODULE, "Hold two results together, sample by sample.")
+    compare.add_argument("first", metavar="A", help="FOLDER, or FOLDER/AGENT/TASK")
+    compare.add_argument("second", metavar="B", help="the one that may be better")
+    _add_thumb(add(actions, "thumb", MODULE, "Say what you think of a sample."))
+    _add_export(add(actions, "export", MODULE, "Write all samples in another format."))
+
+
+def _add_thumb(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote, or FOLDER/AGENT")
+    parser.add_argument("sample", metavar="ID", help="the sample's id")
+    parser.add_argument("thumb", choices=("up", "down"), help="whether it is good")
+    parser.add_argument("--note", metavar="TEXT", help="why")
+    parser.add_argument("--epoch", metavar="N", type=_count, default=1, help="which time it ran")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    formats = ["notebooks" if name == "ipynb" else name for name in FORMATS]
+    parser.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
+    parser.add_argument("--to", choices=formats, required=True, help="the format")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where to (FOLDER-FORMAT)")
+    parser.add_argument("--passed", action="store_true", help="only samples that passed")
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "suite", metavar="SUITE", help="a folder, ds1000, dseval, dseval-errors or humaneval"
+    )
+    parser.add_argument("--data", metavar="PATH", help="the data of a public suite")
+    parser.add_argument(
+        "-m",
+        "--model",
+        metavar="MODEL",
+        action="append",
+        default=[],
+        help="who answers; repeatable",
+    )
+    parser.add_argument(
+        "--agent",
+        metavar="AGENT",
+        action="append",
+        default=[],
+        help="oracle, noop, answers:FILE or replay:FILE, instead of a model",
+    )
+    parser.add_argument("--judge", metavar="MODEL", help="the model that checks with a rubric ask")
+    parser.add_argument("--epochs", metavar="N", type=_count, default=1, help="each sample N times")
+    parser.add_argument("--limit", metavar="N", type=_count, help="only the first N samples")
+    parser.add_argument(
+        "--only", metavar="ID", action="append", default=[], help="only this sample; repeatable"
+    )
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="where to (runs/TIME)")
+    _add_kernels(parser)
+    _add_limits(parser)
+    _add_workers(parser)
+
+
+def _add_kernels(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("kernels")
+    group.add_argument("--python", metavar="PATH", help="interpreter of the task kernels")
+    group.add_argument(
+        "--kernels",
+        choices=("fork", "fresh"),
+        default="fork",
+        help="fork them from a process that has imported pandas (the default), or start each",
+    )
+    group.add_argument(
+        "--warm",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="what forked kernels have imported, instead of numpy, pandas and matplotlib",
+    )
+    group.add_argument(
+        "--env",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="pass this environment variable on to the kernels; repeatable",
+    )
+    group.add_argument("--gateway-url", metavar="URL", help="kernels behind this Jupyter gateway")
+    group.add_argument("--gateway-kernel", metavar="NAME", help="which of the gateway's kernels")
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("limits of each sample, instead of its own")
+    group.add_argument("--max-steps", metavar="N", type=_count, help="replies of the model")
+    group.add_argument("--max-cells", metavar="N", type=_count, help="cells that run")
+    group.add_argument("--max-tokens", metavar="N", type=_count, help="in and out, together")
+    group.add_argument("--budget", metavar="USD", type=_amount, help="what its replies cost")
+    group.add_argument("--max-seconds", metavar="S", type=_amount, help="wall time")
+    group.add_argument("--max-output", metavar="BYTES", type=_count, help="output of all cells")
+    group.add_argument("--max-memory", metavar="BYTES", type=_count, help="of the kernel")
+
+
+def _add_workers(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how it is run")
+    group.add_argument(
+        "-j", "--jobs", metavar="N", type=_count, help="at a time (2, or what the cluster can)"
+    )
+    group.add_argument(
+        "--retries",
+        metavar="N",
+        type=int,
+        default=2,
+        help="new starts of a sample whose service or kernel failed (2)",
+    )
+    group.add_argument(
+        "--total-budget",
+        metavar="USD",
+        type=_amount,
+        help="of all samples together, earlier ones too",
+    )
+    group.add_argument(
+        "--requests-per-minute",
+        metavar="N",
+        type=_amount,
+        help="to each model, from all samples and judges",
+    )
+    group.add_argument("--tokens-per-minute", metavar="N", type=_amount, help="the same for tokens")
+    group.add_argument(
+        "--executor", choices=("threads", "dask"), default="threads", help="where samples run"
+    )
+    group.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster, tcp://…")
+    _add_quiet(group)
+
+
+def _add_quiet(group: Any) -> None:
+    group.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+
+
+def _amount(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError(text)
+    return number
+
+
+_amount.__name__ = "positive number"
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_count.__name__ = "positive number"
+
+
+# Options of the command line that are about who answers and what it costs.
+
+
+def add_assistant(parser: argparse.ArgumentParser) -> None:
+    """Who answers, and what is put into prompts."""
+    parser.add_argument(
+        "-a", "--assistant", metavar="NAME", default="", help="assistant that answers"
+    )
+    parser.add_argument(
+        "--var",
+        metavar="NAME=VALUE",
+        type=_named_value,
+        action="append",
+        default=[],
+        help="put in for {{NAME}} in the prompt, and told to tools; repeatable",
+    )
+
+
+def add_usage(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    """``cellwright usage``.
+
+    Args:
+        commands: The commands so far.
+        command: Makes one with what all of them share.
+    """
+    text = "Tell what models have cost, and set what a month may cost."
+    parser = command(commands, "usage", "usage", text)
+    parser.add_argument(
+        "--by", choices=USAGE_GROUPS, default="month", help="what the rows are (month)"
+    )
+    parser.add_argument(
+        "--budget", metavar="USD", type=budget_amount, help="dollars for a month; 'off': no limit"
+    )
+    parser.add_argument(
+        "--budget-tokens", metavar="N", type=budget_amount, help="tokens for a month, or 'off'"
+    )
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not written NAME=VALUE")
+    return name, value
+
+
+# What ``cellwright mcp`` takes.
+
+
+def add_mcp(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command to the parser of all commands."""
+    text = "Offer a notebook's tools to another agent over MCP (stdin and stdout)."
+    parser = command(commands, "mcp", "mcp", text)
+    parser.add_argument("--notebook", metavar="FILE", default="", help="notebook to work in")
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        help="only look, ask before everything, allow edits, or allow running code",
+    )
+    parser.add_argument("--kernel", metavar="NAME", default="", help="kernel to start (python3)")
+    parser.add_argument(
+        "--kernel-of", metavar="URL", default="", help="a Jupyter server where the notebook is open"
+    )
+    parser.add_argument(
+        "--token-env",
+        metavar="NAME",
+        default="JUPYTER_TOKEN",
+        help="variable with its token (JUPYTER_TOKEN)",
+    )
+
+
+# The options of ``cellwright memory``.
+
+
+def add_memory(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command to the command line.
+
+    Args:
+        commands: Where commands are added.
+        command: Makes the parser of one, with what all have.
+    """
+    text = "List, add, change and forget what is kept for later conversations."
+    parser = command(commands, "memory", "memory", text)
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        nargs="?",
+        choices=ACTIONS,
+        default="list",
+        help=f"one of: {', '.join(ACTIONS)} (list)",
+    )
+    parser.add_argument(
+        "words", metavar="ID, TEXT", nargs="*", help="what the action is about; words to search"
+    )
+    parser.add_argument(
+        "--project", action="store_true", help="keep it for the folder it is called in alone"
+    )
+
+
+# The options of ``cellwright tools``.
+
+
+def add_tools(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command to the command line.
+
+    Args:
+        commands: Where commands are added.
+        command: Makes the parser of one, with what all have.
+    """
+    text = "Services whose functions the agent may call: MCP servers, discovery URLs, OpenAPI."
+    parser = command(commands, "tools", "tools", text)
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        nargs="?",
+        default="list",
+        help="check, connect, discover, list, refresh or remove (list)",
+    )
+    # read by the same parser as %agent tool
+    parser.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help="what it is about")
