@@ -27,7 +27,8 @@ from cellwright.record.run_record import RecordedEvent, RunRecord, fold
 from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, compare, replay, rerun
+from cellwright.session.replaying import compare, replay, rerun
+from cellwright.session.services import ModelService
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -537,7 +538,7 @@ def test_a_run_without_answers_cannot_be_replayed(place: RunContext) -> None:
 def test_a_rerun_asks_another_model_the_same_question(place: RunContext) -> None:
     recorded = ask(place, [tool_call("run_cell", {"code": "x = 1"}), text("first")])
     with FakeService([text("second")]) as service:
-        other = OtherModel(OpenAILM(service.settings()), Parameters("other"), service.base_url)
+        other = ModelService(OpenAILM(service.settings()), "other", service.base_url)
         list(rerun(recorded, place, other))
         assert service.requests[0].body["model"] == "other"
     again = last_record(place)

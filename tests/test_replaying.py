@@ -23,8 +23,9 @@ from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RecordedCall, RunRecord
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import Difference, OtherModel, compare, replay, rerun
+from cellwright.session.replaying import Difference, compare, replay, rerun
 from cellwright.session.run import Run
+from cellwright.session.services import ModelService
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -81,7 +82,7 @@ class Desk:
     def rerun(self, record: RunRecord, script: Sequence[Answer]) -> RunRecord:
         elsewhere = replace(self.place, kernel=self.fresh)
         with FakeService(script) as service:
-            other = OtherModel(OpenAILM(service.settings()), Parameters("other"))
+            other = ModelService(OpenAILM(service.settings()), "other")
             return self.again(rerun(record, elsewhere, other))
 
 

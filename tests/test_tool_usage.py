@@ -17,8 +17,9 @@ from cellwright.record.usage import ModelUsage, Price, Usage
 from cellwright.record.values import to_dict
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, rerun
+from cellwright.session.replaying import rerun
 from cellwright.session.run import Run
+from cellwright.session.services import ModelService
 from cellwright.settings import Limits
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -130,7 +131,7 @@ def test_000_12_what_the_person_set_is_recorded_without_secrets_and_set_again(
     record = store.record(conversation.last_run_id)
     assert record.given["region"] == "north"
     assert "hunter2" not in record.given["key"]
-    other = OtherModel(ScriptedLM([says("Hello.")]), Parameters("other"))
+    other = ModelService(ScriptedLM([says("Hello.")]), "other")
     list(rerun(record, place, other))
     assert store.record(store.last_started).given == record.given
 

@@ -22,7 +22,8 @@ from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, rerun
+from cellwright.session.replaying import rerun
+from cellwright.session.services import ModelService
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -282,7 +283,7 @@ def test_004_40_a_typed_question_is_asked_again_in_the_same_words(desk: Desk) ->
     record = desk.ask(BEST, script, "Which is cheapest?")
     place = RunContext(desk.kernel, desk.store, Redactor({}), "cli")
     with FakeService(script) as service:
-        other = OtherModel(OpenAILM(service.settings()), Parameters("other"))
+        other = ModelService(OpenAILM(service.settings()), "other")
         list(rerun(record, place, other))
     again = desk.store.record(desk.store.last_started)
     assert (again.status, again.prompt) == ("completed", record.prompt)

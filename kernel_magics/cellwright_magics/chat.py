@@ -12,7 +12,7 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,19 +39,18 @@ from cellwright.record.outputs import (
     to_nbformat,
 )
 from cellwright.record.run_record import RunRecord
+from cellwright.session.composer import start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext
 from cellwright.session.run import Run
-from cellwright.session.services import Service
 from cellwright.settings import MODES, from_env
 from cellwright.stopping import Stop
 from cellwright_magics.arguments import Choices
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.display import Bundle, NotebookTranscript, ShownAtOnce
 from cellwright_magics.own_kernel import OwnKernel
-from cellwright_magics.preparing import AgentQuestion
 from cellwright_magics.run_view import as_html, conversation_text, folded_html, run_html
-from cellwright_magics.session import ShellSession
+from cellwright_magics.session import ShellSession, request_of
 from cellwright_magics.widgets import WidgetDisplay, close_widget, widget_library
 
 # What a chat looks like: ipywidgets, and no decision of its own.
@@ -293,11 +292,12 @@ DOING = {
 
 @dataclass(frozen=True)
 class Asking:
-    """A question on its way: where, what and whom."""
+    """A question on its way."""
 
     place: RunContext
-    question: Question
-    service: Service
+    """Where it is answered."""
+    start: Callable[[Conversation], Iterator[Event]]
+    """Asks it in a conversation."""
 
 
 @dataclass(frozen=True)
@@ -384,7 +384,7 @@ class WidgetChat:
         with self._parts.asking(prompt, stop) as asking:
             place = replace(asking.place, on_progress=showing.at_once)
             conversation = self._conversation_at(place)
-            for event in conversation.ask(asking.question, asking.service.lm, stop):
+            for event in asking.start(conversation):
                 showing.show(event)
         return asking.place.store.record(conversation.last_run_id)
 
@@ -530,9 +530,15 @@ class ChatWorkplace:
         session, view = self._session, self._view
         settings, choices = from_env(), self._choices_in(view.mode)
         with session.at_work(), self._kernel.connected(self._tell_waiting) as connected:
-            prepared = session.prepared(AgentQuestion(prompt, choices), settings)
+
+            def start(conversation: Conversation) -> Iterator[Event]:
+                environment = session.environment(
+                    settings, conversation.messages, lambda _: nullcontext(conversation)
+                )
+                return start_run(request_of(prompt, choices), environment, stop)
+
             place = session.place_with(settings, connected, ButtonApprover(view, stop))
-            yield Asking(place, prepared.question, prepared.service)
+            yield Asking(place, start)
 
     def _tell_waiting(self, waits: bool) -> None:
         self._view.tell(WAITING if waits else "")

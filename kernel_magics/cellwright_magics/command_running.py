@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +14,11 @@ from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import Event
-from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.record.usage import USAGE_GROUPS
 from cellwright.session.questions import RunContext
 from cellwright.session.replaying import (
     Difference,
-    OtherModel,
     compare,
     describe_ending,
     replay,
@@ -98,11 +96,12 @@ def repeat(
         drive(_events(record, replace(place, kernel=kernel, chat_id=""), service), transcript.show)
 
 
-def _events(record: RunRecord, place: RunContext, service: Service | None) -> Iterator[Event]:
+def _events(
+    record: RunRecord, place: RunContext, service: Service | None
+) -> Generator[Event, None, None]:
     if service is None:
         return replay(record, replace(place, lane="replay"))
-    other = OtherModel(service.lm, Parameters(service.model), service.base_url)
-    return rerun(record, place, other)
+    return rerun(record, place, service)
 
 
 # A run whose transcript the calling cell has just shown, so that the cell does not repeat it.

@@ -6,11 +6,11 @@ import os
 import re
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from inspect import GEN_CLOSED, getgeneratorstate
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from cellwright.agent.policy import Approver
 from cellwright.errors import LMNotFoundError, SetupError
@@ -20,15 +20,16 @@ from cellwright.kernels.shell import ShellKernel
 from cellwright.kernels.tap import ShellOptions
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.record.events import Event, RunStarted
+from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
+from cellwright.record.messages import Message, Parameters
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
+from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import RunContext
+from cellwright.session.questions import Question, RunContext
 from cellwright.session.services import Service, models_like, open_service
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
-from cellwright.stopping import Stop
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -43,13 +44,6 @@ from cellwright_magics.demos import Demos
 from cellwright_magics.display import RunDisplay, ShownAtOnce
 from cellwright_magics.easels import Easel, Easels
 from cellwright_magics.painted import PaintedNotebook
-from cellwright_magics.preparing import (
-    AgentQuestion,
-    PreparedQuestion,
-    did_you_mean,
-    prepare,
-    typed_question,
-)
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -58,7 +52,7 @@ if TYPE_CHECKING:
 # Pulls a run's events on the main thread, so that an interrupt ends the run as stopped.
 
 
-def drive(events: Iterator[Event], show: Callable[[Event], None]) -> None:
+def drive(running: Generator[Event, None, None], show: Callable[[Event], None]) -> None:
     """Show every event of a run.
 
     A ``KeyboardInterrupt`` that lands outside the run, while something is drawn, is handed into
@@ -67,7 +61,6 @@ def drive(events: Iterator[Event], show: Callable[[Event], None]) -> None:
     Raises:
         KeyboardInterrupt: The run could not take it: it had not begun, or it was over.
     """
-    running = cast("Generator[Event, None, None]", events)
     interrupt: KeyboardInterrupt | None = None
     while True:
         try:
@@ -202,39 +195,74 @@ class ShellSession:
         """
         with self.at_work():
             conversation = self._conversation_for(settings, cell)
-            messages = conversation.messages
-            files = (*self.attached.files, *asked.options.files)
-            prepared = self.prepared(
-                AgentQuestion(asked.prompt, choices, files, messages), settings
-            )
-            service, question = prepared.service, prepared.question
-            question = typed_question(question, self.demos.chosen)
             words = self.words(conversation)
-            own = words.prompt
-            question = replace(
-                question,
-                demos=self.demos.of(question.assistant.name),
+            request = replace(
+                request_of(asked.prompt, choices),
+                files=(*self.attached.files, *asked.options.files),
                 context=tuple(self.attached.quotes),
-                chat_prompt=own.text,
-                chat_prompt_adds=own.adds,
+                chat_prompt=words.prompt.text,
+                chat_prompt_adds=words.prompt.adds,
                 text_filters=words.text_filters,
+                reads_types=True,
             )
-            cell_watch.STATE.own_counts |= self._easels.skipped_counts
-            with (
-                self.in_chat(settings, cell) as conversation,
-                self._painting(cell.easel, conversation, transcript) as show,
-            ):
-                notebook = self._notebook(cell.easel, conversation)
-                showing = ShownAtOnce(show)
-                place = replace(conversation.place, notebook=notebook, on_progress=showing.at_once)
-                conversation.move(place)
-                drive(conversation.ask(question, service.lm, Stop()), showing.show)
-                self.attached.clear()
-        record = conversation.place.store.record(conversation.last_run_id)
+
+            def show(event: Event) -> None:
+                if cell.easel is not None and isinstance(event, RunStarted):
+                    self._easels.start(cell.easel, self.last_run_id)
+                transcript.show(event)
+
+            showing = ShownAtOnce(show)
+            environment = self.environment(
+                settings,
+                conversation.messages,
+                lambda _: self._asking(settings, cell, showing.at_once),
+            )
+            with closing(start_run(request, environment)) as events:
+                drive(events, showing.show)
+            self.attached.clear()
+        record = self.store(settings).record(self.last_run_id)
         if record.cause == LMNotFoundError.__name__:
-            near = models_like(question.parameters.model, settings, question.base_url)
+            near = models_like(record.parameters.model, settings, record.base_url)
             transcript.show(did_you_mean(near))
         return record
+
+    @contextmanager
+    def _asking(
+        self,
+        settings: Settings,
+        cell: CallingCell,
+        on_progress: Callable[[ToolProgress], None],
+    ) -> Iterator[Conversation]:
+        """The conversation to ask in, whose cells go where the calling cell can show them."""
+        cell_watch.STATE.own_counts |= self._easels.skipped_counts
+        with self.in_chat(settings, cell) as conversation:
+            notebook = self._notebook(cell.easel, conversation)
+            place = replace(conversation.place, notebook=notebook, on_progress=on_progress)
+            conversation.move(place)
+            try:
+                yield conversation
+            finally:
+                if cell.easel is not None:
+                    cell.easel.send("done", run=conversation.last_run_id)
+
+    def environment(
+        self,
+        settings: Settings,
+        messages: tuple[Message, ...],
+        open_conversation: Callable[[ComposedRun], AbstractContextManager[Conversation]],
+    ) -> RunEnvironment:
+        """What there is for a question of this shell."""
+        return RunEnvironment(
+            open_service=lambda model: self.service(settings, model),
+            open_conversation=open_conversation,
+            settings=settings,
+            assistants=self.assistants.listed(settings),
+            chat_assistant=self.assistants.of_chat,
+            variables=self._shell.user_ns,
+            messages=messages,
+            examples=self.demos,
+            told=self._noticed,
+        )
 
     def go_on(self, chat: str, settings: Settings, cell: CallingCell) -> Conversation:
         """Go on with a chat, also one of another kernel.
@@ -272,43 +300,6 @@ class ShellSession:
             return saved
         count = self._shell.displayhook.prompt_count
         return PaintedNotebook(easel, saved, lambda: conversation.last_run_id, count)
-
-    @contextmanager
-    def _painting(
-        self, easel: Easel | None, conversation: Conversation, transcript: RunDisplay
-    ) -> Iterator[Callable[[Event], None]]:
-        """What shows events; the front end is told when the run begins and ends."""
-        if easel is None:
-            yield transcript.show
-            return
-
-        def show(event: Event) -> None:
-            if isinstance(event, RunStarted):
-                self._easels.start(easel, conversation.last_run_id)
-            transcript.show(event)
-
-        try:
-            yield show
-        finally:
-            easel.send("done", run=conversation.last_run_id)
-
-    def prepared(self, wanted: AgentQuestion, settings: Settings) -> PreparedQuestion:
-        """What is asked, of whom, and the service that answers.
-
-        Raises:
-            SetupError: There is no such assistant, or no service for its model.
-        """
-        names, named = self._shell.user_ns, wanted.choices.assistant
-        chosen = self.assistants.choose(wanted.prompt, named, settings, names)
-        return prepare(
-            wanted, chosen, settings, lambda model: self.service(settings, model), self._news
-        )
-
-    def _news(self, service: Service) -> str:
-        """What is to be said of the service; it is said once."""
-        notice = service.notice if service.notice not in self._noticed else ""
-        self._noticed.add(service.notice)
-        return notice
 
     def outside(self, settings: Settings) -> OutsideTools:
         """The outside tools of the folder that the kernel is in, and of those above it."""
@@ -382,6 +373,27 @@ class ShellSession:
             self._conversation.move(place)
         self._setting = setting
         return self._conversation
+
+
+def request_of(prompt: str, choices: Choices) -> Question:
+    """A prompt with what its options, the cell and ``%config`` say."""
+    return Question(
+        prompt,
+        Parameters(choices.model if choices.is_model_named else "", choices.temperature),
+        usual_model=choices.model,
+        assistant_name=choices.assistant,
+        mode=choices.mode,
+        limits=choices.limits,
+        given=choices.given,
+        tells_time=choices.tells_time,
+    )
+
+
+def did_you_mean(models: tuple[str, ...]) -> Notice:
+    """What is said of a model that the service does not know."""
+    if not models:
+        return Notice("info", "The service does not list a model of such a name.")
+    return Notice("info", f"Did you mean {' or '.join(models)}?", "Name it with -m.")
 
 
 def saved_notebook(

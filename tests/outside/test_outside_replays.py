@@ -23,7 +23,8 @@ from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, compare, replay, rerun
+from cellwright.session.replaying import compare, replay, rerun
+from cellwright.session.services import ModelService
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.tools import ToolStore
@@ -188,7 +189,7 @@ def test_another_model_may_call_the_services_that_are_connected(
     discover(service, tools)
     record = ask(place, ("weather__today", {}))
     asked = len(service.received)
-    other = OtherModel(ScriptedLM([calls(("weather__today", {})), says("Wet.")]), Parameters("o"))
+    other = ModelService(ScriptedLM([calls(("weather__today", {})), says("Wet.")]), "o")
     list(rerun(record, place, other))
     assert isinstance(place.store, RunStore)
     made = place.store.record(place.store.last_started)

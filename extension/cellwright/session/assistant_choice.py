@@ -30,7 +30,7 @@ class AssistantWish:
 
     prompt: str
     named: str = ""
-    """For this prompt, beside it (``--assistant``, the picker of the panel); empty: nobody."""
+    """Beside the prompt; empty: nobody."""
     of_chat: str = ""
     """The chat's own; empty: it has none."""
     variables: Collection[str] | None = None

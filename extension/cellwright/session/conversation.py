@@ -559,7 +559,7 @@ class Conversation:
         """The adapter that worked for this model the last time."""
         key = (question.adapter, question.parameters.model)
         if key not in self._adapters:
-            self._adapters[key] = AdapterChain(question.adapter)
+            self._adapters[key] = AdapterChain(question.adapter or "native")
         return self._adapters[key]
 
     def _after_run(self) -> None:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from urllib.error import URLError
 
 from cellwright.errors import SetupError
+from cellwright.llm import LM
 from cellwright.llm.openai import OpenAILM
-from cellwright.settings import ServiceSettings, Settings
+from cellwright.settings import Limits, ServiceSettings, Settings
 
 if TYPE_CHECKING:
     from cellwright.demo.server import DemoServer
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cellwright.errors import LMError
@@ -28,6 +29,7 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
+from cellwright.record.usage import Price, price_for
 from cellwright.text.file_kinds import HEAD_BYTES, RASTER_TYPES, kind_of
 
 DEMO_MODEL = "cellwright-demo"
@@ -39,14 +41,23 @@ OLLAMA_WAIT_SECONDS = 0.3
 
 
 @dataclass
-class Service:
-    """A model service that is ready to answer."""
+class ModelService:
+    """A model that is ready to answer: behind a service, recorded or scripted."""
 
-    lm: OpenAILM
+    lm: LM
     model: str
-    base_url: str
+    base_url: str = ""
     notice: str = ""
     """Shown once, when the service was not chosen by the person."""
+    is_free: bool = False
+    """No request of it is paid for, so any budget can be kept."""
+
+
+@dataclass
+class Service(ModelService):
+    """A service that was opened here, to be closed again."""
+
+    lm: OpenAILM
     demo: DemoServer | None = None
 
     @property
@@ -111,7 +122,7 @@ def _demo(settings: Settings, notice: str) -> Service:
     server = DemoServer()
     url = server.start()
     service = replace(settings.service, base_url=url, api_key="demo", model=DEMO_MODEL)
-    return Service(_lm(settings, service), DEMO_MODEL, url, notice, server)
+    return Service(_lm(settings, service), DEMO_MODEL, url, notice, is_free=True, demo=server)
 
 
 def _lm(settings: Settings, service: ServiceSettings) -> OpenAILM:
@@ -204,9 +215,30 @@ def choose_model(wanted: str, settings: Settings, window: RequestWindow) -> Mode
     return ModelChoice("")
 
 
-def unseen_pictures(files: Iterable[str], *, sees: bool, model: str) -> str:
-    """What is to be said where a model is given pictures that it does not see."""
-    names = [Path(file).name for file in files if _is_picture(file)]
+def check_budget(service: ModelService, limits: Limits, prices: Mapping[str, Price]) -> None:
+    """Refuse a budget of money that nobody could keep, before anything is paid for.
+
+    Raises:
+        SetupError: There is one, and what the model costs is not known.
+    """
+    budget = limits.cost_limit_dollars
+    if budget is None or service.is_free or price_for(service.model, prices) is not None:
+        return
+    raise SetupError(
+        f"The budget of ${budget:g} cannot be kept: the price of {service.model!r} is not known.",
+        hint="Name a table of prices in CELLWRIGHT_PRICES, or limit the tokens instead.",
+    )
+
+
+def unseen_pictures(files: Mapping[str, str], *, sees: bool, model: str) -> str:
+    """What is to be said where a model is given pictures that it does not see.
+
+    Args:
+        files: Paths, by the names that the user knows them by.
+        sees: Whether it sees pictures.
+        model: Its name.
+    """
+    names = [Path(name).name for name, file in files.items() if _is_picture(file)]
     if sees or not names:
         return ""
     return f"{model} does not see pictures; of {', '.join(names)} it is told that they are there."
