@@ -72,7 +72,7 @@ class ReplyLine(Protocol):
 class OutsideRun:
     """One run of an outside agent."""
 
-    question: Question
+    request: Question
     """What stands for a question: who calls, and what it called first."""
     agent: LM
     """The outside agent, in the place of a model."""
