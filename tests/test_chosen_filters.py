@@ -22,7 +22,7 @@ from cellwright.record.messages import Parameters, TextPart, UserMessage, text_o
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import replay, rerun
 from cellwright.session.run_facts import said_so_far
 from cellwright.session.services import ModelService
@@ -49,7 +49,7 @@ def place_of(database: Database, chat_id: str = "") -> RunContext:
 
 
 def ask(conversation: Conversation, lm: LM, **options: Any) -> tuple[list[Event], RunRecord]:
-    question = Question(PASTED, Parameters("m"), mode="auto", **options)
+    question = RunRequest(PASTED, Parameters("m"), mode="auto", **options)
     events = list(conversation.ask(question, lm))
     return events, conversation.place.store.record(conversation.last_run_id)
 

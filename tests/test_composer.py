@@ -16,7 +16,7 @@ from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters
 from cellwright.record.usage import Price
 from cellwright.session.composer import RunEnvironment, compose
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 from cellwright.session.services import ModelService
 from cellwright.settings import Limits, ServiceSettings, Settings
 
@@ -65,7 +65,7 @@ def environment(settings: Settings = SETTINGS, **more: Any) -> RunEnvironment:
 def test_a_model_is_that_of_the_prompt_then_of_its_assistant_then_the_usual_one(
     named: str, assistant: str, usual: str, model: str
 ) -> None:
-    request = Question("Look.", Parameters(named), usual_model=usual, assistant_name=assistant)
+    request = RunRequest("Look.", Parameters(named), usual_model=usual, assistant_name=assistant)
     composed = compose(request, environment(assistants=ASSISTANTS)).request
     assert (composed.parameters.model, composed.base_url) == (model, "http://box/v1")
     assert composed.assistant.name == assistant
@@ -73,7 +73,7 @@ def test_a_model_is_that_of_the_prompt_then_of_its_assistant_then_the_usual_one(
 
 
 def test_an_assistant_brings_its_words_and_temperature_and_leaves_the_prompt() -> None:
-    request = Question("@critic, look at {{what}}.", given={"what": "this"})
+    request = RunRequest("@critic, look at {{what}}.", given={"what": "this"})
     composed = compose(request, environment(assistants=ASSISTANTS)).request
     assert composed.prompt == "look at this."
     assert composed.assistant.instructions == "Doubt this."
@@ -82,7 +82,7 @@ def test_an_assistant_brings_its_words_and_temperature_and_leaves_the_prompt() -
 
 def test_a_guest_asks_public_assistants_only() -> None:
     guest = replace(SETTINGS, is_guest=True)
-    request = Question("Look.", assistant_name="critic")
+    request = RunRequest("Look.", assistant_name="critic")
     with pytest.raises(SetupError, match="no assistant 'critic'"):
         compose(request, environment(guest, assistants=ASSISTANTS))
     public = AssistantList((replace(CRITIC, is_public=True),))
@@ -91,7 +91,7 @@ def test_a_guest_asks_public_assistants_only() -> None:
 
 
 def test_a_budget_is_refused_where_no_price_is_known() -> None:
-    request = Question("Look.", limits=Limits(cost_limit_dollars=0.5))
+    request = RunRequest("Look.", limits=Limits(cost_limit_dollars=0.5))
     with pytest.raises(SetupError, match=r"\$0\.5 cannot be kept: the price of 'set'"):
         compose(request, environment())
     priced = replace(SETTINGS, prices={"set": Price(1, 1)})
@@ -102,7 +102,7 @@ def test_a_budget_is_refused_where_no_price_is_known() -> None:
 
 def test_pictures_that_are_not_seen_are_told_by_the_names_the_user_knows(tmp_path: Path) -> None:
     (tmp_path / "upload-1").write_bytes(PNG)
-    request = Question("Look.", files=("upload-1",), file_names=("plot.png",))
+    request = RunRequest("Look.", files=("upload-1",), file_names=("plot.png",))
     notice = compose(request, environment(folder=tmp_path)).request.notice
     assert notice.startswith("set answers. set does not see pictures; of plot.png")
     elsewhere = compose(request, environment(folder=tmp_path / "none")).request
@@ -111,16 +111,16 @@ def test_pictures_that_are_not_seen_are_told_by_the_names_the_user_knows(tmp_pat
 
 def test_what_is_said_of_a_service_is_said_once() -> None:
     told: set[str] = set()
-    notices = [compose(Question("Hi."), environment(told=told)).request.notice for _ in range(2)]
+    notices = [compose(RunRequest("Hi."), environment(told=told)).request.notice for _ in range(2)]
     assert notices == ["set answers.", ""]
 
 
 def test_004_40_only_a_face_that_reads_types_has_typed_questions() -> None:
     examples = Examples()
-    typed = Question("df -> n: int\nHow many?", reads_types=True)
+    typed = RunRequest("df -> n: int\nHow many?", reads_types=True)
     plain = compose(replace(typed, reads_types=False), environment(examples=examples)).request
     assert plain.typed is None
-    words = compose(Question("How many?", reads_types=True), environment(examples=examples))
+    words = compose(RunRequest("How many?", reads_types=True), environment(examples=examples))
     assert (words.request.typed, examples.asked) == (None, False)
     found = compose(typed, environment(examples=examples)).request.typed
     assert found is not None

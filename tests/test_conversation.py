@@ -26,7 +26,7 @@ from cellwright.record.outputs import ErrorOutput, StreamOutput
 from cellwright.record.run_record import RecordedEvent, RunRecord, fold
 from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import compare, replay, rerun
 from cellwright.session.services import ModelService
 from cellwright.settings import Limits
@@ -70,7 +70,7 @@ def place(kernel: FreshKernel, store: RunStore) -> RunContext:
     return RunContext(kernel, store, Redactor({"SERVICE_TOKEN": "swordfish-swordfish"}), "cli")
 
 
-QUESTION = Question("Do it.", Parameters("scripted"), mode="auto")
+QUESTION = RunRequest("Do it.", Parameters("scripted"), mode="auto")
 
 
 def last_record(place: RunContext) -> RunRecord:
@@ -81,7 +81,7 @@ def last_record(place: RunContext) -> RunRecord:
 def ask(
     place: RunContext,
     script: Sequence[Answer],
-    question: Question = QUESTION,
+    question: RunRequest = QUESTION,
     conversation: Conversation | None = None,
 ) -> RunRecord:
     talk = conversation or Conversation(place)

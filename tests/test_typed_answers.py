@@ -21,7 +21,7 @@ from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import rerun
 from cellwright.session.services import ModelService
 from cellwright.settings import Mode
@@ -238,7 +238,7 @@ class Desk:
         self, signature: str, script: Sequence[Answer], body: str = "Go.", mode: Mode = "auto"
     ) -> RunRecord:
         conversation = Conversation(RunContext(self.kernel, self.store, Redactor({}), "cli"))
-        question = Question("", Parameters("m"), mode=mode, typed=typed(signature, body))
+        question = RunRequest("", Parameters("m"), mode=mode, typed=typed(signature, body))
         with FakeService(script) as service:
             list(conversation.ask(question, OpenAILM(service.settings())))
             self.requests = service.requests

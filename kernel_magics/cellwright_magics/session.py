@@ -26,7 +26,7 @@ from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import Service, models_like, open_service
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
@@ -375,9 +375,9 @@ class ShellSession:
         return self._conversation
 
 
-def request_of(prompt: str, choices: Choices) -> Question:
+def request_of(prompt: str, choices: Choices) -> RunRequest:
     """A prompt with what its options, the cell and ``%config`` say."""
-    return Question(
+    return RunRequest(
         prompt,
         Parameters(choices.model if choices.is_model_named else "", choices.temperature),
         usual_model=choices.model,

@@ -22,14 +22,14 @@ from cellwright.session.assistant_choice import (
     choose_assistant,
     with_assistant,
 )
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 
 REVIEWER = Assistant("reviewer", "Looks for mistakes", "Check it.", temperature=0.2)
 ANALYST = Assistant("data analyst", is_public=True)
 USUAL = Assistant("default", "The project's")
 LISTED = AssistantList((ANALYST, USUAL, REVIEWER), default=USUAL)
 NONE = AssistantList()
-QUESTION = Question("Do it.", Parameters("m"), notice="First.")
+QUESTION = RunRequest("Do it.", Parameters("m"), notice="First.")
 
 
 def chosen(prompt: str, listed: AssistantList = LISTED, **said: object) -> Chosen:

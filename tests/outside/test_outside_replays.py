@@ -22,7 +22,7 @@ from cellwright.external.web import ProcessEnvironment
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import compare, replay, rerun
 from cellwright.session.services import ModelService
 from cellwright.store.database import Database, open_database
@@ -64,7 +64,7 @@ def place(database: Database, tools: OutsideTools) -> RunContext:
 def ask(place: RunContext, *made: tuple[str, dict[str, Any]]) -> RunRecord:
     conversation = Conversation(place)
     model = ScriptedLM([calls(*made), says("Done.")])
-    list(conversation.ask(Question("Go.", Parameters("m"), mode="auto"), model))
+    list(conversation.ask(RunRequest("Go.", Parameters("m"), mode="auto"), model))
     return place.store.record(conversation.last_run_id)
 
 

@@ -24,7 +24,7 @@ from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunMemory
@@ -148,7 +148,7 @@ def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop:
     store, notebook = RunMemory(), MemoryNotebook()
     place = RunContext(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
     conversation = Conversation(replace(place, prices=settings.prices))
-    request = Question(
+    request = RunRequest(
         shown_prompt(item, own if job.suite.is_in_order else None),
         Parameters(answerer.model),
         files=tuple(item.files),

@@ -38,7 +38,7 @@ from cellwright.record.outputs import ErrorOutput, from_kernel_message
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 from cellwright.session.services import Service, open_service
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
@@ -144,7 +144,7 @@ def run(invocation: Invocation) -> int:
     check_record_file(options.record)
     notebook = read_notebook(Path(options.notebook)) if options.notebook else new_notebook()
     folder = Path(options.notebook).resolve().parent if options.notebook else Path.cwd()
-    request = Question(
+    request = RunRequest(
         prompt,
         Parameters(options.model or ""),
         assistant_name=options.assistant,
@@ -172,7 +172,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _ask(
-    invocation: Invocation, request: Question, notebook: NotebookFile, folder: Path
+    invocation: Invocation, request: RunRequest, notebook: NotebookFile, folder: Path
 ) -> EndedRun:
     options, settings, stop = invocation.options, invocation.settings, Stop()
     listed = list_assistants(project_folders(folder), settings.home)

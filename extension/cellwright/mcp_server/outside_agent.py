@@ -45,7 +45,7 @@ from cellwright.record.outputs import StreamOutput
 from cellwright.record.usage import Usage
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import ModelService
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
@@ -318,10 +318,10 @@ class SessionRuns:
         if current is not None:
             current.line.progress(event.text, event.fraction)
 
-    def _request(self, call: OutsideCall) -> Question:
+    def _request(self, call: OutsideCall) -> RunRequest:
         prompt = f"{self.facts.label}: {_in_words(call)}"
         limits = self._room.limits
-        return Question(
+        return RunRequest(
             prompt=prompt,
             parameters=Parameters(self.facts.label),
             mode=self._room.mode,

@@ -27,7 +27,7 @@ from cellwright.server.wire_events import EventSource
 from cellwright.session.compacting import compaction_of
 from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
 from cellwright.session.services import ModelService, Service
 from cellwright.session.standard_sources import Sources
@@ -271,7 +271,7 @@ class ChatAnswering:
         runs = self._workplace.chats.active_run_ids(self._chat_id)
         return last_record(self._workplace.runs, runs)
 
-    def _request(self, run: LiveRun, chat: Chat, settings: Settings) -> Question:
+    def _request(self, run: LiveRun, chat: Chat, settings: Settings) -> RunRequest:
         ask, notebook = run.prompt.ask, run.notebook or self._own_cells
         files = [item for item in ask.context if item.kind == "file"]
         paths = tuple(str(self._workplace.uploads.path(item.file)) for item in files)
@@ -281,7 +281,7 @@ class ChatAnswering:
         quotes += [Quoted(f"file {item.name}", f"is stored as {path}") for item, path in named]
         unanswered = self._workplace.chats.unanswered(self._chat_id)
         quotes += [TAKEN_BACK] if ask.supersedes not in ("", unanswered) else []
-        return Question(
+        return RunRequest(
             ask.prompt,
             Parameters(ask.model),
             assistant_name=ask.assistant,

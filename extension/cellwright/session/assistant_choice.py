@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
 from cellwright.errors import SetupError
 from cellwright.record.messages import with_variables
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 
 BUILT_IN = "cellwright"
 """Names the agent without any assistant, where a chat or a project has one."""
@@ -76,7 +76,7 @@ def choose_assistant(wish: AssistantWish, listed: AssistantList) -> Chosen:
     return Chosen(listed.default, wish.prompt, notice)
 
 
-def with_assistant(question: Question, chosen: Chosen) -> Question:
+def with_assistant(question: RunRequest, chosen: Chosen) -> RunRequest:
     """The question as it is asked of the one who was chosen, names in ``{{…}}`` put in.
 
     The model is that of the question: who opens the service has chosen it.

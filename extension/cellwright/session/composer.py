@@ -25,7 +25,7 @@ from cellwright.session.assistant_choice import (
     with_assistant,
 )
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 from cellwright.session.services import (
     ModelService,
     RequestWindow,
@@ -57,7 +57,7 @@ class ExampleSource(Protocol):
 class ComposedRun:
     """A request in which everything is chosen, and the model that answers it."""
 
-    request: Question
+    request: RunRequest
     service: ModelService
 
 
@@ -90,7 +90,7 @@ class RunEnvironment:
 
 
 def start_run(
-    request: Question, environment: RunEnvironment, stop: Stop | None = None
+    request: RunRequest, environment: RunEnvironment, stop: Stop | None = None
 ) -> Generator[Event, None, None]:
     """Compose a run and answer its question; what is yielded has been recorded before.
 
@@ -103,7 +103,7 @@ def start_run(
         yield from conversation.ask(composed.request, composed.service.lm, stop)
 
 
-def compose(request: Question, environment: RunEnvironment) -> ComposedRun:
+def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     """Choose who answers a request, and how.
 
     Raises:
@@ -136,7 +136,7 @@ def compose(request: Question, environment: RunEnvironment) -> ComposedRun:
     return ComposedRun(_with_examples(request, environment.examples), service)
 
 
-def _choose_assistant(request: Question, environment: RunEnvironment) -> Chosen:
+def _choose_assistant(request: RunRequest, environment: RunEnvironment) -> Chosen:
     if environment.assistants is None:
         return Chosen(request.assistant, request.prompt)
     wish = AssistantWish(
@@ -153,7 +153,7 @@ def _sees(service: ModelService) -> bool:
     return service.lm.capabilities(service.model).vision
 
 
-def _with_examples(request: Question, examples: ExampleSource | None) -> Question:
+def _with_examples(request: RunRequest, examples: ExampleSource | None) -> RunRequest:
     """The request with the types of its first line, where it has some, and with its examples."""
     typed = typed_answers_of(request.prompt) if request.reads_types else request.typed
     if examples is None:

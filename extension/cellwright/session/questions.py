@@ -61,7 +61,7 @@ class RunContext:
 
 
 @dataclass(frozen=True)
-class Question:
+class RunRequest:
     """What is asked, of which model, within which limits.
 
     A face fills in what its user said. ``session.composer`` answers with a copy in which the rest
@@ -122,7 +122,7 @@ class Question:
 # A question as it can be asked.
 
 
-def usable(question: Question) -> Question:
+def usable(question: RunRequest) -> RunRequest:
     """The question as it can be asked; what had to be changed is said in its notice.
 
     Raises:

@@ -38,7 +38,7 @@ from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import ModelService
 from cellwright.settings import MODES, Limits, Settings, checked_mode
 from cellwright.stopping import Stop
@@ -194,7 +194,7 @@ def rerun(
 def _again(
     record: RunRecord,
     place: RunContext,
-    question: Question,
+    question: RunRequest,
     service: ModelService,
     stop: Stop | None,
 ) -> Generator[Event, None, None]:
@@ -222,9 +222,9 @@ def _again(
     yield from start_run(question, environment, stop)
 
 
-def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
+def _question(record: RunRecord, parameters: Parameters, mode: str) -> RunRequest:
     names = {manifest.name for manifest in record.tools}
-    return Question(
+    return RunRequest(
         prompt=record.prompt,
         parameters=parameters,
         files=tuple(record.files),
