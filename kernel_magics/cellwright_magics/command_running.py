@@ -229,7 +229,8 @@ class Commands:
     def _rerun(self, order: _Order) -> object:
         record, shown = order.store.record(order.run_id), self._shown(order)
         check_batch_mode(record.mode or "ask", is_interactive=order.calling.interactive)
-        service = self._session.service(order.settings, order.line.arguments.model)
+        model = order.line.arguments.model or record.parameters.model
+        service = self._session.service(order.settings, model)
         self._repeat(order, record, shown, service)
         return self._finish(order, order.store.record(order.store.last_started), shown)
 

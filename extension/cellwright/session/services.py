@@ -112,7 +112,7 @@ def _ollama(settings: Settings, model: str) -> Service:
         settings.service, base_url=f"{settings.ollama_url}/v1", api_key="ollama", model=model
     )
     notice = f"No key is set; {model} of the local Ollama answers. Choose another with -m."
-    return Service(_lm(settings, service), model, service.base_url, notice)
+    return Service(_lm(settings, service), model, service.base_url, notice, is_free=True)
 
 
 def _demo(settings: Settings, notice: str) -> Service:
