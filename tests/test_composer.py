@@ -15,6 +15,7 @@ from cellwright.context.few_shot import DemoSet
 from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters
 from cellwright.record.usage import Price
+from cellwright.session.assistant_choice import AssistantChoice
 from cellwright.session.composer import RunEnvironment, compose
 from cellwright.session.questions import RunRequest
 from cellwright.session.services import ModelService
@@ -23,7 +24,7 @@ from cellwright.settings import Limits, ServiceSettings, Settings
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 SETTINGS = Settings(ServiceSettings("http://box/v1", model="set"), adapter="json")
 CRITIC = Assistant("critic", model="sharp", instructions="Doubt {{what}}.", temperature=0.3)
-ASSISTANTS = AssistantList((CRITIC,))
+ASSISTANTS = AssistantChoice(AssistantList((CRITIC,)))
 
 
 class Examples:
@@ -81,12 +82,12 @@ def test_an_assistant_brings_its_words_and_temperature_and_leaves_the_prompt() -
 
 
 def test_a_guest_asks_public_assistants_only() -> None:
-    guest = replace(SETTINGS, is_guest=True)
     request = RunRequest("Look.", assistant_name="critic")
     with pytest.raises(SetupError, match="no assistant 'critic'"):
-        compose(request, environment(guest, assistants=ASSISTANTS))
-    public = AssistantList((replace(CRITIC, is_public=True),))
-    composed = compose(request, environment(guest, assistants=public)).request
+        compose(request, environment(assistants=replace(ASSISTANTS, is_guest=True)))
+    listed = AssistantList((replace(CRITIC, is_public=True),))
+    public = AssistantChoice(listed, is_guest=True)
+    composed = compose(request, environment(assistants=public)).request
     assert composed.assistant.name == "critic"
 
 

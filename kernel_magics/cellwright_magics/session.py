@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from inspect import GEN_CLOSED, getgeneratorstate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cellwright.agent.policy import Approver
 from cellwright.errors import LMNotFoundError, SetupError
@@ -24,18 +24,19 @@ from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
 from cellwright.record.messages import Message, Parameters
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
+from cellwright.session.assistant_choice import AssistantChoice
 from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
-from cellwright.session.services import Service, models_like, open_service
+from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
-from cellwright.settings import Settings
+from cellwright.settings import Settings, checked_mode
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
 from cellwright.text.redaction import Redactor
 from cellwright_magics.approval import StdinApprover
-from cellwright_magics.arguments import AgentLine, Choices
+from cellwright_magics.arguments import AgentOptions, CellSettings, Configured
 from cellwright_magics.assistants import Assistants
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chats import Chats, ChatWords
@@ -124,7 +125,7 @@ class ShellSession:
         self.attached = Attached()
         self._kernel: ShellKernel | None = None
         self._approver = StdinApprover()
-        self._services: dict[tuple[str, str, str], Service] = {}
+        self.services = ServiceCache()
         self._noticed: set[str] = set()
         self._database: Database | None = None
         self._sources = Sources()
@@ -142,17 +143,6 @@ class ShellSession:
             self._store = RunStore(self._database)
         assert self._store is not None
         return self._store
-
-    def service(self, settings: Settings, model: str) -> Service:
-        """The service that answers; the same one as long as the settings stay.
-
-        Raises:
-            SetupError: There is none for this model.
-        """
-        key = (settings.service.base_url, settings.service.api_key, model or settings.service.model)
-        if key not in self._services:
-            self._services[key] = open_service(settings, model)
-        return self._services[key]
 
     def place(self, settings: Settings, cell: CallingCell) -> RunContext:
         """Where runs of this shell happen."""
@@ -181,8 +171,7 @@ class ShellSession:
 
     def ask(
         self,
-        asked: AgentLine,
-        choices: Choices,
+        request: RunRequest,
         settings: Settings,
         cell: CallingCell,
         transcript: RunDisplay,
@@ -197,8 +186,8 @@ class ShellSession:
             conversation = self._conversation_for(settings, cell)
             words = self.words(conversation)
             request = replace(
-                request_of(asked.prompt, choices),
-                files=(*self.attached.files, *asked.options.files),
+                request,
+                files=(*self.attached.files, *request.files),
                 context=tuple(self.attached.quotes),
                 chat_prompt=words.prompt.text,
                 chat_prompt_adds=words.prompt.adds,
@@ -253,12 +242,15 @@ class ShellSession:
     ) -> RunEnvironment:
         """What there is for a question of this shell."""
         return RunEnvironment(
-            open_service=lambda model: self.service(settings, model),
+            open_service=lambda model: self.services.get(settings, model),
             open_conversation=open_conversation,
             settings=settings,
-            assistants=self.assistants.listed(settings),
-            chat_assistant=self.assistants.of_chat,
-            variables=self._shell.user_ns,
+            assistants=AssistantChoice(
+                self.assistants.listed(settings),
+                self.assistants.of_chat,
+                self._shell.user_ns,
+                settings.is_guest,
+            ),
             messages=messages,
             examples=self.demos,
             told=self._noticed,
@@ -336,9 +328,7 @@ class ShellSession:
 
     def close(self) -> None:
         """Stop what was started for this shell."""
-        for service in self._services.values():
-            service.close()
-        self._services.clear()
+        self.services.close()
         self.attached.close()
         self._conversation = None
         self._close_kernel()
@@ -375,18 +365,47 @@ class ShellSession:
         return self._conversation
 
 
-def request_of(prompt: str, choices: Choices) -> RunRequest:
-    """A prompt with what its options, the cell and ``%config`` say."""
-    return RunRequest(
-        prompt,
-        Parameters(choices.model if choices.is_model_named else "", choices.temperature),
-        usual_model=choices.model,
-        assistant_name=choices.assistant,
-        mode=choices.mode,
-        limits=choices.limits,
-        given=choices.given,
-        tells_time=choices.tells_time,
+def fill_request(
+    options: AgentOptions, cell: CellSettings, configured: Configured, settings: Settings
+) -> RunRequest:
+    """What counts for a prompt: an option, the cell's metadata, ``%config``, the environment.
+
+    Raises:
+        SetupError: There is no such mode.
+    """
+    usual = settings.limits
+    limits = replace(
+        usual,
+        step_limit=_first(
+            options.max_steps, cell.max_steps, configured.max_steps, usual.step_limit
+        ),
+        wall_seconds=_first(options.max_seconds, configured.max_seconds, usual.wall_seconds),
+        token_limit=_first(options.max_tokens, configured.max_tokens, usual.token_limit),
+        cost_limit_dollars=_first(options.budget, configured.budget, usual.cost_limit_dollars),
+        cell_timeout_seconds=_first(
+            options.timeout,
+            cell.timeout_seconds,
+            configured.timeout_seconds,
+            usual.cell_timeout_seconds,
+        ),
     )
+    mode = options.mode or configured.mode or settings.mode
+    return RunRequest(
+        "",
+        Parameters(options.model or "", options.temperature),
+        usual_model=cell.model or configured.model,
+        assistant_name=options.assistant or "",
+        files=options.files,
+        mode=checked_mode(mode, "The mode"),
+        limits=limits,
+        given=dict(options.var),
+        tells_time=_first(configured.message_times, settings.message_times),
+    )
+
+
+def _first(*values: Any) -> Any:
+    """The first that was given."""
+    return next((value for value in values if value is not None), None)
 
 
 def did_you_mean(models: tuple[str, ...]) -> Notice:

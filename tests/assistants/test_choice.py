@@ -17,7 +17,7 @@ from cellwright.assistants.scenes import Scene
 from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters, with_variables
 from cellwright.session.assistant_choice import (
-    AssistantWish,
+    AssistantChoice,
     Chosen,
     choose_assistant,
     with_assistant,
@@ -32,8 +32,9 @@ NONE = AssistantList()
 QUESTION = RunRequest("Do it.", Parameters("m"), notice="First.")
 
 
-def chosen(prompt: str, listed: AssistantList = LISTED, **said: object) -> Chosen:
-    return choose_assistant(AssistantWish(prompt, **said), listed)  # type: ignore[arg-type]
+def chosen(prompt: str, listed: AssistantList = LISTED, named: str = "", **more: object) -> Chosen:
+    among = AssistantChoice(listed, **more)  # type: ignore[arg-type]
+    return choose_assistant(RunRequest(prompt, assistant_name=named), among)
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,11 @@ from cellwright.record.events import CellAdded, CellFinished, CellOutput, CellSt
 from cellwright.record.messages import Parameters
 from cellwright.record.outputs import ErrorOutput, from_kernel_message
 from cellwright.record.run_record import RunRecord
+from cellwright.session.assistant_choice import AssistantChoice
 from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunRequest
-from cellwright.session.services import Service, open_service
+from cellwright.session.services import ServiceCache
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.text.safe_markdown import safe_markdown
@@ -176,10 +177,7 @@ def _ask(
 ) -> EndedRun:
     options, settings, stop = invocation.options, invocation.settings, Stop()
     listed = list_assistants(project_folders(folder), settings.home)
-    with open_store(invocation) as store, contextlib.ExitStack() as services:
-
-        def open_here(model: str) -> Service:
-            return services.enter_context(contextlib.closing(open_service(settings, model)))
+    with open_store(invocation) as store, contextlib.closing(ServiceCache()) as services:
 
         @contextlib.contextmanager
         def open_conversation(composed: ComposedRun) -> Iterator[Conversation]:
@@ -191,7 +189,11 @@ def _ask(
                 yield Conversation(make_place(invocation, kernel, store, notebook, folder))
 
         environment = RunEnvironment(
-            open_here, open_conversation, settings, assistants=listed, folder=folder
+            lambda model: services.get(settings, model),
+            open_conversation,
+            settings,
+            assistants=AssistantChoice(listed, is_guest=settings.is_guest),
+            folder=folder,
         )
         follow(start_run(request, environment, stop), invocation, stop)
         return end_run(invocation, store)

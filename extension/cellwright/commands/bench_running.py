@@ -33,7 +33,7 @@ from cellwright.kernels.gateway import Gateway
 from cellwright.kernels.provisioner import MODULES
 from cellwright.record.messages import Parameters
 from cellwright.record.values import from_dict, to_dict
-from cellwright.session.services import Service, check_budget, open_service
+from cellwright.session.services import Service, ServiceCache, check_budget, open_service
 from cellwright.settings import Limits, from_env
 from cellwright.stopping import Stop
 
@@ -510,23 +510,16 @@ class Shower:
 def _agents(
     invocation: Invocation, plan: BenchPlan, suite: Suite, paces: Paces
 ) -> Iterator[list[Agent]]:
-    services: list[Service] = []
-    try:
+    with contextlib.closing(ServiceCache()) as services:
         agents = [open_agent(name) for name in dict.fromkeys(plan.agents)]
         for model in dict.fromkeys(plan.models) or (("",) if not agents else ()):
-            service = open_service(invocation.settings, model)
-            services.append(service)
+            service = services.get(invocation.settings, model)
             if service.notice:
                 invocation.console.complain(f"cellwright: {service.notice}")
             _check_budgets(invocation, suite, service)
-            paced = paces.paced(service.lm, service.model)
-            agents.append(
-                model_agent(paced, service.model, service.base_url, is_free=service.is_free)
-            )
+            lm = paces.paced(service.lm, service.model)
+            agents.append(model_agent(lm, service.model, service.base_url, is_free=service.is_free))
         yield _distinct(agents)
-    finally:
-        for service in services:
-            service.close()
 
 
 def _check_budgets(invocation: Invocation, suite: Suite, service: Service) -> None:

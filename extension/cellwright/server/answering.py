@@ -21,15 +21,15 @@ from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem, RefusedError
 from cellwright.server.kernel_access import ServerKernels
 from cellwright.server.live_run import LiveRun, RunKernel
-from cellwright.server.service_choice import ServiceCache
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
+from cellwright.session.assistant_choice import AssistantChoice
 from cellwright.session.compacting import compaction_of
 from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
-from cellwright.session.services import ModelService, Service
+from cellwright.session.services import ModelService, Service, ServiceCache
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
 from cellwright.store.chat_rows import Chat, filters_of
@@ -119,12 +119,13 @@ class ChatAnswering:
         if driver is not None:
             run.notebook = AttachedNotebook(self._chat_id, driver, run.stop)
             run.notebook.load()
+        listed = list_assistants(folders_of(shared.root, _path(driver)), settings.home)
         before = self._conversation
         environment = RunEnvironment(
             open_service=lambda model: self._service(settings, model),
             open_conversation=lambda composed: self._asking(run, driver, settings, composed),
-            settings=replace(settings, is_guest=chat.is_guest),
-            assistants=list_assistants(folders_of(shared.root, _path(driver)), settings.home),
+            settings=settings,
+            assistants=AssistantChoice(listed, is_guest=chat.is_guest),
             messages=before.messages if before is not None else (),
             told=self._noticed,
         )

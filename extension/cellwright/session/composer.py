@@ -6,20 +6,19 @@ is to choose from. Assistant, model, adapter, budget and notices are chosen here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from cellwright.agent.typed_answers import typed_answers_of
-from cellwright.assistants import AssistantList
 from cellwright.context.assemble import time_sent
 from cellwright.context.few_shot import DemoSet
 from cellwright.record.events import Event
 from cellwright.record.messages import Message
 from cellwright.session.assistant_choice import (
-    AssistantWish,
+    AssistantChoice,
     Chosen,
     choose_assistant,
     with_assistant,
@@ -38,19 +37,11 @@ from cellwright.stopping import Stop
 
 
 class ExampleSource(Protocol):
-    """The examples that a user chose for their questions."""
+    """The examples that a user chose, for typed questions and for assistants in plain words."""
 
-    def chosen(self) -> DemoSet:
-        """What typed questions are asked with.
+    def chosen(self) -> DemoSet: ...
 
-        Raises:
-            SetupError: They cannot be read.
-        """
-        ...
-
-    def of(self, assistant: str) -> DemoSet:
-        """What an assistant is asked with in plain words."""
-        ...
+    def of(self, assistant: str) -> DemoSet: ...
 
 
 @dataclass(frozen=True)
@@ -74,12 +65,8 @@ class RunEnvironment:
     open_conversation: Callable[[ComposedRun], AbstractContextManager[Conversation]]
     """Where it is asked; opened once nothing speaks against the run, since a kernel costs time."""
     settings: Settings = field(default_factory=Settings)
-    assistants: AssistantList | None = None
+    assistants: AssistantChoice | None = None
     """Those that may be asked; None: the request brings its own."""
-    chat_assistant: str = ""
-    """The one that usually answers in this conversation; empty: the project's."""
-    variables: Collection[str] | None = None
-    """The kernel's, which ``@name`` may mean; None: they are not known here."""
     messages: tuple[Message, ...] = ()
     """What was said before, as far as it counts for the model that is chosen."""
     folder: Path = Path()
@@ -109,7 +96,10 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     Raises:
         SetupError: Something it names is not there, or its budget cannot be kept.
     """
-    settings, chosen = environment.settings, _choose_assistant(request, environment)
+    settings, assistants = environment.settings, environment.assistants
+    chosen = Chosen(request.assistant, request.prompt)
+    if assistants is not None:
+        chosen = choose_assistant(request, assistants)
     names = request.file_names or request.files
     paths = [str(environment.folder / Path(file).expanduser()) for file in request.files]
     wanted = request.parameters.model or chosen.assistant.model or request.usual_model
@@ -121,7 +111,8 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     environment.told.add(service.notice)
     notices = [request.notice, news, model.notice]
     if request.message is None:
-        files, sees = dict(zip(names, paths, strict=True)), _sees(service)
+        sees = service.lm.capabilities(service.model).vision
+        files = dict(zip(names, paths, strict=True))
         notices.append(unseen_pictures(files, sees=sees, model=service.model))
     request = replace(
         request,
@@ -131,26 +122,9 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
         sent_at=time_sent() if request.tells_time else request.sent_at,
         notice=" ".join(filter(None, notices)),
     )
-    if environment.assistants is not None:
+    if assistants is not None:
         request = with_assistant(request, chosen)
     return ComposedRun(_with_examples(request, environment.examples), service)
-
-
-def _choose_assistant(request: RunRequest, environment: RunEnvironment) -> Chosen:
-    if environment.assistants is None:
-        return Chosen(request.assistant, request.prompt)
-    wish = AssistantWish(
-        request.prompt,
-        request.assistant_name,
-        environment.chat_assistant,
-        environment.variables,
-        environment.settings.is_guest,
-    )
-    return choose_assistant(wish, environment.assistants)
-
-
-def _sees(service: ModelService) -> bool:
-    return service.lm.capabilities(service.model).vision
 
 
 def _with_examples(request: RunRequest, examples: ExampleSource | None) -> RunRequest:
