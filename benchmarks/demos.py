@@ -32,7 +32,7 @@ from cellwright.llm.signatures import Signature
 from cellwright.record.messages import Parameters
 from cellwright.record.usage import Usage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -119,7 +119,7 @@ def _first_usage(kernel: FreshKernel, lm: OpenAILM, typed: TypedAnswers) -> Usag
     try:
         store = RunStore(database)
         conversation = Conversation(RunContext(kernel, store, Redactor({}), "bench"))
-        question = Question("", Parameters(MODEL), mode="auto", typed=typed)
+        question = RunRequest("", Parameters(MODEL), mode="auto", typed=typed)
         for _ in conversation.ask(question, lm):
             pass
         record = store.record(conversation.last_run_id)

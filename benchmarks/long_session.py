@@ -40,7 +40,7 @@ from cellwright.record.messages import (
 )
 from cellwright.record.usage import Usage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.store.blocks import BlockStore
@@ -213,7 +213,7 @@ def talk(conversation: Conversation, model: ReadingLM, turns: int) -> str:
     """Have the conversation; the id of the cell that the last fact asks for."""
     cell_id = ""
     for turn in range(1, turns + 1):
-        question = Question(
+        question = RunRequest(
             question_of(turn, turns), Parameters("reading"), mode="auto", limits=Limits(10)
         )
         for _ in conversation.ask(question, model):

@@ -188,7 +188,7 @@ def _client_lane(service: ClockedService) -> Iterator[Lane]:
     from cellwright.llm.openai import OpenAILM
     from cellwright.record.messages import Parameters
     from cellwright.session.conversation import Conversation
-    from cellwright.session.questions import Question, RunContext
+    from cellwright.session.questions import RunContext, RunRequest
     from cellwright.settings import Limits, ServiceSettings
     from cellwright.store.database import open_database
     from cellwright.store.runs import RunStore
@@ -201,7 +201,7 @@ def _client_lane(service: ClockedService) -> Iterator[Lane]:
     place = RunContext(kernel, RunStore(database), redactor, "bench")
 
     def run() -> list[str]:
-        question = Question(
+        question = RunRequest(
             "go", Parameters("clocked"), mode="auto", limits=Limits(step_limit=1_000)
         )
         events = Conversation(place).ask(question, model)

@@ -26,7 +26,7 @@ from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.stopping import Stop
 from cellwright.store.blocks import BlockStore
 from cellwright.store.database import Database, open_database
@@ -81,7 +81,7 @@ def soak(turns: int, folder: Path) -> list[Stretch]:
             first, last = turns * part // PARTS, turns * (part + 1) // PARTS
             for turn in range(first + 1, last + 1):
                 words = question_of(turn, 2 * turns)
-                question = Question(words, Parameters("reading"), mode="auto")
+                question = RunRequest(words, Parameters("reading"), mode="auto")
                 for _ in conversation.ask(question, model):
                     pass
             seconds, tokens = time.perf_counter() - begun, model.measured.tokens[before:]

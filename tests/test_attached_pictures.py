@@ -16,7 +16,7 @@ from cellwright.llm.openai import OpenAILM
 from cellwright.record.attachments import human_size
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -48,7 +48,7 @@ def asked(kernel: FreshKernel, model: str, *files: str) -> list[dict[str, Any]]:
     """The messages that the model was sent."""
     database = open_database(None)
     place = RunContext(kernel, RunStore(database), Redactor({}), "cli")
-    question = Question("What is in it?", Parameters(model), mode="auto", files=files)
+    question = RunRequest("What is in it?", Parameters(model), mode="auto", files=files)
     with FakeService([text("Seen.")]) as service:
         list(Conversation(place).ask(question, OpenAILM(service.settings())))
         messages: list[dict[str, Any]] = service.requests[0].body["messages"]

@@ -11,7 +11,7 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.record.messages import Parameters, text_of
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -34,7 +34,7 @@ def test_002_57_a_loop_is_warned_of_and_then_ends_the_run(
     ]
     model = ScriptedLM([*rounds, says("So.")])
     conversation = Conversation(place)
-    for _ in conversation.ask(Question("Go.", Parameters("scripted"), mode="auto"), model):
+    for _ in conversation.ask(RunRequest("Go.", Parameters("scripted"), mode="auto"), model):
         pass
     record = place.store.record(conversation.last_run_id)
     told = [text_of(m) for m in record.messages if m.role == "tool"]

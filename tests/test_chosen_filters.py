@@ -22,9 +22,10 @@ from cellwright.record.messages import Parameters, TextPart, UserMessage, text_o
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, replay, rerun
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.replaying import replay, rerun
 from cellwright.session.run_facts import said_so_far
+from cellwright.session.services import ModelService
 from cellwright.store.chat_rows import filters_of, with_filters
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
@@ -48,7 +49,7 @@ def place_of(database: Database, chat_id: str = "") -> RunContext:
 
 
 def ask(conversation: Conversation, lm: LM, **options: Any) -> tuple[list[Event], RunRecord]:
-    question = Question(PASTED, Parameters("m"), mode="auto", **options)
+    question = RunRequest(PASTED, Parameters("m"), mode="auto", **options)
     events = list(conversation.ask(question, lm))
     return events, conversation.place.store.record(conversation.last_run_id)
 
@@ -86,7 +87,7 @@ def test_002_47_the_choice_is_recorded_and_used_when_the_run_is_asked_again(
     assert run_of(sample_of(record, "sample")).text_filters == names
     assert {"\r" in text_of(m) for m in record.messages} == {True, False}, "kept as it was"
     again, place = ScriptedLM([says("Yes.")]), place_of(database)
-    list(rerun(record, place, OtherModel(again, Parameters("other"))))
+    list(rerun(record, place, ModelService(again, "other")))
     assert again.prompts[0].messages == first.prompts[0].messages
     list(replay(record, place))
     replayed = RunStore(database)

@@ -17,7 +17,7 @@ from cellwright.llm.openai import OpenAILM
 from cellwright.record.messages import Parameters
 from cellwright.record.usage import estimate_tokens
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -65,7 +65,7 @@ def bodies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         conversation = Conversation(place)
         model = OpenAILM(service.settings())
         for turn in range(TURNS):
-            question = Question(
+            question = RunRequest(
                 f"Please do part {turn}.", Parameters("scripted"), service.base_url, mode="auto"
             )
             for _ in conversation.ask(question, model):

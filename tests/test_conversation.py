@@ -26,8 +26,9 @@ from cellwright.record.outputs import ErrorOutput, StreamOutput
 from cellwright.record.run_record import RecordedEvent, RunRecord, fold
 from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, compare, replay, rerun
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.replaying import compare, replay, rerun
+from cellwright.session.services import ModelService
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -69,7 +70,7 @@ def place(kernel: FreshKernel, store: RunStore) -> RunContext:
     return RunContext(kernel, store, Redactor({"SERVICE_TOKEN": "swordfish-swordfish"}), "cli")
 
 
-QUESTION = Question("Do it.", Parameters("scripted"), mode="auto")
+QUESTION = RunRequest("Do it.", Parameters("scripted"), mode="auto")
 
 
 def last_record(place: RunContext) -> RunRecord:
@@ -80,7 +81,7 @@ def last_record(place: RunContext) -> RunRecord:
 def ask(
     place: RunContext,
     script: Sequence[Answer],
-    question: Question = QUESTION,
+    question: RunRequest = QUESTION,
     conversation: Conversation | None = None,
 ) -> RunRecord:
     talk = conversation or Conversation(place)
@@ -537,7 +538,7 @@ def test_a_run_without_answers_cannot_be_replayed(place: RunContext) -> None:
 def test_a_rerun_asks_another_model_the_same_question(place: RunContext) -> None:
     recorded = ask(place, [tool_call("run_cell", {"code": "x = 1"}), text("first")])
     with FakeService([text("second")]) as service:
-        other = OtherModel(OpenAILM(service.settings()), Parameters("other"), service.base_url)
+        other = ModelService(OpenAILM(service.settings()), "other", service.base_url)
         list(rerun(recorded, place, other))
         assert service.requests[0].body["model"] == "other"
     again = last_record(place)

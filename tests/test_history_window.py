@@ -20,7 +20,7 @@ from cellwright.record.events import Event, HistoryCompacted, ModelAsked, Notice
 from cellwright.record.messages import Parameters, TextPart, ToolMessage, UserMessage, text_of
 from cellwright.record.outputs import StreamOutput
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -50,7 +50,7 @@ def place(tmp_path: Path) -> Iterator[RunContext]:
 
 
 def ask(conversation: Conversation, model: ScriptedLM, prompt: str = "Go on.") -> list[Event]:
-    question = Question(prompt, Parameters("scripted"), mode="auto")
+    question = RunRequest(prompt, Parameters("scripted"), mode="auto")
     return list(conversation.ask(question, model))
 
 
@@ -143,7 +143,7 @@ def test_what_a_person_puts_beside_the_question_counts_for_the_window(place: Run
     for turn in range(4):
         ask(conversation, SmallLM([says("words " * 900)], 12_000), f"Question {turn}?")
     quote = Quoted("cell a", "x " * 12_000)
-    question = Question("Why?", Parameters("scripted"), context=(quote,))
+    question = RunRequest("Why?", Parameters("scripted"), context=(quote,))
     events = list(conversation.ask(question, SmallLM([says("So.")], 12_000)))
     assert any(isinstance(event, HistoryCompacted) for event in events)
 
@@ -152,7 +152,7 @@ def test_a_question_that_is_asked_as_it_was_sent_changes_nothing(place: RunConte
     conversation = Conversation(place)
     conversation.resume(tuple(message_as("user", (TextPart("x" * 90_000),)) for _ in range(1)))
     message = UserMessage((TextPart("Again."),))
-    question = Question("Again.", Parameters("scripted"), message=message)
+    question = RunRequest("Again.", Parameters("scripted"), message=message)
     model = SmallLM([says("Yes.")], 12_000)
     list(conversation.ask(question, model))
     assert total_tokens(model.prompts[0].messages) > 20_000

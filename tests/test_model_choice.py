@@ -93,11 +93,11 @@ def test_002_50_a_file_is_a_picture_by_what_is_in_it(tmp_path: Path) -> None:
 
 def test_002_50_a_named_model_that_does_not_see_is_told_of(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(PNG)
-    files = (str(tmp_path / "a.png"), "b.csv")
+    files = {"pictures/a.png": str(tmp_path / "a.png"), "b.csv": "b.csv"}
     told = unseen_pictures(files, sees=False, model="mine")
     assert told == "mine does not see pictures; of a.png it is told that they are there."
     assert unseen_pictures(files, sees=True, model="mine") == ""
-    assert unseen_pictures(("b.csv",), sees=False, model="mine") == ""
+    assert unseen_pictures({"b.csv": "b.csv"}, sees=False, model="mine") == ""
 
 
 def test_002_51_names_close_to_a_mistyped_one_are_found() -> None:

@@ -29,7 +29,7 @@ from cellwright.record.messages import (
     text_of,
 )
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import is_behind, resumed, with_notes
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
@@ -68,7 +68,7 @@ class Talk:
         """Ask as a lane does; what was told."""
         if is_behind(self.conversation, self.chats, self.chat) or supersedes:
             self.go_on(supersedes)
-        question = Question(prompt, Parameters("gpt"))
+        question = RunRequest(prompt, Parameters("gpt"))
         with with_notes(self.conversation, self.chats, self.chat):
             told = list(self.conversation.ask(question, self.model))
         self.chats.add_run(self.chat, self.conversation.last_run_id, supersedes)
@@ -183,7 +183,7 @@ def test_002_60_a_request_that_the_service_refuses_is_sent_shorter_with_what_is_
     pinned = PinnedTurn("a-run", asked, answer, opening_of(said[5]))
     talk.conversation.earlier.pinned = (pinned,)
     model = ScriptedLM([LMContextError("too long"), says("Done.")])
-    told = list(talk.conversation.ask(Question("And now?", Parameters("scripted")), model))
+    told = list(talk.conversation.ask(RunRequest("And now?", Parameters("scripted")), model))
     assert isinstance(told[-1], RunFinished)
     assert told[-1].status == "completed"
     first, second = (prompt.messages for prompt in model.prompts)

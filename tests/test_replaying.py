@@ -22,9 +22,10 @@ from cellwright.record.events import Event, RunStarted, RunStatus, ToolStarted
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RecordedCall, RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import Difference, OtherModel, compare, replay, rerun
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.replaying import Difference, compare, replay, rerun
 from cellwright.session.run import Run
+from cellwright.session.services import ModelService
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -64,7 +65,7 @@ class Desk:
     ) -> RunRecord:
         conversation = Conversation(self.place)
         conversation.resume((), executed)
-        question = Question("Double 4.", Parameters("m"), **{"mode": "auto", **options})
+        question = RunRequest("Double 4.", Parameters("m"), **{"mode": "auto", **options})
         with FakeService(script) as service:
             list(conversation.ask(question, OpenAILM(service.settings())))
         return self.place.store.record(conversation.last_run_id)
@@ -81,7 +82,7 @@ class Desk:
     def rerun(self, record: RunRecord, script: Sequence[Answer]) -> RunRecord:
         elsewhere = replace(self.place, kernel=self.fresh)
         with FakeService(script) as service:
-            other = OtherModel(OpenAILM(service.settings()), Parameters("other"))
+            other = ModelService(OpenAILM(service.settings()), "other")
             return self.again(rerun(record, elsewhere, other))
 
 
@@ -193,7 +194,7 @@ def test_a_replay_of_a_stopped_run_ends_where_it_was_stopped(desk: Desk) -> None
         tool_call("run_cell", {"code": code}, id=f"c{number}") for number, code in enumerate(cells)
     ]
     conversation = Conversation(desk.place)
-    question = Question("Go.", Parameters("m"), mode="auto")
+    question = RunRequest("Go.", Parameters("m"), mode="auto")
     with FakeService(script) as service:
         for event in conversation.ask(question, OpenAILM(service.settings()), stop):
             if isinstance(event, ToolStarted) and event.call_id == "c1":
@@ -249,7 +250,7 @@ def test_another_model_is_offered_the_same_tools_and_the_person_is_told_of_those
 
 def test_the_adapter_is_recorded_shown_and_kept_by_a_replay(desk: Desk) -> None:
     conversation = Conversation(desk.place)
-    question = Question("Hi.", Parameters("m"), adapter="chat")
+    question = RunRequest("Hi.", Parameters("m"), adapter="chat")
     with FakeService([text("[[ ## say ## ]]\nHello.\n[[ ## completed ## ]]")]) as service:
         (started, *_) = conversation.ask(question, OpenAILM(service.settings()))
     assert isinstance(started, RunStarted)

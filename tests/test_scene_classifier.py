@@ -17,7 +17,7 @@ from cellwright.record.events import Notice, RunFinished
 from cellwright.record.messages import Parameters, text_of
 from cellwright.record.usage import Usage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.scene_source import (
     PAUSE_SECONDS,
     SceneClassifier,
@@ -139,7 +139,7 @@ def test_002_98_what_the_choice_cost_counts_for_the_run(tmp_path: Path) -> None:
     store = RunStore(database)
     source = SceneSource(SceneClassifier(ScriptedLM([says(said("poems", 0.8))]), "small"))
     place = RunContext(FakeKernel(), store, Redactor({}), "magic", sources=(source,))
-    question = Question("Verse, please", Parameters("big"), assistant=WRITER)
+    question = RunRequest("Verse, please", Parameters("big"), assistant=WRITER)
     model = ScriptedLM([says("Roses are red.")])
     events = list(Conversation(place).ask(question, model))
     (notice,) = [event for event in events if isinstance(event, Notice)]

@@ -15,7 +15,7 @@ from cellwright.record.events import ModelAsked, Notice
 from cellwright.record.messages import Parameters
 from cellwright.record.values import to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -40,7 +40,7 @@ def store() -> Iterator[RunStore]:
 
 
 def ask(conversation: Conversation) -> list[Any]:
-    question = Question("Hi.", Parameters("scripted"), mode="auto")
+    question = RunRequest("Hi.", Parameters("scripted"), mode="auto")
     return list(conversation.ask(question, ScriptedLM([says("Hello.")])))
 
 

@@ -16,9 +16,10 @@ from cellwright.record.outputs import DisplayData
 from cellwright.record.usage import ModelUsage, Price, Usage
 from cellwright.record.values import to_dict
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, rerun
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.replaying import rerun
 from cellwright.session.run import Run
+from cellwright.session.services import ModelService
 from cellwright.settings import Limits
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -53,7 +54,7 @@ def conversation(store: RunStore) -> Conversation:
     )
 
 
-QUESTION = Question("Translate.", Parameters("scripted"), mode="auto")
+QUESTION = RunRequest("Translate.", Parameters("scripted"), mode="auto")
 SCRIPT = (calls(("translate", {})), says("Done."))
 
 
@@ -74,7 +75,7 @@ def test_000_14_tokens_and_money_of_a_tool_are_in_the_runs_totals(
 def test_000_14_a_tool_that_spends_too_much_ends_the_run(
     conversation: Conversation, store: RunStore
 ) -> None:
-    question = Question(
+    question = RunRequest(
         "Translate.", Parameters("scripted"), mode="auto", limits=Limits(token_limit=1_000)
     )
     list(conversation.ask(question, ScriptedLM(SCRIPT)))
@@ -99,7 +100,7 @@ def test_usage_of_an_unknown_price_counts_as_tokens_alone() -> None:
 def test_x_12_a_temperature_that_cannot_be_sent_is_changed_recorded_and_told(
     conversation: Conversation, wanted: float, sent: float | None, said: str
 ) -> None:
-    question = Question("Hi.", Parameters("scripted", wanted), mode="auto")
+    question = RunRequest("Hi.", Parameters("scripted", wanted), mode="auto")
     lm = ScriptedLM([says("Hello.")])
     events = list(conversation.ask(question, lm))
     assert [event.text for event in events if isinstance(event, Notice)] == [said]
@@ -112,7 +113,7 @@ def test_x_12_a_temperature_that_cannot_be_sent_is_changed_recorded_and_told(
 def test_x_12_a_temperature_that_can_be_sent_is_left_alone(
     conversation: Conversation, wanted: float | None
 ) -> None:
-    question = Question("Hi.", Parameters("scripted", wanted), mode="auto")
+    question = RunRequest("Hi.", Parameters("scripted", wanted), mode="auto")
     lm = ScriptedLM([says("Hello.")])
     assert not any(isinstance(event, Notice) for event in conversation.ask(question, lm))
     assert lm.prompts[0].parameters.temperature == wanted
@@ -124,13 +125,13 @@ def test_000_12_what_the_person_set_is_recorded_without_secrets_and_set_again(
     redactor = Redactor({"TOKEN": "hunter2-hunter2"})
     place = RunContext(translating(), store, redactor, "cli")
     given = {"region": "north", "key": "hunter2-hunter2"}
-    question = Question("Hi.", Parameters("scripted"), mode="auto", given=given)
+    question = RunRequest("Hi.", Parameters("scripted"), mode="auto", given=given)
     conversation = Conversation(place)
     list(conversation.ask(question, ScriptedLM([says("Hello.")])))
     record = store.record(conversation.last_run_id)
     assert record.given["region"] == "north"
     assert "hunter2" not in record.given["key"]
-    other = OtherModel(ScriptedLM([says("Hello.")]), Parameters("other"))
+    other = ModelService(ScriptedLM([says("Hello.")]), "other")
     list(rerun(record, place, other))
     assert store.record(store.last_started).given == record.given
 
@@ -138,7 +139,7 @@ def test_000_12_what_the_person_set_is_recorded_without_secrets_and_set_again(
 def test_000_12_a_name_of_the_system_is_refused_before_anything_is_recorded(
     conversation: Conversation, store: RunStore
 ) -> None:
-    question = Question("Hi.", Parameters("scripted"), given={"_sys_traceid": "x"})
+    question = RunRequest("Hi.", Parameters("scripted"), given={"_sys_traceid": "x"})
     with pytest.raises(SetupError, match="'_sys_traceid' is set by the system"):
         list(conversation.ask(question, ScriptedLM([])))
     assert store.list() == ()

@@ -14,7 +14,7 @@ from cellwright.record.cells import Cell
 from cellwright.record.events import CellAdded, CellEdited
 from cellwright.record.messages import Parameters, text_of
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -33,7 +33,7 @@ def place(tmp_path: Path) -> Iterator[RunContext]:
 
 def told(conversation: Conversation, *script: object) -> str:
     model = ScriptedLM([*script, says("Done.")])  # type: ignore[list-item]
-    question = Question("Go on.", Parameters("scripted"), mode="auto")
+    question = RunRequest("Go on.", Parameters("scripted"), mode="auto")
     for _ in conversation.ask(question, model):
         pass
     return text_of(next(m for m in reversed(model.prompts[0].messages) if m.role == "user"))

@@ -21,8 +21,9 @@ from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, rerun
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.replaying import rerun
+from cellwright.session.services import ModelService
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -237,7 +238,7 @@ class Desk:
         self, signature: str, script: Sequence[Answer], body: str = "Go.", mode: Mode = "auto"
     ) -> RunRecord:
         conversation = Conversation(RunContext(self.kernel, self.store, Redactor({}), "cli"))
-        question = Question("", Parameters("m"), mode=mode, typed=typed(signature, body))
+        question = RunRequest("", Parameters("m"), mode=mode, typed=typed(signature, body))
         with FakeService(script) as service:
             list(conversation.ask(question, OpenAILM(service.settings())))
             self.requests = service.requests
@@ -282,7 +283,7 @@ def test_004_40_a_typed_question_is_asked_again_in_the_same_words(desk: Desk) ->
     record = desk.ask(BEST, script, "Which is cheapest?")
     place = RunContext(desk.kernel, desk.store, Redactor({}), "cli")
     with FakeService(script) as service:
-        other = OtherModel(OpenAILM(service.settings()), Parameters("other"))
+        other = ModelService(OpenAILM(service.settings()), "other")
         list(rerun(record, place, other))
     again = desk.store.record(desk.store.last_started)
     assert (again.status, again.prompt) == ("completed", record.prompt)

@@ -19,7 +19,6 @@ from cellwright_magics.arguments import (
     CellSettings,
     Configured,
     cell_settings,
-    choose,
     options_help,
     parse,
 )
@@ -46,7 +45,7 @@ from cellwright_magics.library import library_command
 from cellwright_magics.memory import memory_command
 from cellwright_magics.painted import PaintedTranscript
 from cellwright_magics.reports import Advice, unsaved_notice
-from cellwright_magics.session import ShellSession
+from cellwright_magics.session import ShellSession, fill_request
 from cellwright_magics.terminal import TerminalTranscript
 from cellwright_magics.tools import outside_command
 
@@ -186,8 +185,8 @@ class ShellConversation:
 
     def _ask(self, asked: AgentLine, settings: Settings, calling: CallingCell) -> ShownRun:
         cell = cell_settings(calling.metadata)
-        choices = choose(asked.options, cell, self._configured, settings)
-        check_batch_mode(choices.mode, is_interactive=calling.interactive)
+        request = fill_request(asked.options, cell, self._configured, settings)
+        check_batch_mode(request.mode, is_interactive=calling.interactive)
         quiet = asked.options.quiet
         if self._paints(asked, calling):
             calling = replace(calling, easel=self._easels.of(calling.shell.get_parent()))
@@ -196,7 +195,8 @@ class ShellConversation:
         _say_ignored(cell, transcript)
         self._session.gate.quiet = quiet
         self._session.gate.short_errors = self._configured.short_errors and not calling.easel
-        record = self._session.ask(asked, choices, settings, calling, transcript)
+        request = replace(request, prompt=asked.prompt)
+        record = self._session.ask(request, settings, calling, transcript)
         silent = asked.silent or (calling.rich and not quiet)
         storage = self._session.store(settings).storage(record.run_id)
         if storage.problem:

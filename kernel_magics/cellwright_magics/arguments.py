@@ -1,4 +1,4 @@
-"""The options of ``%agent`` and ``%%agent``, and which setting counts where several are given.
+"""The options of ``%agent`` and ``%%agent``, and what a cell and ``%config`` say besides.
 
 Options come first; everything after them is the prompt, as it stands: quotes, apostrophes,
 braces and dollar signs are text.
@@ -10,14 +10,14 @@ import argparse
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 
-from cellwright.settings import MODES, Limits, Mode, Settings, checked_mode
+from cellwright.settings import MODES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 WORD = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*')(?=,?(?:\s|$)),?|\S+)")
@@ -283,7 +283,7 @@ def unquote(word: str) -> str:
     return word[1:-1] if quoted else word
 
 
-# Which setting counts: an option, the cell's metadata, ``%config``, the environment, a default.
+# What the cell's metadata and ``%config`` say.
 #
 # A notebook can come from anybody, so its metadata may choose the model and tighten limits, and
 # never the endpoint or the mode (attack A24).
@@ -321,24 +321,6 @@ class CellSettings:
     """Names it may not set, or whose values cannot be used."""
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What a run uses."""
-
-    model: str = ""
-    mode: Mode = "ask"
-    limits: Limits = field(default_factory=Limits)
-    temperature: float | None = None
-    given: Mapping[str, str] = field(default_factory=dict)
-    """What is put into prompts and told to tools, by name."""
-    assistant: str = ""
-    """Named for this prompt; empty: none was."""
-    is_model_named: bool = False
-    """The model was named for this prompt, so it counts more than an assistant's."""
-    tells_time: bool = False
-    """The model is told when the question was sent."""
-
-
 READERS: dict[str, Callable[[Any], bool]] = {
     "model": lambda value: isinstance(value, str) and 0 < len(value) <= 200,
     "max_steps": lambda value: type(value) is int and value > 0,
@@ -360,44 +342,3 @@ def cell_settings(metadata: Mapping[str, Any]) -> CellSettings:
     return CellSettings(
         **good, ignored=tuple(sorted(str(name) for name in part if name not in good))
     )
-
-
-def choose(
-    options: AgentOptions, cell: CellSettings, configured: Configured, settings: Settings
-) -> Choices:
-    """The value that counts for each setting.
-
-    Raises:
-        SetupError: There is no such mode.
-    """
-    usual = settings.limits
-    steps = _first(options.max_steps, cell.max_steps, configured.max_steps, usual.step_limit)
-    limits = replace(
-        usual,
-        step_limit=steps,
-        wall_seconds=_first(options.max_seconds, configured.max_seconds, usual.wall_seconds),
-        token_limit=_first(options.max_tokens, configured.max_tokens, usual.token_limit),
-        cost_limit_dollars=_first(options.budget, configured.budget, usual.cost_limit_dollars),
-        cell_timeout_seconds=_first(
-            options.timeout,
-            cell.timeout_seconds,
-            configured.timeout_seconds,
-            usual.cell_timeout_seconds,
-        ),
-    )
-    mode = options.mode or configured.mode or settings.mode
-    return Choices(
-        model=options.model or cell.model or configured.model,
-        mode=checked_mode(mode, "The mode"),
-        limits=limits,
-        temperature=options.temperature,
-        given=dict(options.var),
-        assistant=options.assistant or "",
-        is_model_named=bool(options.model),
-        tells_time=_first(configured.message_times, settings.message_times),
-    )
-
-
-def _first(*values: Any) -> Any:
-    """The first that was given."""
-    return next((value for value in values if value is not None), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cellwright.assistants import Assistant, AssistantList
@@ -18,7 +18,7 @@ from cellwright.assistants.editing import (
 from cellwright.assistants.fields import read_field
 from cellwright.assistants.files import list_assistants, project_folders, read_text
 from cellwright.errors import SetupError
-from cellwright.session.assistant_choice import BUILT_IN, AssistantWish, Chosen, choose_assistant
+from cellwright.session.assistant_choice import BUILT_IN
 from cellwright.settings import Settings
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, TextTable
@@ -77,22 +77,12 @@ class Assistants:
     """Who answers in one shell."""
 
     def __init__(self) -> None:
-        self._of_chat = ""
+        self.of_chat = ""
+        """The one that usually answers in this kernel; empty: the project's."""
 
     def listed(self, settings: Settings) -> AssistantList:
         """Those of the kernel's folder, of the project it is in, and the person's own."""
         return list_assistants(project_folders(Path.cwd()), settings.home)
-
-    def choose(
-        self, prompt: str, named: str, settings: Settings, variables: Collection[str] | None
-    ) -> Chosen:
-        """Who answers a prompt.
-
-        Raises:
-            SetupError: The one that was named is not there.
-        """
-        wish = AssistantWish(prompt, named, self._of_chat, variables)
-        return choose_assistant(wish, self.listed(settings))
 
     def run(self, line: CommandLine, settings: Settings) -> object:
         """Do what ``%agent assistant …``, ``%agent scene …`` or ``%agent tool bind …`` says.
@@ -109,7 +99,7 @@ class Assistants:
         return ACTIONS[first, second](self, self.listed(settings), words)
 
     def _list(self, listed: AssistantList, _: list[str]) -> object:
-        return AssistantTable(listed, self._of_chat)
+        return AssistantTable(listed, self.of_chat)
 
     def _show(self, listed: AssistantList, words: list[str]) -> object:
         assistant = _found(words[0], listed)
@@ -118,10 +108,10 @@ class Assistants:
     def _use(self, listed: AssistantList, words: list[str]) -> object:
         name = words[0].removeprefix("@")
         if name == BUILT_IN and listed.find(name) is None:
-            self._of_chat = BUILT_IN
+            self.of_chat = BUILT_IN
             return Advice("No assistant answers in this kernel from now on.")
-        self._of_chat = _found(name, listed).name
-        return Advice(f"{self._of_chat} answers in this kernel from now on.")
+        self.of_chat = _found(name, listed).name
+        return Advice(f"{self.of_chat} answers in this kernel from now on.")
 
     def _new(self, _: AssistantList, words: list[str]) -> object:
         name = words[0].removeprefix("@")
@@ -131,16 +121,16 @@ class Assistants:
     def _rename(self, listed: AssistantList, words: list[str]) -> object:
         there, name = _found(words[0], listed), words[1].removeprefix("@")
         changed = change_assistant(there.file, {}, name=name)
-        if self._of_chat == there.name:
-            self._of_chat = name
+        if self.of_chat == there.name:
+            self.of_chat = name
         return Advice(f"{there.name} is called {name} now, in {changed.path}.")
 
     def _delete(self, listed: AssistantList, words: list[str]) -> object:
         there = _found(words[0], listed)
         delete_assistant(there.file)
         told = [f"{there.name} is deleted: {there.path}."]
-        if self._of_chat == there.name:
-            self._of_chat = ""
+        if self.of_chat == there.name:
+            self.of_chat = ""
             told.append("It does not answer in this kernel any more.")
         return Advice(" ".join(told))
 
@@ -179,7 +169,7 @@ class Assistants:
         return Advice(f"{assistant.name} no longer has {words[0]}.")
 
     def _usual(self, listed: AssistantList) -> Assistant:
-        assistant = listed.find(self._of_chat) or listed.default
+        assistant = listed.find(self.of_chat) or listed.default
         if not assistant.name:
             raise SetupError("It is not said whose scene it is.", hint="Name one: … @ASSISTANT.")
         return assistant

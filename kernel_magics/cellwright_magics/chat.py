@@ -12,7 +12,7 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,17 +39,15 @@ from cellwright.record.outputs import (
     to_nbformat,
 )
 from cellwright.record.run_record import RunRecord
+from cellwright.session.composer import start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
-from cellwright.session.services import Service
 from cellwright.settings import MODES, from_env
 from cellwright.stopping import Stop
-from cellwright_magics.arguments import Choices
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.display import Bundle, NotebookTranscript, ShownAtOnce
 from cellwright_magics.own_kernel import OwnKernel
-from cellwright_magics.preparing import AgentQuestion
 from cellwright_magics.run_view import as_html, conversation_text, folded_html, run_html
 from cellwright_magics.session import ShellSession
 from cellwright_magics.widgets import WidgetDisplay, close_widget, widget_library
@@ -293,11 +291,12 @@ DOING = {
 
 @dataclass(frozen=True)
 class Asking:
-    """A question on its way: where, what and whom."""
+    """A question on its way."""
 
     place: RunContext
-    question: Question
-    service: Service
+    """Where it is answered."""
+    start: Callable[[Conversation], Iterator[Event]]
+    """Asks it in a conversation."""
 
 
 @dataclass(frozen=True)
@@ -384,7 +383,7 @@ class WidgetChat:
         with self._parts.asking(prompt, stop) as asking:
             place = replace(asking.place, on_progress=showing.at_once)
             conversation = self._conversation_at(place)
-            for event in conversation.ask(asking.question, asking.service.lm, stop):
+            for event in asking.start(conversation):
                 showing.show(event)
         return asking.place.store.record(conversation.last_run_id)
 
@@ -511,7 +510,7 @@ class ChatWorkplace:
         session: Whose record and services are used.
         kernel: Where code runs.
         view: Where the person is told and asked.
-        choices_in: What counts in a mode.
+        request_in: What is asked in a mode, but for the prompt.
     """
 
     def __init__(
@@ -519,20 +518,27 @@ class ChatWorkplace:
         session: ShellSession,
         kernel: OwnKernel,
         view: ChatView,
-        choices_in: Callable[[str], Choices],
+        request_in: Callable[[str], RunRequest],
     ) -> None:
         self._session, self._kernel = session, kernel
-        self._view, self._choices_in = view, choices_in
+        self._view, self._request_in = view, request_in
 
     @contextmanager
     def asking(self, prompt: str, stop: Stop) -> Iterator[Asking]:
         """A question on its way, with a connection for as long as it is."""
         session, view = self._session, self._view
-        settings, choices = from_env(), self._choices_in(view.mode)
+        settings = from_env()
+        request = replace(self._request_in(view.mode), prompt=prompt)
         with session.at_work(), self._kernel.connected(self._tell_waiting) as connected:
-            prepared = session.prepared(AgentQuestion(prompt, choices), settings)
+
+            def start(conversation: Conversation) -> Iterator[Event]:
+                environment = session.environment(
+                    settings, conversation.messages, lambda _: nullcontext(conversation)
+                )
+                return start_run(request, environment, stop)
+
             place = session.place_with(settings, connected, ButtonApprover(view, stop))
-            yield Asking(place, prepared.question, prepared.service)
+            yield Asking(place, start)
 
     def _tell_waiting(self, waits: bool) -> None:
         self._view.tell(WAITING if waits else "")
@@ -541,7 +547,7 @@ class ChatWorkplace:
 def open_chat(
     session: ShellSession,
     calling: CallingCell,
-    choices_in: Callable[[str], Choices],
+    request_in: Callable[[str], RunRequest],
     *,
     short_errors: bool,
 ) -> WidgetChat:
@@ -550,7 +556,7 @@ def open_chat(
     Args:
         session: Whose record and services it uses.
         calling: The cell.
-        choices_in: What counts in a mode; empty: the one to begin with.
+        request_in: What is asked in a mode, but for the prompt; empty: the one to begin with.
         short_errors: Whether errors of the code are shown in brief.
 
     Raises:
@@ -560,7 +566,7 @@ def open_chat(
         raise SetupError(
             "A chat needs a notebook; this is a terminal.", hint="Ask with %agent and a prompt."
         )
-    widgets, mode = widget_library(), choices_in("").mode
+    widgets, mode = widget_library(), request_in("").mode
     kernel = OwnKernel(calling.shell)
     subshell = kernel.open_subshell()
     view = ChatView(widgets, MODES, mode, subshell)
@@ -574,5 +580,5 @@ def open_chat(
             kernel.close_subshell(subshell)
 
     display.show(NOTHING_YET, f"<p><small>{NOTHING_YET}</small></p>")
-    work = ChatWorkplace(session, kernel, view, choices_in)
+    work = ChatWorkplace(session, kernel, view, request_in)
     return WidgetChat(view, ChatParts(work.asking, kept.add, let_go, short_errors))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +14,11 @@ from cellwright.exports import RECORD
 from cellwright.exports.formats import FORMAT_TABLE, write_run
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import Event
-from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.record.usage import USAGE_GROUPS
-from cellwright.session.questions import RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import (
     Difference,
-    OtherModel,
     compare,
     describe_ending,
     replay,
@@ -30,7 +28,7 @@ from cellwright.session.run import Run
 from cellwright.session.services import Service
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.store.runs import RunStore
-from cellwright_magics.arguments import AgentOptions, Choices, Configured, cell_settings, choose
+from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chat import open_chat
 from cellwright_magics.command_lines import CommandLine
@@ -44,7 +42,7 @@ from cellwright_magics.reports import (
     unsaved_notice,
 )
 from cellwright_magics.runs_widget import RunsBrowser
-from cellwright_magics.session import ShellSession, drive
+from cellwright_magics.session import ShellSession, drive, fill_request
 from cellwright_magics.usage import usage_command
 from cellwright_magics.widgets import OpenWidgets
 from cellwright_magics.wording import one_line
@@ -98,11 +96,12 @@ def repeat(
         drive(_events(record, replace(place, kernel=kernel, chat_id=""), service), transcript.show)
 
 
-def _events(record: RunRecord, place: RunContext, service: Service | None) -> Iterator[Event]:
+def _events(
+    record: RunRecord, place: RunContext, service: Service | None
+) -> Generator[Event, None, None]:
     if service is None:
         return replay(record, replace(place, lane="replay"))
-    other = OtherModel(service.lm, Parameters(service.model), service.base_url)
-    return rerun(record, place, other)
+    return rerun(record, place, service)
 
 
 # A run whose transcript the calling cell has just shown, so that the cell does not repeat it.
@@ -196,12 +195,12 @@ class Commands:
         arguments = order.line.arguments
         cell = cell_settings(order.calling.metadata)
 
-        def choices_in(mode: str) -> Choices:
+        def request_in(mode: str) -> RunRequest:
             options = AgentOptions(arguments.model or None, mode=mode or arguments.mode or None)
-            return choose(options, cell, self._configured(), from_env())
+            return fill_request(options, cell, self._configured(), from_env())
 
         brief = self._configured().short_errors
-        chat = open_chat(self._session, order.calling, choices_in, short_errors=brief)
+        chat = open_chat(self._session, order.calling, request_in, short_errors=brief)
         self._widgets.add(order.calling, chat)
 
     def _runs(self, order: _Order) -> object:
@@ -230,7 +229,8 @@ class Commands:
     def _rerun(self, order: _Order) -> object:
         record, shown = order.store.record(order.run_id), self._shown(order)
         check_batch_mode(record.mode or "ask", is_interactive=order.calling.interactive)
-        service = self._session.service(order.settings, order.line.arguments.model)
+        model = order.line.arguments.model or record.parameters.model
+        service = self._session.services.get(order.settings, model)
         self._repeat(order, record, shown, service)
         return self._finish(order, order.store.record(order.store.last_started), shown)
 

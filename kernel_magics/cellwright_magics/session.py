@@ -6,11 +6,11 @@ import os
 import re
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from inspect import GEN_CLOSED, getgeneratorstate
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from cellwright.agent.policy import Approver
 from cellwright.errors import LMNotFoundError, SetupError
@@ -20,21 +20,23 @@ from cellwright.kernels.shell import ShellKernel
 from cellwright.kernels.tap import ShellOptions
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.record.events import Event, RunStarted
+from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
+from cellwright.record.messages import Message, Parameters
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
+from cellwright.session.assistant_choice import AssistantChoice
+from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import RunContext
-from cellwright.session.services import Service, models_like, open_service
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
-from cellwright.settings import Settings
-from cellwright.stopping import Stop
+from cellwright.settings import Settings, checked_mode
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
 from cellwright.text.redaction import Redactor
 from cellwright_magics.approval import StdinApprover
-from cellwright_magics.arguments import AgentLine, Choices
+from cellwright_magics.arguments import AgentOptions, CellSettings, Configured
 from cellwright_magics.assistants import Assistants
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chats import Chats, ChatWords
@@ -43,13 +45,6 @@ from cellwright_magics.demos import Demos
 from cellwright_magics.display import RunDisplay, ShownAtOnce
 from cellwright_magics.easels import Easel, Easels
 from cellwright_magics.painted import PaintedNotebook
-from cellwright_magics.preparing import (
-    AgentQuestion,
-    PreparedQuestion,
-    did_you_mean,
-    prepare,
-    typed_question,
-)
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -58,7 +53,7 @@ if TYPE_CHECKING:
 # Pulls a run's events on the main thread, so that an interrupt ends the run as stopped.
 
 
-def drive(events: Iterator[Event], show: Callable[[Event], None]) -> None:
+def drive(running: Generator[Event, None, None], show: Callable[[Event], None]) -> None:
     """Show every event of a run.
 
     A ``KeyboardInterrupt`` that lands outside the run, while something is drawn, is handed into
@@ -67,7 +62,6 @@ def drive(events: Iterator[Event], show: Callable[[Event], None]) -> None:
     Raises:
         KeyboardInterrupt: The run could not take it: it had not begun, or it was over.
     """
-    running = cast("Generator[Event, None, None]", events)
     interrupt: KeyboardInterrupt | None = None
     while True:
         try:
@@ -131,7 +125,7 @@ class ShellSession:
         self.attached = Attached()
         self._kernel: ShellKernel | None = None
         self._approver = StdinApprover()
-        self._services: dict[tuple[str, str, str], Service] = {}
+        self.services = ServiceCache()
         self._noticed: set[str] = set()
         self._database: Database | None = None
         self._sources = Sources()
@@ -149,17 +143,6 @@ class ShellSession:
             self._store = RunStore(self._database)
         assert self._store is not None
         return self._store
-
-    def service(self, settings: Settings, model: str) -> Service:
-        """The service that answers; the same one as long as the settings stay.
-
-        Raises:
-            SetupError: There is none for this model.
-        """
-        key = (settings.service.base_url, settings.service.api_key, model or settings.service.model)
-        if key not in self._services:
-            self._services[key] = open_service(settings, model)
-        return self._services[key]
 
     def place(self, settings: Settings, cell: CallingCell) -> RunContext:
         """Where runs of this shell happen."""
@@ -188,8 +171,7 @@ class ShellSession:
 
     def ask(
         self,
-        asked: AgentLine,
-        choices: Choices,
+        request: RunRequest,
         settings: Settings,
         cell: CallingCell,
         transcript: RunDisplay,
@@ -202,39 +184,77 @@ class ShellSession:
         """
         with self.at_work():
             conversation = self._conversation_for(settings, cell)
-            messages = conversation.messages
-            files = (*self.attached.files, *asked.options.files)
-            prepared = self.prepared(
-                AgentQuestion(asked.prompt, choices, files, messages), settings
-            )
-            service, question = prepared.service, prepared.question
-            question = typed_question(question, self.demos.chosen)
             words = self.words(conversation)
-            own = words.prompt
-            question = replace(
-                question,
-                demos=self.demos.of(question.assistant.name),
+            request = replace(
+                request,
+                files=(*self.attached.files, *request.files),
                 context=tuple(self.attached.quotes),
-                chat_prompt=own.text,
-                chat_prompt_adds=own.adds,
+                chat_prompt=words.prompt.text,
+                chat_prompt_adds=words.prompt.adds,
                 text_filters=words.text_filters,
+                reads_types=True,
             )
-            cell_watch.STATE.own_counts |= self._easels.skipped_counts
-            with (
-                self.in_chat(settings, cell) as conversation,
-                self._painting(cell.easel, conversation, transcript) as show,
-            ):
-                notebook = self._notebook(cell.easel, conversation)
-                showing = ShownAtOnce(show)
-                place = replace(conversation.place, notebook=notebook, on_progress=showing.at_once)
-                conversation.move(place)
-                drive(conversation.ask(question, service.lm, Stop()), showing.show)
-                self.attached.clear()
-        record = conversation.place.store.record(conversation.last_run_id)
+
+            def show(event: Event) -> None:
+                if cell.easel is not None and isinstance(event, RunStarted):
+                    self._easels.start(cell.easel, self.last_run_id)
+                transcript.show(event)
+
+            showing = ShownAtOnce(show)
+            environment = self.environment(
+                settings,
+                conversation.messages,
+                lambda _: self._asking(settings, cell, showing.at_once),
+            )
+            with closing(start_run(request, environment)) as events:
+                drive(events, showing.show)
+            self.attached.clear()
+        record = self.store(settings).record(self.last_run_id)
         if record.cause == LMNotFoundError.__name__:
-            near = models_like(question.parameters.model, settings, question.base_url)
+            near = models_like(record.parameters.model, settings, record.base_url)
             transcript.show(did_you_mean(near))
         return record
+
+    @contextmanager
+    def _asking(
+        self,
+        settings: Settings,
+        cell: CallingCell,
+        on_progress: Callable[[ToolProgress], None],
+    ) -> Iterator[Conversation]:
+        """The conversation to ask in, whose cells go where the calling cell can show them."""
+        cell_watch.STATE.own_counts |= self._easels.skipped_counts
+        with self.in_chat(settings, cell) as conversation:
+            notebook = self._notebook(cell.easel, conversation)
+            place = replace(conversation.place, notebook=notebook, on_progress=on_progress)
+            conversation.move(place)
+            try:
+                yield conversation
+            finally:
+                if cell.easel is not None:
+                    cell.easel.send("done", run=conversation.last_run_id)
+
+    def environment(
+        self,
+        settings: Settings,
+        messages: tuple[Message, ...],
+        open_conversation: Callable[[ComposedRun], AbstractContextManager[Conversation]],
+    ) -> RunEnvironment:
+        """What there is for a question of this shell."""
+        return RunEnvironment(
+            open_service=lambda model: self.services.get(settings, model),
+            open_conversation=open_conversation,
+            settings=settings,
+            assistants=AssistantChoice(
+                self.assistants.listed(settings),
+                self.assistants.of_chat,
+                self._shell.user_ns,
+                settings.is_guest,
+            ),
+            messages=messages,
+            examples=self.demos,
+            told=self._noticed,
+        )
 
     def go_on(self, chat: str, settings: Settings, cell: CallingCell) -> Conversation:
         """Go on with a chat, also one of another kernel.
@@ -273,43 +293,6 @@ class ShellSession:
         count = self._shell.displayhook.prompt_count
         return PaintedNotebook(easel, saved, lambda: conversation.last_run_id, count)
 
-    @contextmanager
-    def _painting(
-        self, easel: Easel | None, conversation: Conversation, transcript: RunDisplay
-    ) -> Iterator[Callable[[Event], None]]:
-        """What shows events; the front end is told when the run begins and ends."""
-        if easel is None:
-            yield transcript.show
-            return
-
-        def show(event: Event) -> None:
-            if isinstance(event, RunStarted):
-                self._easels.start(easel, conversation.last_run_id)
-            transcript.show(event)
-
-        try:
-            yield show
-        finally:
-            easel.send("done", run=conversation.last_run_id)
-
-    def prepared(self, wanted: AgentQuestion, settings: Settings) -> PreparedQuestion:
-        """What is asked, of whom, and the service that answers.
-
-        Raises:
-            SetupError: There is no such assistant, or no service for its model.
-        """
-        names, named = self._shell.user_ns, wanted.choices.assistant
-        chosen = self.assistants.choose(wanted.prompt, named, settings, names)
-        return prepare(
-            wanted, chosen, settings, lambda model: self.service(settings, model), self._news
-        )
-
-    def _news(self, service: Service) -> str:
-        """What is to be said of the service; it is said once."""
-        notice = service.notice if service.notice not in self._noticed else ""
-        self._noticed.add(service.notice)
-        return notice
-
     def outside(self, settings: Settings) -> OutsideTools:
         """The outside tools of the folder that the kernel is in, and of those above it."""
         return self._sources.outside(self.store(settings).database, settings)
@@ -345,9 +328,7 @@ class ShellSession:
 
     def close(self) -> None:
         """Stop what was started for this shell."""
-        for service in self._services.values():
-            service.close()
-        self._services.clear()
+        self.services.close()
         self.attached.close()
         self._conversation = None
         self._close_kernel()
@@ -382,6 +363,56 @@ class ShellSession:
             self._conversation.move(place)
         self._setting = setting
         return self._conversation
+
+
+def fill_request(
+    options: AgentOptions, cell: CellSettings, configured: Configured, settings: Settings
+) -> RunRequest:
+    """What counts for a prompt: an option, the cell's metadata, ``%config``, the environment.
+
+    Raises:
+        SetupError: There is no such mode.
+    """
+    usual = settings.limits
+    limits = replace(
+        usual,
+        step_limit=_first(
+            options.max_steps, cell.max_steps, configured.max_steps, usual.step_limit
+        ),
+        wall_seconds=_first(options.max_seconds, configured.max_seconds, usual.wall_seconds),
+        token_limit=_first(options.max_tokens, configured.max_tokens, usual.token_limit),
+        cost_limit_dollars=_first(options.budget, configured.budget, usual.cost_limit_dollars),
+        cell_timeout_seconds=_first(
+            options.timeout,
+            cell.timeout_seconds,
+            configured.timeout_seconds,
+            usual.cell_timeout_seconds,
+        ),
+    )
+    mode = options.mode or configured.mode or settings.mode
+    return RunRequest(
+        "",
+        Parameters(options.model or "", options.temperature),
+        usual_model=cell.model or configured.model,
+        assistant_name=options.assistant or "",
+        files=options.files,
+        mode=checked_mode(mode, "The mode"),
+        limits=limits,
+        given=dict(options.var),
+        tells_time=_first(configured.message_times, settings.message_times),
+    )
+
+
+def _first(*values: Any) -> Any:
+    """The first that was given."""
+    return next((value for value in values if value is not None), None)
+
+
+def did_you_mean(models: tuple[str, ...]) -> Notice:
+    """What is said of a model that the service does not know."""
+    if not models:
+        return Notice("info", "The service does not list a model of such a name.")
+    return Notice("info", f"Did you mean {' or '.join(models)}?", "Name it with -m.")
 
 
 def saved_notebook(

@@ -16,7 +16,7 @@ from cellwright.llm.openai import OpenAILM
 from cellwright.record.messages import Parameters, ToolCall
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import compare, replay
 from cellwright.settings import from_env
 from cellwright.store.database import open_database
@@ -26,7 +26,7 @@ from cellwright.text.redaction import Redactor
 pytestmark = pytest.mark.usefixtures("forked_kernels")
 
 CHAT = ChatAdapter()
-QUESTION = Question("Do it.", Parameters("m"), mode="auto", adapter="chat")
+QUESTION = RunRequest("Do it.", Parameters("m"), mode="auto", adapter="chat")
 
 
 def test_the_adapter_is_set_by_the_environment() -> None:
@@ -51,7 +51,7 @@ def place(kernel: FreshKernel, tmp_path: Path) -> Iterator[RunContext]:
 
 
 def ask(
-    conversation: Conversation, script: Sequence[Answer], question: Question = QUESTION
+    conversation: Conversation, script: Sequence[Answer], question: RunRequest = QUESTION
 ) -> tuple[RunRecord, list[str]]:
     with FakeService(script) as service:
         list(conversation.ask(question, OpenAILM(service.settings())))

@@ -20,7 +20,7 @@ from cellwright.record.events import TextDelta
 from cellwright.record.messages import Parameters, ToolMessage
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Limits, ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -41,7 +41,7 @@ class Desk:
     lm: OpenAILM
 
     def ask(self, conversation: Conversation, prompt: str, adapter: str, steps: int = 12) -> str:
-        question = Question(
+        question = RunRequest(
             prompt,
             Parameters(MODEL),
             files=("sales.csv",),

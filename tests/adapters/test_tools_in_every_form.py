@@ -25,7 +25,7 @@ from cellwright.record.events import TextDelta
 from cellwright.record.messages import Parameters, ToolCall
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import ServiceSettings
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -113,7 +113,7 @@ class Desk:
     def ask(self, form: str, kind: str, prompt: str, *steps: Step, types: str = "") -> Asked:
         """Ask the demo model, or one whose calls are ``steps`` and that says "Done." then."""
         typed = TypedAnswers(Signature.parse(types), prompt) if types else None
-        question = Question(prompt, Parameters(MODEL), mode="auto", adapter=form, typed=typed)
+        question = RunRequest(prompt, Parameters(MODEL), mode="auto", adapter=form, typed=typed)
         conversation = Conversation(RunContext(self.kernel, self.store, Redactor({}), "cli"))
         with self._model(form, kind, steps) as lm:
             events = conversation.ask(question, lm)

@@ -17,23 +17,24 @@ from cellwright.assistants.scenes import Scene
 from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters, with_variables
 from cellwright.session.assistant_choice import (
-    AssistantWish,
+    AssistantChoice,
     Chosen,
     choose_assistant,
     with_assistant,
 )
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 
 REVIEWER = Assistant("reviewer", "Looks for mistakes", "Check it.", temperature=0.2)
 ANALYST = Assistant("data analyst", is_public=True)
 USUAL = Assistant("default", "The project's")
 LISTED = AssistantList((ANALYST, USUAL, REVIEWER), default=USUAL)
 NONE = AssistantList()
-QUESTION = Question("Do it.", Parameters("m"), notice="First.")
+QUESTION = RunRequest("Do it.", Parameters("m"), notice="First.")
 
 
-def chosen(prompt: str, listed: AssistantList = LISTED, **said: object) -> Chosen:
-    return choose_assistant(AssistantWish(prompt, **said), listed)  # type: ignore[arg-type]
+def chosen(prompt: str, listed: AssistantList = LISTED, named: str = "", **more: object) -> Chosen:
+    among = AssistantChoice(listed, **more)  # type: ignore[arg-type]
+    return choose_assistant(RunRequest(prompt, assistant_name=named), among)
 
 
 @pytest.mark.parametrize(

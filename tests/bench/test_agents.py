@@ -13,7 +13,7 @@ from cellwright.bench.checks import code_in, cut_recorded, fenced, named_value
 from cellwright.bench.suites import Item
 from cellwright.errors import SetupError
 from cellwright.llm.replay import ReplayLM
-from cellwright.record.messages import Prompt, Reply, TextPart, UserMessage
+from cellwright.record.messages import Parameters, Prompt, Reply, TextPart, UserMessage
 from cellwright.stopping import Stop
 
 ITEM = Item(3, "Do it.", reference=("x = 1", "y = 2"))
@@ -25,7 +25,7 @@ def said(specification: str, item: Item = ITEM, epoch: int = 1) -> list[tuple[st
     replies = []
     for _ in range(answerer.replies):
         stream = answerer.lm.stream(
-            Prompt((UserMessage((TextPart("x"),)),), (), answerer.parameters), Stop()
+            Prompt((UserMessage((TextPart("x"),)),), (), Parameters(answerer.model)), Stop()
         )
         replies.append(whole(stream).message)
     return [

@@ -23,7 +23,6 @@ from cellwright.bench.runner import BenchProgress, Runner, RunnerOptions, pendin
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import RunCancelled, StoreError
 from cellwright.exports.sample import SampleRecord, SampleTask, Score
-from cellwright.record.messages import Parameters
 from cellwright.stopping import Stop
 
 ORACLE = open_agent("oracle")
@@ -227,7 +226,7 @@ def test_what_a_sample_took_is_given_back_when_it_has_ended(tmp_path: Path) -> N
     counts: list[int] = []
     item = Item(0, "Say 42.", checks=(AnswerCheck(exact="42"),))
     suite = Suite("s", tuple(replace(item, index=number) for number in range(item_count)))
-    agent = Agent("mock", lambda item, epoch: Answerer(ScriptedLM([says("42")]), Parameters("m")))
+    agent = Agent("mock", lambda item, epoch: Answerer(ScriptedLM([says("42")]), "m"))
     laboratory = Laboratory(Rooms({}))
 
     def note(progress: BenchProgress) -> None:

@@ -214,7 +214,7 @@ def test_without_a_terminal_what_needs_asking_is_refused(shell: Shell) -> None:
         (["x", "-o", "no/out.ipynb", "--mode", "auto"], "There is no folder"),
         (["x", "--files", "no.csv", "--mode", "auto"], "'no.csv'"),
         (["x", "--kernel", "klingon", "--mode", "auto"], "'klingon'"),
-        (["x", "--budget", "1", "--mode", "auto"], "--budget cannot be kept"),
+        (["x", "--budget", "1", "--mode", "auto"], "The budget of $1 cannot be kept"),
     ],
 )
 def test_what_cannot_work_is_told_before_a_model_is_asked(

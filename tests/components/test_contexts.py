@@ -24,7 +24,7 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 from cellwright.session.run_facts import model_configs, said_so_far, with_run_facts
 from cellwright.tools.evaluation import settable_values
 
@@ -90,8 +90,8 @@ def test_000_10_a_model_cannot_hand_over_a_context_of_its_own() -> None:
     assert said(configs, context, model_configs={"model": "forged"}) == ["{}"]
 
 
-def asked(given: Mapping[str, str] | None = None, **parameters: Any) -> Question:
-    return Question(
+def asked(given: Mapping[str, str] | None = None, **parameters: Any) -> RunRequest:
+    return RunRequest(
         "How many?",
         Parameters("m", **parameters),
         "http://127.0.0.1:1/v1",

@@ -22,7 +22,7 @@ from cellwright.record.messages import Parameters, Prompt, Reply, ToolMessage, t
 from cellwright.record.outputs import StreamOutput
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import compare, replay
 from cellwright.settings import Limits, from_env
 from cellwright.stopping import Stop
@@ -72,7 +72,7 @@ class Talk:
     def ask(self, *script: Any, soft: float | None = SOFT_SECONDS) -> list[Event]:
         conversation = Conversation(self.place)
         limits = Limits(soft_wait_seconds=soft)
-        question = Question("Go.", Parameters("m"), mode="auto", limits=limits)
+        question = RunRequest("Go.", Parameters("m"), mode="auto", limits=limits)
         return list(conversation.ask(question, ScriptedLM(script), self.stop))
 
     @property
@@ -226,7 +226,7 @@ def test_a_model_that_fails_does_not_end_the_cell(talk: Talk) -> None:
 def test_who_abandons_the_run_ends_the_cell(talk: Talk) -> None:
     conversation = Conversation(talk.place)
     limits = Limits(soft_wait_seconds=SOFT_SECONDS)
-    question = Question("Go.", Parameters("m"), mode="auto", limits=limits)
+    question = RunRequest("Go.", Parameters("m"), mode="auto", limits=limits)
     events = conversation.ask(question, ScriptedLM([run("slow"), says("x")]))
     for event in events:
         if isinstance(event, ToolFinished):

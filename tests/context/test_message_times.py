@@ -21,7 +21,7 @@ from cellwright.record.messages import (
     text_of,
 )
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import from_env
 from cellwright.store.runs import RunMemory
 from cellwright.text.redaction import Redactor
@@ -53,7 +53,7 @@ def test_002_46_only_the_persons_questions_have_a_time_and_it_stays_as_it_was() 
     conversation, model = Conversation(place), ScriptedLM([says("One."), says("Two.")])
     for number, sent in enumerate(("2026-11-22 09:30:05+01:00", "")):
         conversation.notes.append(message_as("user_later", (TextPart("a note"),)))
-        question = Question(f"Question {number}?", Parameters("m"), sent_at=sent)
+        question = RunRequest(f"Question {number}?", Parameters("m"), sent_at=sent)
         assert list(conversation.ask(question, model))
     times = [message for message in conversation.messages if SENT in text_of(message)]
     assert [question_of(message) for message in times] == ["Question 0?"]

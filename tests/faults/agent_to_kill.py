@@ -15,7 +15,7 @@ from cellwright.kernels.shell import ShellKernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import ServiceSettings
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
@@ -28,7 +28,7 @@ def main(home: str, url: str) -> None:
     place = RunContext(kernel, store, Redactor.from_environment(os.environ, ""), "cli")
     conversation = Conversation(place)
     model = OpenAILM(ServiceSettings(base_url=url, api_key="x"))
-    events = conversation.ask(Question("Go.", Parameters("m"), mode="auto"), model)
+    events = conversation.ask(RunRequest("Go.", Parameters("m"), mode="auto"), model)
     for event in events:
         print(f"event {event.kind}", file=sys.__stdout__, flush=True)
         os.read(0, 1)

@@ -16,7 +16,7 @@ from cellwright.record.events import ToolStarted
 from cellwright.record.messages import Parameters, text_of
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -86,7 +86,7 @@ def ask(
     conversation = Conversation(RunContext(kernel, store, Redactor({}), "cli", approver=person))
     script = [*(tool_call("run_cell", {"code": code}) for code in codes), text("Done.")]
     with FakeService(script) as service:
-        question = Question("Tidy up.", Parameters("scripted"), mode="auto")
+        question = RunRequest("Tidy up.", Parameters("scripted"), mode="auto")
         list(conversation.ask(question, OpenAILM(service.settings())))
     record = store.record(conversation.last_run_id)
     database.close()

@@ -15,7 +15,7 @@ from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import Event, ToolFinished
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -62,10 +62,10 @@ def test_data_stays_data_in_every_request(kernel: FreshKernel, tmp_path: Path) -
     events: list[Event] = []
     with FakeService(script) as service:
         lm = OpenAILM(service.settings())
-        ask = Question("Look.", Parameters("m"), mode="auto", files=("lies.csv",))
+        ask = RunRequest("Look.", Parameters("m"), mode="auto", files=("lies.csv",))
         events += conversation.ask(ask, lm)
         run_id = conversation.last_run_id
-        list(conversation.ask(Question("And @lie?", Parameters("m"), mode="auto"), lm))
+        list(conversation.ask(RunRequest("And @lie?", Parameters("m"), mode="auto"), lm))
         bodies = [request.body for request in service.requests if "messages" in request.body]
 
     results = [m["content"] for m in bodies[-1]["messages"] if m["role"] == "tool"]

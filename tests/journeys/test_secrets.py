@@ -26,7 +26,7 @@ from cellwright.record.events import Event, TextDelta
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import compare, replay
 from cellwright.stopping import Stop
 from cellwright.store.database import open_database
@@ -56,7 +56,7 @@ class Desk:
         conversation.resume((), (OWN_CELL, CONNECTED))
         with FakeService(list(answers)) as service:
             lm = OpenAILM(service.settings())
-            question = Question(
+            question = RunRequest(
                 prompt, Parameters("m"), mode="auto", variables=("password", "address")
             )
             events = list(conversation.ask(question, lm))
@@ -195,7 +195,7 @@ def test_a_reply_that_is_stopped_in_the_middle_of_a_key_says_no_more_than_it_may
     with FakeService([answer]) as service:
         lm = OpenAILM(service.settings())
         events = []
-        for event in conversation.ask(Question("Go on.", Parameters("m"), mode="auto"), lm, stop):
+        for event in conversation.ask(RunRequest("Go on.", Parameters("m"), mode="auto"), lm, stop):
             events.append(event)
             if isinstance(event, TextDelta):
                 stop.set()

@@ -18,7 +18,7 @@ from cellwright.record.messages import Parameters, Prompt, Reply, ToolMessage, t
 from cellwright.record.outputs import StreamOutput
 from cellwright.record.run_record import RecordedEvent, RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Limits
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -41,7 +41,7 @@ class Bench:
 
     def ask(self, *script: Any, soft: float = 0.5) -> RunRecord:
         limits = Limits(soft_wait_seconds=soft, cell_timeout_seconds=30)
-        question = Question("Go.", Parameters("m"), mode="auto", limits=limits)
+        question = RunRequest("Go.", Parameters("m"), mode="auto", limits=limits)
         list(Conversation(self.place).ask(question, ScriptedLM(script)))
         return self.record
 

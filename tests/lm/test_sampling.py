@@ -7,10 +7,12 @@ import json
 import pytest
 from asking import ask, prompt_of, serving
 from fake_service import error, text
-from scripted_model import ScriptedLM
+from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import model_agent
-from cellwright.bench.suites import Item
+from cellwright.bench.attempt import Job, Laboratory, attempt
+from cellwright.bench.environments import Rooms
+from cellwright.bench.suites import Item, Suite
 from cellwright.llm.openai_format import (
     body_bytes,
     parameters_of,
@@ -18,6 +20,7 @@ from cellwright.llm.openai_format import (
     usable_temperature,
 )
 from cellwright.record.messages import Parameters
+from cellwright.stopping import Stop
 
 INFINITY = float("inf")
 
@@ -69,5 +72,8 @@ def test_x_12_a_model_that_takes_no_temperature_is_asked_without_and_it_is_recor
 
 
 def test_x_12_a_benchmark_leaves_the_temperature_to_the_provider() -> None:
-    answerer = model_agent(ScriptedLM([]), "m").answerer(Item(1, "x"), 1)
-    assert answerer.parameters.temperature is None
+    item = Item(1, "x")
+    job = Job(Suite("s", (item,)), item, model_agent(ScriptedLM([says("Hi.")]), "m"))
+    sample = attempt(job, Laboratory(Rooms({})), Stop())
+    assert sample.model["model"] == "m"
+    assert "temperature" not in sample.model

@@ -15,7 +15,7 @@ from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import RunFinished
 from cellwright.record.messages import AssistantMessage, Parameters, TextPart, ToolCall, UserMessage
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -43,7 +43,7 @@ def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(place: RunCon
     with FakeService(strict) as service:
         model = OpenAILM(service.settings())
         for prompt in ("Go on.", "And now?"):
-            question = Question(prompt, Parameters("m"), service.base_url)
+            question = RunRequest(prompt, Parameters("m"), service.base_url)
             ended = list(conversation.ask(question, model))[-1]
             assert isinstance(ended, RunFinished)
             assert (ended.status, ended.answer) == ("completed", "Yes.")
@@ -55,7 +55,7 @@ def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(place: RunCon
 
 def test_another_refusal_ends_the_run(place: RunContext) -> None:
     with FakeService([error(400, "no such thing")]) as service:
-        question = Question("Go.", Parameters("m"), service.base_url)
+        question = RunRequest("Go.", Parameters("m"), service.base_url)
         ended = list(Conversation(place).ask(question, OpenAILM(service.settings())))[-1]
     assert isinstance(ended, RunFinished)
     assert ended.status == "task error"

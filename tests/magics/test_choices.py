@@ -7,14 +7,15 @@ from dataclasses import replace
 import pytest
 
 from cellwright.errors import SetupError
+from cellwright.record.messages import Parameters
 from cellwright.settings import Limits, Settings
 from cellwright_magics.arguments import (
     AgentOptions,
     CellSettings,
     Configured,
     cell_settings,
-    choose,
 )
+from cellwright_magics.session import fill_request
 
 CELL = CellSettings("cell", 4, 40.0)
 CONFIGURED = Configured("config", "auto", 5, 50.0, 500, 5.0, 55.0)
@@ -32,27 +33,28 @@ SETTINGS = Settings(mode="auto", limits=Limits(9, 90.0, 900, 9.0, 99.0))
 
 
 def test_an_option_counts_most() -> None:
-    chosen = choose(OPTIONS, CELL, CONFIGURED, SETTINGS)
-    assert (chosen.model, chosen.mode, chosen.temperature) == ("option", "edits", 0.3)
+    chosen = fill_request(OPTIONS, CELL, CONFIGURED, SETTINGS)
+    assert chosen.parameters == Parameters("option", 0.3)
+    assert (chosen.usual_model, chosen.mode) == ("cell", "edits")
     assert chosen.limits == Limits(3, 30.0, 300, 3.0, 33.0)
 
 
 def test_then_the_cell_then_the_configuration() -> None:
-    chosen = choose(AgentOptions(), CELL, CONFIGURED, SETTINGS)
-    assert (chosen.model, chosen.mode) == ("cell", "auto")
+    chosen = fill_request(AgentOptions(), CELL, CONFIGURED, SETTINGS)
+    assert (chosen.usual_model, chosen.mode) == ("cell", "auto")
     assert chosen.limits == Limits(4, 50.0, 500, 5.0, 40.0)
-    chosen = choose(AgentOptions(), CellSettings(), CONFIGURED, SETTINGS)
-    assert (chosen.model, chosen.limits.step_limit) == ("config", 5)
+    chosen = fill_request(AgentOptions(), CellSettings(), CONFIGURED, SETTINGS)
+    assert (chosen.usual_model, chosen.limits.step_limit) == ("config", 5)
 
 
 def test_then_the_environment_and_the_defaults() -> None:
-    chosen = choose(AgentOptions(), CellSettings(), Configured(), SETTINGS)
-    assert (chosen.model, chosen.mode, chosen.limits) == ("", "auto", SETTINGS.limits)
+    chosen = fill_request(AgentOptions(), CellSettings(), Configured(), SETTINGS)
+    assert (chosen.usual_model, chosen.mode, chosen.limits) == ("", "auto", SETTINGS.limits)
 
 
 def test_a_mode_that_does_not_exist_is_refused() -> None:
     with pytest.raises(SetupError, match="'fast'"):
-        choose(AgentOptions(), CellSettings(), replace(Configured(), mode="fast"), Settings())
+        fill_request(AgentOptions(), CellSettings(), replace(Configured(), mode="fast"), Settings())
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_002_46_the_configuration_says_more_of_times_than_the_environment() -> N
         (False, True, False),
         (True, False, True),
     ):
-        chosen = choose(
+        chosen = fill_request(
             AgentOptions(),
             CellSettings(),
             Configured(message_times=configured),

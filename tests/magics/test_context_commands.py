@@ -18,7 +18,7 @@ from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters, SystemMessage, TextPart, UserMessage, text_of
 from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -40,7 +40,7 @@ def conversation(tmp_path: Path) -> Iterator[Conversation]:
 
 def ask(conversation: Conversation, prompt: str, answer: str = "Done.") -> ScriptedLM:
     model = ScriptedLM([says(answer)])
-    for _ in conversation.ask(Question(prompt, Parameters("scripted")), model):
+    for _ in conversation.ask(RunRequest(prompt, Parameters("scripted")), model):
         pass
     return model
 

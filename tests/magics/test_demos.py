@@ -12,11 +12,8 @@ from magics.typed_lines import command
 from cellwright.bench.results import ResultFiles
 from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
-from cellwright.record.messages import Parameters
-from cellwright.session.questions import Question
 from cellwright_magics.commands import Offers, commands_help
 from cellwright_magics.demos import Demos
-from cellwright_magics.preparing import typed_question
 
 
 def write_results(folder: Path) -> Path:
@@ -79,17 +76,6 @@ def test_the_setting_names_where_they_are_from_until_a_line_says_otherwise(tmp_p
     assert demos.chosen() is demos.chosen()
     run(demos, "demos clear")
     assert demos.chosen().demos == ()
-
-
-def test_only_typed_questions_ask_for_them() -> None:
-    def unwanted() -> object:
-        raise AssertionError
-
-    plain = Question("What is in df?", Parameters("m"))
-    assert typed_question(plain, unwanted) == plain  # type: ignore[arg-type]
-    typed = typed_question(Question("df -> n: int", Parameters("m")))
-    assert typed.typed is not None
-    assert typed.typed.demos.demos == ()
 
 
 def test_its_words_are_offered_while_they_are_typed() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import pytest
 
@@ -12,7 +12,7 @@ from cellwright_magics.session import drive
 FIRST, SECOND, STOPPED = Notice("info", "1"), Notice("info", "2"), Notice("info", "stopped")
 
 
-def run() -> Iterator[Event]:
+def run() -> Generator[Event, None, None]:
     try:
         yield FIRST
         yield SECOND
@@ -53,7 +53,7 @@ def test_a_second_interrupt_is_not_lost_on_a_run_that_has_ended() -> None:
 
 
 def test_an_interrupt_before_the_run_began_is_passed_on() -> None:
-    def interrupted() -> Iterator[Event]:
+    def interrupted() -> Generator[Event, None, None]:
         raise KeyboardInterrupt
         yield FIRST
 

@@ -14,7 +14,7 @@ from scripted_model import ScriptedLM, says
 from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Settings
 from cellwright.store.chat_rows import GUEST_SECONDS
 from cellwright.store.chats import ChatStore
@@ -39,7 +39,7 @@ def asked(database: Database, chats: Chats, prompt: str, *, is_guest: bool) -> C
     place = RunContext(FakeKernel(), RunStore(database), Redactor({}), "magic", user_id="eve")
     conversation = Conversation(replace(place, is_guest=is_guest))
     with chats.answering(conversation, None) as answering:
-        question = Question(prompt, Parameters("m"))
+        question = RunRequest(prompt, Parameters("m"))
         assert [*answering.ask(question, ScriptedLM([says("Yes.")]))]
     return conversation
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cellwright.agent.typed_answers import typed_answers_of
 from cellwright.errors import SetupError
-from cellwright.record.messages import Parameters
-from cellwright.session.questions import Question
-from cellwright_magics.preparing import typed_answers_of, typed_question
 
 
 @pytest.mark.parametrize(
@@ -51,11 +49,3 @@ def test_004_40_a_line_with_an_arrow_may_be_a_prompt(prompt: str) -> None:
 def test_004_40_a_type_that_is_not_known_is_an_error_and_no_prompt() -> None:
     with pytest.raises(SetupError, match="The type 'money' is not known"):
         typed_answers_of("df -> price: money")
-
-
-def test_004_40_a_question_gets_its_types() -> None:
-    question = typed_question(Question("df -> n: int\nHow many?", Parameters("m")))
-    assert question.typed is not None
-    assert question.typed.body == "How many?"
-    plain = Question("How many?", Parameters("m"))
-    assert typed_question(plain) == plain

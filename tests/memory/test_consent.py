@@ -25,7 +25,7 @@ from cellwright.record.events import (
 from cellwright.record.messages import Parameters, text_of
 from cellwright.record.outputs import StreamOutput
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import MODES, Mode, Settings
 from cellwright.stopping import Stop
@@ -66,7 +66,7 @@ def ask(
     place: RunContext, prompt: str, script: Sequence[Reply], mode: Mode = "auto"
 ) -> tuple[list[Event], ScriptedLM]:
     model = ScriptedLM(script)
-    question = Question(prompt, Parameters("scripted"), mode=mode)
+    question = RunRequest(prompt, Parameters("scripted"), mode=mode)
     return list(Conversation(place).ask(question, model, Stop())), model
 
 

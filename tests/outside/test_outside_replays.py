@@ -22,8 +22,9 @@ from cellwright.external.web import ProcessEnvironment
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
-from cellwright.session.replaying import OtherModel, compare, replay, rerun
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.replaying import compare, replay, rerun
+from cellwright.session.services import ModelService
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.tools import ToolStore
@@ -63,7 +64,7 @@ def place(database: Database, tools: OutsideTools) -> RunContext:
 def ask(place: RunContext, *made: tuple[str, dict[str, Any]]) -> RunRecord:
     conversation = Conversation(place)
     model = ScriptedLM([calls(*made), says("Done.")])
-    list(conversation.ask(Question("Go.", Parameters("m"), mode="auto"), model))
+    list(conversation.ask(RunRequest("Go.", Parameters("m"), mode="auto"), model))
     return place.store.record(conversation.last_run_id)
 
 
@@ -188,7 +189,7 @@ def test_another_model_may_call_the_services_that_are_connected(
     discover(service, tools)
     record = ask(place, ("weather__today", {}))
     asked = len(service.received)
-    other = OtherModel(ScriptedLM([calls(("weather__today", {})), says("Wet.")]), Parameters("o"))
+    other = ModelService(ScriptedLM([calls(("weather__today", {})), says("Wet.")]), "o")
     list(rerun(record, place, other))
     assert isinstance(place.store, RunStore)
     made = place.store.record(place.store.last_started)

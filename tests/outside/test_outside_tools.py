@@ -28,7 +28,7 @@ from cellwright.external.web import ProcessEnvironment
 from cellwright.record.events import Notice, RunFinished, ToolFinished
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Settings
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -352,7 +352,7 @@ def conversation(tools: OutsideTools, database: Database) -> Conversation:
 
 
 def ask(talk: Conversation, *script: Any, mode: Any = "auto") -> list[Any]:
-    question = Question("How is it?", Parameters("scripted"), mode=mode)
+    question = RunRequest("How is it?", Parameters("scripted"), mode=mode)
     return list(talk.ask(question, ScriptedLM(script)))
 
 
@@ -419,7 +419,7 @@ def test_000_22_an_mcp_server_in_a_conversation_from_connecting_to_a_change(
     talk = conversation(tools, database)
     wanted = calls(("sample__parts", {}), ("sample__fail", {"words": "no"}), ("sample__grow", {}))
     lm = ScriptedLM([wanted, says("Done.")])
-    question = Question("Go.", Parameters("scripted"), mode="auto")
+    question = RunRequest("Go.", Parameters("scripted"), mode="auto")
     events = list(talk.ask(question, lm))
     parts, failed, _ = [event for event in events if isinstance(event, ToolFinished)]
     assert failed.status == "refused"  # nobody can be asked here

@@ -149,6 +149,37 @@ class QuestionTools:
     owed: HandIn | None = None
 
 
+# ``df, question -> answer: str, best: DataFrame``: a first line that says types.
+
+
+BEFORE_ARROW = re.compile(r"\s*(?:[^\W\d]\w*\s*(?:[,:].*)?)?")
+AFTER_ARROW = re.compile(r"\s*[^\W\d]\w*\s*(?:[,:].*)?")
+"""A name, then a type or another name: how either side of the arrow begins."""
+
+
+def typed_answers_of(prompt: str) -> TypedAnswers | None:
+    """What the first line says of types; None for a line that is a prompt.
+
+    A line counts when it is a signature as a whole. ``convert a -> b`` is a prompt, and so is a
+    single line without any type: people write arrows.
+
+    Raises:
+        SetupError: The line names types, and one of them is not known.
+    """
+    line, _, body = prompt.partition("\n")
+    before, arrow, after = line.partition("->")
+    if not (arrow and BEFORE_ARROW.fullmatch(before) and AFTER_ARROW.fullmatch(after)):
+        return None
+    if not (body.strip() or ":" in line):
+        return None
+    try:
+        return TypedAnswers(Signature.parse(line), body)
+    except SetupError:
+        if ":" not in after:
+            return None
+        raise
+
+
 def typed_answers_in(prompt: str) -> TypedAnswers | None:
     """What a recorded prompt says of results; None where it asks for none.
 

@@ -21,8 +21,9 @@ from cellwright.errors import SetupError
 from cellwright.exports.sample import parse_messages
 from cellwright.llm import LM
 from cellwright.llm.replay import ReplayLM
-from cellwright.record.messages import AssistantMessage, Parameters, Reply, ToolCall
+from cellwright.record.messages import AssistantMessage, Reply, ToolCall
 from cellwright.record.usage import Usage
+from cellwright.session.services import ModelService
 
 DONE = "Done."
 NOTHING = "I did nothing."
@@ -32,13 +33,10 @@ class NoAnswerError(Exception):
     """There is nothing recorded for a sample, so it cannot be run."""
 
 
-@dataclass(frozen=True)
-class Answerer:
+@dataclass
+class Answerer(ModelService):
     """What answers one sample."""
 
-    lm: LM
-    parameters: Parameters
-    base_url: str = ""
     replies: int = 0
     """How many are known beforehand; the step limit must leave room for them."""
 
@@ -87,10 +85,14 @@ def open_agent(specification: str) -> Agent:
     )
 
 
-def model_agent(lm: LM, model: str, base_url: str = "") -> Agent:
+def model_agent(lm: LM, model: str, base_url: str = "", *, is_free: bool = False) -> Agent:
     """The real agent with a model."""
-    answerer = Answerer(lm, Parameters(model), base_url)
+    answerer = Answerer(lm, model, base_url, is_free=is_free)
     return Agent(model, lambda item, epoch: answerer)
+
+
+def _known(replies: tuple[Reply, ...], model: str) -> Answerer:
+    return Answerer(ReplayLM(replies), model, is_free=True, replies=len(replies))
 
 
 def scripted_agent(name: str, plan: Callable[[Item, int], ScriptedPlan]) -> Agent:
@@ -98,7 +100,7 @@ def scripted_agent(name: str, plan: Callable[[Item, int], ScriptedPlan]) -> Agen
 
     def answerer(item: Item, epoch: int) -> Answerer:
         replies = _replies(plan(item, epoch), name)
-        return Answerer(ReplayLM(replies), Parameters(name), replies=len(replies))
+        return _known(replies, name)
 
     return Agent(name, answerer)
 
@@ -177,6 +179,6 @@ def _replay(path: Path) -> Agent:
         replies = recorded.get((str(item.index), epoch))
         if not replies:
             raise NoAnswerError(f"{str(path)!r} has no run of the sample {item.index!r}.")
-        return Answerer(ReplayLM(replies), Parameters(replies[0].model), replies=len(replies))
+        return _known(replies, replies[0].model)
 
     return Agent(f"replay:{path.parent.parent.name or path.name}", answerer)

@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from cellwright import errors
 from cellwright.assistants import Assistant
@@ -15,14 +16,16 @@ from cellwright.bench.environments import Room, Rooms, RoomScene, SetupFailedErr
 from cellwright.bench.judge_check import keep_thumbs
 from cellwright.bench.scenes import BrokenSampleError
 from cellwright.bench.suites import Item, Suite, shown_prompt
-from cellwright.errors import KernelError, LMError, RunCancelled
+from cellwright.errors import KernelError, LMError, RunCancelled, SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
 from cellwright.exports.sampling import sample_of
 from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
-from cellwright.record.usage import Price
+from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunMemory
 from cellwright.text.redaction import Redactor
@@ -92,7 +95,8 @@ class Laboratory:
 
     rooms: Rooms
     redactor: Redactor = field(default_factory=lambda: Redactor({}))
-    prices: Mapping[str, Price] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    """Adapter and prices of the agents."""
     memory: SessionMemory = field(default_factory=SessionMemory)
     """For suites whose samples go on from one another."""
 
@@ -131,7 +135,7 @@ def _starting() -> Iterator[None]:
     """Whatever keeps a sample from being run, as one kind of error."""
     try:
         yield
-    except (BrokenSampleError, NoAnswerError, SetupFailedError) as error:
+    except (BrokenSampleError, NoAnswerError, SetupError, SetupFailedError) as error:
         raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
     except (KernelError, OSError) as error:
         text = f"{type(error).__name__}: {error}"
@@ -139,21 +143,26 @@ def _starting() -> Iterator[None]:
 
 
 def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop: Stop) -> RunRecord:
-    item = job.item
+    item, settings = job.item, laboratory.settings
     own = laboratory.memory.before(job.agent.name, job.epoch, item.session)
     store, notebook = RunMemory(), MemoryNotebook()
     place = RunContext(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
-    place = replace(place, prices=laboratory.prices)
-    question = Question(
+    conversation = Conversation(replace(place, prices=settings.prices))
+    request = RunRequest(
         shown_prompt(item, own if job.suite.is_in_order else None),
-        answerer.parameters,
-        answerer.base_url,
+        Parameters(answerer.model),
         files=tuple(item.files),
         mode="auto",
         assistant=Assistant("", tools=item.tools),
         limits=replace(item.limits, step_limit=max(item.limits.step_limit, answerer.replies + 1)),
     )
-    for _ in Conversation(place).ask(question, answerer.lm, stop):
+    environment = RunEnvironment(
+        lambda _: answerer,
+        lambda _: contextlib.nullcontext(conversation),
+        settings,
+        folder=Path(room.kernel.describe().cwd),
+    )
+    for _ in start_run(request, environment, stop):
         pass
     return store.record(store.last_started)
 

@@ -113,7 +113,7 @@ def pack(job: Job, memory: SessionMemory | None = None) -> Parcel:
         files,
         job.epoch,
         job.agent.name,
-        answerer.parameters.model,
+        answerer.model,
         answerer if isinstance(answerer.lm, ReplayLM) else None,
     )
 

@@ -29,7 +29,6 @@ from cellwright.commands.workplace import (
     output_lines,
     report,
 )
-from cellwright.context.assemble import time_sent
 from cellwright.errors import KernelDiedError, SetupError
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.record.cells import Cell, Execution
@@ -37,23 +36,11 @@ from cellwright.record.events import CellAdded, CellFinished, CellOutput, CellSt
 from cellwright.record.messages import Parameters
 from cellwright.record.outputs import ErrorOutput, from_kernel_message
 from cellwright.record.run_record import RunRecord
-from cellwright.record.usage import price_for
-from cellwright.session.assistant_choice import (
-    AssistantWish,
-    Chosen,
-    choose_assistant,
-    with_assistant,
-)
+from cellwright.session.assistant_choice import AssistantChoice
+from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question
-from cellwright.session.services import (
-    ModelChoice,
-    RequestWindow,
-    Service,
-    choose_model,
-    open_service,
-    unseen_pictures,
-)
+from cellwright.session.questions import RunRequest
+from cellwright.session.services import ServiceCache
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 from cellwright.text.safe_markdown import safe_markdown
@@ -68,11 +55,12 @@ READY_SECONDS = 60
 LOOK_SECONDS = 0.5
 
 
-def run_cells(kernel: FreshKernel, notebook: NotebookFile, console: Console) -> None:
+def run_cells(kernel: FreshKernel, notebook: NotebookFile, console: Console, stop: Stop) -> None:
     """Run the code cells; what they show goes into the notebook.
 
     Raises:
         KernelDiedError: The kernel ended meanwhile.
+        RunCancelled: ``stop`` was set.
     """
     cells = [cell for cell in notebook.memory.cells() if cell.cell_type == "code"]
     client = kernel.process.client()
@@ -83,7 +71,7 @@ def run_cells(kernel: FreshKernel, notebook: NotebookFile, console: Console) -> 
             if not cell.source.strip():
                 continue
             console.note(f"Running code cell {number} of {len(cells)} of the notebook …")
-            error = _RunningNotebook(kernel, client, notebook, cell).to_its_end()
+            error = _RunningNotebook(kernel, client, notebook, cell).to_its_end(stop)
             if error is not None:
                 console.complain(
                     f"cellwright: code cell {number} of {len(cells)} failed; those after it were "
@@ -109,11 +97,11 @@ class _RunningNotebook:
         self._error: ErrorOutput | None = None
         self._count: int | None = None
 
-    def to_its_end(self) -> ErrorOutput | None:
+    def to_its_end(self, stop: Stop) -> ErrorOutput | None:
         memory, started = self._notebook.memory, time.monotonic()
         memory.apply(CellStarted(self._cell.id))
         request = self._client.execute(self._cell.source, allow_stdin=False)
-        while not self._is_last(self._next_message(), request):
+        while not self._is_last(self._next_message(stop), request):
             pass
         seconds = time.monotonic() - started
         execution = Execution(
@@ -122,8 +110,9 @@ class _RunningNotebook:
         memory.apply(CellFinished(self._cell.id, execution))
         return self._error
 
-    def _next_message(self) -> dict[str, Any]:
+    def _next_message(self, stop: Stop) -> dict[str, Any]:
         while True:
+            stop.check()
             try:
                 message: dict[str, Any] = self._client.get_iopub_msg(timeout=LOOK_SECONDS)
                 return message
@@ -156,24 +145,17 @@ def run(invocation: Invocation) -> int:
     check_record_file(options.record)
     notebook = read_notebook(Path(options.notebook)) if options.notebook else new_notebook()
     folder = Path(options.notebook).resolve().parent if options.notebook else Path.cwd()
-    chosen = _chosen(invocation, prompt, folder)
-    files = _seen_from(folder, options.files)
-    model = _model(invocation, chosen, files)
-    with _service(invocation, model.model) as service:
-        question = Question(
-            prompt=prompt,
-            parameters=Parameters(service.model),
-            base_url=service.base_url,
-            files=files,
-            mode=mode,
-            limits=_limits(invocation),
-            adapter=invocation.settings.adapter,
-            notice=_notice(service, model, files),
-            given=dict(options.var),
-            sent_at=time_sent() if invocation.settings.message_times else "",
-        )
-        question = with_assistant(question, chosen)
-        ended = _ask(invocation, service, question, notebook, folder)
+    request = RunRequest(
+        prompt,
+        Parameters(options.model or ""),
+        assistant_name=options.assistant,
+        files=_seen_from(folder, options.files),
+        mode=mode,
+        limits=_limits(invocation),
+        given=dict(options.var),
+        tells_time=invocation.settings.message_times,
+    )
+    ended = _ask(invocation, request, notebook, folder)
     if target is not None:
         _add_answer(notebook, ended.record)
         try:
@@ -191,22 +173,29 @@ def run(invocation: Invocation) -> int:
 
 
 def _ask(
-    invocation: Invocation,
-    service: Service,
-    question: Question,
-    notebook: NotebookFile,
-    folder: Path,
+    invocation: Invocation, request: RunRequest, notebook: NotebookFile, folder: Path
 ) -> EndedRun:
-    stop, choice = Stop(), KernelChoice(folder, invocation.options.kernel)
-    invocation.console.note(f"{service.model} · mode {question.mode} · {folder}")
-    with (
-        open_store(invocation) as store,
-        open_kernel(choice, notebook, stop, invocation.console) as kernel,
-    ):
-        if invocation.options.run_notebook:
-            run_cells(kernel, notebook, invocation.console)
-        place = make_place(invocation, kernel, store, notebook, folder)
-        follow(Conversation(place).ask(question, service.lm, stop), invocation, stop)
+    options, settings, stop = invocation.options, invocation.settings, Stop()
+    listed = list_assistants(project_folders(folder), settings.home)
+    with open_store(invocation) as store, contextlib.closing(ServiceCache()) as services:
+
+        @contextlib.contextmanager
+        def open_conversation(composed: ComposedRun) -> Iterator[Conversation]:
+            invocation.console.note(f"{composed.service.model} · mode {request.mode} · {folder}")
+            choice = KernelChoice(folder, options.kernel)
+            with open_kernel(choice, notebook, stop, invocation.console) as kernel:
+                if options.run_notebook:
+                    run_cells(kernel, notebook, invocation.console, stop)
+                yield Conversation(make_place(invocation, kernel, store, notebook, folder))
+
+        environment = RunEnvironment(
+            lambda model: services.get(settings, model),
+            open_conversation,
+            settings,
+            assistants=AssistantChoice(listed, is_guest=settings.is_guest),
+            folder=folder,
+        )
+        follow(start_run(request, environment, stop), invocation, stop)
         return end_run(invocation, store)
 
 
@@ -222,43 +211,6 @@ def _prompt(invocation: Invocation) -> str:
     if invocation.options.run_notebook and not invocation.options.notebook:
         raise SetupError("--run-notebook has no notebook.", hint="Name one with --notebook FILE.")
     return text.strip()
-
-
-def _chosen(invocation: Invocation, prompt: str, folder: Path) -> Chosen:
-    """Who answers: an ``@name`` at the start of the prompt, the option, the project's."""
-    listed = list_assistants(project_folders(folder), invocation.settings.home)
-    return choose_assistant(AssistantWish(prompt, invocation.options.assistant), listed)
-
-
-def _model(invocation: Invocation, chosen: Chosen, files: tuple[str, ...]) -> ModelChoice:
-    wanted = invocation.options.model or chosen.assistant.model
-    return choose_model(wanted, invocation.settings, RequestWindow.of(chosen.prompt, files))
-
-
-def _notice(service: Service, model: ModelChoice, files: tuple[str, ...]) -> str:
-    sees = service.lm.capabilities(service.model).vision
-    unseen = unseen_pictures(files, sees=sees, model=service.model)
-    return " ".join(filter(None, (service.notice, model.notice, unseen)))
-
-
-@contextlib.contextmanager
-def _service(invocation: Invocation, model: str) -> Iterator[Service]:
-    service = open_service(invocation.settings, model)
-    try:
-        _check_budget(invocation, service)
-        yield service
-    finally:
-        service.close()
-
-
-def _check_budget(invocation: Invocation, service: Service) -> None:
-    wanted, prices = invocation.options.budget, invocation.settings.prices
-    if wanted is None or service.is_demo or price_for(service.model, prices) is not None:
-        return
-    raise SetupError(
-        f"--budget cannot be kept: the price of {service.model!r} is not known.",
-        hint="Name a table of prices in CELLWRIGHT_PRICES, or use --max-tokens.",
-    )
 
 
 def _seen_from(folder: Path, files: list[str]) -> tuple[str, ...]:

@@ -33,8 +33,8 @@ from cellwright.kernels.gateway import Gateway
 from cellwright.kernels.provisioner import MODULES
 from cellwright.record.messages import Parameters
 from cellwright.record.values import from_dict, to_dict
-from cellwright.session.services import Service, open_service
-from cellwright.settings import from_env
+from cellwright.session.services import Service, ServiceCache, check_budget, open_service
+from cellwright.settings import Limits, from_env
 from cellwright.stopping import Stop
 
 # What a benchmark runs, written down beside its results, so that it can be gone on with.
@@ -217,15 +217,14 @@ class Workshop:
                 self._end_with_the_process()
                 rooms, _ = self._kept.enter_context(equipped(equipment, environ))
                 settings = from_env()
-                self._laboratories[key] = Laboratory(
-                    rooms, make_redactor(settings), settings.prices
-                )
+                self._laboratories[key] = Laboratory(rooms, make_redactor(settings), settings)
             return self._laboratories[key]
 
     def agent(self, model: str, shared: SharedRates | None) -> Agent:
         """A model as the settings here reach it."""
         service = self._service(model)
-        return model_agent(self._paced(service, shared), service.model, service.base_url)
+        lm = self._paced(service, shared)
+        return model_agent(lm, service.model, service.base_url, is_free=service.is_free)
 
     def judge(self, model: str, shared: SharedRates | None) -> Judging:
         """The model that checks ask, as the settings here reach it."""
@@ -359,7 +358,7 @@ def open_laboratory(
             invocation.console.complain(f"cellwright: {notice}")
         rooms = replace(rooms, judge=judge)
         memory = _remembered(root, suite)
-        yield Laboratory(rooms, make_redactor(settings), settings.prices, memory)
+        yield Laboratory(rooms, make_redactor(settings), settings, memory)
 
 
 @contextlib.contextmanager
@@ -431,7 +430,7 @@ def _carry_out(invocation: Invocation, plan: BenchPlan, root: Path, suite: Suite
     options, stop, paces = invocation.options, Stop(), Paces(_rates(invocation))
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(_executor(invocation, plan, suite, root, paces))
-        agents = stack.enter_context(_agents(invocation, plan, paces))
+        agents = stack.enter_context(_agents(invocation, plan, suite, paces))
         if not (root / CONFIG).exists():  # now that it can be run: a mistake leaves no folder
             write_plan(root, plan)
         left = pending(root, _jobs(plan, suite, agents))
@@ -508,21 +507,27 @@ class Shower:
 
 
 @contextlib.contextmanager
-def _agents(invocation: Invocation, plan: BenchPlan, paces: Paces) -> Iterator[list[Agent]]:
-    services: list[Service] = []
-    try:
+def _agents(
+    invocation: Invocation, plan: BenchPlan, suite: Suite, paces: Paces
+) -> Iterator[list[Agent]]:
+    with contextlib.closing(ServiceCache()) as services:
         agents = [open_agent(name) for name in dict.fromkeys(plan.agents)]
         for model in dict.fromkeys(plan.models) or (("",) if not agents else ()):
-            service = open_service(invocation.settings, model)
-            services.append(service)
+            service = services.get(invocation.settings, model)
             if service.notice:
                 invocation.console.complain(f"cellwright: {service.notice}")
-            paced = paces.paced(service.lm, service.model)
-            agents.append(model_agent(paced, service.model, service.base_url))
+            _check_budgets(invocation, suite, service)
+            lm = paces.paced(service.lm, service.model)
+            agents.append(model_agent(lm, service.model, service.base_url, is_free=service.is_free))
         yield _distinct(agents)
-    finally:
-        for service in services:
-            service.close()
+
+
+def _check_budgets(invocation: Invocation, suite: Suite, service: Service) -> None:
+    """Refuse budgets that could not be kept before the first sample is paid for."""
+    prices = invocation.settings.prices
+    for limits in {item.limits for item in suite.items}:
+        check_budget(service, limits, prices)
+    check_budget(service, Limits(cost_limit_dollars=invocation.options.total_budget), prices)
 
 
 def _distinct(agents: list[Agent]) -> list[Agent]:

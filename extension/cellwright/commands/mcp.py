@@ -240,6 +240,7 @@ class FileRoom:
             notebook=self._notebook,
             prices=parts.settings.prices,
             user_id=parts.settings.user,
+            is_guest=parts.settings.is_guest,
             sources=self._sources,
         )
         self._conversation.run(place, run)

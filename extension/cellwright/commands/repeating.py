@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,25 +26,23 @@ from cellwright.commands.workplace import (
 )
 from cellwright.errors import SetupError
 from cellwright.record.events import Event
-from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
 from cellwright.session.questions import RunContext
 from cellwright.session.replaying import (
     Difference,
-    OtherModel,
     ReplayResult,
     compare,
     describe_ending,
 )
 from cellwright.session.replaying import replay as replay_run
 from cellwright.session.replaying import rerun as rerun_run
-from cellwright.session.services import open_service
+from cellwright.session.services import Service, open_service
 from cellwright.settings import checked_mode
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 
-Start = Callable[[RunRecord, RunContext, Stop], Iterator[Event]]
+Start = Callable[[RunRecord, RunContext, Stop], Generator[Event, None, None]]
 
 
 def replay(invocation: Invocation) -> int:
@@ -88,16 +87,15 @@ def rerun(invocation: Invocation) -> int:
         mode = options.mode or checked_mode(old.mode or "ask", "the run's mode")
         old = replace(old, mode=checked_mode_here(invocation, mode))
         service = open_service(invocation.settings, options.model or old.parameters.model)
-        other = OtherModel(service.lm, Parameters(service.model), service.base_url)
-        try:
-            ended = again(invocation, store, old, lambda *there: _rerun(other, *there))
-        finally:
-            service.close()
+        with contextlib.closing(service):
+            ended = again(invocation, store, old, lambda *there: _rerun(service, *there))
     return report(ended, invocation, source_run=old.run_id)
 
 
-def _rerun(other: OtherModel, record: RunRecord, place: RunContext, stop: Stop) -> Iterator[Event]:
-    return rerun_run(record, place, other, stop)
+def _rerun(
+    service: Service, record: RunRecord, place: RunContext, stop: Stop
+) -> Generator[Event, None, None]:
+    return rerun_run(record, place, service, stop)
 
 
 def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start) -> EndedRun:

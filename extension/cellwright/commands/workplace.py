@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -349,10 +350,11 @@ def checked_mode_here(invocation: Invocation, wanted: Mode) -> Mode:
     return wanted
 
 
-def follow(events: Iterator[Event], invocation: Invocation, stop: Stop) -> None:
+def follow(events: Generator[Event, None, None], invocation: Invocation, stop: Stop) -> None:
     """Show what happens until the run has ended; Ctrl-C ends it in order."""
     progress = TerminalProgress(invocation.console)
-    with stopping(stop):
+    # What the run has opened is closed here too where showing it fails.
+    with stopping(stop), contextlib.closing(events):
         for event in events:
             progress.show(event)
 

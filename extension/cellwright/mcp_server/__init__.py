@@ -20,7 +20,7 @@ from cellwright.kernels import Kernel
 from cellwright.llm import LM
 from cellwright.notebooks import Notebook
 from cellwright.record.events import Event, ToolProgress
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 from cellwright.settings import Limits, Mode
 from cellwright.stopping import Stop
 from cellwright.text.redaction import Redactor
@@ -72,7 +72,7 @@ class ReplyLine(Protocol):
 class OutsideRun:
     """One run of an outside agent."""
 
-    question: Question
+    request: RunRequest
     """What stands for a question: who calls, and what it called first."""
     agent: LM
     """The outside agent, in the place of a model."""

@@ -13,6 +13,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -42,8 +43,10 @@ from cellwright.record.messages import (
 )
 from cellwright.record.outputs import StreamOutput
 from cellwright.record.usage import Usage
+from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.services import ModelService
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
@@ -296,9 +299,9 @@ class SessionRuns:
                 self._agent.settle()
 
     def _run(self, call: OutsideCall) -> None:
-        question = self._question(call)
+        request = self._request(call)
         run = OutsideRun(
-            question, self._agent, self._stop, self._heard, self._progress, self.approver
+            request, self._agent, self._stop, self._heard, self._progress, self.approver
         )
         self._room.run(run)
 
@@ -315,15 +318,16 @@ class SessionRuns:
         if current is not None:
             current.line.progress(event.text, event.fraction)
 
-    def _question(self, call: OutsideCall) -> Question:
+    def _request(self, call: OutsideCall) -> RunRequest:
         prompt = f"{self.facts.label}: {_in_words(call)}"
         limits = self._room.limits
-        return Question(
+        return RunRequest(
             prompt=prompt,
             parameters=Parameters(self.facts.label),
             mode=self._room.mode,
             limits=_own_loop(limits),
             message=UserMessage((TextPart(prompt),)),
+            adapter="native",
         )
 
 
@@ -364,7 +368,10 @@ class OutsideConversation:
             _introduce(self._conversation)
         else:
             self._conversation.move(place)
-        for event in self._conversation.ask(run.question, run.agent, run.stop):
+        conversation = self._conversation
+        service = ModelService(run.agent, run.request.parameters.model, is_free=True)
+        environment = RunEnvironment(lambda _: service, lambda _: nullcontext(conversation))
+        for event in start_run(run.request, environment, run.stop):
             run.heard(event)
 
 

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from cellwright.agent.publishing import Listener, Publisher
 from cellwright.assistants.files import folders_of, list_assistants
-from cellwright.context.assemble import Quoted, time_sent
+from cellwright.context.assemble import Quoted
 from cellwright.kernels.fresh import Attendance, LateKernel
-from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.server.attached_notebook import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
-from cellwright.server.frames import Ask, ContextItem, RefusedError
+from cellwright.server.frames import ContextItem, RefusedError
 from cellwright.server.kernel_access import ServerKernels
 from cellwright.server.live_run import LiveRun, RunKernel
-from cellwright.server.service_choice import ServiceCache
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
-from cellwright.session.assistant_choice import (
-    AssistantWish,
-    Chosen,
-    choose_assistant,
-    with_assistant,
-)
+from cellwright.session.assistant_choice import AssistantChoice
 from cellwright.session.compacting import compaction_of
+from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
-from cellwright.session.services import ModelChoice, RequestWindow, Service, choose_model
+from cellwright.session.services import ModelService, Service, ServiceCache
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings
 from cellwright.store.chat_rows import Chat, filters_of
@@ -119,38 +113,46 @@ class ChatAnswering:
             CellwrightError: It could not begin; nothing of it was recorded.
             RunCancelled: It was stopped before it began.
         """
-        settings = self._workplace.settings()
-        ask, chat = run.prompt.ask, self._workplace.chats.get(self._chat_id)
-        chosen = self._chosen(ask, driver, settings, chat)
-        model = self._model(ask, settings, chosen)
-        service = self._service(ask, settings, model.model)
-        run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
+        shared = self._workplace
+        settings, chat = shared.settings(), shared.chats.get(self._chat_id)
+        shared.configuration.check_mode(run.prompt.ask.mode)
+        if driver is not None:
+            run.notebook = AttachedNotebook(self._chat_id, driver, run.stop)
+            run.notebook.load()
+        listed = list_assistants(folders_of(shared.root, _path(driver)), settings.home)
+        before = self._conversation
+        environment = RunEnvironment(
+            open_service=lambda model: self._service(settings, model),
+            open_conversation=lambda composed: self._asking(run, driver, settings, composed),
+            settings=settings,
+            assistants=AssistantChoice(listed, is_guest=chat.is_guest),
+            messages=before.messages if before is not None else (),
+            told=self._noticed,
+        )
+        try:
+            for _ in start_run(self._request(run, chat, settings), environment, run.stop):
+                pass
+        finally:
+            if not run.progress.run:
+                self._conversation = before  # nothing took the place of anything
+
+    @contextmanager
+    def _asking(
+        self, run: LiveRun, driver: Driver | None, settings: Settings, composed: ComposedRun
+    ) -> Iterator[Conversation]:
+        """The conversation to ask in, and its kernel for as long as the run lasts."""
+        chats, supersedes = self._workplace.chats, run.prompt.ask.supersedes
+        run.context_limit = _window_of(composed.service)
         kernel = self._connect(run, driver)
         try:
-            place = _of(chat, self._place(run, driver, kernel, settings))
-            question = self._question(ask, settings, service, place.notebook)
-            notice = f"{question.notice} {model.notice}".strip()
-            question = replace(
-                question,
-                chat_prompt=chat.prompt,
-                chat_prompt_adds=chat.prompt_adds,
-                text_filters=filters_of(chat.settings),
-                notice=notice,
-            )
-            question = with_assistant(question, chosen)
-            chats, before = self._workplace.chats, self._conversation
-            run.supersedes = ask.supersedes
+            place = self._place(run, driver, kernel, settings)
+            run.supersedes = supersedes
             # The model is not told of a question that nobody answered; the panel still shows it.
-            left_out = ask.supersedes or chats.unanswered(self._chat_id)
+            left_out = supersedes or chats.unanswered(self._chat_id)
             conversation = self._conversation_at(place, left_out)
-            try:
-                with with_notes(conversation, chats, self._chat_id, left_out):
-                    for _ in conversation.ask(question, service.lm, run.stop):
-                        pass
-            finally:
-                if not run.progress.run:
-                    self._conversation = before  # nothing took the place of anything
-            run.context_limit = service.lm.capabilities(service.model).context_tokens or 0
+            with with_notes(conversation, chats, self._chat_id, left_out):
+                yield conversation
+            run.context_limit = _window_of(composed.service)
         finally:
             run.kernel = None
             kernel.close()
@@ -193,23 +195,8 @@ class ChatAnswering:
         with suppress(TimeoutError):
             self._workplace.kernels.shut_down(kernel_id)
 
-    def _chosen(self, ask: Ask, driver: Driver | None, settings: Settings, chat: Chat) -> Chosen:
-        folders = folders_of(self._workplace.root, _path(driver))
-        listed = list_assistants(folders, settings.home)
-        return choose_assistant(
-            AssistantWish(ask.prompt, ask.assistant, is_guest=chat.is_guest), listed
-        )
-
-    def _model(self, ask: Ask, settings: Settings, chosen: Chosen) -> ModelChoice:
-        said = self._conversation.messages if self._conversation is not None else ()
-        uploads = self._workplace.uploads
-        files = tuple(str(uploads.path(i.file)) for i in ask.context if i.kind == "file")
-        window = RequestWindow.of(chosen.prompt, files, said)
-        return choose_model(ask.model or chosen.assistant.model, settings, window)
-
-    def _service(self, ask: Ask, settings: Settings, model: str) -> Service:
+    def _service(self, settings: Settings, model: str) -> Service:
         configuration = self._workplace.configuration
-        configuration.check_mode(ask.mode)
         service = self._workplace.services.get(settings, model)
         configuration.check_model(service.model)
         if not service.is_demo:
@@ -249,19 +236,15 @@ class ChatAnswering:
     def _place(
         self, run: LiveRun, driver: Driver | None, kernel: RunKernel, settings: Settings
     ) -> RunContext:
-        notebook: AttachedNotebook | None = None
         shared = self._workplace
         database = shared.runs.database
-        if driver is not None:
-            run.notebook = notebook = AttachedNotebook(self._chat_id, driver, run.stop)
-            notebook.load()
-        return RunContext(
+        place = RunContext(
             kernel=kernel,
             store=shared.runs,
             redactor=shared.redactor(),
             lane="panel",
             approver=run.approver,
-            notebook=notebook or self._own_cells,
+            notebook=run.notebook or self._own_cells,
             prices=settings.prices,
             spending=UsageTable(database),
             listener=self._listener,
@@ -270,6 +253,7 @@ class ChatAnswering:
             blocks=shared.sources.blocks(database, settings),
             sources=shared.sources.of(database, settings, folders_of(shared.root, _path(driver))),
         )
+        return _of(shared.chats.get(self._chat_id), place)
 
     def _conversation_at(self, place: RunContext, left_out: str) -> Conversation:
         """The conversation, without this run and all that followed where one is named."""
@@ -288,33 +272,36 @@ class ChatAnswering:
         runs = self._workplace.chats.active_run_ids(self._chat_id)
         return last_record(self._workplace.runs, runs)
 
-    def _question(
-        self, ask: Ask, settings: Settings, service: Service, notebook: Notebook | None
-    ) -> Question:
+    def _request(self, run: LiveRun, chat: Chat, settings: Settings) -> RunRequest:
+        ask, notebook = run.prompt.ask, run.notebook or self._own_cells
         files = [item for item in ask.context if item.kind == "file"]
         paths = tuple(str(self._workplace.uploads.path(item.file)) for item in files)
-        notice = service.notice if service.notice not in self._noticed else ""
-        self._noticed.add(service.notice)
         named = zip(files, paths, strict=True)
-        sources = {cell.id: cell.source for cell in notebook.cells()} if notebook else {}
+        sources = {cell.id: cell.source for cell in notebook.cells()}
         quotes = [_quoted(item, sources) for item in ask.context if item.kind in QUOTES]
         quotes += [Quoted(f"file {item.name}", f"is stored as {path}") for item, path in named]
         unanswered = self._workplace.chats.unanswered(self._chat_id)
         quotes += [TAKEN_BACK] if ask.supersedes not in ("", unanswered) else []
-        return Question(
-            prompt=ask.prompt,
-            parameters=Parameters(service.model),
-            base_url=service.base_url,
+        return RunRequest(
+            ask.prompt,
+            Parameters(ask.model),
+            assistant_name=ask.assistant,
             files=paths,
+            file_names=tuple(item.name for item in files),
             mode=ask.mode,
             limits=settings.limits,
-            adapter=settings.adapter,
-            sent_at=time_sent() if settings.message_times else "",
+            tells_time=settings.message_times,
             context=tuple(quotes),
             variables=tuple(item.name for item in ask.context if item.kind == "variable"),
-            file_names=tuple(item.name for item in files),
-            notice=notice,
+            chat_prompt=chat.prompt,
+            chat_prompt_adds=chat.prompt_adds,
+            text_filters=filters_of(chat.settings),
         )
+
+
+def _window_of(service: ModelService) -> int:
+    """Tokens that its model takes, as far as it is known by now; 0: it is not."""
+    return service.lm.capabilities(service.model).context_tokens or 0
 
 
 def _of(chat: Chat, place: RunContext) -> RunContext:

@@ -27,10 +27,10 @@ from cellwright.server.frames import (
     parse_frame,
 )
 from cellwright.server.kernel_access import ServerKernels, open_kernels
-from cellwright.server.service_choice import ServiceCache
 from cellwright.server.tab import Tab, TabConnection
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import StoredEvents, wire_event
+from cellwright.session.services import ServiceCache
 from cellwright.settings import Settings
 from cellwright.store.chat_rows import Chat
 from cellwright.store.chats import ChatStore

@@ -95,10 +95,10 @@ class OutsideChatSession(ChatSession):
             CellwrightError: It could not begin.
             RunCancelled: It was stopped before it began.
         """
-        opened, question = work.opened, work.run.question
+        opened, request = work.opened, work.run.request
         asker = Asker(opened.page.nonce, opened.page.name) if opened else Asker("", "")
         attach = opened.attach if opened else None
-        ask = Ask("", self._chat.chat_id, question.prompt, question.mode)
+        ask = Ask("", self._chat.chat_id, request.prompt, request.mode)
         prompt = _OutsidePrompt(ask, asker, attach, secrets.token_hex(6), work=work)
         with self._lock:
             self._check_open()

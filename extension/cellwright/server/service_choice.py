@@ -6,7 +6,6 @@ A notebook has no say in it, nor in the mode (fault A24).
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from urllib.parse import urlsplit, urlunsplit
 from cellwright.errors import SetupError
 from cellwright.server.configuration import Cellwright
 from cellwright.server.keys import KeyPlaces, KeySource, clean_key, key_hint, origin_of
-from cellwright.session.services import Service, open_service
 from cellwright.settings import (
     DEFAULT_MODEL,
     OFFICIAL_URL,
@@ -291,38 +289,3 @@ def shown_url(url: str) -> str:
         return ""
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
-
-
-# The model services that chats use: one for all as long as the settings stay the same.
-
-
-class ServiceCache:
-    """Services by address, key and model; safe to use from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._services: dict[tuple[str, str, str], Service] = {}
-
-    def get(self, settings: Settings, model: str) -> Service:
-        """The service that answers.
-
-        Args:
-            settings: Endpoint, key, model and waits.
-            model: What the person asked for; empty: the set or found one.
-
-        Raises:
-            SetupError: There is none for this model.
-        """
-        service = settings.service
-        key = (service.base_url, service.api_key, model or service.model)
-        with self._lock:
-            if key not in self._services:
-                self._services[key] = open_service(settings, model)
-            return self._services[key]
-
-    def close(self) -> None:
-        """Close all connections, and the demo server if there is one."""
-        with self._lock:
-            services, self._services = self._services, {}
-        for service in services.values():
-            service.close()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
 from cellwright.errors import SetupError
 from cellwright.record.messages import with_variables
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 
 BUILT_IN = "cellwright"
 """Names the agent without any assistant, where a chat or a project has one."""
@@ -25,14 +25,12 @@ SEPARATORS = " \t\r\n,:;，：；、"
 
 
 @dataclass(frozen=True)
-class AssistantWish:
-    """What was said about who is to answer."""
+class AssistantChoice:
+    """The assistants that may be asked, and what a name in a prompt may mean besides."""
 
-    prompt: str
-    named: str = ""
-    """For this prompt, beside it (``--assistant``, the picker of the panel); empty: nobody."""
+    listed: AssistantList
     of_chat: str = ""
-    """The chat's own; empty: it has none."""
+    """The one that usually answers in this conversation; empty: the project's."""
     variables: Collection[str] | None = None
     """The kernel's; None: they are not known here."""
     is_guest: bool = False
@@ -50,33 +48,33 @@ class Chosen:
     """For the person; empty: nothing is to be said."""
 
 
-def choose_assistant(wish: AssistantWish, listed: AssistantList) -> Chosen:
+def choose_assistant(request: RunRequest, among: AssistantChoice) -> Chosen:
     """Who answers a prompt.
 
     Raises:
         SetupError: The one that was named is not there, has a mistake in its file, or is asked
             nothing.
     """
-    if wish.is_guest:
-        listed = keep_public(listed)
-    leading = _leading(wish.prompt, listed)
+    listed = keep_public(among.listed) if among.is_guest else among.listed
+    prompt, named, of_chat = request.prompt, request.assistant_name, among.of_chat
+    leading = _leading(prompt, listed)
     if leading is not None:
         return leading
-    notice = _misspelt(wish, listed)
-    if wish.named:
-        return Chosen(_named(wish.named, listed), wish.prompt, notice)
-    if wish.of_chat:
-        _check_usable(wish.of_chat, listed)
+    notice = _misspelt(prompt, listed, among.variables)
+    if named:
+        return Chosen(_named(named, listed), prompt, notice)
+    if of_chat:
+        _check_usable(of_chat, listed)
         try:
-            return Chosen(_named(wish.of_chat, listed), wish.prompt, notice)
+            return Chosen(_named(of_chat, listed), prompt, notice)
         except SetupError as error:
             notice = f"{notice} {error.message}".strip()
     if listed.unusable_default is not None:
         raise SetupError(listed.unusable_default.problem, hint=WITHOUT)
-    return Chosen(listed.default, wish.prompt, notice)
+    return Chosen(listed.default, prompt, notice)
 
 
-def with_assistant(question: Question, chosen: Chosen) -> Question:
+def with_assistant(question: RunRequest, chosen: Chosen) -> RunRequest:
     """The question as it is asked of the one who was chosen, names in ``{{…}}`` put in.
 
     The model is that of the question: who opens the service has chosen it.
@@ -158,20 +156,20 @@ def _hint(name: str, listed: AssistantList) -> str:
     return " ".join([*listed.problems, known or f"Write .cellwright/assistants/{name}.toml."])
 
 
-def _misspelt(wish: AssistantWish, listed: AssistantList) -> str:
+def _misspelt(prompt: str, listed: AssistantList, variables: Collection[str] | None) -> str:
     """What is to be said of a leading name that is nearly an assistant's.
 
     Raises:
         SetupError: It is no variable's name.
     """
-    found = LEADING.match(wish.prompt.lstrip())
-    if found is None or (wish.variables is not None and found[1] in wish.variables):
+    found = LEADING.match(prompt.lstrip())
+    if found is None or (variables is not None and found[1] in variables):
         return ""
     names = [assistant.name for assistant in listed.assistants]
     near = difflib.get_close_matches(found[1], names, n=1, cutoff=0.75)
     if not near:
         return ""
     text, meant = f"There is no assistant {found[1]!r}.", f"Did you mean @{near[0]}?"
-    if wish.variables is None:
+    if variables is None:
         return f"{text} It was taken for a variable. {meant}"
     raise SetupError(text, hint=meant)

@@ -49,7 +49,7 @@ from cellwright.record.run_record import RunRecord
 from cellwright.record.usage import price_for
 from cellwright.session.compacting import Compaction
 from cellwright.session.earlier_turns import EarlierTurns
-from cellwright.session.questions import Question, RunContext, usable
+from cellwright.session.questions import RunContext, RunRequest, usable
 from cellwright.session.run_facts import (
     ended_early,
     filters_left_out,
@@ -233,7 +233,7 @@ VARIABLE_LIMIT = 100_000
 class _Opened:
     """A run that has begun, before the model is asked."""
 
-    question: Question
+    question: RunRequest
     publisher: Publisher
     attachments: tuple[Attachment, ...]
     state: TurnState
@@ -316,7 +316,7 @@ class Conversation:
         self._history.messages[:] = changed.messages
         self._watch.tell_all()
 
-    def ask(self, question: Question, lm: LM, stop: Stop | None = None) -> Iterator[Event]:
+    def ask(self, question: RunRequest, lm: LM, stop: Stop | None = None) -> Iterator[Event]:
         """Answer a question; what is yielded has been recorded before.
 
         Raises:
@@ -347,7 +347,7 @@ class Conversation:
         finally:
             self._after_run()
 
-    def _open(self, question: Question, lm: LM) -> _Opened:
+    def _open(self, question: RunRequest, lm: LM) -> _Opened:
         """Begin the run: look at what there is and record it.
 
         Raises:
@@ -409,7 +409,7 @@ class Conversation:
         return Publisher(journal, place.redactor, place.notebook, place.listener)
 
     def _started(
-        self, question: Question, attachments: tuple[Attachment, ...], continues: str
+        self, question: RunRequest, attachments: tuple[Attachment, ...], continues: str
     ) -> RunStarted:
         return RunStarted(
             prompt=question.prompt,
@@ -430,7 +430,7 @@ class Conversation:
             text_filters=question.text_filters,
         )
 
-    def _looked_up(self, question: Question, state: TurnState, stop: Stop) -> RetrievalResult:
+    def _looked_up(self, question: RunRequest, state: TurnState, stop: Stop) -> RetrievalResult:
         """What the place's sources have; nothing for a question that is asked as it was sent."""
         if question.message is not None:
             return RetrievalResult()
@@ -454,7 +454,7 @@ class Conversation:
 
     def _append_question(
         self,
-        question: Question,
+        question: RunRequest,
         attachments: tuple[Attachment, ...],
         state: TurnState,
         pictures: tuple[ImagePart, ...],
@@ -478,7 +478,7 @@ class Conversation:
         self._earlier.begins(message)
         messages.append(message)
 
-    def _head(self, head: Message, question: Question) -> Message:
+    def _head(self, head: Message, question: RunRequest) -> Message:
         """The system message as this question wants it."""
         clean, assistant = self._place.redactor.text, question.assistant
         instructions = Instructions(
@@ -491,7 +491,7 @@ class Conversation:
         return with_instructions(head, instructions, language)
 
     def _parts(
-        self, question: Question, lm: LM, publisher: Publisher, stop: Stop
+        self, question: RunRequest, lm: LM, publisher: Publisher, stop: Stop
     ) -> agent.AgentParts:
         place, model = self._place, question.parameters.model
         able = lm.capabilities(model)
@@ -525,7 +525,9 @@ class Conversation:
             text_filters=question.text_filters,
         )
 
-    def _context(self, question: Question, lm: LM, publisher: Publisher, stop: Stop) -> ToolContext:
+    def _context(
+        self, question: RunRequest, lm: LM, publisher: Publisher, stop: Stop
+    ) -> ToolContext:
         """What tools of this run may use."""
         place = self._place
         context = ToolContext(
@@ -544,7 +546,7 @@ class Conversation:
         )
         return with_run_facts(context, question, self._folder)
 
-    def _with_inputs(self, question: Question) -> Question:
+    def _with_inputs(self, question: RunRequest) -> RunRequest:
         """The question with its typed inputs bound to variables."""
         self._adapter(question)  # a wrong name is told before anything is recorded
         typed = question.typed
@@ -555,11 +557,11 @@ class Conversation:
         notice = f"{question.notice} {typed.notice(known)}".strip()
         return replace(question, prompt=typed.prompt(known), variables=names, notice=notice)
 
-    def _adapter(self, question: Question) -> AdapterChain:
+    def _adapter(self, question: RunRequest) -> AdapterChain:
         """The adapter that worked for this model the last time."""
         key = (question.adapter, question.parameters.model)
         if key not in self._adapters:
-            self._adapters[key] = AdapterChain(question.adapter)
+            self._adapters[key] = AdapterChain(question.adapter or "native")
         return self._adapters[key]
 
     def _after_run(self) -> None:

@@ -17,7 +17,7 @@ from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.record.events import Event, HistoryCompacted, Notice
 from cellwright.record.messages import Manifest, Message, Parameters, Prompt, text_of
 from cellwright.record.run_record import RunRecord
-from cellwright.session.questions import Question, RunContext
+from cellwright.session.questions import RunContext, RunRequest
 from cellwright.text.truncation import shorten
 
 LABEL = "earlier in this chat, run "
@@ -50,7 +50,7 @@ class EarlierTurns:
         return self._history.counted_per_estimated
 
     def window(
-        self, question: Question, able: Capabilities, tools: Sequence[Manifest]
+        self, question: RunRequest, able: Capabilities, tools: Sequence[Manifest]
     ) -> Window | None:
         """How much of the conversation a model is sent beside these tools; None: all of it."""
         if question.message is not None:
@@ -63,7 +63,7 @@ class EarlierTurns:
         return replace(window, pinned=self.pinned)
 
     def make_room(
-        self, question: Question, able: Capabilities, tools: Sequence[Manifest]
+        self, question: RunRequest, able: Capabilities, tools: Sequence[Manifest]
     ) -> tuple[Event, ...]:
         """Leave out older turns where a question would not fit any more; what is told of it.
 
@@ -92,7 +92,7 @@ class EarlierTurns:
         return told, Notice("info", MADE_ROOM, HOW_TO_READ, "summed_up")
 
     def found(
-        self, place: RunContext, chat_id: str, question: Question, last_error: str
+        self, place: RunContext, chat_id: str, question: RunRequest, last_error: str
     ) -> RetrievalResult:
         """Turns that are like a question and no longer in the window, oldest first."""
         messages = self._history.messages

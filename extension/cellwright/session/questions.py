@@ -61,11 +61,18 @@ class RunContext:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked, of which model, within which limits."""
+class RunRequest:
+    """What is asked, of which model, within which limits.
+
+    A face fills in what its user said. ``session.composer`` answers with a copy in which the rest
+    is chosen: that one a conversation can ask.
+    """
 
     prompt: str
-    parameters: Parameters
+    parameters: Parameters = Parameters("")
+    """``model`` is what was named for this prompt: a name, ``auto``, or nothing."""
+    usual_model: str = ""
+    """Asked where neither the prompt nor its assistant names one; empty: the set one."""
     base_url: str = ""
     files: tuple[str, ...] = ()
     mode: Mode = "ask"
@@ -81,12 +88,15 @@ class Question:
     """Names that are summed up for the model, as if the prompt said ``@name``."""
     notice: str = ""
     """Shown at the start, such as that the demo model answers."""
-    adapter: str = "native"
-    """How the model is talked with at first: ``native``, ``chat``, ``json`` or ``xml``."""
+    adapter: str = ""
+    """How the model is talked with at first: ``native``, ``chat``, ``json`` or ``xml``; empty: as
+    is set, else ``native``."""
     given: Mapping[str, str] = field(default_factory=dict)
     """What the person set for tools, by name (``--var name=value``)."""
+    assistant_name: str = ""
+    """Named beside the prompt (``--assistant``, the picker of the panel); empty: nobody."""
     assistant: Assistant = NO_ASSISTANT
-    """Whose instructions and tools are used; whoever asks takes over its model and adapter."""
+    """Whose instructions and tools are used."""
     chat_prompt: str = ""
     """The chat's own words for the system message, in place of our advice and the assistant's."""
     chat_prompt_adds: bool = False
@@ -99,8 +109,12 @@ class Question:
     """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
     demos: DemoSet = DemoSet()
     """Good runs, shown before the first question of an assistant that is asked in plain words."""
+    tells_time: bool = False
+    """The model is told when it was sent."""
     sent_at: str = ""
     """When it was sent, as the model is told; empty: it is not told."""
+    reads_types: bool = False
+    """A first line such as ``df, question -> answer: str`` says what goes in and comes out."""
     tools: tuple[Component, ...] = ()
     """Stand in for tools of these names that are not here, for a run that is done again."""
 
@@ -108,7 +122,7 @@ class Question:
 # A question as it can be asked.
 
 
-def usable(question: Question) -> Question:
+def usable(question: RunRequest) -> RunRequest:
     """The question as it can be asked; what had to be changed is said in its notice.
 
     Raises:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Generator, Set
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from cellwright.agent.policy import LOADS, ApprovalAnswer, Approver
@@ -18,7 +19,6 @@ from cellwright.assistants import NO_ASSISTANT, Assistant
 from cellwright.context.turn_sources import tools_of
 from cellwright.errors import LMError, RunCancelled, SetupError
 from cellwright.kernels import CellRequest
-from cellwright.llm import LM
 from cellwright.llm.replay import ReplayLM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import Event, ToolStarted
@@ -36,9 +36,11 @@ from cellwright.record.outputs import Output
 from cellwright.record.run_record import RecordedCall, RecordedExecution, RunRecord
 from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
+from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
-from cellwright.session.questions import Question, RunContext
-from cellwright.settings import MODES, Limits, checked_mode
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.session.services import ModelService
+from cellwright.settings import MODES, Limits, Settings, checked_mode
 from cellwright.stopping import Stop
 from cellwright.text.redaction import PLACEHOLDER
 from cellwright.tools.live_registry import RESERVED_TOOLS
@@ -83,7 +85,9 @@ class ReplayResult:
     differences: tuple[Difference, ...]
 
 
-def replay(record: RunRecord, place: RunContext, stop: Stop | None = None) -> Iterator[Event]:
+def replay(
+    record: RunRecord, place: RunContext, stop: Stop | None = None
+) -> Generator[Event, None, None]:
     """Run a recorded run's code again with its recorded answers; no model is asked.
 
     Args:
@@ -109,7 +113,8 @@ def replay(record: RunRecord, place: RunContext, stop: Stop | None = None) -> It
         question = replace(question, limits=limits)
     place = replace(place, approver=RecordedApprover(record))
     lm = ReplayLM(_replayed_replies(record), _ending(record))
-    return _again(record, place, question, lm, stop)
+    answering = ModelService(lm, record.parameters.model, is_free=True)
+    return _again(record, place, question, answering, stop)
 
 
 def _ending(record: RunRecord) -> LMError | RunCancelled | None:
@@ -178,31 +183,25 @@ class RecordedApprover(Approver):
         return ApprovalAnswer(True, "record")
 
 
-@dataclass(frozen=True)
-class OtherModel:
-    """Who answers a rerun."""
-
-    lm: LM
-    parameters: Parameters
-    base_url: str = ""
-
-
 def rerun(
-    record: RunRecord, place: RunContext, other: OtherModel, stop: Stop | None = None
-) -> Iterator[Event]:
+    record: RunRecord, place: RunContext, other: ModelService, stop: Stop | None = None
+) -> Generator[Event, None, None]:
     """Ask another model the same question from the same start."""
-    parameters = replace(record.parameters, model=other.parameters.model)
-    question = _question(record, parameters, record.mode)
-    return _again(record, place, replace(question, base_url=other.base_url), other.lm, stop)
+    parameters = replace(record.parameters, model=other.model)
+    return _again(record, place, _question(record, parameters, record.mode), other, stop)
 
 
 def _again(
-    record: RunRecord, place: RunContext, question: Question, lm: LM, stop: Stop | None
-) -> Iterator[Event]:
+    record: RunRecord,
+    place: RunContext,
+    question: RunRequest,
+    service: ModelService,
+    stop: Stop | None,
+) -> Generator[Event, None, None]:
     stop = stop or Stop()
     place = replace(place, notebook=place.notebook or _notebook(record))
     _prepare(record, place, stop)
-    if isinstance(lm, ReplayLM):
+    if isinstance(service.lm, ReplayLM):
         place = replace(place, sources=(), blocks=None)  # nothing is called that is not a cell
         gone = _offer_again(record, place, stop, _without_cells(record))
         spare = tuple(_past_tool(record, manifest) for manifest in gone)
@@ -218,12 +217,14 @@ def _again(
         question = replace(question, notice=notice)
     conversation = Conversation(place)
     conversation.resume(_earlier(record), record.start_executed)
-    yield from conversation.ask(question, lm, stop)
+    settings = Settings(prices=place.prices)
+    environment = RunEnvironment(lambda _: service, lambda _: nullcontext(conversation), settings)
+    yield from start_run(question, environment, stop)
 
 
-def _question(record: RunRecord, parameters: Parameters, mode: str) -> Question:
+def _question(record: RunRecord, parameters: Parameters, mode: str) -> RunRequest:
     names = {manifest.name for manifest in record.tools}
-    return Question(
+    return RunRequest(
         prompt=record.prompt,
         parameters=parameters,
         files=tuple(record.files),

@@ -12,12 +12,12 @@ from cellwright.context.normalise import normalise, orphans
 from cellwright.context.text_filters import known_filters
 from cellwright.record.events import Notice, RunFinished
 from cellwright.record.messages import AssistantMessage, Message, Parameters, SystemMessage
-from cellwright.session.questions import Question
+from cellwright.session.questions import RunRequest
 from cellwright.tools import ToolContext, ToolLimits
 from cellwright.tools.evaluation import settable_values
 
 
-def with_run_facts(context: ToolContext, question: Question, folder: Path) -> ToolContext:
+def with_run_facts(context: ToolContext, question: RunRequest, folder: Path) -> ToolContext:
     """The context with what the person gave and set, and with the settings of the model.
 
     Args:
@@ -79,7 +79,7 @@ def results_left_out(messages: Sequence[Message], known: set[str]) -> tuple[Noti
     return (Notice("warning", text, code="results_left_out"),)
 
 
-def filters_left_out(question: Question) -> tuple[Notice, ...]:
+def filters_left_out(question: RunRequest) -> tuple[Notice, ...]:
     """What the person is told of text filters that were chosen and are not here (002-47)."""
     known = {item.name for item in known_filters(question.text_filters)}
     unknown = [repr(name) for name in question.text_filters or () if name not in known]
@@ -89,7 +89,7 @@ def filters_left_out(question: Question) -> tuple[Notice, ...]:
     return (Notice("warning", text, code="text_filter_left_out"),)
 
 
-def limits_of(question: Question) -> ToolLimits:
+def limits_of(question: RunRequest) -> ToolLimits:
     """How much one call may take."""
     limits = question.limits
     return ToolLimits(limits.cell_timeout_seconds, soft_wait_seconds=limits.soft_wait_seconds)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import threading
 import urllib.request
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.error import URLError
 
 from cellwright.errors import SetupError
+from cellwright.llm import LM
 from cellwright.llm.openai import OpenAILM
-from cellwright.settings import ServiceSettings, Settings
+from cellwright.settings import Limits, ServiceSettings, Settings
 
 if TYPE_CHECKING:
     from cellwright.demo.server import DemoServer
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cellwright.errors import LMError
@@ -28,6 +30,7 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
+from cellwright.record.usage import Price, price_for
 from cellwright.text.file_kinds import HEAD_BYTES, RASTER_TYPES, kind_of
 
 DEMO_MODEL = "cellwright-demo"
@@ -39,14 +42,23 @@ OLLAMA_WAIT_SECONDS = 0.3
 
 
 @dataclass
-class Service:
-    """A model service that is ready to answer."""
+class ModelService:
+    """A model that is ready to answer: behind a service, recorded or scripted."""
 
-    lm: OpenAILM
+    lm: LM
     model: str
-    base_url: str
+    base_url: str = ""
     notice: str = ""
     """Shown once, when the service was not chosen by the person."""
+    is_free: bool = False
+    """No request of it is paid for, so any budget can be kept."""
+
+
+@dataclass
+class Service(ModelService):
+    """A service that was opened here, to be closed again."""
+
+    lm: OpenAILM
     demo: DemoServer | None = None
 
     @property
@@ -101,7 +113,7 @@ def _ollama(settings: Settings, model: str) -> Service:
         settings.service, base_url=f"{settings.ollama_url}/v1", api_key="ollama", model=model
     )
     notice = f"No key is set; {model} of the local Ollama answers. Choose another with -m."
-    return Service(_lm(settings, service), model, service.base_url, notice)
+    return Service(_lm(settings, service), model, service.base_url, notice, is_free=True)
 
 
 def _demo(settings: Settings, notice: str) -> Service:
@@ -111,7 +123,7 @@ def _demo(settings: Settings, notice: str) -> Service:
     server = DemoServer()
     url = server.start()
     service = replace(settings.service, base_url=url, api_key="demo", model=DEMO_MODEL)
-    return Service(_lm(settings, service), DEMO_MODEL, url, notice, server)
+    return Service(_lm(settings, service), DEMO_MODEL, url, notice, is_free=True, demo=server)
 
 
 def _lm(settings: Settings, service: ServiceSettings) -> OpenAILM:
@@ -135,6 +147,38 @@ def _ollama_models(url: str) -> tuple[str, ...]:
             return tuple(str(item["name"]) for item in json.load(answer).get("models", ()))
     except (URLError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
+
+
+class ServiceCache:
+    """Services by address, key and model; safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._services: dict[tuple[str, str, str], Service] = {}
+
+    def get(self, settings: Settings, model: str) -> Service:
+        """The service that answers.
+
+        Args:
+            settings: Endpoint, key, model and waits.
+            model: What the person asked for; empty: the set or found one.
+
+        Raises:
+            SetupError: There is none for this model.
+        """
+        service = settings.service
+        key = (service.base_url, service.api_key, model or service.model)
+        with self._lock:
+            if key not in self._services:
+                self._services[key] = open_service(settings, model)
+            return self._services[key]
+
+    def close(self) -> None:
+        """Close all connections, and the demo server if there is one."""
+        with self._lock:
+            services, self._services = self._services, {}
+        for service in services.values():
+            service.close()
 
 
 # Which model ``auto`` means for a question, and what a mistyped name may have meant.
@@ -204,9 +248,30 @@ def choose_model(wanted: str, settings: Settings, window: RequestWindow) -> Mode
     return ModelChoice("")
 
 
-def unseen_pictures(files: Iterable[str], *, sees: bool, model: str) -> str:
-    """What is to be said where a model is given pictures that it does not see."""
-    names = [Path(file).name for file in files if _is_picture(file)]
+def check_budget(service: ModelService, limits: Limits, prices: Mapping[str, Price]) -> None:
+    """Refuse a budget of money that nobody could keep, before anything is paid for.
+
+    Raises:
+        SetupError: There is one, and what the model costs is not known.
+    """
+    budget = limits.cost_limit_dollars
+    if budget is None or service.is_free or price_for(service.model, prices) is not None:
+        return
+    raise SetupError(
+        f"The budget of ${budget:g} cannot be kept: the price of {service.model!r} is not known.",
+        hint="Name a table of prices in CELLWRIGHT_PRICES, or limit the tokens instead.",
+    )
+
+
+def unseen_pictures(files: Mapping[str, str], *, sees: bool, model: str) -> str:
+    """What is to be said where a model is given pictures that it does not see.
+
+    Args:
+        files: Paths, by the names that the user knows them by.
+        sees: Whether it sees pictures.
+        model: Its name.
+    """
+    names = [Path(name).name for name, file in files.items() if _is_picture(file)]
     if sees or not names:
         return ""
     return f"{model} does not see pictures; of {', '.join(names)} it is told that they are there."
