@@ -1,0 +1,29 @@
+"""Suites of tasks, run and scored: the room of the benchmark, which can be called itself.
+
+``cellwright.bench("suite", ["model"])`` runs a suite; ``cellwright.api.benchmarks.bench`` says how.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class CallableRoom(ModuleType):
+    """A module that is a function of the public API, too.
+
+    Python sets ``cellwright.bench`` to this module when a file of the room is imported, so a
+    function of that name in the package would be gone as soon as anything runs a benchmark.
+    """
+
+    def __call__(self, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """Score models on a suite of tasks."""
+        # By name: the function stands above this room, which it runs.
+        run: Any = importlib.import_module("cellwright.api.benchmarks")
+        result: dict[str, Any] = run.bench(*arguments, **options)
+        return result
+
+
+sys.modules[__name__].__class__ = CallableRoom
