@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import os
 import signal
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -208,6 +209,9 @@ class Session:
         """
         asked = self._asked(prompt, files, signature)
         stop = Stop()
+        if self._resources.options.kernel_name == HERE:
+            # Ctrl-C has to interrupt the code, which runs in this very thread.
+            return self._ask(asked, _flushed(on_event or _ignore), stop)
         with interrupts_stop(stop):
             return self._ask(asked, on_event, stop)
 
@@ -482,6 +486,17 @@ async def _in_thread(work: Callable[[], Result], stop: Stop) -> Result:
         elif not done.cancelled():
             done.exception()  # looked at: who cancels does not want to know
         raise
+
+
+def _flushed(on_event: OnEvent) -> OnEvent:
+    """The same; what it prints is sent before code runs, whose output it would be counted as."""
+
+    def show(event: Event) -> None:
+        on_event(event)
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+
+    return show
 
 
 def _ignore(event: Event) -> None:
