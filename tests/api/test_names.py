@@ -42,7 +42,7 @@ def test_every_name_is_there_and_says_what_it_is(name: str) -> None:
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_it"):
-        cellwright.nothing_like_it  # type: ignore[attr-defined]  # noqa: B018
+        cellwright.nothing_like_it  # noqa: B018
 
 
 def test_importing_the_package_loads_two_modules_of_ours_and_no_library() -> None:

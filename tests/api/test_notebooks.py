@@ -132,7 +132,7 @@ def test_an_interrupt_stops_the_run_and_the_cell(kernel: LiveKernel, where: str)
         "    s.ask('Sleep.', on_event=lambda e: print(e.kind))"
     )
     pid = int(kernel.value("__import__('os').getpid()"))
-    timers = []
+    timers: list[threading.Timer] = []
 
     def interrupt(message: dict[str, Any]) -> None:
         if "cell_started" in str(message["content"]) and not timers:

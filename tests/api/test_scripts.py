@@ -100,6 +100,58 @@ def test_at_a_terminal_the_first_block_asks_and_shows_the_code(
         terminal.expect(pexpect.EOF)
 
 
+@pytest.mark.parametrize("ask", ["s.ask", "await s.ask_async"])
+@pytest.mark.parametrize("at", ["approval", "input"])
+def test_ctrl_c_at_a_question_stops_the_run(
+    serve: Serve, folder: Path, monkeypatch: pytest.MonkeyPatch, ask: str, at: str
+) -> None:
+    monkeypatch.setenv("CELLWRIGHT_MODE", "ask" if at == "approval" else "auto")
+    code = 'name = input("Your name? ")'
+    serve([tool_call("run_cell", {"code": code}), text("Never.")])
+    program = (
+        "import asyncio, cellwright\n"
+        "async def main():\n"
+        "    with cellwright.Session() as s:\n"
+        f'        {ask}("Who am I?")\n'
+        "asyncio.run(main())"
+    )
+    with pexpect.spawn(
+        sys.executable,
+        ["-c", program],
+        cwd=str(folder),
+        env=without_forks(),
+        encoding="utf-8",
+        timeout=30,
+    ) as terminal:
+        terminal.expect_exact("why not: " if at == "approval" else "Your name? ")
+        time.sleep(0.5)
+        terminal.sendintr()
+        terminal.expect("KeyboardInterrupt")
+        terminal.expect(pexpect.EOF)
+    assert cellwright.load_run("last").status == "cancelled"
+
+
+def test_a_cell_asks_at_the_terminal(serve: Serve, folder: Path) -> None:
+    serve([tool_call("run_cell", {"code": 'input("Your name? ")'}), text("Hello.")])
+    program = (
+        "import cellwright\n"
+        "with cellwright.Session() as s:\n"
+        '    print(s.ask("Who am I?").outputs[-1].data)'
+    )
+    with pexpect.spawn(
+        sys.executable,
+        ["-c", program],
+        cwd=str(folder),
+        env=without_forks(),
+        encoding="utf-8",
+        timeout=30,
+    ) as terminal:
+        terminal.expect_exact("Your name? ")
+        terminal.sendline("Ada")
+        terminal.expect("'Ada'")
+        terminal.expect(pexpect.EOF)
+
+
 def test_without_a_terminal_the_first_block_says_what_to_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

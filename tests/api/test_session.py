@@ -304,6 +304,16 @@ def test_a_session_goes_on_after_a_run_of_another(serve: Serve) -> None:
     assert "kernel" in str(messages[-1]["content"]).lower(), "its variables are gone"
 
 
+def test_a_session_goes_on_after_a_run_that_nobody_answered(serve: Serve) -> None:
+    service = serve([error(400, "no"), text("Now I can.")])
+    with cellwright.Session() as session:
+        session.ask("First question.")
+    with cellwright.Session.resume("last") as session:
+        assert session.ask("Second question.").text == "Now I can."
+    said = [str(m["content"]) for m in service.requests[-1].messages if m["role"] == "user"]
+    assert "Second question." in said[-1]
+
+
 def test_a_limit_holds_and_one_of_another_name_is_refused(serve: Serve) -> None:
     serve(run_cell("1"))
     with cellwright.Session(limits={"step_limit": 2}) as session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import select
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,10 +19,10 @@ from cellwright.commands import Invocation
 from cellwright.commands.notebook_files import new_notebook
 from cellwright.commands.records import open_store
 from cellwright.commands.terminal import Console
-from cellwright.commands.workplace import TerminalKeyboard, make_place
+from cellwright.commands.workplace import TerminalKeyboard, TypedLine, make_place
 from cellwright.context.assemble import time_sent
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
-from cellwright.errors import KernelDiedError, SetupError
+from cellwright.errors import KernelDiedError, RunCancelled, SetupError
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.kernels.shell import ShellKernel
@@ -44,6 +45,8 @@ from cellwright.tools import Component
 
 HERE = "here"
 """Names the kernel that the program runs in."""
+LOOK_SECONDS = 0.2
+"""How often it is looked whether a run was stopped while its question waits for a line."""
 
 
 class InputConsole(Console):
@@ -52,6 +55,8 @@ class InputConsole(Console):
     def __init__(self) -> None:
         super().__init__(sys.stdin, sys.stdout, sys.stderr)
         self.is_quiet = True
+        self.stop = Stop()
+        """Of the run that may ask."""
 
     @property
     def is_interactive(self) -> bool:
@@ -67,11 +72,12 @@ class InputConsole(Console):
         print(text, flush=True)
 
     def ask(self, question: str) -> str:
-        """What the person types; empty at the end of the input."""
-        try:
-            return input(question).strip()
-        except EOFError:
-            return ""
+        """What the person types; empty at the end of the input.
+
+        Raises:
+            RunCancelled: The run was stopped meanwhile.
+        """
+        return (self._read_line(question) or "").strip()
 
     def read_answer(self, question: str, *, is_secret: bool) -> str | None:
         """The line that the user types, as it is; None: the input has ended."""
@@ -79,10 +85,31 @@ class InputConsole(Console):
             from getpass import getpass
 
             return getpass(question)
+        line = self._read_line(question)
+        return None if line is None else line.rstrip("\r\n")
+
+    def _read_line(self, question: str) -> str | None:
+        if hasattr(find_shell(), "kernel") or os.name != "posix":
+            try:
+                return input(question)
+            except EOFError:
+                return None
+        print(question, end="", flush=True)
+        # In a thread of its own nothing but this look ends the waiting for a line.
+        while not select.select([sys.stdin], [], [], LOOK_SECONDS)[0]:
+            self.stop.check()
+        return sys.stdin.readline() or None
+
+
+class SessionKeyboard(TerminalKeyboard):
+    """Answers what cells ask with ``input``, until the run is stopped."""
+
+    def __call__(self, prompt: str, password: bool) -> TypedLine:
+        """Put a question to the user and wait for the line."""
         try:
-            return input(question)
-        except EOFError:
-            return None
+            return super().__call__(prompt, password)
+        except RunCancelled:
+            return TypedLine(None)
 
 
 def find_shell() -> Any:
@@ -173,7 +200,7 @@ class Resources:
         else:
             attendance = None
             if self.console.is_interactive:
-                attendance = Attendance(on_input=TerminalKeyboard(self.console))
+                attendance = Attendance(on_input=SessionKeyboard(self.console))
             name = self.options.kernel_name or "python3"
             folder = self.options.folder
             self._kernel = start_kernel(folder, kernel_name=name, attendance=attendance, stop=stop)

@@ -268,9 +268,14 @@ class Session:
         self.stop()
         if self._worker == threading.get_ident():
             raise SetupError("A run cannot close its session.", hint="Call stop instead.")
-        with self._working:
+        has_ended = self._working.acquire(timeout=CANCEL_SECONDS)
+        try:
             if self._finalizer.detach() is not None:
-                self._resources.close()
+                # What does not react (a cell in a system call, a line that nobody types) is left.
+                self._resources.close(now=not has_ended)
+        finally:
+            if has_ended:
+                self._working.release()
 
     def __enter__(self) -> Self:
         return self
@@ -368,6 +373,7 @@ class Session:
                 hint="Wait for its answer, or use a Session for each.",
             )
         self._stop, self._worker = stop, threading.get_ident()
+        self._resources.console.stop = stop
         try:
             yield
         except RunCancelled:

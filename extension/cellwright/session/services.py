@@ -123,7 +123,7 @@ def _no_endpoint(model: str) -> SetupError:
     return SetupError(
         f"There is no endpoint for the model {model!r}.",
         hint="Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL for another service, "
-        f"or use -m {DEMO_MODEL}.",
+        f"or use the model {DEMO_MODEL}.",
     )
 
 
