@@ -32,7 +32,7 @@ from __future__ import annotations
 
 
 class CellwrightError(Exception):
-    """Base of everything cellwright raises on purpose.
+    """Base of everything cellwright raises on purpose. Stability: stable.
 
     Args:
         message: What happened, with the culprit's value.
@@ -57,7 +57,7 @@ class ActionRefusedError(ToolError):
 
 
 class SetupError(CellwrightError):
-    """Something the person has to set or mend before cellwright can go on."""
+    """Something the person has to set or mend before cellwright can go on. Stability: stable."""
 
 
 class ConflictError(SetupError):
@@ -75,7 +75,7 @@ class ConflictError(SetupError):
 
 
 class RunFailedError(CellwrightError):
-    """A run did not complete, or could not begin, where nobody watches.
+    """A run did not complete, or could not begin, where nobody watches. Stability: stable.
 
     Scripts ask for it with ``Answer.raise_for_status``. A magic raises it under nbclient and
     papermill: there it has to be an ``error`` output, which a ``UsageError`` is not.

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_service import FakeService, Request, Script, Wire, after, text, tool_call
@@ -19,6 +20,8 @@ from cellwright.record.events import CellStarted, Event
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels", "folder")]
 Serve = Callable[[Script], FakeService]
+PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+FIRST = PAGE.partition("```python\n")[2].partition("```")[0]
 
 
 def run_cell(code: str) -> Callable[[Request], Wire]:
@@ -49,6 +52,16 @@ def test_other_tasks_go_on_while_a_question_is_answered(serve: Serve) -> None:
     assert said == "Slept."
     assert ticks > 10
     assert any(isinstance(event, CellStarted) for event in events)
+
+
+def test_the_first_block_of_the_page_works_where_a_loop_runs() -> None:
+    names: dict[str, Any] = {}
+
+    async def main() -> None:
+        exec(FIRST, names)
+
+    asyncio.run(main())
+    assert "| virginica | 3 |" in names["answer"].text
 
 
 def test_the_plain_session_works_where_a_loop_runs(serve: Serve) -> None:

@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,10 +28,12 @@ def test_these_are_the_names_and_each_is_described_with_its_stability() -> None:
     assert sorted({*cellwright.__all__} - HOOKS) == sorted(NAMES)
     rows = [line for line in PAGE.splitlines() if line.startswith("| `")]
     described = {line.split("`")[1].partition("(")[0]: line for line in rows}
-    assert set(NAMES) <= set(described)
-    assert all(
-        "| stable |" in described[name] or "| provisional |" in described[name] for name in NAMES
-    )
+    assert sorted(described.keys() & set(NAMES)) == sorted(NAMES)
+    for name in NAMES:
+        word = described[name].split("|")[2].strip()
+        assert word in ("stable", "provisional")
+        documented = inspect.getdoc(getattr(cellwright, name)) or ""
+        assert re.search(rf"Stability( of that)?: {word}\.", documented), name
 
 
 @pytest.mark.parametrize("name", NAMES)

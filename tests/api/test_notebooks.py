@@ -119,6 +119,17 @@ def test_here_the_model_works_with_the_variables_of_the_notebook(kernel: LiveKer
     assert kernel.value("answer.run.record.lane") == "'api'"
 
 
+def test_here_code_is_asked_about_in_the_cell_and_what_is_refused_does_not_run(
+    kernel: LiveKernel,
+) -> None:
+    script = [tool_call("run_cell", {"code": "wiped = True"}), text("As you like.")]
+    code = "with cellwright.Session(kernel='here') as s:\n    print(s.ask('Wipe.').text)"
+    shown = kernel.run(code, script, answers=["no"])
+    assert "wiped = True" in shown.stdout
+    assert "As you like." in shown.stdout
+    assert kernel.value("'wiped' in dir()") == "False"
+
+
 def test_here_and_async_do_not_go_together(kernel: LiveKernel) -> None:
     shown = kernel.run("s = cellwright.Session(kernel='here')\nawait s.ask_async('Hello?')")
     assert shown.reply["content"]["ename"] == "SetupError"
