@@ -5,6 +5,7 @@ CellwrightError
 │   └── ActionRefusedError      not allowed: by policy, by the person, outside the root
 ├── SetupError             the person acts; the magic shows it without a traceback
 │   └── ConflictError          it is there already, or somebody changed it meanwhile
+├── RunFailedError         a run did not complete; the run says why
 ├── StoreError             the record could not be written or read
 ├── KernelError            the place where code runs
 │   ├── KernelDiedError
@@ -31,7 +32,7 @@ from __future__ import annotations
 
 
 class CellwrightError(Exception):
-    """Base of everything cellwright raises on purpose.
+    """Base of everything cellwright raises on purpose. Stability: stable.
 
     Args:
         message: What happened, with the culprit's value.
@@ -56,7 +57,7 @@ class ActionRefusedError(ToolError):
 
 
 class SetupError(CellwrightError):
-    """Something the person has to set or mend before cellwright can go on."""
+    """Something the person has to set or mend before cellwright can go on. Stability: stable."""
 
 
 class ConflictError(SetupError):
@@ -71,6 +72,17 @@ class ConflictError(SetupError):
     def __init__(self, message: str, *, hint: str = "", code: str = "") -> None:
         super().__init__(message, hint=hint)
         self.code = code
+
+
+class RunFailedError(CellwrightError):
+    """A run did not complete, or could not begin, where nobody watches. Stability: stable.
+
+    Scripts ask for it with ``Answer.raise_for_status``. A magic raises it under nbclient and
+    papermill: there it has to be an ``error`` output, which a ``UsageError`` is not.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"RunFailedError: {self}"]
 
 
 class StoreError(CellwrightError):

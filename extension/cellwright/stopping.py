@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from inspect import GEN_CLOSED, getgeneratorstate
+from typing import TypeVar, cast
 
 from cellwright.errors import RunCancelled
+
+Pulled = TypeVar("Pulled")
 
 
 class Stop:
@@ -58,3 +62,34 @@ class Stop:
         self.set(reason)
         if self.on_let_go is not None:
             self.on_let_go(reason, cause)
+
+
+def drive(events: Iterator[Pulled], show: Callable[[Pulled], None]) -> None:
+    """Pull every event of a run on this thread, so that an interrupt ends the run as stopped.
+
+    A ``KeyboardInterrupt`` that lands outside the run, while something is drawn, is handed into
+    it: the run ends as cancelled and is recorded so.
+
+    Args:
+        events: The run, a generator.
+        show: Called with each event.
+
+    Raises:
+        KeyboardInterrupt: The run could not take it: it had not begun, or it was over.
+    """
+    running = cast("Generator[Pulled, None, None]", events)
+    interrupt: KeyboardInterrupt | None = None
+    while True:
+        try:
+            if interrupt is None:
+                event = next(running)
+            else:
+                handed, interrupt = interrupt, None
+                event = running.throw(handed)
+            show(event)
+        except StopIteration:
+            return
+        except KeyboardInterrupt as error:
+            if getgeneratorstate(running) == GEN_CLOSED:
+                raise
+            interrupt = error

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
-from cellwright.errors import CellwrightError, KernelError, SetupError, StoreError
+from cellwright.errors import (
+    CellwrightError,
+    KernelError,
+    RunFailedError,
+    SetupError,
+    StoreError,
+)
 from cellwright.record.events import Notice
 from cellwright.session.services import DEMO_MODEL
 from cellwright.settings import Settings, check_batch_mode, from_env
@@ -51,19 +57,6 @@ from cellwright_magics.tools import outside_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-
-# What ends the calling cell with an error, in one line and without a traceback.
-
-
-class RunFailedError(CellwrightError):
-    """A run did not complete, or could not begin, where nobody watches (nbclient, papermill).
-
-    There the error has to be an ``error`` output, which a ``UsageError`` is not.
-    """
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"RunFailedError: {self}"]
 
 
 OFFERED_RUNS = 20

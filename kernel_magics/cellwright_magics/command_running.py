@@ -27,6 +27,7 @@ from cellwright.session.replaying import (
 from cellwright.session.run import Run
 from cellwright.session.services import Service
 from cellwright.settings import Settings, check_batch_mode, from_env
+from cellwright.stopping import drive
 from cellwright.store.runs import RunStore
 from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
 from cellwright_magics.calling_cell import CallingCell
@@ -42,7 +43,7 @@ from cellwright_magics.reports import (
     unsaved_notice,
 )
 from cellwright_magics.runs_widget import RunsBrowser
-from cellwright_magics.session import ShellSession, drive, fill_request
+from cellwright_magics.session import ShellSession, fill_request
 from cellwright_magics.usage import usage_command
 from cellwright_magics.widgets import OpenWidgets
 from cellwright_magics.wording import one_line

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
-from inspect import GEN_CLOSED, getgeneratorstate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Settings, checked_mode
+from cellwright.stopping import drive
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
@@ -48,35 +48,6 @@ from cellwright_magics.painted import PaintedNotebook
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-
-# Pulls a run's events on the main thread, so that an interrupt ends the run as stopped.
-
-
-def drive(running: Generator[Event, None, None], show: Callable[[Event], None]) -> None:
-    """Show every event of a run.
-
-    A ``KeyboardInterrupt`` that lands outside the run, while something is drawn, is handed into
-    it: the run ends as cancelled and is recorded so.
-
-    Raises:
-        KeyboardInterrupt: The run could not take it: it had not begun, or it was over.
-    """
-    interrupt: KeyboardInterrupt | None = None
-    while True:
-        try:
-            if interrupt is None:
-                event = next(running)
-            else:
-                handed, interrupt = interrupt, None
-                event = running.throw(handed)
-            show(event)
-        except StopIteration:
-            return
-        except KeyboardInterrupt as error:
-            if getgeneratorstate(running) == GEN_CLOSED:
-                raise
-            interrupt = error
 
 
 DATABASE = "runs.sqlite"

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 
 from cellwright.record.events import Event, Notice
-from cellwright_magics.session import drive
+from cellwright.stopping import drive
 
 FIRST, SECOND, STOPPED = Notice("info", "1"), Notice("info", "2"), Notice("info", "stopped")
 

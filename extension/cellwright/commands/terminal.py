@@ -8,6 +8,7 @@ import json
 import shutil
 import signal
 import sys
+import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
 from types import FrameType
@@ -149,7 +150,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextlib.contextmanager
 def stopping(stop: Stop) -> Iterator[None]:
-    """While it lasts, Ctrl-C and a polite kill set ``stop``; a second one interrupts at once."""
+    """While it lasts, Ctrl-C and a polite kill set ``stop``; a second one interrupts at once.
+
+    Only the main thread is told of signals; elsewhere nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def handle(number: int, frame: FrameType | None) -> None:
         if stop.is_set():
@@ -167,6 +174,9 @@ def stopping(stop: Stop) -> Iterator[None]:
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """While it lasts, Ctrl-C interrupts at once: waiting for a line of input goes on otherwise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield

@@ -23,6 +23,7 @@ from cellwright.commands.notebook_files import NotebookFile
 from cellwright.commands.records import EndedRun, make_redactor
 from cellwright.commands.terminal import Console, cut, interruptible, one_line, stopping
 from cellwright.errors import RunCancelled
+from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.record.asked_calls import (
     ASKED_ALONE,
@@ -304,7 +305,7 @@ def open_kernel(
 
 def make_place(
     invocation: Invocation,
-    kernel: FreshKernel,
+    kernel: Kernel,
     store: RunStore,
     notebook: NotebookFile,
     folder: Path | None = None,

@@ -134,6 +134,8 @@ class SignatureLike(Protocol):
 class Signature:
     """Inputs, outputs and instructions of a task; changing one makes a new one.
 
+    Stability: provisional.
+
     Args:
         parts: The fields, inputs first.
         instructions: What is to be done; empty: a sentence made of the names.

@@ -37,7 +37,7 @@ class RunContext:
     store: Runs
     redactor: Redactor
     lane: str
-    """``magic``, ``panel``, ``cli``, ``replay`` or ``bench``."""
+    """``magic``, ``panel``, ``cli``, ``api``, ``replay`` or ``bench``."""
     approver: Approver | None = None
     """None: nobody can be asked."""
     notebook: Notebook | None = None

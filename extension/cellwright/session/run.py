@@ -17,7 +17,7 @@ MARKS = {"completed": "✓", "running": "…", "cancelled": "■"}
 
 
 class Run:
-    """One run of the agent.
+    """One run of the agent. Stability: stable.
 
     Args:
         record: The folded events.

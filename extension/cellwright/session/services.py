@@ -34,6 +34,7 @@ from cellwright.record.usage import Price, price_for
 from cellwright.text.file_kinds import HEAD_BYTES, RASTER_TYPES, kind_of
 
 DEMO_MODEL = "cellwright-demo"
+DEMO_NAMES = (DEMO_MODEL, "demo")
 DEMO_NOTICE = (
     "No key and no endpoint are set, so the demo model answers (rules, not a language model). "
     "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, for a real one."
@@ -84,7 +85,7 @@ def open_service(settings: Settings, model: str = "") -> Service:
         SetupError: A model was asked for and there is nowhere to ask it, or the other way round.
     """
     wanted = model or settings.service.model
-    if wanted == DEMO_MODEL:
+    if wanted in DEMO_NAMES:
         return _demo(settings, "")
     if settings.service.base_url:
         return _configured(settings, wanted)
@@ -103,7 +104,7 @@ def _configured(settings: Settings, model: str) -> Service:
     if not model:
         raise SetupError(
             f"No model is named for {service.base_url!r}.",
-            hint="Name one with -m MODEL or CELLWRIGHT_MODEL.",
+            hint="Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL.",
         )
     return Service(_lm(settings, service), model, service.base_url)
 
@@ -134,7 +135,7 @@ def _no_endpoint(model: str) -> SetupError:
     return SetupError(
         f"There is no endpoint for the model {model!r}.",
         hint="Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL for another service, "
-        f"or use -m {DEMO_MODEL}.",
+        f"or use the model {DEMO_MODEL}.",
     )
 
 

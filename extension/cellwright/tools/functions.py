@@ -85,7 +85,7 @@ def tool(
     risk: Risk = "execute",
     version: str = "v1",
 ) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
-    """Make a function a tool.
+    """Make a function a tool. Stability: stable.
 
     Args:
         function: An ordinary or async function, or a generator of either kind.
