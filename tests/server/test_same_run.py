@@ -11,6 +11,7 @@ import asyncio
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -56,6 +57,7 @@ ADDED_TOOLS = {
     "magic": MEMORY_TOOLS,
     # What a user told cellwright earlier must not change a score.
     "bench": NOTEBOOK_TOOLS,
+    "program": NOTEBOOK_TOOLS | MEMORY_TOOLS,
 }
 WITHOUT_SENSE = {
     *("id", "run_id", "call_id", "execution_count"),
@@ -137,6 +139,15 @@ def _without_noise_in_text(value: str) -> str:
     return FOLDER.sub("folder: FOLDER", CELL.sub("", UPLOAD.sub(r"FILE\1", value)))
 
 
+PROGRAM = """
+import sys
+import cellwright
+
+with cellwright.Session(mode="auto") as session:
+    session.ask(sys.argv[1], files=sys.argv[2:])
+"""
+
+
 @dataclass(frozen=True)
 class Faces:
     """All faces over one folder and one model."""
@@ -180,6 +191,16 @@ class Faces:
         assert done.code == 0, done.err
         (sample,) = ResultFiles(shell.folder / "out", MODEL, "tasks").samples()
         return Recorded(sample)
+
+    def program(self, prompt: str) -> Recorded:
+        home = self.folder.parent / "program"
+        environ = {**without_forks(), "CELLWRIGHT_HOME": str(home)}
+        command = [sys.executable, "-c", PROGRAM, prompt, *FILES]
+        done = subprocess.run(
+            command, cwd=self.folder, env=environ, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return newest(home)
 
     def panel(self, prompt: str) -> Recorded:
         return self.loop.run_until_complete(self._ask_in_panel(prompt))
@@ -290,7 +311,7 @@ def test_every_face_with_assistants_asks_the_same_one(faces: Faces) -> None:
     assistants = faces.folder / ".cellwright" / "assistants"
     assistants.mkdir(parents=True)
     (assistants / "critic.toml").write_text(CRITIC)
-    names = ("cli", "magic", "panel")
+    names = ("cli", "magic", "panel", "program")
     found = {name: faces.outcome(name, f"@critic, {PROMPT}", NATIVE) for name in names}
     for name, outcome in found.items():
         assert outcome.comparable == found["cli"].comparable, name
