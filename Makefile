@@ -39,7 +39,7 @@ help:
 	@echo "make test           everything; what continuous integration runs"
 	@echo "make test-fast      Python tests that need no kernel, server or browser"
 	@echo "make bench          how much time and memory cellwright itself takes"
-	@echo "make wheel          dist/*.whl; installing it needs no Node"
+	@echo "make wheel          dist/*.whl, cellwright and cellwright-kernel; installing them needs no Node"
 	@echo "make clean          remove what was built (not .venv)"
 
 .venv/bin/python:
@@ -54,7 +54,7 @@ help:
 .venv/setup.stamp: .venv/bin/python pyproject.toml package.json
 	@echo "Installing cellwright and its test tools into .venv ..."
 	mkdir -p $(LABEXTENSION)
-	export $(NO_NODE) && $(PIP) -e '.[test,demo,lab]'
+	export $(NO_NODE) && $(PIP) -e '.[test,demo]'
 	touch .venv/demo.stamp
 	touch $@
 
@@ -148,7 +148,7 @@ bench: .venv/setup.stamp
 # A development build that lies about would be shipped as it is.
 wheel: .venv/bin/python
 	rm -rf $(LABEXTENSION)
-	$(BIN)/python -m pip wheel --retries 10 --no-deps -w dist .
+	$(BIN)/python -m pip wheel --retries 10 --no-deps -w dist . ./packaging/kernel
 
 clean:
 	rm -rf dist build htmlcov test-output demo-output js/lib $(LABEXTENSION)
