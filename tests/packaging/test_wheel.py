@@ -159,7 +159,7 @@ def install(wheel: Path, environment: Path) -> Path:
     for each in dependencies(requirements(wheel)):
         for name in {file.parts[0] for file in each.files or ()} - {"..", "__pycache__"}:
             if not (packages / name).exists():
-                (packages / name).symlink_to(each.locate_file(name))
+                (packages / name).symlink_to(str(each.locate_file(name)))
     return environment
 
 
@@ -337,7 +337,14 @@ def test_a_feature_whose_library_is_missing_names_the_extra(
 
 def test_the_command_works_without_a_server(kernel_installed: Path, tmp_path: Path) -> None:
     (tmp_path / "sales.csv").write_text("month,revenue\n1,3\n2,4\n", "utf-8")
-    asked = ["run", "Profile the data", "--files", tmp_path / "sales.csv", "--mode", "auto"]
+    asked: list[str | Path] = [
+        "run",
+        "Profile the data",
+        "--files",
+        tmp_path / "sales.csv",
+        "--mode",
+        "auto",
+    ]
     own = {"PATH": "", "HOME": str(tmp_path), "CELLWRIGHT_OLLAMA": "off"}
     printed = run([kernel_installed / "bin" / "cellwright", *asked, "--json"], **own)
     assert '"completed"' in printed
