@@ -303,7 +303,7 @@ def test_both_wheels_say_the_same_of_themselves(kernel_wheel: Path, wheel: Path)
     more = set(whole["dependencies"]) - set(kernel["dependencies"])
     assert {Requirement(text).name for text in more} == ONLY_WHOLE
     assert set(kernel["dependencies"]) <= set(whole["dependencies"])
-    features = set(whole["optional-dependencies"]) - {"test"}
+    features = set(whole["optional-dependencies"]) - {"test", "test-all"}
     assert set(kernel["optional-dependencies"]) == {*features, "widgets"}
     for name in features:
         assert kernel["optional-dependencies"][name] == whole["optional-dependencies"][name]
