@@ -37,9 +37,9 @@ help:
 	@echo "make demo [LAB=1]   the main job with the demo model; LAB=1 opens it in JupyterLab"
 	@echo "make check          formats, linters, types, rooms"
 	@echo "make test           everything; what continuous integration runs"
-	@echo "make test-fast      Python tests that need no kernel, server or browser"
+	@echo "make test-fast      Python tests that need no kernel, server, browser or Node"
 	@echo "make bench          how much time and memory cellwright itself takes"
-	@echo "make wheel          dist/*.whl; installing it needs no Node"
+	@echo "make wheel          dist/*.whl, cellwright and cellwright-kernel; installing them needs no Node"
 	@echo "make clean          remove what was built (not .venv)"
 
 .venv/bin/python:
@@ -51,11 +51,17 @@ help:
 	export $(NO_NODE) && $(PIP) -e '.[demo]'
 	touch $@
 
+.venv/test.stamp: .venv/bin/python pyproject.toml package.json
+	@echo "Installing cellwright and what a first test needs into .venv ..."
+	mkdir -p $(LABEXTENSION)
+	export $(NO_NODE) && $(PIP) -e '.[test]'
+	touch $@
+
 .venv/setup.stamp: .venv/bin/python pyproject.toml package.json
 	@echo "Installing cellwright and its test tools into .venv ..."
 	mkdir -p $(LABEXTENSION)
-	export $(NO_NODE) && $(PIP) -e '.[test,demo,lab]'
-	touch .venv/demo.stamp
+	export $(NO_NODE) && $(PIP) -e '.[test-all,demo]'
+	touch .venv/demo.stamp .venv/test.stamp
 	touch $@
 
 node_modules/setup.stamp: package.json package-lock.json
@@ -139,7 +145,7 @@ test-browser: js
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
 	$(BIN)/pytest tests/packaging
 
-test-fast: .venv/setup.stamp
+test-fast: .venv/test.stamp
 	$(UNIT) $(SHARED) -n $(WORKERS) -m 'not kernel and not serial'
 
 bench: .venv/setup.stamp
@@ -148,7 +154,7 @@ bench: .venv/setup.stamp
 # A development build that lies about would be shipped as it is.
 wheel: .venv/bin/python
 	rm -rf $(LABEXTENSION)
-	$(BIN)/python -m pip wheel --retries 10 --no-deps -w dist .
+	$(BIN)/python -m pip wheel --retries 10 --no-deps -w dist . ./packaging/kernel
 
 clean:
 	rm -rf dist build htmlcov test-output demo-output js/lib $(LABEXTENSION)

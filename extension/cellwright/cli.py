@@ -22,7 +22,8 @@ from cellwright.commands.options import (
 )
 from cellwright.commands.terminal import Console, one_line
 from cellwright.errors import CellwrightError, LMError, RunCancelled
-from cellwright.exports import FORMATS, RECORD
+from cellwright.exports import FORMATS, RECORD, FormatNames
+from cellwright.installation import COMMANDS, list_entry_points, package_of
 from cellwright.settings import MODES, from_env
 
 EXIT_CODES = """\
@@ -50,7 +51,8 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     console = Console(sys.stdin, sys.stdout, sys.stderr)
-    options = make_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = make_parser(given[0] if given else "").parse_args(given)
     console.as_json = options.json
     console.is_quiet = getattr(options, "quiet", False)
     try:
@@ -69,7 +71,7 @@ def _run(options: argparse.Namespace, console: Console) -> int:
     settings = from_env()
     # Imported here, and by name, so that --help need not wait for what runs need.
     module = importlib.import_module(f"cellwright.commands.{options.module}")
-    command = getattr(module, options.command.replace("-", "_"))
+    command = getattr(module, options.function or options.command.replace("-", "_"))
     code: int = command(Invocation(options, settings, console))
     return code
 
@@ -95,8 +97,12 @@ def _fail(console: Console, kind: str, text: str, code: int) -> int:
     return code
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
+def make_parser(first: str = "") -> argparse.ArgumentParser:
+    """The parser of the command line.
+
+    Args:
+        first: Its first word; installed packages are asked for commands if it is none of ours.
+    """
     parser = Parser(
         prog="cellwright",
         description="A function-calling model at work in a Jupyter kernel; every run is recorded "
@@ -125,6 +131,8 @@ def make_parser() -> argparse.ArgumentParser:
     add_mcp(commands, _command)
     add_tools(commands, _command)
     add_usage(commands, _command)
+    if first and first not in commands.choices:
+        _add_plugins(commands)
     return parser
 
 
@@ -141,7 +149,7 @@ def _command(commands: Any, name: str, module: str, text: str) -> argparse.Argum
     parser.add_argument(
         "--json", action="store_true", help="print one JSON document on stdout, nothing else"
     )
-    parser.set_defaults(module=module)
+    parser.set_defaults(module=module, function="")
     return parser
 
 
@@ -206,8 +214,14 @@ def _add_rerun(commands: Any) -> None:
 def _add_export(commands: Any) -> None:
     parser = _command(commands, "export", "exporting", "Write a recorded run in another format.")
     _add_id(parser)
-    choices = (*FORMATS, RECORD)
-    parser.add_argument("--to", choices=choices, required=True, help="the format")
+    own = (*FORMATS, RECORD)
+    parser.add_argument(
+        "--to",
+        choices=FormatNames(*own),
+        required=True,
+        metavar="FORMAT",
+        help=f"{', '.join(own)}, or a format of an installed package",
+    )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="where to (ID with the format's ending); - is stdout"
     )
@@ -301,6 +315,15 @@ def _add_library(commands: Any) -> None:
     parser.add_argument("--name", metavar="NAME", default="", help="add to the library NAME")
     parser.add_argument("--all", action="store_true", help="forget a library's documents with it")
     _add_quiet(parser)
+
+
+def _add_plugins(commands: Any) -> None:
+    for point in list_entry_points(COMMANDS):
+        if point.name not in commands.choices:
+            text = f"A command of the package {package_of(point)}."
+            parser = _command(commands, point.name, "plugins", text)
+            parser.add_argument("words", metavar="WORD", nargs="*", help="what it is told")
+            parser.set_defaults(function="run_plugin")
 
 
 def _add_id(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,13 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from cellwright_magics.arguments import OPTION, WORD, AgentLine, Option, unquote
-from cellwright_magics.commands import COMMANDS, FUNCTION_WORDS, Argument, MagicCommand
+from cellwright_magics.commands import (
+    COMMANDS,
+    FUNCTION_WORDS,
+    Argument,
+    MagicCommand,
+    plugin_commands,
+)
 
 SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
@@ -139,6 +145,7 @@ def _parts(asked: AgentLine) -> tuple[str, str | None]:
 def _read_marked(text: str, body: str | None) -> CommandLine:
     line = _LineParts.of(text.removeprefix("/"), body, is_marked=True)
     begun = [command for command in _longest_first() if _begins(line, command)]
+    begun = begun or [command for command in plugin_commands() if _begins(line, command)]
     for command in begun:
         found = _fit(line, command)
         if found is not None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from cellwright.bench.saving import save_sample
 from cellwright.commands.doctor import checks, repair_record
+from cellwright.commands.plugins import PluginCall, call_command
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
-from cellwright.exports.formats import FORMAT_TABLE, write_run
+from cellwright.exports.formats import find_format, write_run
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
@@ -186,7 +187,7 @@ class Commands:
             SetupError: It names a run that is not there.
         """
         order = _Order(line, settings, calling, self._session.store(settings))
-        return self._runners[line.command.words[0]](order)
+        return self._runners.get(line.command.words[0], self._plugin)(order)
 
     def close(self) -> None:
         """Close the widgets that are open."""
@@ -255,7 +256,7 @@ class Commands:
     def _export(self, order: _Order) -> object:
         record, arguments = order.store.record(order.run_id), order.line.arguments
         is_record = arguments.to == RECORD
-        ending = ".sqlite" if is_record else FORMAT_TABLE[arguments.to].ending
+        ending = ".sqlite" if is_record else find_format(arguments.to).ending
         path = Path(arguments.out or f"{record.run_id}{ending}").expanduser()
         if is_record:
             written: tuple[Path, ...] = (path,)
@@ -298,6 +299,11 @@ class Commands:
         named = order.line.target or getattr(order.line.arguments, "by", "")
         group = next(group for group in USAGE_GROUPS if group == named)
         return usage_command(group, order.line.arguments, order.store.database)
+
+    def _plugin(self, order: _Order) -> object:
+        name, *words = order.line.words
+        result = call_command(name, PluginCall(tuple(words), order.settings))
+        return Advice(result) if isinstance(result, str) else result
 
     def _doctor(self, order: _Order) -> object:
         arguments = order.line.arguments

@@ -13,7 +13,9 @@ from typing import Literal
 
 from cellwright.assistants.fields import KINDS, SET_KEYS
 from cellwright.context.text_filters import STANDARD_FILTERS
-from cellwright.exports import FORMATS, RECORD
+from cellwright.exports import FORMATS, RECORD, FormatNames
+from cellwright.installation import COMMANDS as COMMAND_GROUP
+from cellwright.installation import list_entry_points, package_of
 from cellwright.record.usage import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
 from cellwright_magics.arguments import OPTION, OPTIONS, Option, is_file_name
@@ -155,6 +157,7 @@ QUOTED = Kind('"TEXT"', lambda word: word.lower() not in FUNCTION_WORDS)
 VALUE = Kind("VALUE", lambda _: True)
 URL = Kind("URL", lambda word: "://" in word)
 REST = Kind("OPTIONS", _never, is_rest=True)
+WORDS = Kind("WORD", _never, is_rest=True)
 SERVICE = Kind("URL | -- PROGRAM | --in FOLDER", lambda word: word[:1] == "-" or _is_place(word),
                is_rest=True)  # fmt: skip
 TEXT = Kind("TEXT", _never, is_text=True)
@@ -165,7 +168,10 @@ CHAT_OPTIONS = (
     Option(("--mode",), {"default": "", "choices": MODES, "metavar": "MODE"}),
 )
 EXPORT_OPTIONS = (
-    Option(("--to",), {"choices": (*FORMATS, RECORD), "default": "ipynb", "metavar": "FORMAT"}),
+    Option(
+        ("--to",),
+        {"choices": FormatNames(*FORMATS, RECORD), "default": "ipynb", "metavar": "FORMAT"},
+    ),
     Option(("-o", "--out"), {"default": "", "metavar": "PATH"}),
 )
 SAVE_OPTIONS = (
@@ -366,10 +372,22 @@ COMMANDS = (
 then the first."""
 
 
+def plugin_commands() -> tuple[MagicCommand, ...]:
+    """The commands of installed packages; they are written with a slash."""
+    taken = {command.words[0] for command in COMMANDS}
+    words = (Argument(WORDS, 0, MANY),)
+    return tuple(
+        MagicCommand(point.name, f"a command of the package {package_of(point)}", words)
+        for point in list_entry_points(COMMAND_GROUP)
+        if point.name not in taken
+    )
+
+
 def commands_help() -> str:
     """The commands as text."""
     width = max(len(command.usage) for command in COMMANDS if len(command.usage) < 60)
-    lines = [f"  /{command.usage:<{width}}  {command.help}" for command in COMMANDS]
+    shown = (*COMMANDS, *plugin_commands())
+    lines = [f"  /{command.usage:<{width}}  {command.help}" for command in shown]
     rule = (
         "ID is a run's id, a part of it, or 'last' (the default). A line that begins with a slash\n"
         "is a command. Without the slash it is one only as a whole, and never where TEXT follows:\n"
@@ -434,6 +452,8 @@ class Offers:
         """
         said = tuple(word.removeprefix("/") if not at else word for at, word in enumerate(words))
         known = [c for c in COMMANDS if is_marked or (line and not c.takes_text)]
+        if is_marked:
+            known += plugin_commands()
         if words and any(command.words[0] == said[0] for command in known):
             yield from self._of_commands(said, known)
             return

@@ -24,7 +24,7 @@ from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attem
 from cellwright.bench.checks import File, Variable
 from cellwright.bench.executors import Equipment, equipped
 from cellwright.bench.suites import Item, Suite
-from cellwright.errors import KernelError, KernelNotReadyError
+from cellwright.errors import KernelError, KernelNotReadyError, SetupError
 from cellwright.kernels.gateway import Gateway
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
@@ -147,3 +147,9 @@ def test_a_gateway_that_is_not_there_or_no_gateway_is_no_failure_of_the_agent(
                 attempt(job, Laboratory(rooms), Stop())
     with pytest.raises(KernelNotReadyError, match="cannot be asked"):
         Gateway(gateway.url, token="wrong").ask("POST", "", {})
+
+
+def test_a_gateway_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "websocket", None)
+    with pytest.raises(SetupError, match=r"cellwright\[gateway\]"):
+        Gateway("http://127.0.0.1:1")

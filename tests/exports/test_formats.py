@@ -197,7 +197,7 @@ def test_parquet_is_read_back_or_says_what_to_install(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(SetupError, match="pip install pyarrow"):
+        with pytest.raises(SetupError, match=r"cellwright\[parquet\]"):
             written("parquet", [SAMPLE], tmp_path)
     pytest.importorskip("pyarrow")
     many = [replace(SAMPLE, id=str(number)) for number in range(3)]

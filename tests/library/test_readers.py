@@ -166,6 +166,12 @@ def test_a_page_of_pictures_has_no_words_and_pypdf_may_be_missing(
         sections_of("pdf", out.getvalue())
 
 
+def test_reading_html_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bs4", None)
+    with pytest.raises(SetupError, match=r"cellwright\[html\]"):
+        sections_of("html", b"<p>thirty days</p>")
+
+
 def small_pdf(text: str) -> bytes:
     """A PDF of one page, written by hand."""
     stream = f"BT /F1 24 Tf 20 100 Td ({text}) Tj ET".encode()

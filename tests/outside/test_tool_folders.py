@@ -144,6 +144,7 @@ def test_what_is_said_of_one_further_up_agrees_to_it_from_anywhere(
 
 
 def test_a_program_of_a_file_is_started_in_the_files_folder(person: Person) -> None:
+    pytest.importorskip("mcp")
     project = person.root / "project"
     (project / "server.py").write_text("raise SystemExit('here I am')", "utf-8")
     text = f'kind = "mcp"\ncommand = "{sys.executable}"\nargs = ["server.py"]'

@@ -24,6 +24,7 @@ from cellwright.bench.rates import Rates, SharedRates, forget_paces, keep_paces
 from cellwright.bench.suites import Item, Suite, shown_prompt
 from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleRecord
+from cellwright.installation import missing_extra
 from cellwright.kernels.gateway import Gateway
 from cellwright.llm.replay import ReplayLM
 from cellwright.stopping import Stop
@@ -170,9 +171,8 @@ class Cluster:
         try:
             distributed: Any = importlib.import_module("distributed")
         except ImportError as error:
-            raise SetupError(
-                f"--executor dask needs the package distributed: {error}.",
-                hint='Install it: pip install "cellwright[dask]"',
+            raise missing_extra(
+                f"--executor dask needs the package distributed: {error}.", "dask"
             ) from error
         if not address:
             raise SetupError(

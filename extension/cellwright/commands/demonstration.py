@@ -29,6 +29,7 @@ from cellwright.commands.terminal import Console, stopping, table
 from cellwright.commands.workplace import KernelChoice, make_place, open_kernel, run_document
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
+from cellwright.installation import missing_extra
 from cellwright.record.outputs import safe_json
 from cellwright.record.run_record import RecordedExecution, RunRecord
 from cellwright.record.values import from_dict, to_dict
@@ -155,9 +156,7 @@ def check_extras() -> None:
 
     missing = [name for name in ("matplotlib", "nbclient") if find_spec(name) is None]
     if missing:
-        raise SetupError(
-            f"The demo needs {' and '.join(missing)}.", hint="Run: pip install 'cellwright[demo]'"
-        )
+        raise missing_extra(f"The demo needs {' and '.join(missing)}.", "demo")
 
 
 PICTURES = ("image/png", "image/svg+xml")
@@ -182,7 +181,7 @@ def demo(invocation: Invocation) -> int:
     check_extras()
     if options.lab and find_spec("jupyterlab") is None:
         raise SetupError(
-            "JupyterLab is not installed.", hint="Run: pip install 'cellwright[lab]', or omit --lab"
+            "JupyterLab is not installed.", hint="Run: pip install jupyterlab, or omit --lab"
         )
     folder = _make_folder(options.out)
     invocation = replace(invocation, settings=replace(invocation.settings, home=folder / "record"))

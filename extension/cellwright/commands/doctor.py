@@ -12,6 +12,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from cellwright.errors import LMError, SetupError, StoreError
+from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
 from cellwright.knowledge.library.vector_extension import extension_problem
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.capabilities import list_models
@@ -64,16 +65,24 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[DoctorCheck, ...]
     except SetupError as error:
         return (
             DoctorCheck("service", "failed", error.message, error.hint),
-            _python(),
-            _store(settings),
-            *_vectors(settings),
+            *_machine(settings),
         )
     try:
         found = [_key(settings, service), _endpoint(service), _model(settings, service)]
         found.append(_tool_calling(service, send))
     finally:
         service.close()
-    return (*found, _python(), _store(settings), *_vectors(settings))
+    return (*found, *_machine(settings))
+
+
+def _machine(settings: Settings) -> tuple[DoctorCheck, ...]:
+    return (
+        _python(),
+        *_distributions(),
+        *_plugins(),
+        _store(settings),
+        *_vectors(settings),
+    )
 
 
 def repair_record(settings: Settings, source: Path | None = None) -> tuple[DoctorCheck, ...]:
@@ -180,6 +189,27 @@ def _python() -> DoctorCheck:
         text = f"Python {version} lacks {', '.join(missing)}."
         return DoctorCheck("kernel", "failed", text, f"Run: pip install {' '.join(missing)}")
     return DoctorCheck("kernel", "ok", f"Python {version} at {sys.prefix}.")
+
+
+def _distributions() -> tuple[DoctorCheck, ...]:
+    found = find_distributions()
+    if len(found) < 2:
+        return ()
+    text = f"{' and '.join(found)} are both installed; each overwrites files of the other."
+    action = f"Run: pip uninstall --yes {' '.join(found)}. Then install the one that you want."
+    return (DoctorCheck("installation", "failed", text, action),)
+
+
+def _plugins() -> tuple[DoctorCheck, ...]:
+    found = load_plugins(list_entry_points(*GROUPS))
+    if found.problems:
+        text, action = " ".join(found.problems), "Update or uninstall the package."
+        return (DoctorCheck("plug-ins", "failed", text, action),)
+    if not found.loaded:
+        return ()
+    packages = sorted({plugin.package for plugin in found.loaded})
+    text = f"{len(found.loaded)} of {', '.join(packages)} can be loaded."
+    return (DoctorCheck("plug-ins", "ok", text),)
 
 
 def _missing(names: tuple[str, ...]) -> list[str]:

@@ -10,7 +10,7 @@ from cellwright.commands.notebook_files import check_target
 from cellwright.commands.records import check_record_file, make_redactor, open_store
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
-from cellwright.exports.formats import FORMAT_TABLE, write_run
+from cellwright.exports.formats import find_format, write_run
 from cellwright.record.run_record import RunRecord
 from cellwright.text.redaction import Redactor
 
@@ -33,7 +33,7 @@ def export(invocation: Invocation) -> int:
         text = _text(record, options.to, redactor)
         console.result({**document, "text": text}, text.rstrip("\n"))
         return COMPLETED
-    path = check_target(options.output or record.run_id + FORMAT_TABLE[options.to].ending)
+    path = check_target(options.output or record.run_id + find_format(options.to).ending)
     written = [str(file) for file in write_run(record, options.to, path, redactor)]
     more = {"more": written[1:]} if len(written) > 1 else {}
     console.result({**document, "path": written[0], **more}, "\n".join(written))

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from cellwright.exports import FORMATS
+from cellwright.exports import FORMATS, FormatNames
 from cellwright.knowledge.memory import ACTIONS
 from cellwright.record.usage import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
@@ -44,14 +44,22 @@ def _add_thumb(parser: argparse.ArgumentParser) -> None:
 def _add_export(parser: argparse.ArgumentParser) -> None:
     formats = ["notebooks" if name == "ipynb" else name for name in FORMATS]
     parser.add_argument("folder", metavar="FOLDER", help="what `bench run` wrote")
-    parser.add_argument("--to", choices=formats, required=True, help="the format")
+    parser.add_argument(
+        "--to",
+        choices=FormatNames(*formats),
+        required=True,
+        metavar="FORMAT",
+        help=f"{', '.join(formats)}, or a format of an installed package",
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="where to (FOLDER-FORMAT)")
     parser.add_argument("--passed", action="store_true", help="only samples that passed")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "suite", metavar="SUITE", help="a folder, ds1000, dseval, dseval-errors or humaneval"
+        "suite",
+        metavar="SUITE",
+        help="a folder, ds1000, dseval, dseval-errors, humaneval or a plug-in's",
     )
     parser.add_argument("--data", metavar="PATH", help="the data of a public suite")
     parser.add_argument(

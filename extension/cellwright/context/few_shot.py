@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cellwright.context.assemble import harmless
-from cellwright.errors import SetupError
+from cellwright.installation import missing_extra
 from cellwright.llm.signatures import Code, Field, Signature
 from cellwright.record.messages import Message, TextPart, text_of
 from cellwright.text.truncation import token_count
@@ -151,7 +151,7 @@ def _dspy_example() -> Callable[..., Any]:
     try:
         example: Callable[..., Any] = importlib.import_module("dspy").Example
     except ImportError as error:
-        raise SetupError("dspy is not installed.", hint="pip install dspy") from error
+        raise missing_extra("dspy is not installed.", "dspy") from error
     return example
 
 

@@ -5,7 +5,10 @@ Exports hold what is in the record, run once more through the redactor they are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol, TypeVar
+
+from cellwright.installation import EXPORTS, list_entry_points
 
 FORMATS = ("ipynb", "html", "agentbench", "inspect", "openai", "otel", "csv", "parquet")
 """Names of all formats, for who only asks for them; ``exports.formats`` writes them."""
@@ -14,6 +17,26 @@ RECORD = "record"
 it back."""
 
 T = TypeVar("T")
+
+
+class FormatNames:
+    """The names that ``--to`` takes: ours, then those of plug-ins, looked up only where needed.
+
+    Args:
+        own: Ours, as the command calls them.
+    """
+
+    def __init__(self, *own: str) -> None:
+        self._own = own
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._of_plugins()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._own, *self._of_plugins()))
+
+    def _of_plugins(self) -> list[str]:
+        return [point.name for point in list_entry_points(EXPORTS)]
 
 
 class SecretsFilter(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cellwright.errors import SetupError
@@ -16,6 +16,7 @@ from cellwright.exports.notebook import sample_notebook
 from cellwright.exports.sample import SampleRecord
 from cellwright.exports.sampling import sample_of
 from cellwright.exports.tables import write_csv, write_parquet
+from cellwright.installation import EXPORTS, find_plugin
 from cellwright.record.run_record import RunRecord
 
 Write = Callable[[Iterable[SampleRecord], Path], tuple[Path, ...]]
@@ -52,7 +53,7 @@ def write_run(
     try:
         # Whole or not at all: whoever reads a file sees the old one or the new one.
         with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".cellwright-") as made:
-            files = FORMAT_TABLE[name].write([sample], Path(made) / path.name)
+            files = find_format(name).write([sample], Path(made) / path.name)
             return tuple(file.replace(path.with_name(file.name)) for file in files)
     except OSError as error:
         raise SetupError(f"{str(path)!r} cannot be written: {error}.") from error
@@ -71,7 +72,7 @@ def export_samples(
     Raises:
         SetupError: The files cannot be written, or a package is missing.
     """
-    format_ = FORMAT_TABLE[name]
+    format_ = find_format(name)
     try:
         if format_.one_for_all:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -148,3 +149,19 @@ FORMAT_TABLE: Mapping[str, Format] = {
     "csv": Format(".csv", write_csv, one_for_all=True),
     "parquet": Format(".parquet", write_parquet, one_for_all=True),
 }
+
+
+def find_format(name: str) -> Format:
+    """Find a format: ours, or a plug-in's.
+
+    Raises:
+        SetupError: There is none of that name, or its plug-in cannot be loaded.
+    """
+    if name in FORMAT_TABLE:
+        return FORMAT_TABLE[name]
+    plugin = find_plugin(EXPORTS, name)
+    if plugin is None:
+        raise SetupError(f"There is no format {name!r}.")
+    if not isinstance(plugin.value, Format):
+        raise plugin.refuse(f"is {type(plugin.value).__name__} instead of Format")
+    return replace(plugin.value, write=replace(plugin, value=plugin.value.write).call)

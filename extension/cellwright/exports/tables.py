@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellwright.errors import SetupError
 from cellwright.exports.sample import ReplyGiven, SampleRecord, trimmed
+from cellwright.installation import missing_extra
 from cellwright.text.cleaning import without_lone_surrogates
 
 if TYPE_CHECKING:
@@ -115,9 +115,8 @@ def _arrow() -> tuple[Any, Any]:
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise SetupError(
-            "Parquet files need pyarrow, which is not installed.",
-            hint="Run: pip install pyarrow. Or use --to csv.",
+        raise missing_extra(
+            "Parquet files need pyarrow, which is not installed; --to csv does not.", "parquet"
         ) from error
 
 

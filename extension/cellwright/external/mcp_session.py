@@ -20,6 +20,7 @@ from cellwright.external.addresses import Origin, origin_of, pinned
 from cellwright.external.mcp_contents import listed
 from cellwright.external.variables import expanded, variables_in
 from cellwright.external.web import ProcessEnvironment, check_secrecy, headers_of, reach_of
+from cellwright.installation import install_hint
 
 # What an MCP server over HTTP refuses, in words that say what to do: the SDK tells no status.
 
@@ -91,7 +92,6 @@ class McpRefusal:
 TAIL_LINES = 20
 SHOWN_LINES = 3
 SIZE_LIMIT_BYTES = 20_000_000
-INSTALL = 'pip install "cellwright[mcp]"'
 Streams = tuple[Any, Any]
 
 
@@ -143,7 +143,8 @@ async def open_streams(
     try:
         importlib.import_module("mcp")
     except ImportError as error:
-        raise ToolError("MCP servers need the package 'mcp'.", hint=INSTALL) from error
+        text = "MCP servers need the package 'mcp'."
+        raise ToolError(text, hint=install_hint("mcp")) from error
     if definition.command:
         return await _program(stack, definition, surroundings, heard.tail)
     return await _http(stack, definition, surroundings, heard.refusal)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
+import importlib
 import io
 import json
 import threading
@@ -24,6 +25,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cellwright.errors import KernelError, KernelNotReadyError
+from cellwright.installation import missing_extra
 from cellwright.kernels.fresh import HELD_BACK, PASSED_ON, FreshKernel
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
 from cellwright.stopping import Stop
@@ -56,7 +58,11 @@ found = base64.b64encode(buffer.getvalue()).decode() if buffer.tell() < limit el
 
 @dataclass(frozen=True)
 class Gateway:
-    """Where kernels are asked for."""
+    """Where kernels are asked for.
+
+    Raises:
+        SetupError: websocket-client is missing.
+    """
 
     url: str
     kernel_name: str = ""
@@ -65,6 +71,14 @@ class Gateway:
     timeout_seconds: float = 60.0
     environment_names: tuple[str, ...] = ()
     """Variables there that a kernel keeps beside those that all of them keep."""
+
+    def __post_init__(self) -> None:
+        # Not with the first sample: a benchmark of a thousand would fail a thousand times.
+        try:
+            importlib.import_module("websocket")
+        except ImportError as error:
+            text = "Kernels behind a gateway need websocket-client."
+            raise missing_extra(text, "gateway") from error
 
     def start(self, cwd: Path, env: Mapping[str, str]) -> FreshKernel:
         """Start a kernel there, with the files of our folder in its own.

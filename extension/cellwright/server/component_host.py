@@ -9,19 +9,16 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
-from cellwright.errors import CellwrightError, SetupError
+from cellwright.installation import list_entry_points, load_plugins
 from cellwright.server.application import Application
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.component_runs import HandRun
 from cellwright.server.configuration import Cellwright
 from cellwright.server.routes import Refusal
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
-from cellwright.tools.evaluation import reserved_names
-from cellwright.tools.functions import as_component
-from cellwright.tools.live_registry import RESERVED_TOOLS
+from cellwright.tools.installed import leave_out_unusable, make_tools
 from cellwright.tools.manifest import tool_name
 from cellwright.tools.registry import ToolSource, within_caps
 
@@ -77,7 +74,7 @@ class WordCount(Component):
 
 
 GROUP = "cellwright.components"
-OWN, SETTINGS = "cellwright", "settings"
+OWN = "cellwright"
 
 
 @dataclass(frozen=True)
@@ -125,24 +122,20 @@ def installed(targets: Sequence[str] = ()) -> Catalogue:
     Args:
         targets: Those of the settings, as ``module:name``.
     """
-    points: dict[str, list[EntryPoint]] = {}
-    for point in sorted(entry_points(group=GROUP), key=_place):
-        points.setdefault(_distribution(point), []).append(point)
-    if targets:
-        points[SETTINGS] = [EntryPoint(target, target, GROUP) for target in targets]
-    reports: list[str] = []
-    sources = [ToolSource(OWN, (WordCount(),))]
-    sources += [
-        ToolSource(name, tuple(_loaded(name, each, reports))) for name, each in points.items()
-    ]
+    from importlib.metadata import EntryPoint
+
+    points = list_entry_points(GROUP)
+    points += [EntryPoint(target, target, GROUP) for target in targets]
+    tools = make_tools(load_plugins(points))
+    sources = (ToolSource(OWN, (WordCount(),)), *tools.sources)
     found = listed(sources)
-    return Catalogue(found.listed, (*reports, *found.reports))
+    return Catalogue(found.listed, (*tools.problems, *found.reports))
 
 
 def listed(sources: Iterable[ToolSource]) -> Catalogue:
     """What can be called of some sources: within the caps, each name and version once."""
     reports: list[str] = []
-    kept = [_usable(source, reports) for source in sources]
+    kept = [leave_out_unusable(source, reports) for source in sources]
     places = {id(component): source.name for source in kept for component in source.components}
     offer = within_caps(kept)
     found: dict[tuple[str, str], Listed] = {}
@@ -154,56 +147,6 @@ def listed(sources: Iterable[ToolSource]) -> Catalogue:
             what = f"{item.name!r} in version {item.version!r}"
             reports.append(f"{both} both have {what}; that of {first.source!r} is offered.")
     return Catalogue(tuple(found.values()), (*reports, *offer.reports))
-
-
-def _place(point: EntryPoint) -> tuple[str, str]:
-    return _distribution(point), point.name
-
-
-def _distribution(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "?"
-
-
-def _loaded(source: str, points: Iterable[EntryPoint], reports: list[str]) -> Iterator[Component]:
-    for point in points:
-        try:
-            value = point.load()
-            yield from _components(value)
-        except CellwrightError as error:
-            reports.append(f"{point.value!r} of {source!r} is not offered: {error}")
-        # Whatever the import of somebody else's module may raise.
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-            reports.append(f"{point.value!r} of {source!r} cannot be loaded: {why}.")
-
-
-def _components(value: Any) -> list[Component]:
-    several = value if isinstance(value, (list, tuple)) else [value]
-    return [as_component(item) for item in several]
-
-
-def _usable(source: ToolSource, reports: list[str]) -> ToolSource:
-    """The source without components that no model and no person could call."""
-    kept = []
-    for component in source.components:
-        try:
-            _check(component)
-        except SetupError as error:
-            reports.append(f"{component.name!r} of {source.name!r} is not offered: {error}")
-        else:
-            kept.append(component)
-    return ToolSource(source.name, tuple(kept), source.is_standard)
-
-
-def _check(component: Component) -> None:
-    if not component.name:
-        where = f"{type(component).__module__}.{type(component).__qualname__}"
-        raise SetupError(f"{where} has no name.", hint="Give it one.")
-    names = [manifest.name for manifest in component.tool_manifests()]
-    taken = [name for name in (component.name, *names) if name in RESERVED_TOOLS]
-    if taken or reserved_names([component.name, *names]):
-        name = (taken or reserved_names([component.name, *names]))[0]
-        raise SetupError(f"{name!r} is a name of the agent's own.", hint="Give it another one.")
 
 
 log = logging.getLogger(__name__)

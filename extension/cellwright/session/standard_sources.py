@@ -19,6 +19,7 @@ from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.knowledge.memory.source import MemorySource
 from cellwright.knowledge.rank_fusion import fused
 from cellwright.llm.embedding import Embedder, embedder_of
+from cellwright.session.installed_sources import installed_sources
 from cellwright.session.scene_source import SceneSource, classifier_of
 from cellwright.settings import Settings
 from cellwright.store.blocks import BlockStore
@@ -171,4 +172,5 @@ def _standard(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
         SceneSource(classifier_of(settings)),
         MemorySource(MemoryKeeper(database), settings.user),
         LibrarySource(Libraries(database, settings)),
+        *installed_sources(),
     )

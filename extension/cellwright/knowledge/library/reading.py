@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from cellwright.errors import SetupError
+from cellwright.installation import missing_extra
 from cellwright.knowledge.library import CHUNK_CHARACTERS, DocumentSection
 from cellwright.text.file_kinds import find_encoding
 
@@ -123,8 +124,15 @@ class _HtmlPiece:
 
 
 def html_sections(text: str) -> tuple[DocumentSection, ...]:
-    """What people read of a page, under its headings."""
-    from bs4 import BeautifulSoup
+    """What people read of a page, under its headings.
+
+    Raises:
+        SetupError: beautifulsoup4 is missing.
+    """
+    try:
+        from bs4 import BeautifulSoup
+    except ImportError as error:
+        raise missing_extra("HTML cannot be read without beautifulsoup4.", "html") from error
 
     page = BeautifulSoup(text, "html.parser")
     title = page.title.get_text(" ", strip=True) if page.title else ""
@@ -344,9 +352,7 @@ def pdf_sections(data: bytes) -> tuple[DocumentSection, ...]:
         from pypdf import PdfReader
         from pypdf.errors import PyPdfError
     except ImportError as error:
-        raise SetupError(
-            "PDF cannot be read without pypdf.", hint="Install it: pip install 'cellwright[pdf]'."
-        ) from error
+        raise missing_extra("PDF cannot be read without pypdf.", "pdf") from error
     # It warns of every flaw of a file, and most files have some.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
