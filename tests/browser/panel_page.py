@@ -17,7 +17,7 @@ from typing import Any
 from conftest import find_free_port
 from fake_service import Answer, FakeService, Request, Wire, spaced, text, tool_call
 from lab import LabPage, LabServer, running_lab
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, TimeoutError, expect
 
 PANEL = "#cellwright-panel"
 TURN_MILLISECONDS = 60_000
@@ -127,6 +127,24 @@ class PanelPage:
         if mode:
             self.root.get_by_role("button", name="Mode:").click()
             self.root.get_by_role("menuitemradio", name=re.compile(f"^{mode}")).click()
+
+    def choose(self, name: str) -> None:
+        """Choose from the menu "More".
+
+        A page that is still loading gives the focus to its notebook, which closes the menu: a
+        person would open it again.
+        """
+        item = self.root.get_by_role("menuitem", name=name)
+
+        def open_and_click() -> None:
+            if not item.is_visible():
+                self.button("More").click()
+            item.click(timeout=5_000)
+
+        try:
+            open_and_click()
+        except TimeoutError:
+            open_and_click()
 
     def ask(self, words: str = "Go.") -> None:
         """Type and send."""
