@@ -211,7 +211,6 @@ SYSTEM_NAMES: Mapping[str, str] = {
     "_sys_session_id": "kernel_session",
 }
 """Which attribute of the context each name is."""
-LEFT_OUT = ("_sys_gateway_endpoint", "_sys_appbuiler_token")
 INSTRUCTIONS = "_sys_user_instruction"
 FILE_NAMES = "_sys_file_names"
 FILE_URLS = "_sys_file_urls"
