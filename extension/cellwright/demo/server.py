@@ -29,7 +29,6 @@ from typing import Any
 from cellwright.demo.analyst import DemoReply, next_answer
 from cellwright.demo.steps import DemoCall
 from cellwright.demo.wire import (
-    CHARACTERS_PER_TOKEN,
     MODEL,
     ApiError,
     ChatRequest,
@@ -41,8 +40,8 @@ from cellwright.demo.wire import (
     in_words,
     model_card,
     read_request,
-    token_estimate,
 )
+from cellwright.text.truncation import CHARACTERS_PER_TOKEN, estimate_tokens
 
 # A checked request answered: what the analyst says, in the shape of a reply.
 
@@ -73,7 +72,7 @@ def reply_to(request: ChatRequest, cached_characters: int) -> WireReply:
     call = answer.call
     reply = WireReply(
         text=answer.text,
-        prompt_tokens=token_estimate(request.cache_key),
+        prompt_tokens=estimate_tokens(request.cache_key),
         cached_tokens=cached_characters // CHARACTERS_PER_TOKEN,
     )
     if call is not None:

@@ -25,7 +25,7 @@ from cellwright.record.events import CellEvent
 from cellwright.record.messages import text_of
 from cellwright.record.usage import ModelUsage, sum_by_model
 from cellwright.stopping import Stop
-from cellwright.text.truncation import shorten, token_count
+from cellwright.text.truncation import fits, shorten
 from cellwright.tools.manifest import is_context
 from cellwright.tools.message import ContentReaders, as_output
 from cellwright.tools.tracing import Span, TracedCall, start_span
@@ -524,7 +524,7 @@ def _fitting(output: ComponentOutput, context: Any, *, is_given: bool) -> Compon
     contents: list[Content] = []
     for item in output.content:
         words = "" if item.visible_scope == "user" else plain(item.type, item.text)
-        if token_count(words) <= limit:
+        if fits(words, limit):
             contents.append(item)
         else:
             contents += _cut(item, words, context, limit)
