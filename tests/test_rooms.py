@@ -143,3 +143,13 @@ def test_no_two_classes_have_the_same_name() -> None:
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(file)
     assert {name: files for name, files in found.items() if len(files) > 1} == {}
+
+
+def test_every_thread_is_one_that_can_be_listed_and_joined() -> None:
+    makers = {
+        file
+        for file, path in source_files().items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("threading.Thread", "Thread")
+    }
+    assert not makers, "start a stopping.WorkerThread instead"

@@ -41,6 +41,7 @@ from cellwright.demo.wire import (
     model_card,
     read_request,
 )
+from cellwright.stopping import WorkerThread
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN, estimate_tokens
 
 # A checked request answered: what the analyst says, in the shape of a reply.
@@ -148,7 +149,7 @@ class DemoServer:
         self._port = port
         self._delay_seconds = delay_seconds
         self._http: _HttpServer | None = None
-        self._thread = threading.Thread()
+        self._thread = WorkerThread(int, name="demo-server")
 
     @property
     def base_url(self) -> str:
@@ -166,12 +167,7 @@ class DemoServer:
         """
         if self._http is None:
             self._http = _HttpServer(self._host, self._port, self._delay_seconds)
-            self._thread = threading.Thread(
-                target=self._http.serve_forever,
-                kwargs={"poll_interval": 0.05},
-                name="cellwright-demo-server",
-                daemon=True,
-            )
+            self._thread = WorkerThread(self._http.serve_forever, 0.05, name="demo-server")
             self._thread.start()
         return self.base_url
 

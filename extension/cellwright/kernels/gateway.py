@@ -13,7 +13,6 @@ import base64
 import contextlib
 import io
 import json
-import threading
 import urllib.error
 import urllib.request
 import zipfile
@@ -26,7 +25,7 @@ from urllib.parse import quote
 from cellwright.errors import KernelError, KernelNotReadyError
 from cellwright.kernels.fresh import HELD_BACK, PASSED_ON, FreshKernel
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 CARRY_SECONDS = 120.0
 CARRY_LIMIT_BYTES = 64_000_000
@@ -223,7 +222,7 @@ class _WebSocketClient(JsonClient):
             super().stop_channels()
             raise _unreachable(gateway.url, error) from error
         self._websocket.settimeout(None)
-        self._reader = threading.Thread(target=self._read, name="gateway", daemon=True)
+        self._reader = WorkerThread(self._read, name="gateway")
         self._reader.start()
 
     def transmit(self, text: str) -> None:

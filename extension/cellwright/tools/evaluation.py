@@ -12,7 +12,6 @@ import json
 import os
 import queue
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from cellwright.record.content_streams import merge
 from cellwright.record.events import CellEvent
 from cellwright.record.messages import text_of
 from cellwright.record.usage import ModelUsage, sum_by_model
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 from cellwright.text.truncation import fits, shorten
 from cellwright.tools.manifest import is_context
 from cellwright.tools.message import ContentReaders, as_output
@@ -84,7 +83,7 @@ def _driven(
 ) -> Iterator[Any]:
     loop = asyncio.new_event_loop()
     task = loop.create_task(main())
-    thread = threading.Thread(target=_drive, args=(loop, task, said), daemon=True)
+    thread = WorkerThread(_drive, loop, task, said, name="async-tool")
     thread.start()
     try:
         while True:
