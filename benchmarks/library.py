@@ -5,9 +5,9 @@
 
 Documents are made up from a vocabulary with the frequencies of natural text, about three thousand
 characters each: Markdown, code, notebooks and tables. ``--vectors`` adds vectors from something
-here that only counts words, so it measures our part alone: with each ``--memory-mb``, and by
-sqlite-vec where it is there, each in a process of its own. Goals of the issue: 10,000 documents are
-read in minutes, and a question is answered in less than 50 ms.
+here that only counts words, so it measures our part alone: with each ``--memory-mb`` in a
+process of its own. Goals of the issue: 10,000 documents are read in minutes, and a question is
+answered in less than 50 ms.
 CPU times beside the others tell how busy the machine was with something else.
 """
 

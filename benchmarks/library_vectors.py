@@ -1,8 +1,7 @@
 """What comparing vectors costs, each way in a process of its own: time, and memory at its peak.
 
-In memory, a few at a time with numpy, and by one statement of the SQLite extension sqlite-vec where
-it can be loaded; each also beside a thread that keeps Python busy, as reading documents does.
-``library.py --vectors`` runs all of them.
+In memory, and a few at a time; each also beside a thread that keeps Python busy, as reading
+documents does. ``library.py --vectors`` runs both.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import contextlib
 import multiprocessing
 import resource
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,13 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.knowledge.library import Library
-from cellwright.knowledge.library.nearness import Nearness, margin_of
+from cellwright.knowledge.library.nearness import Nearness
 from cellwright.knowledge.library.searching import Scope, Searcher
-from cellwright.knowledge.library.vector_extension import (
-    ComparedWith,
-    compare_all,
-    extension_problem,
-)
 from cellwright.llm.embedding import Embedder
 from cellwright.store.database import open_database
 
@@ -57,11 +50,7 @@ def compared(questions: Questions, memory_megabytes: Sequence[int]) -> dict[str,
         for megabytes in memory_megabytes:
             found = pool.apply(_searched, (questions, megabytes))
             figures |= {f"vectors_{megabytes}mb_{name}": value for name, value in found.items()}
-        if extension_problem():
-            print(f"sqlite-vec is left out: {extension_problem()}", file=sys.stderr)
-            return figures
-        found = pool.apply(_by_extension, (questions,))
-        return figures | {f"sqlite_vec_{name}": value for name, value in found.items()}
+    return figures
 
 
 def _searched(questions: Questions, megabytes: int) -> dict[str, float]:
@@ -78,18 +67,6 @@ def _searched(questions: Questions, megabytes: int) -> dict[str, float]:
             return lambda vector: fresh.nearest(library, embedder.model, vector, TAKEN)
 
         return {**asked, **_alone_and_beside(vectors, near), "peak_megabytes": peak}
-
-
-def _by_extension(questions: Questions) -> dict[str, float]:
-    """What one statement of sqlite-vec finds."""
-    number, model, vectors = questions.library.number, questions.embedder.model, questions.vectors()
-    margin, before = margin_of(len(vectors[0]) // 4), _peak_megabytes()
-
-    def near(vector: bytes) -> Any:
-        return compare_all(questions.path, ComparedWith(number, model, vector, TAKEN, margin))
-
-    figures = _alone_and_beside(vectors, lambda: near)
-    return {**figures, "peak_megabytes": _peak_megabytes() - before}
 
 
 def _alone_and_beside(

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union
 
 from hypothesis import strategies as st
 
-from cellwright.record.events import EVENT_CLASSES, Event
+from cellwright.record.events import Event
 
 __all__ = ["events", "json_values", "values_of"]
 
@@ -55,4 +55,5 @@ def _dataclass(cls: type) -> st.SearchStrategy[Any]:
     return st.builds(cls, **made)
 
 
+EVENT_CLASSES: tuple[type, ...] = typing.get_args(Event)
 events: st.SearchStrategy[Event] = st.one_of([values_of(cls) for cls in EVENT_CLASSES])

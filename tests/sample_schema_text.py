@@ -8,12 +8,22 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
-from cellwright.bench.results import sample_schema
+from pydantic import TypeAdapter
 
-__all__ = ["SCHEMA_FILE", "schema_text"]
+from cellwright.exports.sample import SampleRecord
 
 SCHEMA_FILE = Path(__file__).parent.parent / "docs" / "cellwright.sample-1.schema.json"
+
+
+def sample_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a sample's record."""
+    adapter: TypeAdapter[Any] = TypeAdapter(SampleRecord)
+    schema: dict[str, Any] = adapter.json_schema(mode="serialization")
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "cellwright.sample/1"
+    return schema
 
 
 def schema_text() -> str:

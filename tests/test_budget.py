@@ -63,15 +63,6 @@ def test_waiting_for_the_user_is_no_time_of_the_run() -> None:
     assert budget.exceeded() is None
 
 
-def test_the_remaining_time_never_falls_below_zero() -> None:
-    clock = Clock()
-    budget = RunBudget(Limits(wall_seconds=5), clock=clock)
-    clock.now = 2.0
-    assert budget.remaining_seconds() == 3.0
-    clock.now = 9.0
-    assert budget.remaining_seconds() == 0.0
-
-
 def test_equal_calls_with_equal_results_are_counted_up_to_the_stop() -> None:
     """Fault M19."""
     detector = RepeatDetector()

@@ -15,12 +15,12 @@ from fake_service import FakeService
 from cellwright.kernels.fresh import start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.messages import Parameters
-from cellwright.record.usage import estimate_tokens
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
+from cellwright.text.truncation import estimate_tokens
 
 pytestmark = pytest.mark.usefixtures("forked_kernels")
 

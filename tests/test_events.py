@@ -8,11 +8,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from event_strategies import events
+from event_strategies import EVENT_CLASSES, events
 from hypothesis import given, settings
 from recorded_runs import analysis_run
 
-from cellwright.record.events import EVENT_CLASSES, Event, json_schema
+from cellwright.record.events import Event, json_schema
 from cellwright.record.values import to_dict
 
 

@@ -27,7 +27,7 @@ from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
 from cellwright.llm.signatures import Code, Signature
 from cellwright.record.messages import SystemMessage, UserMessage
-from cellwright.text.truncation import token_count
+from cellwright.text.truncation import estimate_tokens
 
 ASK = Signature.parse("df: DataFrame, question -> answer: str, best: DataFrame")
 PROGRAM = Signature.parse("task -> code: Code, n: int")
@@ -156,7 +156,7 @@ def test_demos_stay_within_their_tokens() -> None:
     assert len(chosen(*samples, tokens=3 * first.tokens)) == 3
     assert chosen(*samples, tokens=1) == ()
     text = DemoSet(chosen(*samples), 100).text_for(Signature.parse("q -> a"))
-    assert 0 < token_count(text) <= 110
+    assert 0 < estimate_tokens(text) <= 110
     assert DemoSet(chosen(*samples), 30).text_for(Signature.parse("q -> a")) == ""
 
 

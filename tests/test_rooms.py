@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 
 from source_tree import PROJECT, ROOTS, source_files
 
@@ -22,6 +25,24 @@ COSTLY = {
     *("nbformat", "numpy", "openai", "pandas", "pydantic"),
 }
 """What ``import cellwright_magics`` must not bring into a kernel."""
+
+UNNAMED = {
+    "cellwright/__init__.py: _jupyter_labextension_paths": "JupyterLab asks for it",
+    "cellwright/__init__.py: _jupyter_server_extension_points": "Jupyter Server asks for it",
+    "cellwright/server/__init__.py: _load_jupyter_server_extension": "Jupyter Server calls it",
+    "cellwright/commands/serving.py: demo_server": "the CLI makes its name of 'demo-server'",
+    "cellwright/bench/hosting.py: run_task": "for those who bring a task of AgentBench",
+    "cellwright/bench/task.py: VirtualTask": "AgentBench's smallest task, for trying a recorder",
+    "cellwright/bench/task.py: sample_result": "for those who write a task of AgentBench",
+    "cellwright/exports/agentbench.py: sample_of_line": "what is exported can be read back",
+    "cellwright/exports/notebook.py: sample_of_notebook": "what is exported can be read back",
+    "cellwright/llm/signatures.py: InputField": "for those who write a signature as a class",
+    "cellwright/llm/signatures.py: OutputField": "for those who write a signature as a class",
+    "cellwright/llm/signatures.py: SignatureClass": "for those who write a signature as a class",
+}
+"""Top-level names that nothing of ours names, and who needs them."""
+WORD = re.compile(r"[A-Za-z_]\w*")
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def waiting_imports() -> set[str]:
@@ -62,3 +83,75 @@ def test_importing_the_magics_brings_no_costly_library_into_a_kernel() -> None:
     kernel = "import IPython, ipykernel.ipkernel"
     added = modules_after(f"{kernel}, cellwright_magics") - modules_after(kernel)
     assert not added & COSTLY, "import it on first use instead"
+
+
+def defined_names(statement: ast.stmt) -> list[str]:
+    """The names that a statement on the top level of a file defines."""
+    if isinstance(statement, DEFINITIONS):
+        return [statement.name]
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def named_in(node: ast.AST) -> Iterator[str]:
+    """The words of names and of texts, which may be code or a key of a table; not docstrings."""
+    prose = {
+        id(body[0].value)
+        for each in ast.walk(node)
+        if isinstance(each, (ast.Module, *DEFINITIONS))
+        if (body := each.body) and isinstance(body[0], ast.Expr)
+    }
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name):
+            yield each.id
+        elif isinstance(each, ast.Attribute):
+            yield each.attr
+        elif isinstance(each, ast.alias):
+            yield each.name
+        elif (
+            isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in prose
+        ):
+            yield from WORD.findall(each.value)
+
+
+def test_every_top_level_name_is_named_by_something_else() -> None:
+    """Nothing stays that only its own definition, or a test, knows."""
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in source_files().items()}
+    pages = [*(PROJECT / "docs").glob("*.md"), PROJECT / "README.md", PROJECT / "pyproject.toml"]
+    documented = {word for page in pages for word in WORD.findall(page.read_text("utf-8"))}
+    named = Counter(word for tree in trees.values() for word in named_in(tree))
+    unnamed = {
+        f"{file}: {name}"
+        for file, tree in trees.items()
+        for statement in tree.body
+        for name in defined_names(statement)
+        if not name.startswith("__") and name not in documented
+        if named[name] <= Counter(named_in(statement))[name]
+    }
+    assert unnamed - UNNAMED.keys() == set(), "delete them, or say in UNNAMED who needs them"
+    assert UNNAMED.keys() - unnamed == set(), "these are named now: their reason can go"
+
+
+def test_no_two_classes_have_the_same_name() -> None:
+    found: dict[str, list[str]] = {}
+    for file, path in source_files().items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(file)
+    # AgentBench calls a sample's talk with its agent a Session, and tasks written for it say so.
+    assert found.pop("Session") == ["cellwright/api/session.py", "cellwright/bench/task.py"]
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}
+
+
+def test_every_thread_is_one_that_can_be_listed_and_joined() -> None:
+    makers = {
+        file
+        for file, path in source_files().items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("threading.Thread", "Thread")
+    }
+    assert not makers, "start a stopping.WorkerThread instead"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from assistant_files import write_assistant
+from assistant_files import read_assistant_named, write_assistant
 
 from cellwright.assistants import Assistant
-from cellwright.assistants.files import assistant_named, list_assistants
+from cellwright.assistants.files import list_assistants
 from cellwright.assistants.scenes import (
     THRESHOLD,
     Scene,
@@ -38,7 +38,7 @@ def chosen(situation: Situation, *scenes: Scene) -> str:
 def test_002_13_ten_scenes_are_read_and_the_eleventh_is_refused(tmp_path: Path) -> None:
     write_assistant(tmp_path, "ten", scenes_of(10))
     write_assistant(tmp_path, "eleven", scenes_of(11))
-    assert len(assistant_named("ten", [tmp_path]).scenes) == 10
+    assert len(read_assistant_named("ten", tmp_path).scenes) == 10
     (problem,) = list_assistants([tmp_path]).problems
     assert "eleven.toml: scenes: there are 11, at most 10 are allowed" in problem
 
@@ -48,7 +48,7 @@ def test_002_13_the_limits_of_label_and_prompt_are_exact(tmp_path: Path) -> None
     write_assistant(tmp_path, "fits", fits)
     long = f'[[scenes]]\nlabel = "{"l" * 21}"\nprompt = "{"p" * 513}"\n'
     write_assistant(tmp_path, "long", long)
-    assert len(assistant_named("fits", [tmp_path]).scenes) == 1
+    assert len(read_assistant_named("fits", tmp_path).scenes) == 1
     (problem,) = list_assistants([tmp_path]).problems
     assert "label of 21 characters, at most 20" in problem
     assert "prompt of 513 characters, at most 512" in problem
@@ -83,7 +83,7 @@ def test_002_13_what_is_wrong_with_a_scene_is_named(tmp_path: Path, text: str, w
 def test_002_13_when_a_scene_is_chosen_is_read_from_its_file(tmp_path: Path) -> None:
     when = 'when = { prompt = "sales?", imports = ["pandas"], types = ["Series"], error = "Key" }'
     write_assistant(tmp_path, "own", f'[[scenes]]\nlabel = "a"\nprompt = "b"\n{when}\n')
-    (scene,) = assistant_named("own", [tmp_path]).scenes
+    (scene,) = read_assistant_named("own", tmp_path).scenes
     assert scene.when == When("sales?", ("pandas",), ("Series",), "Key")
 
 

@@ -19,7 +19,6 @@ from cellwright.llm.signatures import (
     Signature,
     SignatureClass,
     live_type,
-    signature_of,
     type_name,
 )
 
@@ -147,20 +146,6 @@ def test_004_41_fields_carry_what_dspy_reads() -> None:
         "__dspy_field_type": "output",
     }
     assert Signature.parse("a -> bestMonth_of_year").outputs[0].prefix == "Best Month Of Year:"
-
-
-def test_004_41_whatever_has_the_attributes_is_a_signature() -> None:
-    class Other:
-        instructions = "Do."
-        input_fields: dict[str, Any] = {}
-        output_fields: dict[str, Any] = {"x": str}
-
-    other = Other()
-    assert signature_of(other) is other
-    assert signature_of(Cheapest) is Cheapest.signature
-    assert signature_of("a -> b") == Signature.parse("a -> b")
-    with pytest.raises(SetupError, match="5 is no signature"):
-        signature_of(5)
 
 
 def test_types_are_named_as_people_write_them() -> None:

@@ -21,7 +21,7 @@ from cellwright.record.outputs import (
     StreamOutput,
     fold,
 )
-from cellwright.text.truncation import token_count
+from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import ToolLimits
 from cellwright.tools.summaries import OutputSummary, summarise
 
@@ -87,7 +87,7 @@ def test_many_changes_are_counted_and_long_values_cut() -> None:
     changed = tuple(VariableSummary(f"v{n}", "str", "x" * 500) for n in range(30))
     shown = read(execution=replace(OK, changed=changed))
     assert shown.endswith("; … 18 more")
-    assert token_count(shown) < 300
+    assert estimate_tokens(shown) < 300
 
 
 def test_the_summary_of_a_large_value_is_preferred_for_the_result_alone() -> None:
@@ -133,7 +133,7 @@ def test_a_small_value_is_given_whole_whatever_its_summary() -> None:
 def test_what_flooded_other_agents_costs_next_to_nothing(
     bundle: dict[str, str], token_limit: int
 ) -> None:
-    assert token_count(read(ExecuteResult(bundle))) <= token_limit
+    assert estimate_tokens(read(ExecuteResult(bundle))) <= token_limit
 
 
 def test_a_long_output_is_cut_once_and_can_be_read_on() -> None:
@@ -141,7 +141,7 @@ def test_a_long_output_is_cut_once_and_can_be_read_on() -> None:
     summary = summarise(
         [StreamOutput("stdout", "first\n"), StreamOutput("stderr", printed)], OK, LIMITS, name="c1"
     )
-    assert token_count(words(summary)) < LIMITS.output_tokens + 50
+    assert estimate_tokens(words(summary)) < LIMITS.output_tokens + 50
     ((name, text),) = ((cut.name, cut.text) for cut in summary.cut)
     assert name == "c1"
     assert text == f"first\n[stderr] {printed}"
@@ -153,7 +153,7 @@ def test_a_long_output_is_cut_once_and_can_be_read_on() -> None:
 def test_many_outputs_together_keep_within_the_step() -> None:
     outputs = [StreamOutput("stdout", f"{n} " + "x" * 3_000) for n in range(20)]
     summary = summarise(outputs, OK, LIMITS, name="c1")
-    assert token_count(words(summary)) < LIMITS.step_tokens + 50
+    assert estimate_tokens(words(summary)) < LIMITS.step_tokens + 50
     assert words(summary).startswith("0 x")
     assert "19 x" in words(summary)
     assert summary.cut[0].text.count("\n") == 19

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cellwright.record.outputs import ErrorOutput
-from cellwright.text.truncation import token_count
+from cellwright.text.truncation import estimate_tokens
 from cellwright.tools.summaries import summarise_error
 
 RULE = "-" * 75
@@ -52,7 +52,7 @@ def error(name: str, message: str, *traceback: str) -> ErrorOutput:
 
 def test_a_pandas_error_costs_at_most_sixty_six_tokens() -> None:
     read = summarise_error(PANDAS)
-    assert token_count(read) <= 66
+    assert estimate_tokens(read) <= 66
     assert read == (
         "KeyError: 'price'\n"
         "Cell In[1], line 4\n"

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.text.truncation import page_lines, shorten, token_count
+from cellwright.context.replies import counted_per_estimated
+from cellwright.context.turns import FRAME_TOKENS, message_tokens
+from cellwright.llm.prompt_size import estimated_prompt_tokens
+from cellwright.record.messages import (
+    AssistantMessage,
+    Parameters,
+    Prompt,
+    Reply,
+    TextPart,
+    UserMessage,
+)
+from cellwright.record.usage import Usage
+from cellwright.text.truncation import estimate_tokens, page_lines, shorten
 
 LINES = "\n".join(f"line {n}" for n in range(1, 5_001))
 
@@ -47,7 +60,7 @@ def test_a_text_that_is_kept_nowhere_has_no_instruction() -> None:
 
 @given(st.text(max_size=3_000), st.integers(1, 200))
 def test_a_cut_text_is_never_much_longer_than_its_limit(text: str, limit: int) -> None:
-    assert token_count(shorten(text, limit, "c1").text) <= limit + 40
+    assert estimate_tokens(shorten(text, limit, "c1").text) <= limit + 40
 
 
 @given(st.text(max_size=3_000))
@@ -57,3 +70,20 @@ def test_pages_hold_every_character(text: str) -> None:
 
 def test_a_very_long_line_is_several_lines_of_a_page() -> None:
     assert [len(line) for line in page_lines("x" * 2_500 + "\ny")] == [1_000, 1_000, 500, 1]
+
+
+def test_a_chinese_character_is_most_of_a_token() -> None:
+    texts = ("", "abc", "April", "四月开始", "\ud800")
+    assert [estimate_tokens(text) for text in texts] == [0, 1, 2, 3, 1]
+
+
+def test_a_prompt_and_the_window_that_it_has_to_fit_are_estimated_alike() -> None:
+    """How the service counts is learnt of prompts and corrects the window: both ways, one unit."""
+    message = UserMessage((TextPart("把每个地区的收入加起来，然后画一张图。" * 20),))
+    prompt = Prompt((message,), (), Parameters(""))
+    assert estimated_prompt_tokens(prompt) == message_tokens(message) - FRAME_TOKENS
+    counted = 250
+    reply = Reply(AssistantMessage(""), "stop", Usage(counted), "m")
+    assert message_tokens(message) * counted_per_estimated(prompt, reply) == pytest.approx(
+        counted, rel=0.05
+    )

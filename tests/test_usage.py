@@ -5,7 +5,6 @@ from cellwright.record.usage import (
     Usage,
     budget_amount,
     cost_of,
-    estimate_tokens,
     price_for,
 )
 
@@ -33,10 +32,6 @@ def test_the_longest_matching_name_gives_the_price() -> None:
     assert price_for("gpt-5-mini-2026-01-01", prices) == Price(2, 2)
     assert price_for("gpt-5", prices) == Price(1, 1)
     assert price_for("gpt-50", prices) is None
-
-
-def test_tokens_are_estimated_from_characters() -> None:
-    assert [estimate_tokens(t) for t in ("", "abc", "abcde")] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("text", "amount"), [("5", 5.0), ("0.5", 0.5), ("off", 0.0), ("None", 0)])

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
-from event_strategies import events, values_of
+from event_strategies import EVENT_CLASSES, events, values_of
 from hypothesis import given, settings
 from recorded_runs import analysis_run, record_of
 
-from cellwright.record.events import EVENT_CLASSES, Event, TextDelta
+from cellwright.record.events import Event, TextDelta
 from cellwright.record.messages import AssistantMessage, Message, ToolCall
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import from_dict, tag_of, to_dict

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from event_strategies import EVENT_CLASSES
 from wire_schema import schema_text
 
-from cellwright.record.events import EVENT_CLASSES, json_schema
+from cellwright.record.events import json_schema
 
 FIXTURE = Path(__file__).parent.parent / "js" / "test" / "fixtures" / "events.schema.json"
 

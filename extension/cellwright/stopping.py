@@ -1,15 +1,16 @@
-"""Stop, as a value that is handed down: set once, looked at everywhere something waits."""
+"""Stop, as a value that is handed down; how we wait; and the threads that are ours."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from inspect import GEN_CLOSED, getgeneratorstate
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from cellwright.errors import RunCancelled
 
-Pulled = TypeVar("Pulled")
+T = TypeVar("T")
 
 
 class Stop:
@@ -20,6 +21,8 @@ class Stop:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        # Without a lock: whoever handles a signal may set a stop, in the middle of anything.
+        self._waiting: list[threading.Condition] = []
         self.reason = ""
         self.on_let_go: Callable[[str, str], None] | None = None
         """Called by ``let_go``; whoever records the run ends its record there."""
@@ -29,6 +32,9 @@ class Stop:
         if not self._event.is_set():
             self.reason = reason
         self._event.set()
+        for condition in list(self._waiting):
+            with condition:
+                condition.notify_all()
 
     def is_set(self) -> bool:
         """Whether somebody asked to stop."""
@@ -52,6 +58,22 @@ class Stop:
         self._event.wait(max(0.0, seconds))
         self.check()
 
+    def wait_on(self, condition: threading.Condition, seconds: float | None = None) -> None:
+        """Wait, holding a condition, until it is notified, the time is over or somebody stops.
+
+        Not for a main thread that Ctrl-C has to reach: Windows wakes it from short waits only.
+
+        Raises:
+            RunCancelled: Somebody asked to stop.
+        """
+        self._waiting.append(condition)
+        try:
+            if not self.is_set():
+                condition.wait(seconds)
+        finally:
+            self._waiting.remove(condition)
+        self.check()
+
     def let_go(self, reason: str, cause: str = "stopped") -> None:
         """End the record of a run whose thread does not react; from any other thread.
 
@@ -64,7 +86,7 @@ class Stop:
             self.on_let_go(reason, cause)
 
 
-def drive(events: Iterator[Pulled], show: Callable[[Pulled], None]) -> None:
+def drive(events: Iterator[T], show: Callable[[T], None]) -> None:
     """Pull every event of a run on this thread, so that an interrupt ends the run as stopped.
 
     A ``KeyboardInterrupt`` that lands outside the run, while something is drawn, is handed into
@@ -77,7 +99,7 @@ def drive(events: Iterator[Pulled], show: Callable[[Pulled], None]) -> None:
     Raises:
         KeyboardInterrupt: The run could not take it: it had not begun, or it was over.
     """
-    running = cast("Generator[Pulled, None, None]", events)
+    running = cast("Generator[T, None, None]", events)
     interrupt: KeyboardInterrupt | None = None
     while True:
         try:
@@ -93,3 +115,44 @@ def drive(events: Iterator[Pulled], show: Callable[[Pulled], None]) -> None:
             if getgeneratorstate(running) == GEN_CLOSED:
                 raise
             interrupt = error
+
+
+def retry(
+    act: Callable[[], T], error: type[Exception], seconds: float, pause_seconds: float = 0.05
+) -> T:
+    """Do again what only others can make possible (a process, a file), until the time is over.
+
+    Raises:
+        Exception: The ``error`` of the last attempt, or any other one.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return act()
+        except error:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(pause_seconds)
+
+
+class WorkerThread(threading.Thread):
+    """A thread of ours: no process waits for it, and all of them can be listed.
+
+    Args:
+        work: What it does.
+        arguments: Of ``work``.
+        name: What it is for.
+    """
+
+    def __init__(self, work: Callable[..., Any], *arguments: Any, name: str) -> None:
+        super().__init__(target=work, args=arguments, name=f"cellwright-{name}", daemon=True)
+
+
+def join_threads(seconds: float) -> tuple[WorkerThread, ...]:
+    """Wait for the threads of ours that run; those that still do when the time is over."""
+    deadline = time.monotonic() + seconds
+    running = [thread for thread in threading.enumerate() if isinstance(thread, WorkerThread)]
+    for thread in running:
+        if thread is not threading.current_thread():
+            thread.join(max(0.0, deadline - time.monotonic()))
+    return tuple(thread for thread in running if thread.is_alive())

@@ -44,7 +44,7 @@ from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
 from cellwright.settings import MODES, from_env
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.display import Bundle, NotebookTranscript, ShownAtOnce
 from cellwright_magics.own_kernel import OwnKernel
@@ -341,9 +341,7 @@ class WidgetChat:
         self._stop = Stop()
         shown = as_html(prompt).replace("\n", "<br>")
         self._view.begin(f"<b>{shown}</b>")
-        self._thread = threading.Thread(
-            target=self._answer, args=(prompt, self._stop), name="cellwright-chat", daemon=True
-        )
+        self._thread = WorkerThread(self._answer, prompt, self._stop, name="chat")
         self._thread.start()
 
     def stop(self) -> None:

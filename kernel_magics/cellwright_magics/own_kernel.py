@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.kernels.cell_run import Channels
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.shell import interrupt_thread
+from cellwright.stopping import WorkerThread
 
 REPLY_SECONDS = 3.0
 SUBSHELLS = "kernel subshells"
@@ -54,13 +56,8 @@ class OwnKernel:
 
     def close_subshell(self, subshell: str) -> None:
         """End that thread. It may be the one that calls, and would be waited for: from another."""
-        threading.Thread(
-            target=self._controlled,
-            args=("delete_subshell_request",),
-            kwargs={"subshell_id": subshell},
-            name="cellwright-close",
-            daemon=True,
-        ).start()
+        delete = partial(self._controlled, "delete_subshell_request", subshell_id=subshell)
+        WorkerThread(delete, name="subshell").start()
 
     def _controlled(self, request: str, **content: str) -> Mapping[str, Any]:
         """The answer to a request that is handled while a cell runs; empty: there was none."""

@@ -15,7 +15,7 @@ from cellwright.llm.adapters.completion import Completion
 from cellwright.llm.adapters.json import JsonFields, response_format
 from cellwright.llm.adapters.signature_adapter import INCOMPLETE, FieldAdapter
 from cellwright.llm.adapters.two_step import TwoStepFields
-from cellwright.llm.signatures import Signature, signature_of
+from cellwright.llm.signatures import Signature
 from cellwright.record.messages import AssistantMessage, Parameters, Prompt, Reply, ToolCall
 from cellwright.record.usage import Usage
 
@@ -95,7 +95,6 @@ def test_004_41_what_one_side_writes_the_other_reads(ours: type[FieldAdapter], n
 
 @pytest.mark.parametrize("adapter", [cls() for cls in ADAPTERS])
 def test_004_41_their_signature_goes_through_our_adapter(adapter: FieldAdapter) -> None:
-    assert signature_of(Theirs) is Theirs
     history = dspy.History(messages=[{"question": "q0", "kind": "long", "answer": "a0"}])
     inputs = {"question": "q1", "kind": "short", "history": history}
     messages = adapter.format(Theirs, [], inputs)
@@ -132,7 +131,8 @@ def test_004_28_their_tools_go_as_functions_and_their_calls_come_back() -> None:
 
 
 def test_004_24_their_signature_has_a_schema() -> None:
-    made = response_format(signature_of(Theirs))["json_schema"]["schema"]
+    theirs: Any = Theirs
+    made = response_format(theirs)["json_schema"]["schema"]
     assert made["required"] == ["answer", "code", "score"]
 
 

@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from assistant_files import read_assistant_named
 from assistant_files import write_assistant as write
 
 from cellwright.assistants import NO_ASSISTANT, Assistant
 from cellwright.assistants.fields import clamped_temperature
 from cellwright.assistants.files import (
-    assistant_named,
     folders_of,
     list_assistants,
     project_folders,
 )
-from cellwright.errors import SetupError
 from cellwright.llm.openai_format import usable_temperature
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.content import text
@@ -40,7 +39,7 @@ adapter = "json"
 
 def test_a_file_is_read_whole_and_takes_its_name_from_the_file(tmp_path: Path) -> None:
     write(tmp_path, "careful", WHOLE)
-    assert assistant_named("careful", [tmp_path]) == Assistant(
+    assert read_assistant_named("careful", tmp_path) == Assistant(
         name="careful",
         description="Looks for mistakes in data",
         instructions="Check types first.",
@@ -51,10 +50,9 @@ def test_a_file_is_read_whole_and_takes_its_name_from_the_file(tmp_path: Path) -
     )
 
 
-def test_an_empty_file_is_an_assistant_and_an_empty_name_is_none(tmp_path: Path) -> None:
+def test_an_empty_file_is_an_assistant(tmp_path: Path) -> None:
     write(tmp_path, "plain", "")
-    assert assistant_named("plain", [tmp_path]) == Assistant("plain")
-    assert assistant_named("", [tmp_path]) is NO_ASSISTANT
+    assert read_assistant_named("plain", tmp_path) == Assistant("plain")
 
 
 def test_of_two_of_one_name_the_nearer_counts_and_all_are_sorted(tmp_path: Path) -> None:
@@ -111,17 +109,6 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     assert problem.startswith("binary.toml cannot be read")
 
 
-def test_an_unknown_name_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"There is no assistant 'x'.*x\.toml"):
-        assistant_named("x", [tmp_path])
-    write(tmp_path, "good", "")
-    write(tmp_path, "broken", "zzz = 1")
-    with pytest.raises(SetupError) as refused:
-        assistant_named("x", [tmp_path])
-    assert "There are: good." in refused.value.hint
-    assert "broken.toml" in refused.value.hint
-
-
 def test_they_are_looked_for_beside_the_notebook_and_in_the_root_and_nowhere_else(
     tmp_path: Path,
 ) -> None:
@@ -176,7 +163,7 @@ def test_002_01_every_field_is_read_and_the_limits_are_exact(tmp_path: Path) -> 
         disable_web_browsing = true
         ''',
     )
-    found = assistant_named("whole", [tmp_path])
+    found = read_assistant_named("whole", tmp_path)
     assert (len(found.description), len(found.instructions)) == (255, 8000)
     assert found.library == ("handbook", "docs/*")
     flags = (found.disable_memory, found.disable_default_prompt, found.disable_web_browsing)
@@ -189,7 +176,7 @@ def test_002_01_every_field_is_read_and_the_limits_are_exact(tmp_path: Path) -> 
     assert "public: 1 is not true or false" in second
     name = "n" * 255
     write(tmp_path, "named", f'name = "{name}"')
-    assert assistant_named(name, [tmp_path]).name == name
+    assert read_assistant_named(name, tmp_path).name == name
 
 
 def test_002_01_the_projects_counts_more_than_ones_own_and_that_is_told(tmp_path: Path) -> None:
@@ -251,7 +238,7 @@ def test_a_hostile_file_is_named_and_the_others_are_read(
 
 def test_002_71_no_temperature_is_the_providers_own_and_nan_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "a", "")
-    assert assistant_named("a", [tmp_path]).temperature is None
+    assert read_assistant_named("a", tmp_path).temperature is None
     write(tmp_path, "b", "temperature = nan")
     (problem,) = list_assistants([tmp_path]).problems
     assert "temperature: nan is not a number" in problem
@@ -260,10 +247,9 @@ def test_002_71_no_temperature_is_the_providers_own_and_nan_is_refused(tmp_path:
 def test_names_are_found_in_another_case_when_only_one_has_them(tmp_path: Path) -> None:
     for name in ("Reviewer", "analyst"):
         write(tmp_path, name, "")
-    assert assistant_named("reviewer", [tmp_path]).name == "Reviewer"
+    assert read_assistant_named("reviewer", tmp_path).name == "Reviewer"
     write(tmp_path, "REVIEWER", "")
-    with pytest.raises(SetupError, match="There is no assistant 'reviewer'"):
-        assistant_named("reviewer", [tmp_path])
+    assert list_assistants([tmp_path]).find("reviewer") is None
 
 
 def test_folders_go_up_to_the_one_that_git_keeps(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
-from cellwright.assistants.files import assistant_named, list_assistants
+from cellwright.assistants.files import list_assistants
 from cellwright.assistants.scenes import Scene
 from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters, with_variables
@@ -199,8 +199,6 @@ def test_a_mistake_in_the_nearest_file_of_a_name_hides_the_others(tmp_path: Path
     write_assistant(tmp_path, "reviewer", "")
     with pytest.raises(SetupError, match="tols"):
         chosen("@reviewer go", list_assistants([near, tmp_path]))
-    with pytest.raises(SetupError, match="tols"):
-        assistant_named("reviewer", [near, tmp_path])
     found = chosen("@reviewer go", list_assistants([tmp_path, near]))
     assert found.assistant.name == "reviewer"
 

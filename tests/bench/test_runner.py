@@ -7,7 +7,7 @@ import gc
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -172,7 +172,7 @@ def test_an_interrupt_stops_the_workers_and_goes_on(tmp_path: Path) -> None:
 
     class Interrupting(Runner):
         @staticmethod
-        def _wait_for(threads: list[threading.Thread]) -> None:
+        def _wait_for(threads: Sequence[threading.Thread]) -> None:
             Runner._wait_for(threads)
             assert not any(thread.is_alive() for thread in threads)
 

@@ -22,10 +22,9 @@ from recorded_runs import (
     started,
     user,
 )
-from sample_schema_text import SCHEMA_FILE, schema_text
+from sample_schema_text import SCHEMA_FILE, sample_schema, schema_text
 from sample_strategies import messages, samples
 
-from cellwright.bench.results import sample_schema
 from cellwright.exports.sample import (
     NoticeGiven,
     ReplyGiven,

@@ -2,10 +2,11 @@ import json
 
 import pytest
 from command_line import Shell, keep
+from event_strategies import EVENT_CLASSES
 from recorded_runs import WRONG_ERROR, analysis_run, started
 
 from cellwright.cli import main
-from cellwright.record.events import EVENT_CLASSES, RunFinished
+from cellwright.record.events import RunFinished
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-from cellwright.text.truncation import token_count
+from cellwright.text.truncation import estimate_tokens
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 
@@ -85,10 +85,10 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveTools]:
 
 def test_a_table_of_sixteen_columns_costs_at_most_two_hundred_tokens(tools: LiveTools) -> None:
     read = tools.run(TABLE + "wide")
-    assert token_count(read.partition("\nchanged:")[0]) <= 200
+    assert estimate_tokens(read.partition("\nchanged:")[0]) <= 200
     assert "column_15" in read
     assert "<table" not in read
-    assert token_count(tools("inspect_variable", name="wide")) <= 200
+    assert estimate_tokens(tools("inspect_variable", name="wide")) <= 200
 
 
 def test_an_assignment_tells_what_changed(tools: LiveTools) -> None:
@@ -102,13 +102,13 @@ def test_a_missing_column_costs_at_most_seventy_tokens(tools: LiveTools) -> None
     read = tools.run("rows = small[small['a'] > 0]\nmean = rows['price'].mean()\nprint(mean)")
     assert read.startswith("KeyError: 'price'")
     assert "> 2 mean = rows['price'].mean()" in read
-    assert token_count(read.partition("\nchanged:")[0]) <= 70
+    assert estimate_tokens(read.partition("\nchanged:")[0]) <= 70
 
 
 def test_a_figure_is_a_few_words(tools: LiveTools) -> None:
     read = tools.run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);")
     assert "[image/png " in read
-    assert token_count(read) < 60
+    assert estimate_tokens(read) < 60
 
 
 def test_a_missing_module_is_named_by_its_distribution(tools: LiveTools) -> None:
@@ -126,7 +126,7 @@ def test_exceptions_of_every_kind_are_read_from_what_ipython_shows(tools: LiveTo
     assert "after ZeroDivisionError: division by zero" in chained
     deep = tools.run("def r(n): return r(n + 1)\nr(0)")
     assert deep.startswith("RecursionError: maximum recursion depth exceeded")
-    assert token_count(deep) < 200
+    assert estimate_tokens(deep) < 200
     group = tools.run("raise ExceptionGroup('several', [ValueError('a'), TypeError('b')])")
     assert "several" in group
     assert "ExceptionGroup: several (2 sub-exceptions)\n" in group
@@ -140,7 +140,7 @@ def test_a_small_result_is_given_with_its_values(tools: LiveTools) -> None:
 
 def test_many_lines_are_cut_and_can_be_searched(tools: LiveTools) -> None:
     read = tools.run("for n in range(20_000): print('row', n)")
-    assert token_count(read) < 2_100
+    assert estimate_tokens(read) < 2_100
     name = read.partition('read_output("')[2].partition('"')[0]
     found = tools("read_output", name=name, pattern="row 4242$")
     assert found.endswith(": row 4242")

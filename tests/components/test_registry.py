@@ -10,7 +10,7 @@ from fakes import FakeNotebook
 
 from cellwright.errors import SetupError
 from cellwright.record.content import text
-from cellwright.text.truncation import token_count
+from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import Component, ToolContext, ToolYield
 from cellwright.tools.registry import Registry
 from cellwright.tools.standard import Submit, standard_tools
@@ -31,7 +31,7 @@ def test_the_standard_tools_are_at_most_ten_and_cost_under_1500_tokens() -> None
     registry = Registry(standard_tools(FakeNotebook()))
     sent = [{"type": "function", "function": vars(manifest)} for manifest in registry.manifests]
     assert len(sent) <= 10
-    assert token_count(json.dumps(sent)) <= 1_500
+    assert estimate_tokens(json.dumps(sent)) <= 1_500
 
 
 def test_the_standard_tools_come_in_one_order_and_are_the_same_bytes_each_time() -> None:

@@ -11,8 +11,8 @@ from cellwright.context.assemble import (
 from cellwright.record.attachments import Attachment
 from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import text_of
-from cellwright.record.usage import estimate_tokens
 from cellwright.session.system_prompt import system_message
+from cellwright.text.truncation import estimate_tokens
 
 
 def test_the_system_message_is_the_same_every_time_and_short() -> None:

@@ -26,7 +26,6 @@ from cellwright.context.turns import (
     opening_of,
     pinned_run,
     question_of,
-    text_tokens,
     total_tokens,
 )
 from cellwright.context.window import Window, context_parts, summary_of, when_refused
@@ -42,6 +41,7 @@ from cellwright.record.messages import (
     text_of,
 )
 from cellwright.session.compacting import compaction_of
+from cellwright.text.truncation import estimate_tokens
 
 SYSTEM = SystemMessage("Work.")
 
@@ -254,7 +254,7 @@ def test_002_60_together_they_have_at_most_a_quarter_of_a_small_window() -> None
     fitted = Window(2_400, (long,)).before_a_run(again)
     assert fitted is not None
     assert asked(9) not in fitted.summary
-    assert sum(map(text_tokens, questions(fitted.messages)[:4])) <= 600
+    assert sum(map(estimate_tokens, questions(fitted.messages)[:4])) <= 600
 
 
 def test_002_60_a_run_made_shorter_on_its_way_leaves_one_copy_when_it_is_gone_on_with() -> None:

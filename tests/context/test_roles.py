@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cellwright.context.normalise import FOUND, normalise
-from cellwright.context.roles import ROLES, check_answerable, message_as
+from cellwright.context.roles import ROLES, message_as
 from cellwright.errors import SetupError
 from cellwright.record.messages import (
     AssistantMessage,
@@ -55,7 +55,6 @@ def test_002_20_and_22_alone_ask_for_an_answer_and_hidden_ones_are_not_shown() -
 
 def test_002_22_hidden_words_of_the_person_are_answered_like_others() -> None:
     hidden = message_as("user_hide", WORDS)
-    check_answerable([hidden])
     assert normalise([hidden]) == (UserMessage(WORDS),)
 
 
@@ -65,8 +64,6 @@ def test_002_24_hidden_instructions_join_the_others_and_are_not_answered() -> No
         SystemMessage("Rules\n\nHello"),
         QUESTION,
     )
-    with pytest.raises(SetupError, match="nothing to answer"):
-        check_answerable([hidden])
 
 
 def test_002_25_an_answer_that_a_person_brings_is_the_models_and_marked_as_theirs() -> None:
@@ -80,13 +77,10 @@ def test_002_27_a_file_waits_for_the_words_that_follow_it() -> None:
     picture = ImagePart("image/png", "QUJD")
     file = UserMessage((picture,), "file")
     assert normalise([file, QUESTION]) == (UserMessage((picture, *QUESTION.parts)),)
-    with pytest.raises(SetupError, match="nothing to answer"):
-        check_answerable([file])
 
 
 def test_002_28_and_29_a_call_and_its_result_are_shown_and_want_the_next_step() -> None:
     assert normalise([QUESTION, CALL, RESULT]) == (QUESTION, CALL, RESULT)
-    check_answerable([QUESTION, CALL, RESULT])
     assert ROLES["assistant_call"].is_shown
     assert ROLES["tool"].is_shown
 

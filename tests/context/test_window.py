@@ -17,7 +17,6 @@ from cellwright.context.turns import (
     question_of,
     split_turns,
     summary_in,
-    text_tokens,
     total_tokens,
 )
 from cellwright.context.window import Window, summary_of, when_refused, with_summary
@@ -32,6 +31,7 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
+from cellwright.text.truncation import estimate_tokens
 
 
 def user(text: str) -> UserMessage:
@@ -185,8 +185,8 @@ def test_a_service_that_counts_more_gets_less() -> None:
 
 
 def test_sizes_count_wide_signs_and_pictures() -> None:
-    assert text_tokens("库存" * 4) == 6
-    assert text_tokens("abcd" * 2) == 2
+    assert estimate_tokens("库存" * 4) == 6
+    assert estimate_tokens("abcd" * 2) == 2
     picture = UserMessage((ImagePart("image/png", "QUJD"),))
     assert message_tokens(picture) >= PICTURE_TOKENS
     assert message_tokens(turn(0)[1]) > 4

@@ -33,7 +33,7 @@ def test_002_08_a_folder_with_notebooks_and_data_becomes_documents(shelf: Shelf)
     assert (progress.done, progress.total, progress.changed) == (3, 3, 3)
     found = shelf.documents()
     assert list(found) == ["docs/data.csv", "docs/guide.md", "docs/load.ipynb"]
-    assert all(document.is_chunked and not document.problem for document in found.values())
+    assert all(document.chunks and not document.problem for document in found.values())
 
 
 def test_002_08_a_failed_document_is_kept_with_its_problem_and_tried_again(shelf: Shelf) -> None:
@@ -43,7 +43,7 @@ def test_002_08_a_failed_document_is_kept_with_its_problem_and_tried_again(shelf
     found = shelf.documents()
     assert "cannot be read as notebook" in found["docs/broken.ipynb"].problem
     assert "no text" in found["docs/empty.md"].problem
-    assert not found["docs/broken.ipynb"].is_chunked
+    assert not found["docs/broken.ipynb"].chunks
     times = path.stat()
     path.write_text('{"cells": [{"cell_type": "code", "id": "a", "source": "mended = 1"}]}')
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -16,7 +16,7 @@ from cellwright.knowledge.library.source import GIVEN, LibrarySource, within_tok
 from cellwright.record.content import Content, for_model, for_person
 from cellwright.record.events import Notice
 from cellwright.record.messages import TextPart
-from cellwright.text.truncation import token_count
+from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import ToolContext
 
 
@@ -108,8 +108,8 @@ def test_002_59_seven_pieces_within_two_thousand_tokens(shelf: Shelf) -> None:
     shelf.add(".")
     found = LibrarySource(shelf.libraries).look_up(turn(shelf, "zebra okapi"))
     assert len(found.blocks) == 7
-    assert sum(token_count(block.text) for block in found.blocks) <= 2_000
-    wide = [replace(hit, text="数" * 1_000) for hit in shelf.search("zebra")]
+    assert sum(estimate_tokens(block.text) for block in found.blocks) <= 2_000
+    wide = [replace(hit, text="数" * 1_400) for hit in shelf.search("zebra")]
     assert len(within_tokens(tuple(wide))) == 1
 
 

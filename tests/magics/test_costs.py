@@ -11,9 +11,9 @@ from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel
 from test_context_economy import REUSE_AT_LEAST, TURNS
 
-from cellwright.record.usage import estimate_tokens
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
+from cellwright.text.truncation import estimate_tokens
 
 README = " ".join((Path(__file__).parents[2] / "README.md").read_text("utf-8").split())
 

@@ -9,11 +9,12 @@ import pytest
 
 from cellwright.errors import SetupError
 from cellwright.knowledge.memory import Memory, Whose, memory_owner, project_of
-from cellwright.knowledge.memory.ranking import TOKEN_LIMIT, relevant, token_estimate, words_of
+from cellwright.knowledge.memory.ranking import TOKEN_LIMIT, relevant, words_of
 from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.knowledge.memory.store import MemoryStore
 from cellwright.knowledge.memory.suggestions import TEXT_LIMIT_CHARACTERS, Suggestion
 from cellwright.store.database import Database
+from cellwright.text.truncation import estimate_tokens
 
 ADA = Whose("ada", "/home/me/a")
 
@@ -244,7 +245,7 @@ def test_002_96_of_500_memories_the_relevant_ones_go_along_within_1000_tokens() 
     assert chosen[0].memory_id == "m321"
     assert wish in chosen
     assert len(chosen) <= 16
-    assert sum(token_estimate(memory.text) for memory in chosen) <= TOKEN_LIMIT
+    assert sum(estimate_tokens(memory.text) for memory in chosen) <= TOKEN_LIMIT
 
 
 def test_002_96_long_memories_stay_within_the_tokens_too() -> None:
@@ -253,7 +254,7 @@ def test_002_96_long_memories_stay_within_the_tokens_too() -> None:
         for n in range(20)
     ]
     chosen = relevant(memories, "预算3")
-    assert 0 < sum(token_estimate(memory.text) for memory in chosen) <= TOKEN_LIMIT
+    assert 0 < sum(estimate_tokens(memory.text) for memory in chosen) <= TOKEN_LIMIT
 
 
 def test_002_96_a_few_memories_all_go_along_whatever_is_asked() -> None:

@@ -12,7 +12,6 @@ from cellwright.knowledge.memory.ranking import (
     likeness,
     same_subject,
     tidy,
-    token_estimate,
     words_of,
 )
 
@@ -55,12 +54,6 @@ def test_what_is_covered_is_counted_in_the_words_of_the_part() -> None:
     assert covered("polars", "Always use polars for tables") == 1.0
     assert covered("polars and seaborn", "use polars") == 0.5
     assert covered("it", "use polars") == 0.0
-
-
-def test_a_chinese_character_counts_as_a_token() -> None:
-    assert token_estimate("四月开始") == 4
-    assert token_estimate("April") == 2
-    assert token_estimate("") == 0
 
 
 @given(st.text(max_size=60))

@@ -66,7 +66,6 @@ def test_002_76_a_document_is_read() -> None:
         ),
         (),
         "Knows the weather.",
-        "https://weather.example",
     )
 
 

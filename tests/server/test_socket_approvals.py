@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from functools import partial
 from typing import Any
@@ -12,6 +13,8 @@ from fake_service import FakeService, text, tool_call
 from server.live_server import Live
 from server.live_tab import SOON_SECONDS, Document, TabClient, has_errors
 from server_client import Client
+
+from cellwright.stopping import WorkerThread, join_threads
 
 WAITED_SECONDS = 1.5
 
@@ -275,3 +278,21 @@ async def test_stop_ends_the_waiting_for_input(live: Live, scripted: FakeService
     assert (await tab.finished())["status"] == "cancelled"
     assert time.monotonic() - began < SOON_SECONDS
     assert (await tab.phase(chat, "idle"))["input"] is None
+
+
+async def test_a_server_that_stops_while_a_call_waits_leaves_no_thread_of_ours(
+    live: Live, scripted: FakeService
+) -> None:
+    before = set(threading.enumerate())
+    scripted.script = [run_cell("print('ran')"), text("Done.")]
+    tab, chat, _ = await live.ready()
+    await tab.ask(chat, "run it", mode="ask")
+    await asked(tab, chat)
+    working = {t.name for t in threading.enumerate() if isinstance(t, WorkerThread)}
+    assert working >= {f"cellwright-{name}" for name in ("run", "tab", "inbox", "expiry")}
+    point = live.serverapp.extension_manager.extension_points["cellwright.server"]
+    began = time.monotonic()
+    await point.app.stop_extension()
+    assert time.monotonic() - began < 3
+    left = await asyncio.get_running_loop().run_in_executor(None, join_threads, 2.0)
+    assert not set(left) - before

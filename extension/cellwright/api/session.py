@@ -43,7 +43,7 @@ from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import resume
 from cellwright.session.run import Run
 from cellwright.settings import Limits, Mode, check_batch_mode, checked_mode, from_env
-from cellwright.stopping import Stop, drive
+from cellwright.stopping import Stop, WorkerThread, drive
 from cellwright.tools import Component
 from cellwright.tools.functions import as_component
 from cellwright.tools.live_registry import RESERVED_TOOLS
@@ -494,7 +494,7 @@ async def _in_thread(work: Callable[[], Result], stop: Stop) -> Result:
             loop.call_soon_threadsafe(settle, set_outcome, outcome)
 
     context = contextvars.copy_context()
-    threading.Thread(target=call, name="cellwright-session", daemon=True).start()
+    WorkerThread(call, name="session").start()
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:

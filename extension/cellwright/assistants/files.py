@@ -54,26 +54,6 @@ def list_assistants(folders: Iterable[Path], own: Path | None = None) -> Assista
     return AssistantList(ordered, tuple(problems), tuple(notes), answers, tuple(unusable.values()))
 
 
-def assistant_named(name: str, folders: Iterable[Path], own: Path | None = None) -> Assistant:
-    """The assistant of that name; an empty name is none.
-
-    Raises:
-        SetupError: There is none, or its file cannot be used.
-    """
-    if not name:
-        return NO_ASSISTANT
-    listed = list_assistants(folders, own)
-    assistant = listed.find(name)
-    if assistant is not None:
-        return assistant
-    unusable = listed.find_unusable(name)
-    if unusable is not None:
-        raise SetupError(unusable.problem)
-    known = ", ".join(assistant.name for assistant in listed.assistants)
-    hint = f"There are: {known}." if known else f"Write {FOLDER.as_posix()}/{name}.toml."
-    raise SetupError(f"There is no assistant {name!r}.", hint=" ".join([*listed.problems, hint]))
-
-
 def _unusable(path: Path, problem: str, *, is_first: bool) -> Unusable:
     """The assistant that a file with a mistake was to be, as far as it can be read.
 

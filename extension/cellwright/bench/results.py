@@ -305,17 +305,3 @@ def _known(line: Mapping[str, Any]) -> dict[str, Any]:
     """Of a line what is summed up; the rest is let go of at once, it may be large."""
     output = line.get("output") or {}
     return {"status": output.get("status"), "history": [None] * len(output.get("history") or ())}
-
-
-# The JSON Schema of ``cellwright.sample/1``.
-
-
-def sample_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a sample's record."""
-    from pydantic import TypeAdapter
-
-    adapter: TypeAdapter[Any] = TypeAdapter(SampleRecord)
-    schema: dict[str, Any] = adapter.json_schema(mode="serialization")
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "cellwright.sample/1"
-    return schema

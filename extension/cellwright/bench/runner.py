@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from cellwright.bench.attempt import InfrastructureError, Job
 from cellwright.bench.results import Failure, ResultFiles
 from cellwright.errors import RunCancelled, StoreError
 from cellwright.exports.sample import SampleRecord
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread, retry
 
 Attempt = Callable[[Job, Stop], SampleRecord]
 LOOK_SECONDS = 0.2
@@ -147,10 +148,7 @@ class Runner:
         queue = _Queue(jobs)
         state = _State(queue, BenchProgress(queue.total))
         count = min(self._options.workers, queue.total)
-        threads = [
-            threading.Thread(target=self._work, args=(state, stop), daemon=True)
-            for _ in range(count)
-        ]
+        threads = [WorkerThread(self._work, state, stop, name="sample") for _ in range(count)]
         for thread in threads:
             thread.start()
         try:
@@ -176,7 +174,7 @@ class Runner:
         return state.progress
 
     @staticmethod
-    def _wait_for(threads: list[threading.Thread]) -> None:
+    def _wait_for(threads: Sequence[threading.Thread]) -> None:
         until = time.monotonic() + END_SECONDS
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -198,12 +196,13 @@ class Runner:
 
     def _next(self, state: _State, stop: Stop) -> Job | None:
         """The next job; None when there are no more, or no more money."""
-        with self._changed:
-            while state.waiting and not stop.is_set() and not self._is_spent(state.progress):
+        with self._changed, contextlib.suppress(RunCancelled):
+            while state.waiting and not self._is_spent(state.progress):
+                stop.check()
                 job = state.waiting.take()
                 if job is not None:
                     return job
-                self._changed.wait(LOOK_SECONDS)
+                stop.wait_on(self._changed)
         return None
 
     def _is_spent(self, progress: BenchProgress) -> bool:
@@ -236,19 +235,13 @@ class Runner:
             self._tell(state)
 
     def _write(self, files: ResultFiles, ended: SampleRecord | Failure) -> None:
-        until = time.monotonic() + self._options.writing_seconds
-        while True:
-            try:
-                if isinstance(ended, Failure):
-                    files.add_failure(ended)
-                else:
-                    files.add(ended)
-            except OSError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(LOOK_SECONDS)
+        def add() -> None:
+            if isinstance(ended, Failure):
+                files.add_failure(ended)
             else:
-                return
+                files.add(ended)
+
+        retry(add, OSError, self._options.writing_seconds, LOOK_SECONDS)
 
     def _beat(self, state: _State) -> None:
         with self._changed:

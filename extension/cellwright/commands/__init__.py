@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import Protocol
 
 from cellwright.commands.terminal import Console
 from cellwright.settings import Settings
@@ -30,15 +29,3 @@ class Invocation:
     options: argparse.Namespace
     settings: Settings
     console: Console
-
-
-class Command(Protocol):
-    """What a command module holds for each of its commands."""
-
-    def __call__(self, invocation: Invocation, /) -> int:
-        """Do it; return the exit code.
-
-        Raises:
-            CellwrightError: It cannot be done; shown as one line.
-        """
-        ...

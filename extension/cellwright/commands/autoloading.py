@@ -54,11 +54,6 @@ def remove_startup_file(ipython_folder: Path | None = None) -> Path:
     return path
 
 
-def is_enabled(ipython_folder: Path | None = None) -> bool:
-    """Whether IPython loads the magics when it starts."""
-    return _path(ipython_folder).is_file()
-
-
 def _path(ipython_folder: Path | None) -> Path:
     if ipython_folder is None:
         from IPython.paths import get_ipython_dir

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from cellwright.errors import LMError, SetupError, StoreError
 from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
-from cellwright.knowledge.library.vector_extension import extension_problem
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.capabilities import list_models
 from cellwright.record.messages import (
@@ -237,10 +236,8 @@ def _store(settings: Settings) -> DoctorCheck:
 def _vectors(settings: Settings) -> tuple[DoctorCheck, ...]:
     if not settings.embedding_model:
         return ()
-    problem = extension_problem()
-    how = f"with numpy alone: {problem}" if problem else "with sqlite-vec and numpy"
     text = (
         f"The library's vectors are kept in memory up to {settings.vector_memory_bytes >> 20} MB; "
-        f"a larger one is read for each question ({how})."
+        "a larger library is read for each question."
     )
     return (DoctorCheck("vectors", "ok", text),)

@@ -16,7 +16,7 @@ from cellwright.context.assemble import harmless
 from cellwright.installation import missing_extra
 from cellwright.llm.signatures import Code, Field, Signature
 from cellwright.record.messages import Message, TextPart, text_of
-from cellwright.text.truncation import token_count
+from cellwright.text.truncation import estimate_tokens
 
 TOKEN_LIMIT = 2_000
 INTRODUCTION = "Recorded runs of such tasks that were scored as good. Their variables are gone."
@@ -40,7 +40,7 @@ class Demo:
     @property
     def tokens(self) -> int:
         """About what it costs."""
-        return token_count(_text(self, self.results or {"answer": self.answer}))
+        return estimate_tokens(_text(self, self.results or {"answer": self.answer}))
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ class DemoSet:
 
     def _within_limit(self, texts: Iterable[str]) -> str:
         blocks: list[str] = []
-        left = self.token_limit - token_count(INTRODUCTION)
+        left = self.token_limit - estimate_tokens(INTRODUCTION)
         for block in texts:
-            left -= token_count(block)
+            left -= estimate_tokens(block)
             if left < 0:
                 break  # a shorter one further on would change the order when the limit changes
             blocks.append(block)

@@ -14,12 +14,11 @@ from cellwright.context.turns import (
     pinned_run,
     question_of,
     split_turns,
-    text_tokens,
     total_tokens,
 )
 from cellwright.record.messages import AssistantMessage, Message, TextPart, UserMessage, text_of
 from cellwright.record.run_record import RunRecord
-from cellwright.text.truncation import shorten
+from cellwright.text.truncation import estimate_tokens, shorten
 
 PINNED_TOKENS = 6_000
 """What all pinned turns of a chat may have together."""
@@ -165,7 +164,7 @@ def _pinned_at(parts: Turns, pinned: Sequence[PinnedTurn]) -> dict[int, PinnedTu
 
 
 def _longest_text(turn: PinnedTurn) -> int:
-    return max(text_tokens(turn.asked), text_tokens(turn.answer.text))
+    return max(estimate_tokens(turn.asked), estimate_tokens(turn.answer.text))
 
 
 def _with_texts_of(turn: PinnedTurn, limit_tokens: int) -> PinnedTurn:

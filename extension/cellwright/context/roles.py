@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cellwright.context.normalise import answer_calls
 from cellwright.errors import SetupError
 from cellwright.record.messages import (
     AssistantMessage,
@@ -21,8 +20,6 @@ from cellwright.record.messages import (
     text_of,
 )
 
-ASKING = ("user", "user_hide")
-"""What a person's message is sent as where it wants an answer."""
 NOTHING_TO_ANSWER = "There is nothing to answer; send a message."
 
 
@@ -92,24 +89,3 @@ def shown_notes(notes: Sequence[Message]) -> tuple[str, ...]:
     """The texts of notes, those left out that are not shown."""
     hidden = [name for name, role in ROLES.items() if not role.is_shown]
     return tuple(text_of(note) for note in notes if getattr(note, "sent_as", "") not in hidden)
-
-
-def check_answerable(messages: Sequence[Message]) -> None:
-    """See that the messages end in something that wants an answer.
-
-    Notes for later, instructions and files wait for it; results of tools want the next step.
-
-    Raises:
-        SetupError: They do not.
-    """
-    asked = [m for m in messages if isinstance(m, UserMessage) and m.sent_as in ASKING]
-    said = answer_calls([m for m in messages if not _waits(m)])
-    if not asked or isinstance(said[-1], AssistantMessage):
-        raise SetupError(NOTHING_TO_ANSWER)
-
-
-def _waits(message: Message) -> bool:
-    """Whether it only waits for a question."""
-    if isinstance(message, UserMessage):
-        return message.sent_as not in ASKING
-    return isinstance(message, SystemMessage)

@@ -18,6 +18,7 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
+from cellwright.text.truncation import estimate_tokens
 
 BLOCK_STARTS = ("\n\n<files>\n", "\n\n<context>\n", "\n\n<variables>\n", "\n\n<notebook-state>\n")
 PINNED = re.compile(r"\[pinned turn, run ([\w.-]+)\]\n")
@@ -104,25 +105,20 @@ def _starts_late(turn: Sequence[Message]) -> bool:
 # About how many tokens messages cost, by what they are made of.
 
 
-BYTES_PER_TOKEN = 4
 PICTURE_TOKENS = 800
 FRAME_TOKENS = 4
 """What a message costs beside its text."""
 
 
-def text_tokens(text: str) -> int:
-    """Four bytes a token, so that a Chinese character is most of one."""
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return -(-size // BYTES_PER_TOKEN)
-
-
 def message_tokens(message: Message) -> int:
     """About what one message costs."""
-    tokens = FRAME_TOKENS + text_tokens(text_of(message))
+    tokens = FRAME_TOKENS + estimate_tokens(text_of(message))
     if isinstance(message, SystemMessage):
         return tokens
     if isinstance(message, AssistantMessage):
-        return tokens + sum(text_tokens(call.name + call.arguments) for call in message.tool_calls)
+        return tokens + sum(
+            estimate_tokens(call.name + call.arguments) for call in message.tool_calls
+        )
     return tokens + PICTURE_TOKENS * sum(isinstance(part, ImagePart) for part in message.parts)
 
 
@@ -188,16 +184,16 @@ class HistorySummary:
 
     def _within(self, limit_tokens: int) -> HistorySummary:
         lines = list(self.turns)
-        size = sum(map(text_tokens, lines))
+        size = sum(map(estimate_tokens, lines))
         for index, line in enumerate(lines):
             if size <= limit_tokens:
                 break
             lines[index] = _cut(line, SHORT_CHARACTERS)
-            size -= text_tokens(line) - text_tokens(lines[index])
+            size -= estimate_tokens(line) - estimate_tokens(lines[index])
         gone = 0
         # The first question says what the chat is about.
         while size > limit_tokens and len(lines) > 1 + gone:
-            size -= text_tokens(lines[1 + gone])
+            size -= estimate_tokens(lines[1 + gone])
             gone += 1
         kept = (*lines[:1], *lines[1 + gone :])
         return replace(self, turns=kept, left_out=self.left_out + gone)

@@ -27,7 +27,6 @@ from cellwright.context.turns import (
     pinned_run,
     question_of,
     summary_in,
-    text_tokens,
     total_tokens,
 )
 from cellwright.record.messages import (
@@ -41,7 +40,7 @@ from cellwright.record.messages import (
     UserMessage,
     text_of,
 )
-from cellwright.text.truncation import shorten
+from cellwright.text.truncation import estimate_tokens, shorten
 
 # Making a conversation shorter, in rare big steps, when the model's window is full.
 
@@ -358,7 +357,7 @@ def context_parts(
 def _of_tools(tools: Sequence[Manifest]) -> Iterator[ContextPart]:
     for tool in tools:
         text = f"{tool.name}{tool.description}{dict(tool.parameters)}"
-        yield ContextPart("tools", 1, text_tokens(text))
+        yield ContextPart("tools", 1, estimate_tokens(text))
 
 
 def _of_all(messages: Iterable[Message]) -> Iterator[ContextPart]:
@@ -390,14 +389,14 @@ def _of(message: Message) -> Iterator[ContextPart]:
     elif is_summary(message):
         yield ContextPart("summary of earlier turns", 1, rest)
     else:
-        beside = text_tokens(text_of(message)) - text_tokens(question_of(message))
+        beside = estimate_tokens(text_of(message)) - estimate_tokens(question_of(message))
         yield ContextPart("questions", 1, rest - beside)
         if beside > 0:
             yield ContextPart("put beside questions", 1, beside)
 
 
 def _said(message: AssistantMessage, whole: int) -> Iterator[ContextPart]:
-    called = sum(text_tokens(call.name + call.arguments) for call in message.tool_calls)
+    called = sum(estimate_tokens(call.name + call.arguments) for call in message.tool_calls)
     if message.tool_calls:
         yield ContextPart("calls", len(message.tool_calls), called)
     if message.text or not message.tool_calls:

@@ -29,7 +29,6 @@ from typing import Any
 from cellwright.demo.analyst import DemoReply, next_answer
 from cellwright.demo.steps import DemoCall
 from cellwright.demo.wire import (
-    CHARACTERS_PER_TOKEN,
     MODEL,
     ApiError,
     ChatRequest,
@@ -41,8 +40,9 @@ from cellwright.demo.wire import (
     in_words,
     model_card,
     read_request,
-    token_estimate,
 )
+from cellwright.stopping import WorkerThread
+from cellwright.text.truncation import CHARACTERS_PER_TOKEN, estimate_tokens
 
 # A checked request answered: what the analyst says, in the shape of a reply.
 
@@ -73,7 +73,7 @@ def reply_to(request: ChatRequest, cached_characters: int) -> WireReply:
     call = answer.call
     reply = WireReply(
         text=answer.text,
-        prompt_tokens=token_estimate(request.cache_key),
+        prompt_tokens=estimate_tokens(request.cache_key),
         cached_tokens=cached_characters // CHARACTERS_PER_TOKEN,
     )
     if call is not None:
@@ -149,7 +149,7 @@ class DemoServer:
         self._port = port
         self._delay_seconds = delay_seconds
         self._http: _HttpServer | None = None
-        self._thread = threading.Thread()
+        self._thread = WorkerThread(int, name="demo-server")
 
     @property
     def base_url(self) -> str:
@@ -167,12 +167,7 @@ class DemoServer:
         """
         if self._http is None:
             self._http = _HttpServer(self._host, self._port, self._delay_seconds)
-            self._thread = threading.Thread(
-                target=self._http.serve_forever,
-                kwargs={"poll_interval": 0.05},
-                name="cellwright-demo-server",
-                daemon=True,
-            )
+            self._thread = WorkerThread(self._http.serve_forever, 0.05, name="demo-server")
             self._thread.start()
         return self.base_url
 

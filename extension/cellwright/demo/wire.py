@@ -15,10 +15,10 @@ from cellwright.llm.adapters.json import JsonAdapter
 from cellwright.llm.adapters.text_adapter import TextAdapter, UnreadableReplyError
 from cellwright.llm.adapters.xml import XmlAdapter, elements, read_body
 from cellwright.record.messages import Manifest, ToolCall
+from cellwright.text.truncation import estimate_tokens
 
 MODEL = "cellwright-demo"
 CREATED = 1_767_225_600
-CHARACTERS_PER_TOKEN = 4
 CHUNK_CHARACTERS = 12
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 
@@ -67,7 +67,7 @@ class WireReply:
     @property
     def usage(self) -> dict[str, Any]:
         """Token counts, estimated from characters."""
-        completion_tokens = token_estimate(self.text) + token_estimate(self.arguments)
+        completion_tokens = estimate_tokens(self.text) + estimate_tokens(self.arguments)
         return {
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": completion_tokens,
@@ -131,11 +131,6 @@ def chunks(reply: WireReply, reply_id: str, include_usage: bool) -> Iterator[dic
     yield envelope | {"choices": [_choice({}, reply.finish_reason)]}
     if include_usage:
         yield envelope | {"choices": [], "usage": reply.usage}
-
-
-def token_estimate(text: str) -> int:
-    """Tokens in ``text``, about."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def call_id(request: ChatRequest) -> str:

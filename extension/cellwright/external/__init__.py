@@ -83,7 +83,6 @@ class Listing:
     problems: tuple[str, ...] = ()
     """Why others are not among them."""
     description: str = ""
-    homepage: str = ""
 
 
 class Connection(Protocol):

@@ -98,7 +98,6 @@ def read_document(document: Any, definition: Definition) -> Listing:
         tuple(functions.values()),
         tuple(left_out),
         told(document.get("description")),
-        str(document.get("homepage_url") or "")[:NAME_LIMIT],
     )
 
 

@@ -16,7 +16,7 @@ from cellwright.external.mcp_contents import called_output
 from cellwright.external.mcp_session import McpSession
 from cellwright.external.web import ProcessEnvironment, hidden_of
 from cellwright.record.content import ComponentOutput
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 from cellwright.tools import ToolContext
 
 # One thread with one event loop, in which all MCP servers of a process are talked with.
@@ -91,9 +91,7 @@ class McpLoop:
                 raise ToolError("The connections to tools are closed.")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_drive, args=(self._loop,), name="cellwright-mcp", daemon=True
-                )
+                self._thread = WorkerThread(_drive, self._loop, name="tools")
                 self._thread.start()
             return self._loop
 

@@ -7,7 +7,6 @@ import collections
 import importlib
 import logging
 import os
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from cellwright.external.mcp_contents import listed
 from cellwright.external.variables import expanded, variables_in
 from cellwright.external.web import ProcessEnvironment, check_secrecy, headers_of, reach_of
 from cellwright.installation import install_hint
+from cellwright.stopping import WorkerThread
 
 # What an MCP server over HTTP refuses, in words that say what to do: the SDK tells no status.
 
@@ -102,7 +102,7 @@ class Tail:
         self._lines: collections.deque[str] = collections.deque(maxlen=TAIL_LINES)
         read, write = os.pipe()
         self.stream = os.fdopen(write, "w")
-        self._thread = threading.Thread(target=self._read, args=(read,), daemon=True)
+        self._thread = WorkerThread(self._read, read, name="tool-errors")
         self._thread.start()
 
     def text(self) -> str:

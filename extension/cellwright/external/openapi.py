@@ -63,7 +63,6 @@ BODY = "body"
 PLACES = ("path", "query", "header")
 HEADERS_OF_OURS = ("authorization", "content-type", "accept", "host", "content-length", "cookie")
 ANSWER_CHARACTERS = 400_000
-ERROR_CHARACTERS = 2_000
 TEXTS = ("text/", "application/json", "application/xml", "application/problem+json")
 
 

@@ -21,6 +21,7 @@ from cellwright.external.openapi import OpenapiService
 from cellwright.external.web import ProcessEnvironment, Web
 from cellwright.record.messages import Manifest
 from cellwright.record.values import from_dict, to_dict
+from cellwright.stopping import WorkerThread
 from cellwright.store.tools import ToolStore
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 from cellwright.tools.manifest import tool_name
@@ -223,7 +224,7 @@ class Services:
             services = [self._open.pop(mark) for mark in gone]
         for service in services:
             # a server may take seconds to end, and nobody has to wait for it
-            threading.Thread(target=service.connection.close, daemon=True).start()
+            WorkerThread(service.connection.close, name="tool-close").start()
 
     def close(self) -> None:
         """Let go of all."""
@@ -254,7 +255,7 @@ class Services:
         with self._lock:
             asking = self._asking.get(mark)
             if asking is None:
-                asking = self._asking[mark] = threading.Thread(target=work, daemon=True)
+                asking = self._asking[mark] = WorkerThread(work, name="tool-list")
                 asking.start()
             return asking
 

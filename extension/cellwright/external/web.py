@@ -6,7 +6,6 @@ import http.client
 import queue
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from cellwright.external.addresses import (
     system_addresses,
 )
 from cellwright.external.variables import Hidden, expanded, literal_secrets, used_values
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 # One HTTP request of a tool: to an address that was looked at, of a size that can be held.
 #
@@ -75,7 +74,7 @@ def fetch(request: HttpRequest, reach: Reach, stop: Stop | None = None) -> HttpR
     origin = origin_of(request.url)
     line = _HttpConnection(origin, reach)
     said: queue.SimpleQueue[HttpReply | Exception] = queue.SimpleQueue()
-    thread = threading.Thread(target=_work, args=(line, request, said), daemon=True)
+    thread = WorkerThread(_work, line, request, said, name="web")
     thread.start()
     try:
         return _waited(said, line, stop)

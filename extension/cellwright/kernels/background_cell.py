@@ -17,7 +17,7 @@ from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSin
 from cellwright.record.cells import Execution
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import OutputMessage
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 LOOK_SECONDS = 0.1
 INTERRUPTED = "interrupted by the agent"
@@ -45,7 +45,7 @@ class GoingCell:
         self._ended: Execution | BaseException | None = None
         self._began = time.monotonic()
         self._seconds = 0.0
-        threading.Thread(target=self._drive, name="cellwright cell", daemon=True).start()
+        WorkerThread(self._drive, name="cell").start()
 
     @property
     def is_over(self) -> bool:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.errors import KernelError
+from cellwright.stopping import WorkerThread
 
 # A kernel that was forked from a warmed process: watched and ended.
 
@@ -341,7 +342,7 @@ class WarmedProcess:
         self._channel.close()
         self._errors.close()
         # Until then it is nobody's to wait for, and that is no reason to warn of it.
-        threading.Thread(target=self.process.wait, daemon=True).start()
+        WorkerThread(self.process.wait, name="forks").start()
 
 
 class WarmedProcesses:

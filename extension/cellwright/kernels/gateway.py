@@ -14,7 +14,6 @@ import contextlib
 import importlib
 import io
 import json
-import threading
 import urllib.error
 import urllib.request
 import zipfile
@@ -28,7 +27,7 @@ from cellwright.errors import KernelError, KernelNotReadyError
 from cellwright.installation import missing_extra
 from cellwright.kernels.fresh import HELD_BACK, PASSED_ON, FreshKernel
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 CARRY_SECONDS = 120.0
 CARRY_LIMIT_BYTES = 64_000_000
@@ -237,7 +236,7 @@ class _WebSocketClient(JsonClient):
             super().stop_channels()
             raise _unreachable(gateway.url, error) from error
         self._websocket.settimeout(None)
-        self._reader = threading.Thread(target=self._read, name="gateway", daemon=True)
+        self._reader = WorkerThread(self._read, name="gateway")
         self._reader.start()
 
     def transmit(self, text: str) -> None:

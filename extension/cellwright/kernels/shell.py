@@ -25,7 +25,7 @@ from cellwright.kernels.tap import LateTap, SessionTap, ShellOptions, TerminalRe
 from cellwright.record.cells import Execution, ExecutionStatus
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import ErrorOutput, safe_text
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 # Keeps the calling cell as it was while other cells run inside it.
 
@@ -240,7 +240,7 @@ class Watchdog:
         self._watched = threading.current_thread()
         self._ended = threading.Event()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._watch, name="cellwright-watchdog", daemon=True)
+        self._thread = WorkerThread(self._watch, name="watchdog")
 
     def start(self) -> None:
         """Begin to watch the thread that called the constructor."""

@@ -127,10 +127,6 @@ class RunBudget:
         """Seconds since the run began, without those for which the user was waited for."""
         return self.clock() - self.started - self.waited_seconds
 
-    def remaining_seconds(self) -> float:
-        """Seconds left of the run's wall time."""
-        return max(0.0, self.limits.wall_seconds - self.elapsed_seconds())
-
     def exceeded(self) -> LimitReached | None:
         """The limit the run has reached, if any."""
         limits = self.limits

@@ -25,6 +25,7 @@ import json
 
 from cellwright.errors import LMStreamError
 from cellwright.llm.faults import from_stream, read_complaint
+from cellwright.stopping import WorkerThread
 
 # Server-sent events out of bytes, however the bytes are cut.
 
@@ -319,7 +320,7 @@ class Exchange:
         self._body = body
         self._endpoint = endpoint
         self._arrived: queue.SimpleQueue[Arrived] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="cellwright-model", daemon=True)
+        self._thread = WorkerThread(self._run, name="model")
         self._thread.start()
 
     def next(self, timeout_seconds: float) -> Arrived | None:

@@ -31,9 +31,10 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.record.usage import CHARACTERS_PER_TOKEN, Usage
+from cellwright.record.usage import Usage
 from cellwright.settings import ModelSettings, ServiceSettings
 from cellwright.stopping import Stop
+from cellwright.text.truncation import CHARACTERS_PER_TOKEN
 
 NOT_OPTIONAL = ("model", "messages", "tools", "stream")
 COMPLETION_LIMIT_HOSTS = ("openai.com", "openai.azure.com")

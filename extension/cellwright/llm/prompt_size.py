@@ -7,7 +7,7 @@ import re
 
 from cellwright.llm.faults import Endpoint
 from cellwright.record.messages import AssistantMessage, Prompt, text_of
-from cellwright.record.usage import estimate_tokens
+from cellwright.text.truncation import CHARACTERS_PER_TOKEN, estimate_tokens
 
 SMALLEST_SEEN = 0.7
 """Fewer than this part of the tokens that were to be expected is no estimation error."""
@@ -17,7 +17,7 @@ RUNS = re.compile(r"(\s)\s+|(\S)\2{3,}")
 
 
 def estimated_prompt_tokens(prompt: Prompt) -> int:
-    """Four characters a token; pictures are not counted."""
+    """Of its texts and tools; pictures are not counted."""
     return estimate_tokens(_text(prompt))
 
 
@@ -28,7 +28,7 @@ def looks_cut(prompt: Prompt, counted_tokens: int) -> int:
         return 0
     # Blanks and rules of dashes are few tokens; only now is it worth looking for them.
     squeezed = RUNS.sub(r"\1\2\2", text)
-    return estimate_tokens(squeezed) if _is_short(squeezed, counted_tokens) else 0
+    return _fewest_tokens(squeezed) if _is_short(squeezed, counted_tokens) else 0
 
 
 def window_advice(endpoint: Endpoint) -> str:
@@ -39,8 +39,13 @@ def window_advice(endpoint: Endpoint) -> str:
 
 
 def _is_short(text: str, counted_tokens: int) -> bool:
-    expected = estimate_tokens(text)
+    expected = _fewest_tokens(text)
     return expected >= SHORTEST_TOKENS and counted_tokens < SMALLEST_SEEN * expected
+
+
+def _fewest_tokens(text: str) -> int:
+    """Less than an estimate outside of ASCII: tokenizers differ most there, and this accuses."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def _text(prompt: Prompt) -> str:

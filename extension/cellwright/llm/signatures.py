@@ -275,23 +275,6 @@ def live_type(name: str) -> type[LiveObject]:
 _LIVE: dict[str, type[LiveObject]] = {}
 
 
-def signature_of(given: object) -> SignatureLike:
-    """The signature that a text, a class or something that has the attributes stands for.
-
-    Raises:
-        SetupError: It is none of them.
-    """
-    if isinstance(given, str):
-        return Signature.parse(given)
-    if isinstance(given, type) and issubclass(given, SignatureClass):
-        return given.signature
-    wanted = ("instructions", "input_fields", "output_fields")
-    if all(hasattr(given, name) for name in wanted):
-        found: Any = given
-        return typing.cast(SignatureLike, found)
-    raise SetupError(f"{given!r} is no signature.", hint='Write it like "question -> answer".')
-
-
 def type_name(annotation: Any) -> str:
     """A type in words for a model."""
     if annotation is None or annotation is type(None):

@@ -46,8 +46,6 @@ class ClientFacts:
 
     name: str = "an MCP client"
     version: str = ""
-    asks_people: bool = False
-    """It can put a question to whoever sits in front of it."""
 
     @property
     def label(self) -> str:

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from cellwright.errors import SetupError
 from cellwright.mcp_server import Send, json_rpc
 from cellwright.mcp_server.json_rpc import Request, RpcError
+from cellwright.stopping import WorkerThread
 
 ROUTE = "cellwright/v2/mcp"
 PAGES = ("/lab", "/tree", "/notebooks")
@@ -112,8 +113,7 @@ class Bridge:
             self._hello = line
             self._hand_on(line, message)
         else:
-            arguments = (line, message)
-            threading.Thread(target=self._hand_on, args=arguments, daemon=True).start()
+            WorkerThread(self._hand_on, line, message, name="mcp-request").start()
 
     def close(self) -> None:
         """End the session."""

@@ -48,7 +48,7 @@ from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import ModelService
 from cellwright.settings import Limits
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 LOOK_SECONDS = 0.2
 IDLE_SECONDS = 900.0
@@ -261,8 +261,7 @@ class SessionRuns:
             return call
         with self._lock:
             if self._worker is None:
-                self._worker = threading.Thread(target=self._work, name="cellwright-mcp")
-                self._worker.daemon = True
+                self._worker = WorkerThread(self._work, name="mcp")
                 self._worker.start()
         return call
 

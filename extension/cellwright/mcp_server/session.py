@@ -21,6 +21,7 @@ from cellwright.record.cells import Cell
 from cellwright.record.events import ToolStarted
 from cellwright.record.messages import ImagePart, Manifest, Part, ToolMessage
 from cellwright.record.outputs import ErrorOutput
+from cellwright.stopping import WorkerThread
 from cellwright.tools import Component, Risk
 from cellwright.tools.registry import Registry, ToolSource, within_caps
 from cellwright.tools.standard import standard_tools
@@ -266,8 +267,7 @@ class McpServerSession:
             case Notification():
                 self._heed(message)
             case Request(method=method) if method in SLOW:
-                arguments = (message, send, ended)
-                threading.Thread(target=self._answer, args=arguments, daemon=True).start()
+                WorkerThread(self._answer, message, send, ended, name="mcp-request").start()
             case Request():
                 self._answer(message, send, ended)
 
@@ -325,7 +325,7 @@ class McpServerSession:
         asks = isinstance(asking, dict) and (not asking or "form" in asking)
         name = str(known.get("name") or ClientFacts.name)[:NAME_CHARACTERS]
         version = str(known.get("version") or "")[:NAME_CHARACTERS]
-        self.runs.facts = ClientFacts(name, version, asks)
+        self.runs.facts = ClientFacts(name, version)
         self.runs.approver = ElicitingApprover(self._ask) if asks else None
 
     def _ping(self, params: Mapping[str, Any]) -> RpcResult:

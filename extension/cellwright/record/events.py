@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from cellwright.record.cells import Cell, CellType, Execution
 from cellwright.record.content import Content, Metrics
@@ -379,8 +379,6 @@ Event = (
     | HistoryCompacted
     | RunFinished
 )
-
-EVENT_CLASSES: tuple[type, ...] = get_args(Event)
 
 
 # The JSON Schema of what a run emits.

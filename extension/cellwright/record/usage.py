@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-CHARACTERS_PER_TOKEN = 4
 UsageGroup = Literal["month", "model", "assistant", "chat", "run"]
 USAGE_GROUPS: tuple[UsageGroup, ...] = get_args(UsageGroup)
 """What usage is added up by."""
@@ -107,11 +106,6 @@ def cost_of(usage: Usage, price: Price) -> float:
         + usage.completion_tokens * price.completion
     )
     return dollars / 1_000_000
-
-
-def estimate_tokens(text: str) -> int:
-    """A rough count, four characters a token, where no tokenizer is at hand."""
-    return (len(text) + CHARACTERS_PER_TOKEN - 1) // CHARACTERS_PER_TOKEN
 
 
 def price_for(model: str, prices: Mapping[str, Price]) -> Price | None:

@@ -14,9 +14,8 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar, Union
+from typing import Any, Literal, Union
 
-T = TypeVar("T")
 TAG_NAMES = ("kind", "role")
 Decoder = Callable[[Any], Any]
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 import logging
 
 from cellwright.errors import CellwrightError
+from cellwright.stopping import WorkerThread
 
 # Expired chats and files: removed every hour, a bounded number, while no run goes on.
 
@@ -62,7 +63,7 @@ class ExpiryWatch:
         self._chats, self._is_busy, self._files = chats, is_busy, files
         self._first_seconds = first_seconds
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="cellwright-expiry", daemon=True)
+        self._thread = WorkerThread(self._work, name="expiry")
 
     def start(self) -> None:
         """Begin to watch."""

@@ -20,8 +20,6 @@ from cellwright.record.events import ToolStarted
 from cellwright.server.frames import InputAsked
 from cellwright.stopping import Stop
 
-LOOK_SECONDS = 0.1
-
 
 class PanelApprover:
     """Waits for the person's answer to one call at a time.
@@ -61,8 +59,7 @@ class PanelApprover:
         with self._changed:
             try:
                 while self._answer is None:
-                    self._stop.check()
-                    self._changed.wait(LOOK_SECONDS)
+                    self._stop.wait_on(self._changed)
                 return self._answer
             finally:
                 self._call_id = ""

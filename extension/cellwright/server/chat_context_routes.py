@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -20,10 +19,11 @@ from cellwright.server.application import Application
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.session.compacting import summary_changed
 from cellwright.session.resuming import last_record
+from cellwright.stopping import retry
 from cellwright.store.process_claims import ChatBusyError
 
 LOOKED_BACK = 20
-WAIT_SECONDS, LOOK_AGAIN_SECONDS = 5.0, 0.05
+WAIT_SECONDS = 5.0
 NOTHING_SAID = "Nothing was said in this chat yet."
 
 
@@ -111,15 +111,8 @@ def change_summary(shared: Application, chat_id: str, text: str) -> ChatContext:
 
 def _claim(stack: ExitStack, shared: Application, chat_id: str) -> None:
     """Work in the chat alone; a run that is over lets go of it in a moment."""
-    until = time.monotonic() + WAIT_SECONDS
-    while True:
-        try:
-            stack.enter_context(shared.chats.claims.held(chat_id))
-            return
-        except ChatBusyError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(LOOK_AGAIN_SECONDS)
+    claim = lambda: stack.enter_context(shared.chats.claims.held(chat_id))  # noqa: E731
+    retry(claim, ChatBusyError, WAIT_SECONDS)
 
 
 def _last(shared: Application, chat_id: str) -> RunRecord | None:

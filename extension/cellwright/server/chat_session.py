@@ -22,6 +22,7 @@ from cellwright.server.live_run import LiveRun
 from cellwright.server.prompt_queue import Asker, PromptQueue, WaitingPrompt
 from cellwright.server.tab import Tab, TabAudience
 from cellwright.session.compacting import COMPACT_PROMPT
+from cellwright.stopping import WorkerThread
 from cellwright.store.chat_rows import Chat, is_guest
 from cellwright.store.process_claims import ChatBusyError
 
@@ -443,7 +444,7 @@ class ChatSession:
 
     def _work_on(self) -> None:
         if self._queue.has_next and self._worker is None and not self._is_closed:
-            self._worker = threading.Thread(target=self._work, name="cellwright-run", daemon=True)
+            self._worker = WorkerThread(self._work, name="run")
             self._worker.start()
 
     def _work(self) -> None:

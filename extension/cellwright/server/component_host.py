@@ -17,6 +17,7 @@ from cellwright.server.component_envelopes import Envelope
 from cellwright.server.component_runs import HandRun
 from cellwright.server.configuration import Cellwright
 from cellwright.server.routes import Refusal
+from cellwright.stopping import WorkerThread
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 from cellwright.tools.installed import leave_out_unusable, make_tools
 from cellwright.tools.manifest import tool_name
@@ -153,7 +154,6 @@ log = logging.getLogger(__name__)
 RUN_LIMIT = 8
 ROOM = 64
 """Envelopes that may wait to be sent; a component that says more waits."""
-LOOK_SECONDS = 0.1
 GRACE_LOOKS = 3
 """How often it is looked whether a component that was stopped has returned."""
 CLOSE_SECONDS = 0.5
@@ -176,8 +176,8 @@ class EnvelopeLine:
 
     def put(self, envelope: Envelope | None) -> None:
         """Send an envelope, or None for the end; from any thread, waits for room."""
-        while not self._is_closed and not self._room.acquire(timeout=LOOK_SECONDS):
-            pass
+        if not self._is_closed:
+            self._room.acquire()
         # Where the server has ended, its loop has too.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._waiting.put_nowait, envelope)
@@ -185,6 +185,7 @@ class EnvelopeLine:
     def close(self) -> None:
         """Nobody takes anything any more, so nobody waits for room."""
         self._is_closed = True
+        self._room.release(ROOM)
 
     async def envelopes(self) -> AsyncIterator[Envelope | None]:
         """What is said, as it comes; None: nothing for a while."""
@@ -283,7 +284,7 @@ class ComponentHost:
                     self._runs.pop(run, None)
                 line.put(None)
 
-        thread = threading.Thread(target=work, name="cellwright-component", daemon=True)
+        thread = WorkerThread(work, name="component")
         with self._lock:
             busy = self._is_closed or len(self._runs) >= RUN_LIMIT
             if not busy:

@@ -29,6 +29,7 @@ from tornado.web import Application
 
 from cellwright.server.configuration import Cellwright
 from cellwright.server.table import find_module, find_pattern, load_routes
+from cellwright.stopping import join_threads
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -189,7 +190,8 @@ class Lifetime(ExtensionApp):
         try:
             await asyncio.wait_for(asyncio.shield(closing), CLOSE_SECONDS)
         except TimeoutError:
-            self.log.warning("cellwright: something still runs; not waiting for it any more")
+            names = ", ".join(thread.name for thread in join_threads(0)) or "its files"
+            self.log.warning("cellwright: something still runs (%s); not waiting any more", names)
 
 
 def end_with(server: ServerApp, routes: FirstRequest) -> None:

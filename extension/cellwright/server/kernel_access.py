@@ -29,6 +29,7 @@ from cellwright.kernels.installing import flood_limit
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
 from cellwright.record.cells import VariableSummary
 from cellwright.server.application import Application
+from cellwright.stopping import retry
 
 # Kernels behind a Kernel Gateway or Enterprise Gateway, reached as the server itself does.
 # The WebSocket is read on the server's loop; the worker's thread gets what comes by queues.
@@ -332,12 +333,13 @@ class ServerKernels:
             KernelNotReadyError: A cell runs in it.
             KernelError: It is gone.
         """
-        # What we asked of it a moment ago may still make it look busy.
-        deadline = time.monotonic() + FREE_SECONDS
-        while getattr(self._kernel(kernel_id), "execution_state", "") == "busy":
-            if time.monotonic() > deadline:
+
+        def check() -> None:
+            if getattr(self._kernel(kernel_id), "execution_state", "") == "busy":
                 raise KernelNotReadyError("The kernel is busy.", hint="Ask when its cell ended.")
-            time.sleep(LOOK_SECONDS / 100)
+
+        # What we asked of it a moment ago may still make it look busy.
+        retry(check, KernelNotReadyError, FREE_SECONDS, 0.02)
 
     async def _start(self, folder: str, name: str) -> str:
         kernel_id = str(await ensure_async(self._manager.start_kernel(path=folder)))

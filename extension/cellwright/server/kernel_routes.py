@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import TypeVar
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
@@ -15,8 +12,8 @@ from cellwright.errors import KernelNotReadyError
 from cellwright.server.application import Application, KernelAccess
 from cellwright.server.kernel_access import open_kernels
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
+from cellwright.stopping import retry
 
-T = TypeVar("T")
 VARIABLE_NAME = r"([^/]{1,512})"
 PATIENCE_SECONDS = 0.5
 """A kernel that has just answered us counts as busy until the server hears that it is not."""
@@ -52,7 +49,8 @@ class VariablesRoute(KernelRoute):
         kernels = await self.kernels(kernel_id)
 
         def variables(_: Application) -> list[dict[str, str]]:
-            found = _patiently(lambda: kernels.variables(kernel_id))
+            ask = lambda: kernels.variables(kernel_id)  # noqa: E731
+            found = retry(ask, KernelNotReadyError, PATIENCE_SECONDS)
             return [asdict(variable) for variable in found]
 
         self.send(await self.answer(variables))
@@ -70,20 +68,10 @@ class VariableRoute(KernelRoute):
         kernels = await self.kernels(kernel_id)
 
         def summary(_: Application) -> dict[str, str]:
-            return {"text": _patiently(lambda: kernels.variable(kernel_id, name))}
+            ask = lambda: kernels.variable(kernel_id, name)  # noqa: E731
+            return {"text": retry(ask, KernelNotReadyError, PATIENCE_SECONDS)}
 
         self.send(await self.answer(summary))
-
-
-def _patiently(ask: Callable[[], T]) -> T:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            return ask()
-        except KernelNotReadyError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
 
 
 ROUTES: RouteTable = (

@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError, StoreError
+from cellwright.stopping import WorkerThread
 
 T = TypeVar("T")
 KeySource = Literal["environment", "keyring", "file", ""]
@@ -266,7 +267,7 @@ def _in_time(question: Callable[[], T], seconds: float) -> T | None:
         with suppress(Exception):
             answers.append(question())
 
-    asking = threading.Thread(target=ask, name="cellwright-keyring", daemon=True)
+    asking = WorkerThread(ask, name="keyring")
     asking.start()
     asking.join(seconds)
     return answers[0] if answers else None

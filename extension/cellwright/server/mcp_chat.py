@@ -36,7 +36,7 @@ from cellwright.server.prompt_queue import Asker, WaitingPrompt
 from cellwright.server.tab import Tab, TabAudience
 from cellwright.session.questions import RunContext
 from cellwright.settings import Limits, Mode, Settings
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 from cellwright.store.chat_rows import Chat
 from cellwright.text.redaction import Redactor
 
@@ -190,9 +190,7 @@ class EitherApprover:
         client = self._client
         self._panel.expect(call.call_id)
         if client is not None:
-            asking = threading.Thread(target=self._hand_on, args=(client, call, reason))
-            asking.daemon = True
-            asking.start()
+            WorkerThread(self._hand_on, client, call, reason, name="approval").start()
         return self._panel.ask(call, reason)
 
     def _hand_on(self, client: Approver, call: ToolStarted, reason: str) -> None:

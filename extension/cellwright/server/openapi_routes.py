@@ -38,7 +38,6 @@ from cellwright.server.usage_routes import UsageTotals, WantedBudgets
 
 JSON_MEDIA = "application/json"
 EVENTS = "text/event-stream"
-FILE = "application/octet-stream"
 Document = Mapping[str, Any]
 """An answer that is described elsewhere."""
 

@@ -21,7 +21,6 @@ from cellwright.store.chat_rows import Chat, guest_owner, is_guest
 
 T = TypeVar("T")
 RouteTable = tuple[tuple[str, type["Route"]], ...]
-ROOT = "cellwright/v1"
 ROUTE_ID = r"([A-Za-z0-9_.-]{1,128})"
 NO_JSON_HINT = "Send UTF-8 with whole characters, and numbers of 64 bits at most."
 BODY_LIMIT_BYTES = 1024 * 1024

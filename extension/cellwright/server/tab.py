@@ -30,7 +30,7 @@ from cellwright.server.frames import (
     format_frame,
 )
 from cellwright.server.wire_events import EventSource, WireEvent, events_frame
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 # What a tab has been sent of a chat: first from the record, then live, and nothing twice.
 
@@ -238,7 +238,7 @@ class Outbox:
         if self._closed:
             return
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="cellwright-tab", daemon=True)
+            self._thread = WorkerThread(self._run, name="tab")
             self._thread.start()
         self._changed.notify_all()
 
@@ -332,7 +332,6 @@ REPLY_SECONDS = 3.0
 """A tab that does not answer within this time is not waited for: it may be asleep."""
 ASLEEP_SECONDS = 0.5
 """So long is waited for one that did not answer the last time."""
-LOOK_SECONDS = 0.1
 
 
 class Tab:
@@ -382,9 +381,7 @@ class Tab:
     def work(self, job: Callable[[], None]) -> None:
         """Do something for the page, after what was to be done before; return at once."""
         if self._worker is None:
-            self._worker = threading.Thread(
-                target=self._work_all, name="cellwright-inbox", daemon=True
-            )
+            self._worker = WorkerThread(self._work_all, name="inbox")
             self._worker.start()
         self._inbox.put(job)
 
@@ -405,12 +402,11 @@ class Tab:
         try:
             with self._replied:
                 while self._replies[name] is None and self.is_open:
-                    stop.check()
                     left = deadline - time.monotonic()
                     if left <= 0:
                         self._is_asleep = True
                         break
-                    self._replied.wait(min(left, LOOK_SECONDS))
+                    stop.wait_on(self._replied, left)
                 return self._replies[name]
         finally:
             with self._replied:

@@ -10,7 +10,7 @@ from cellwright.context.assemble import Quoted
 from cellwright.context.blocks import MemoryBlocks, block_of
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.turn_sources import RetrievalResult
-from cellwright.context.turns import opening_of, openings, text_tokens, total_tokens
+from cellwright.context.turns import opening_of, openings, total_tokens
 from cellwright.context.window import Window, summary_of
 from cellwright.llm import Capabilities
 from cellwright.llm.prompt_size import estimated_prompt_tokens
@@ -18,7 +18,7 @@ from cellwright.record.events import Event, HistoryCompacted, Notice
 from cellwright.record.messages import Manifest, Message, Parameters, Prompt, text_of
 from cellwright.record.run_record import RunRecord
 from cellwright.session.questions import RunContext, RunRequest
-from cellwright.text.truncation import shorten
+from cellwright.text.truncation import estimate_tokens, shorten
 
 LABEL = "earlier in this chat, run "
 RECALLED_TOKENS = 4_000
@@ -72,8 +72,8 @@ class EarlierTurns:
         messages = self._history.messages
         self._history.asked = 0
         window = self.window(question, able, tools)
-        quoted = sum(text_tokens(item.text) for item in question.context)
-        asked = text_tokens(question.prompt) + quoted
+        quoted = sum(estimate_tokens(item.text) for item in question.context)
+        asked = estimate_tokens(question.prompt) + quoted
         before = total_tokens(messages)
         fitted = window.before_a_run(messages, asked) if window is not None else None
         if fitted is None:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.errors import StoreError
+from cellwright.stopping import WorkerThread
 from cellwright.store.migrations import rolled_back
 from cellwright.store.opening import (
     Opened,
@@ -360,9 +361,7 @@ class Database:
 
     def _start_retrying(self) -> None:
         if self._retrier is None and not self._closed.is_set():
-            self._retrier = threading.Thread(
-                target=self._retry_until_written, name="cellwright-record", daemon=True
-            )
+            self._retrier = WorkerThread(self._retry_until_written, name="record")
             self._retrier.start()
 
     def _retry_until_written(self) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from cellwright.stopping import WorkerThread
 from cellwright.store.migrations import ADDING, MIGRATIONS, Migration, applied, apply
 
 # What the file system under the record can do: locks, and whether it is a network one.
@@ -48,7 +49,7 @@ def locks_work(folder: Path, limit_seconds: float) -> bool:
         except OSError:
             answer.append(False)
 
-    thread = threading.Thread(target=ask, daemon=True, name="cellwright-lock-test")
+    thread = WorkerThread(ask, name="lock-test")
     thread.start()
     thread.join(limit_seconds)
     with contextlib.suppress(OSError):

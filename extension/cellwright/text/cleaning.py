@@ -105,7 +105,6 @@ ROW_LIMIT = 20
 CELL_CHARACTERS = 60
 SKIPPED = frozenset({"script", "style", "head", "template", "audio", "video", "svg", "iframe"})
 NAMED = frozenset({"audio", "video", "iframe", "img", "canvas", "svg", "embed"})
-VOID = frozenset({"img", "embed"})
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 LISTS = frozenset({"li", "ul", "ol"})
 BLOCKS = (

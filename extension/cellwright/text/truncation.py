@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CHARACTERS_PER_TOKEN = 4
+"""In ASCII text; every other character takes as many bytes more as it costs more tokens."""
 HEAD_SHARE = 0.4
 """The end of an output mostly says more than its start."""
 PAGE_LINE_CHARACTERS = 1_000
@@ -18,9 +19,15 @@ class Shortened:
     was_cut: bool
 
 
-def token_count(text: str) -> int:
-    """About how many tokens a text costs."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text costs: four bytes each; a Chinese character is most of one."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return -(-size // CHARACTERS_PER_TOKEN)
+
+
+def fits(text: str, token_limit: int) -> bool:
+    """Whether ``shorten`` would leave a text as it is; it counts characters alone."""
+    return len(text) <= token_limit * CHARACTERS_PER_TOKEN
 
 
 def page_lines(text: str) -> list[str]:

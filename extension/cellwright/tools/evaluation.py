@@ -12,7 +12,6 @@ import json
 import os
 import queue
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,8 +23,8 @@ from cellwright.record.content_streams import merge
 from cellwright.record.events import CellEvent
 from cellwright.record.messages import text_of
 from cellwright.record.usage import ModelUsage, sum_by_model
-from cellwright.stopping import Stop
-from cellwright.text.truncation import shorten, token_count
+from cellwright.stopping import Stop, WorkerThread
+from cellwright.text.truncation import fits, shorten
 from cellwright.tools.manifest import is_context
 from cellwright.tools.message import ContentReaders, as_output
 from cellwright.tools.tracing import Span, TracedCall, start_span
@@ -84,7 +83,7 @@ def _driven(
 ) -> Iterator[Any]:
     loop = asyncio.new_event_loop()
     task = loop.create_task(main())
-    thread = threading.Thread(target=_drive, args=(loop, task, said), daemon=True)
+    thread = WorkerThread(_drive, loop, task, said, name="async-tool")
     thread.start()
     try:
         while True:
@@ -211,7 +210,6 @@ SYSTEM_NAMES: Mapping[str, str] = {
     "_sys_session_id": "kernel_session",
 }
 """Which attribute of the context each name is."""
-LEFT_OUT = ("_sys_gateway_endpoint", "_sys_appbuiler_token")
 INSTRUCTIONS = "_sys_user_instruction"
 FILE_NAMES = "_sys_file_names"
 FILE_URLS = "_sys_file_urls"
@@ -525,7 +523,7 @@ def _fitting(output: ComponentOutput, context: Any, *, is_given: bool) -> Compon
     contents: list[Content] = []
     for item in output.content:
         words = "" if item.visible_scope == "user" else plain(item.type, item.text)
-        if token_count(words) <= limit:
+        if fits(words, limit):
             contents.append(item)
         else:
             contents += _cut(item, words, context, limit)

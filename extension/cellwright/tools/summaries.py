@@ -19,7 +19,7 @@ from cellwright.record.mime_text import bundle_text
 from cellwright.record.outputs import ErrorOutput, ExecuteResult, Output, StreamOutput
 from cellwright.record.pictures import picture_in, sendable
 from cellwright.text.cleaning import REPEATS_SHOWN, clean
-from cellwright.text.truncation import Shortened, page_lines, shorten, token_count
+from cellwright.text.truncation import Shortened, fits, page_lines, shorten
 
 # An exception as a model reads it: the message whole, the person's lines, libraries in brief.
 #
@@ -365,7 +365,7 @@ def _body(shown: list[str], limits: SummaryLimits, name: str) -> Shortened:
         was_cut = was_cut or short.was_cut
         line += len(page_lines(text))
     body = "\n".join(pieces)
-    if token_count(body) <= limits.step_tokens:
+    if fits(body, limits.step_tokens):
         return Shortened(body, was_cut)
     return shorten("\n".join(shown), limits.step_tokens, name)
 

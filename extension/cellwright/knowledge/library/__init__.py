@@ -95,11 +95,6 @@ class Document:
     is_embedded: bool = False
     """Whether every piece has a vector of the model that is set."""
 
-    @property
-    def is_chunked(self) -> bool:
-        """Whether it can be found."""
-        return self.chunks > 0
-
 
 @dataclass(frozen=True)
 class Hit:

@@ -23,7 +23,6 @@ FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 PAUSES = ("\n", ". ", "! ", "? ", "。", "！", "？", "; ", "；", ", ", "，", " ")
 """Where a long paragraph may be cut, the best first."""
 LINE_ANCHOR = re.compile(r"line (\d+)")
-NAME_CHARACTERS = 128
 
 
 def chunks_of(name: str, sections: Iterable[DocumentSection]) -> tuple[Chunk, ...]:

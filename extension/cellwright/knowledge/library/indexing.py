@@ -7,7 +7,6 @@ update. What is gone from its place leaves the library.
 from __future__ import annotations
 
 import hashlib
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +34,7 @@ from cellwright.knowledge.library.reading import (
 from cellwright.knowledge.library.store import Change, LibraryStore
 from cellwright.knowledge.library.store_vectors import keep_vectors, unembedded
 from cellwright.llm.embedding import Embedder
-from cellwright.stopping import Stop
+from cellwright.stopping import Stop, WorkerThread
 
 BATCH_CHUNKS = 100
 """So many are written at once: a run that reads meanwhile waits for some milliseconds."""
@@ -274,7 +273,7 @@ class Indexing:
         """Why it ended early."""
         self._stop = Stop()
         self._work = work
-        self._thread = threading.Thread(target=self._run, name="cellwright-library", daemon=True)
+        self._thread = WorkerThread(self._run, name="library")
         self._thread.start()
 
     @property

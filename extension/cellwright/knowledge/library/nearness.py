@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,7 +23,6 @@ from cellwright.knowledge.library.store_vectors import (
     vectors_of_pieces,
     vectors_of_texts,
 )
-from cellwright.knowledge.library.vector_extension import ComparedWith, compare_all
 from cellwright.store.database import Database
 
 # The nearest of many pieces, in an order that does not depend on how they were compared.
@@ -67,67 +66,39 @@ class Vectors(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Pieces that may be the nearest, and how near all are."""
-
-    chunk_ids: Any
-    numbers: Callable[[slice], Any]
-    """The vectors of some of them."""
-    count: int
-    """Of all pieces that were compared."""
-    mean: float
-    deviation: float
-
-
-def margin_of(dimension: int) -> float:
-    """How much two ways to compare the same vectors may differ."""
-    return 2 * ROUNDING * (dimension + 8)
-
-
-def candidates_among(vectors: Vectors, wanted: Any, limit: int) -> Candidates:
-    """The pieces of which the nearest are some."""
+def find_nearest(vectors: Vectors, wanted: Any, limit: int) -> tuple[Near, ...]:
+    """Find the nearest pieces, the nearest first; of equals, the first in its library."""
     import numpy
 
     cosines = vectors.cosines(wanted)
     count = min(limit, len(cosines))
-    edge = numpy.partition(cosines, -count)[-count] - margin_of(len(wanted))
+    # 32-bit numbers tell only which pieces may be among the nearest.
+    margin = 2 * ROUNDING * (len(wanted) + 8)
+    edge = numpy.partition(cosines, -count)[-count] - margin
     positions = numpy.flatnonzero(cosines >= edge)
-    return Candidates(
-        vectors.chunk_ids[positions],
-        lambda some: vectors.numbers(positions[some]),
-        len(cosines),
-        float(cosines.mean(dtype="float64")),
-        float(cosines.std(dtype="float64")),
-    )
-
-
-def nearest_of(candidates: Candidates, wanted: Any, limit: int) -> tuple[Near, ...]:
-    """The nearest, the nearest first; of those that are as near, the first in its library."""
-    import numpy
-
-    starts = range(0, len(candidates.chunk_ids), EXACT_AT_ONCE)
-    parts = [candidates.numbers(slice(start, start + EXACT_AT_ONCE)) for start in starts]
+    starts = range(0, len(positions), EXACT_AT_ONCE)
+    parts = [vectors.numbers(positions[start : start + EXACT_AT_ONCE]) for start in starts]
     # A sum of 64-bit numbers along each row is the same for the same vector, whatever is beside it.
     exact = numpy.concatenate([(part.astype("float64") * wanted).sum(axis=1) for part in parts])
-    order = numpy.lexsort((candidates.chunk_ids, -exact))[:limit]
-    least = _least(candidates)
+    chunk_ids = vectors.chunk_ids[positions]
+    order = numpy.lexsort((chunk_ids, -exact))[:limit]
+    least = _least(cosines)
     return tuple(
-        Near(int(candidates.chunk_ids[at]), float(exact[at]), float(exact[at]) >= least)
-        for at in order
+        Near(int(chunk_ids[at]), float(exact[at]), float(exact[at]) >= least) for at in order
     )
 
 
-def _least(candidates: Candidates) -> float:
+def _least(cosines: Any) -> float:
     """How near a piece has to be to fit by its meaning alone.
 
     Models differ in how near they put texts that have nothing in common, and of many such pieces
     the nearest is further from their mean: by about the square root of 2 ln n deviations.
     """
-    if candidates.count < FEW_PIECES:
+    if len(cosines) < FEW_PIECES:
         return CLEARLY_NEAR_OF_FEW
-    chance = max(3.0, math.sqrt(2 * math.log(candidates.count)))
-    return max(CLEARLY_NEAR, candidates.mean + chance * candidates.deviation + NEARER)
+    chance = max(3.0, math.sqrt(2 * math.log(len(cosines))))
+    mean, deviation = cosines.mean(dtype="float64"), cosines.std(dtype="float64")
+    return max(CLEARLY_NEAR, float(mean + chance * deviation + NEARER))
 
 
 # The vectors of a library's pieces in memory: read once, then only what is new.
@@ -310,8 +281,14 @@ class StoredVectors:
         return cosines
 
     def numbers(self, positions: Any) -> Any:
-        """The vectors of some of the pieces, by their positions."""
-        return numbers_of(self.database, self.model, self.dimension, self.chunk_ids[positions])
+        """The vectors of some of the pieces; noughts for one whose vector has just gone."""
+        import numpy
+
+        wanted = self.chunk_ids[positions].tolist()
+        found = vectors_of_pieces(self.database, wanted, self.model, self.dimension)
+        nothing = bytes(BYTES_PER_NUMBER * self.dimension)
+        read = b"".join(found.get(chunk_id, nothing) for chunk_id in wanted)
+        return numpy.frombuffer(read, dtype="float32").reshape(len(wanted), self.dimension)
 
     def _compare(self, part: VectorSlice, wanted: Any, cosines: Any) -> None:
         import numpy
@@ -329,17 +306,6 @@ class StoredVectors:
         cosines[:] = near[places] * (there[places] == rows)
 
 
-def numbers_of(database: Database, model: str, dimension: int, chunk_ids: Any) -> Any:
-    """The vectors of pieces; noughts for one whose vector has just gone."""
-    import numpy
-
-    wanted = chunk_ids.tolist()
-    found = vectors_of_pieces(database, wanted, model, dimension)
-    nothing = bytes(BYTES_PER_NUMBER * dimension)
-    vectors = b"".join(found.get(chunk_id, nothing) for chunk_id in wanted)
-    return numpy.frombuffer(vectors, dtype="float32").reshape(len(wanted), dimension)
-
-
 class StoredTable:
     """Knows which row holds the vector of each piece; not to be used by two threads at once.
 
@@ -354,13 +320,7 @@ class StoredTable:
         self._model = model
         self._dimension = dimension
         self._seen = (-1, -1)
-        self._asked = (-1, -1)
         self._vectors: StoredVectors | None = None
-
-    def is_asked_again(self, library: Library) -> bool:
-        """Whether nothing has changed since the question before: it is worth to learn the rows."""
-        before, self._asked = self._asked, (library.version, newest_vector(self._database))
-        return before == self._asked
 
     def at(self, library: Library) -> StoredVectors:
         """The vectors of the library as it is now."""
@@ -413,53 +373,24 @@ class Nearness:
         import numpy
 
         wanted = numpy.frombuffer(vector, dtype="float32")
-        key = (library.number, model, len(wanted))
         with self._reading:
-            vectors = self._vectors(library, key)
-        candidates = self._compared(key, vector, limit) if vectors is None else None
-        if candidates is None:
-            if vectors is None:
-                with self._reading:
-                    vectors = self._stored_table(key).at(library)
-            if not len(vectors.chunk_ids):
-                return ()
-            candidates = candidates_among(vectors, wanted, limit)
-        return nearest_of(candidates, wanted, limit) if candidates.count else ()
+            vectors = self._vectors(library, (library.number, model, len(wanted)))
+        return find_nearest(vectors, wanted, limit) if len(vectors.chunk_ids) else ()
 
-    def _vectors(self, library: Library, key: Key) -> Vectors | None:
-        """What to compare; None: it is in the record, and it is not known yet where."""
+    def _vectors(self, library: Library, key: Key) -> Vectors:
+        """What to compare: in memory where it fits, else where the record holds it."""
         _, model, dimension = key
         size = self._count(library) * dimension * BYTES_PER_NUMBER
         if not self._fits(key, size):
             self._held.pop(key, None)
-            stored = self._stored_table(key)
-            return stored.at(library) if stored.is_asked_again(library) else None
+            stored = StoredTable(self._database, model, dimension)
+            return self._stored.setdefault(key, stored).at(library)
         self._stored.pop(key, None)
         held = self._held.setdefault(
             key, _HeldVectors(VectorTable(self._database, model, dimension))
         )
         held.size_bytes, held.asked_at = size, time.monotonic()
         return held.table.at(library)
-
-    def _stored_table(self, key: Key) -> StoredTable:
-        _, model, dimension = key
-        return self._stored.setdefault(key, StoredTable(self._database, model, dimension))
-
-    def _compared(self, key: Key, vector: bytes, limit: int) -> Candidates | None:
-        """What one statement finds, without learning where vectors are; None: it cannot."""
-        import numpy
-
-        number, model, dimension = key
-        wanted = ComparedWith(number, model, vector, limit, margin_of(dimension))
-        found = compare_all(self._database.path, wanted)
-        if found is None:
-            return None
-        chunk_ids = numpy.array(found.nearest, dtype="int64")
-
-        def numbers(some: slice) -> Any:
-            return numbers_of(self._database, model, dimension, chunk_ids[some])
-
-        return Candidates(chunk_ids, numbers, found.count, found.mean, found.deviation)
 
     def _fits(self, key: Key, size_bytes: int) -> bool:
         """Whether there is memory for a library, once what nobody asks for has gone."""

@@ -26,13 +26,13 @@ from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.searching import Scope, asks_for_library, read_query
 from cellwright.record.content import ComponentOutput, text
 from cellwright.record.events import Notice
+from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
 # ``search_library``: the model asks the documents of this project.
 
 
 TOKEN_LIMIT = 2_000
-CHARACTERS_PER_TOKEN = 4
 HEAD = f"[{DATA_NOTE}; cite what you use with its number, such as [{{first}}]]"
 NOTHING = "The library has nothing about {query!r}. Try other words, or answer without it."
 EMPTY = "No library is open to this run. The person can add one: %agent library add FOLDER."
@@ -93,17 +93,11 @@ def within_tokens(hits: tuple[Hit, ...], limit: int = TOKEN_LIMIT) -> tuple[Hit,
     kept: list[Hit] = []
     room = limit
     for hit in hits:
-        room -= _tokens(hit.text) + _tokens(hit.heading)
+        room -= estimate_tokens(hit.text) + estimate_tokens(hit.heading)
         if room < 0 and kept:
             break
         kept.append(hit)
     return tuple(kept)
-
-
-def _tokens(words: str) -> int:
-    """About how many tokens a text costs; a Chinese sign is one."""
-    wide = sum(sign > "\u2e7f" for sign in words)
-    return wide + (len(words) - wide) // CHARACTERS_PER_TOKEN + 1
 
 
 def _told(hits: tuple[Hit, ...], numbers: ChatNumbers) -> str:

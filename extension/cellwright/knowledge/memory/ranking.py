@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from cellwright.knowledge.memory import Memory
+from cellwright.text.truncation import estimate_tokens
 
 # The words of a short text, in European languages and in Chinese, and how alike two texts are.
 
@@ -34,7 +35,6 @@ STOP_WORDS = (
 )
 STOPS = frozenset(STOP_WORDS.split())
 EDGES = " \t\n.,;:!?'\"“”‘’«»()[]。，；：！？（）【】、"
-CHARACTERS_PER_TOKEN = 4
 REMEMBERED = 8_192
 
 
@@ -75,12 +75,6 @@ def covered(part: str, whole: str) -> float:
     """How much of the one text is said in the other, from 0 to 1."""
     wanted = words_of(part)
     return len(wanted & words_of(whole)) / len(wanted) if wanted else 0.0
-
-
-def token_estimate(text: str) -> int:
-    """About how many tokens a text costs; a Chinese character is one."""
-    wide = len(WIDE.findall(text))
-    return wide - (wide - len(text)) // CHARACTERS_PER_TOKEN
 
 
 def _in_order(text: str) -> Iterator[str]:
@@ -170,4 +164,4 @@ def _within(memories: Iterable[Memory], tokens: int, count: int) -> list[Memory]
 
 
 def _cost(memory: Memory) -> int:
-    return token_estimate(memory.text) + LINE_TOKENS
+    return estimate_tokens(memory.text) + LINE_TOKENS

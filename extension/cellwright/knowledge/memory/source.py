@@ -13,11 +13,11 @@ from cellwright.context.assemble import Quoted
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import SetupError, StoreError, ToolError
 from cellwright.knowledge.memory import Memory, Proposal, Whose, memory_owner, project_of
-from cellwright.knowledge.memory.ranking import token_estimate
 from cellwright.knowledge.memory.repository import MemoryKeeper, MemoryOutcome
 from cellwright.knowledge.memory.suggestions import suggestions
 from cellwright.record.content import text as said
 from cellwright.record.events import Notice
+from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
 # Which run is whose: what a tool may know of the question it serves.
@@ -198,7 +198,7 @@ def _within(memories: Sequence[Memory]) -> list[str]:
     for memory in memories:
         since = time.strftime("%Y-%m-%d", time.localtime(memory.updated_at))
         line = f"[{memory.memory_id}] {memory_line(memory)}, {since}"
-        room -= token_estimate(line)
+        room -= estimate_tokens(line)
         if room < 0:
             lines.append(f"[… {len(memories) - len(lines)} more; ask with a query …]")
             break
