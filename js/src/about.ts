@@ -7,7 +7,7 @@ import { DisposableSet } from '@lumino/disposable';
 import { IPanelSettings, type PanelSettings } from './settings';
 
 /** The commands of this plugin. */
-export namespace CommandIDs {
+export namespace AboutCommandIDs {
   export const about = 'cellwright:about';
 }
 
@@ -28,7 +28,7 @@ export const about: JupyterFrontEndPlugin<void> = {
     settings.whileEnabled(() => {
       const shown = new DisposableSet();
       shown.add(
-        app.commands.addCommand(CommandIDs.about, {
+        app.commands.addCommand(AboutCommandIDs.about, {
           label: trans.__('About cellwright'),
           caption: trans.__('Show the version of cellwright that the server runs'),
           describedBy: { args: { type: 'object', properties: {} } },
@@ -36,7 +36,7 @@ export const about: JupyterFrontEndPlugin<void> = {
         })
       );
       if (palette !== null) {
-        shown.add(palette.addItem({ command: CommandIDs.about, category: trans.__('Help') }));
+        shown.add(palette.addItem({ command: AboutCommandIDs.about, category: trans.__('Help') }));
       }
       return shown;
     });

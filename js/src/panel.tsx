@@ -6,7 +6,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import { agentIcon } from './views/agent_icon';
 import type { PanelViewProps } from './views/panel_view';
 
-const PanelView = React.lazy(async () => ({
+const LazyPanelView = React.lazy(async () => ({
   default: (await import('./views/panel_view')).PanelView
 }));
 
@@ -40,7 +40,7 @@ export class CellwrightPanel extends ReactWidget {
   protected override render(): React.ReactElement {
     return (
       <React.Suspense fallback={null}>
-        {this._content !== null && <PanelView {...this._content} />}
+        {this._content !== null && <LazyPanelView {...this._content} />}
       </React.Suspense>
     );
   }

@@ -1,7 +1,7 @@
 import type { Mode } from './server/frames';
 
 /** The commands of the panel. */
-export namespace CommandIDs {
+export namespace PanelCommandIDs {
   export const open = 'cellwright:open';
   export const newChat = 'cellwright:new-chat';
   export const stop = 'cellwright:stop';

@@ -4,7 +4,7 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { DisposableSet, type IDisposable } from '@lumino/disposable';
 
-import { CommandIDs, MODES } from './panel_command_ids';
+import { PanelCommandIDs, MODES } from './panel_command_ids';
 import type { PanelHost } from './panel_host';
 import type { Mode } from './server/frames';
 import { agentIcon } from './views/agent_icon';
@@ -29,7 +29,7 @@ export function addPanelCommands(model: Panel, host: PanelHost): IDisposable {
   for (const [id, options] of commands) {
     added.add(app.commands.addCommand(id, { describedBy: NO_ARGUMENTS, ...options }));
   }
-  added.add(app.commands.addCommand(CommandIDs.setMode, modeCommand(model, trans)));
+  added.add(app.commands.addCommand(PanelCommandIDs.setMode, modeCommand(model, trans)));
   return added;
 }
 
@@ -37,7 +37,7 @@ function viewCommands(model: Panel, host: PanelHost): readonly Command[] {
   const { trans } = host.parts;
   return [
     [
-      CommandIDs.open,
+      PanelCommandIDs.open,
       {
         label: trans.__('Ask the Agent'),
         caption: trans.__('Show the panel and go to its prompt'),
@@ -59,7 +59,7 @@ function viewCommands(model: Panel, host: PanelHost): readonly Command[] {
       }
     ],
     [
-      CommandIDs.sessions,
+      PanelCommandIDs.sessions,
       {
         label: trans.__('Chats with the Agent'),
         execute: () => {
@@ -68,7 +68,7 @@ function viewCommands(model: Panel, host: PanelHost): readonly Command[] {
       }
     ],
     [
-      CommandIDs.setUp,
+      PanelCommandIDs.setUp,
       {
         label: trans.__('Model Settings of the Agent'),
         execute: () => {
@@ -83,7 +83,7 @@ function chatCommands(model: Panel, host: PanelHost): readonly Command[] {
   const { notebooks, trans } = host.parts;
   return [
     [
-      CommandIDs.newChat,
+      PanelCommandIDs.newChat,
       {
         label: trans.__('New Chat with the Agent'),
         execute: () => {
@@ -93,7 +93,7 @@ function chatCommands(model: Panel, host: PanelHost): readonly Command[] {
       }
     ],
     [
-      CommandIDs.stop,
+      PanelCommandIDs.stop,
       {
         label: trans.__('Stop the Agent'),
         isEnabled: () => model.chat.state.run !== '',
@@ -103,7 +103,7 @@ function chatCommands(model: Panel, host: PanelHost): readonly Command[] {
       }
     ],
     [
-      CommandIDs.undoRun,
+      PanelCommandIDs.undoRun,
       {
         label: trans.__('Undo the Last Run of the Agent'),
         caption: trans.__('Takes back its cells; variables keep their values'),
@@ -118,7 +118,7 @@ function chatCommands(model: Panel, host: PanelHost): readonly Command[] {
       }
     ],
     [
-      CommandIDs.exportChat,
+      PanelCommandIDs.exportChat,
       {
         label: trans.__('Export the Chat with the Agent'),
         isEnabled: () => model.chat.id !== '',
@@ -141,7 +141,7 @@ function approvalCommands(model: Panel, host: PanelHost): readonly Command[] {
   };
   return [
     [
-      CommandIDs.approve,
+      PanelCommandIDs.approve,
       {
         label: trans.__('Approve What the Agent Asks'),
         caption: trans.__('Goes to the question first; approves when it has the focus'),
@@ -150,7 +150,7 @@ function approvalCommands(model: Panel, host: PanelHost): readonly Command[] {
       }
     ],
     [
-      CommandIDs.reject,
+      PanelCommandIDs.reject,
       {
         label: trans.__('Reject What the Agent Asks'),
         caption: trans.__('Goes to the question first; rejects when it has the focus'),

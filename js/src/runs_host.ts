@@ -5,8 +5,8 @@ import { type ReadonlyPartialJSONObject, Token } from '@lumino/coreutils';
 
 import type { Highlight } from './markdown/highlighting';
 import { PageHost } from './page_host';
-import { CommandIDs } from './panel_command_ids';
-import type { Place } from './runs/runs_page';
+import { PanelCommandIDs } from './panel_command_ids';
+import type { RunsPlace } from './runs/runs_page';
 import type { RunsWidget } from './runs/runs_widget';
 import { OPEN_RUNS } from './runs_command_id';
 import type { PanelSettings } from './settings';
@@ -39,7 +39,7 @@ export class RunsHost extends PageHost<RunsWidget> {
       load: async () => {
         const { RunsWidget } = await import('./runs/runs_widget');
         const openChat = (chat: string): void => {
-          void app.commands.execute(CommandIDs.open, { chat });
+          void app.commands.execute(PanelCommandIDs.open, { chat });
         };
         return new RunsWidget({ settings: server, rendermime, highlight, translator, openChat });
       },
@@ -58,7 +58,7 @@ export const IRunsHost = new Token<RunsHost>(
   'Keeps the place of the page of runs of cellwright.'
 );
 
-function placeOf({ run, result }: ReadonlyPartialJSONObject): Place | null {
+function placeOf({ run, result }: ReadonlyPartialJSONObject): RunsPlace | null {
   if (typeof run === 'string') {
     return { kind: 'run', run };
   }

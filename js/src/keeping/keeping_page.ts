@@ -14,10 +14,10 @@ const POLL_MILLISECONDS = 2000;
 export const PARTS = ['memory', 'library', 'usage', 'tools', 'assistants'] as const;
 
 /** A part of the page. */
-export type Part = (typeof PARTS)[number];
+export type KeepingPart = (typeof PARTS)[number];
 
 export interface KeepingState {
-  readonly part: Part;
+  readonly part: KeepingPart;
 }
 
 export interface KeepingPageParts {
@@ -52,7 +52,7 @@ export class KeepingPage extends WatchedPage<KeepingState> {
   readonly tools: ToolList;
   readonly assistants: AssistantList;
 
-  show(part: Part): void {
+  show(part: KeepingPart): void {
     this.set({ part });
     this.lookNow();
   }

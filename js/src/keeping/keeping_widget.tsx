@@ -13,10 +13,10 @@ import { PAGES_CHINESE } from '../locale/pages_zh_CN';
 import { PageWidget } from '../pages/page_widget';
 import { DraftStore } from './assistants/draft_store';
 import { AssistantRest } from './assistants/requests';
-import { KeepingPage, type Part } from './keeping_page';
+import { KeepingPage, type KeepingPart } from './keeping_page';
 import type { AssistantChange } from '../views/assistant_editor';
 import type { Opener } from '../views/opening';
-import { PageView } from './page_view';
+import { KeepingPageView } from './page_view';
 import { KeepingRest } from './requests';
 
 export interface KeepingParts {
@@ -31,7 +31,7 @@ export interface KeepingParts {
 
 /** What the person is led to. */
 export interface Goal {
-  readonly part: Part;
+  readonly part: KeepingPart;
   /** Path of the notebook whose assistants are meant; left out: of the one that is looked at. */
   readonly notebook?: string | undefined;
   /** The assistant to change; empty: a new one; left out: the list of all. */
@@ -63,7 +63,7 @@ export class KeepingWidget extends PageWidget<KeepingPage> {
   }
 
   protected override render(): React.ReactElement {
-    return <PageView page={this.page} trans={this._trans} opener={this._opener} />;
+    return <KeepingPageView page={this.page} trans={this._trans} opener={this._opener} />;
   }
 
   private readonly _trans: ReturnType<typeof bundleFor>;

@@ -52,7 +52,7 @@ export function LibraryView({ list }: { readonly list: LibraryList }) {
           />
           <tbody>
             {documents.map(document => (
-              <Row key={document.id} list={list} document={document} />
+              <LibraryRow key={document.id} list={list} document={document} />
             ))}
           </tbody>
         </table>
@@ -81,12 +81,12 @@ function AddPlace({ list }: { readonly list: LibraryList }) {
   );
 }
 
-interface RowProps {
+interface LibraryRowProps {
   readonly list: LibraryList;
   readonly document: LibraryDocument;
 }
 
-const Row = React.memo(function Row({ list, document }: RowProps) {
+const LibraryRow = React.memo(function Row({ list, document }: LibraryRowProps) {
   const trans = useTrans();
   const [isAsked, setAsked] = React.useState(false);
   const { id, name, place, kind, chunks, is_embedded: isEmbedded, problem } = document;

@@ -14,24 +14,24 @@ import { ToolsView } from './tools_view';
 import { UsageView } from './usage_view';
 import { partWords } from './words';
 
-export interface PageViewProps {
+export interface KeepingPageViewProps {
   readonly page: KeepingPage;
   readonly trans: TranslationBundle;
   readonly opener: Opener;
 }
 
 /** The whole page. */
-export function PageView({ page, trans, opener }: PageViewProps) {
+export function KeepingPageView({ page, trans, opener }: KeepingPageViewProps) {
   return (
     <TranslationProvider value={trans}>
       <OpenerProvider value={opener}>
-        <Body page={page} />
+        <KeepingBody page={page} />
       </OpenerProvider>
     </TranslationProvider>
   );
 }
 
-function Body({ page }: { readonly page: KeepingPage }) {
+function KeepingBody({ page }: { readonly page: KeepingPage }) {
   const trans = useTrans();
   const { part } = useSignal(page.changed, () => page.state);
   const id = React.useId();
@@ -50,13 +50,13 @@ function Body({ page }: { readonly page: KeepingPage }) {
         />
       </div>
       <div id={id} role="tabpanel" className="cw-page-main" aria-label={partWords(part, trans)}>
-        <Shown page={page} />
+        <ShownPart page={page} />
       </div>
     </div>
   );
 }
 
-function Shown({ page }: { readonly page: KeepingPage }) {
+function ShownPart({ page }: { readonly page: KeepingPage }) {
   const { part } = page.state;
   switch (part) {
     case 'memory':

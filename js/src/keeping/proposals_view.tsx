@@ -26,7 +26,7 @@ export function ProposalsView({ list }: { readonly list: MemoryList }) {
       </h3>
       <ul>
         {proposals.map(proposal => (
-          <Proposal
+          <ProposalView
             key={proposal.id}
             list={list}
             proposal={proposal}
@@ -38,14 +38,14 @@ export function ProposalsView({ list }: { readonly list: MemoryList }) {
   );
 }
 
-interface ProposalProps {
+interface ProposalViewProps {
   readonly list: MemoryList;
   readonly proposal: MemoryProposal;
   /** The fact as it is now; empty: it is not listed. */
   readonly before: string;
 }
 
-function Proposal({ list, proposal, before }: ProposalProps) {
+function ProposalView({ list, proposal, before }: ProposalViewProps) {
   const trans = useTrans();
   const { id, action, text, reason } = proposal;
   const isGone = action === 'delete';

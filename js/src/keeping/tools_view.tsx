@@ -33,7 +33,7 @@ export function ToolsView({ list }: { readonly list: ToolList }) {
           />
           <tbody>
             {tools.map(tool => (
-              <Row key={`${tool.source}/${tool.name}`} tool={tool} />
+              <ToolRow key={`${tool.source}/${tool.name}`} tool={tool} />
             ))}
           </tbody>
         </table>
@@ -47,7 +47,7 @@ export function ToolsView({ list }: { readonly list: ToolList }) {
   );
 }
 
-function Row({ tool }: { readonly tool: KeptTool }) {
+function ToolRow({ tool }: { readonly tool: KeptTool }) {
   const trans = useTrans();
   const { name, kind, source, description, enabled, problem } = tool;
   return (

@@ -54,7 +54,7 @@ export function LibraryProgress({ list }: { readonly list: LibraryList }) {
   return (
     <>
       {uploading !== null && (
-        <Progress
+        <UploadProgress
           state={uploading}
           label={trans.__('Uploading files')}
           words={trans.__(
@@ -66,7 +66,7 @@ export function LibraryProgress({ list }: { readonly list: LibraryList }) {
         />
       )}
       {indexing !== null && (
-        <Progress
+        <UploadProgress
           state={indexing}
           label={trans.__('Reading documents')}
           words={trans.__(
@@ -100,13 +100,13 @@ export function LibraryProgress({ list }: { readonly list: LibraryList }) {
   );
 }
 
-interface ProgressProps {
+interface UploadProgressProps {
   readonly state: Indexing;
   readonly label: string;
   readonly words: string;
 }
 
-function Progress({ state: { done, total }, label, words }: ProgressProps) {
+function UploadProgress({ state: { done, total }, label, words }: UploadProgressProps) {
   return (
     <div className="cw-indexing">
       <progress aria-label={label} value={done} max={Math.max(total, 1)} />

@@ -95,14 +95,14 @@ function UsageTable({ rows, by }: UsageTableProps) {
       />
       <tbody>
         {rows.map(row => (
-          <Row key={row.key} row={row} by={by} />
+          <UsageRowView key={row.key} row={row} by={by} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row({ row, by }: { readonly row: UsageRow; readonly by: Grouping }) {
+function UsageRowView({ row, by }: { readonly row: UsageRow; readonly by: Grouping }) {
   const trans = useTrans();
   const { run: open } = useOpener();
   const name = rowName(row, by, trans);

@@ -2,10 +2,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Grouping, Scope } from './answers';
-import type { Part } from './keeping_page';
+import type { KeepingPart } from './keeping_page';
 
-export function partWords(part: Part, trans: TranslationBundle): string {
-  const words: Record<Part, string> = {
+export function partWords(part: KeepingPart, trans: TranslationBundle): string {
+  const words: Record<KeepingPart, string> = {
     memory: trans.__('Memory'),
     library: trans.__('Library'),
     usage: trans.__('Usage'),

@@ -1,11 +1,11 @@
 import * as React from 'react';
 
-import { CodeBlock } from './code_block';
+import { FencedCode } from './code_block';
 import { Formula } from './formula';
 import { Inlines } from './inline_view';
 import type {
   Align,
-  Block,
+  MarkdownBlock,
   HeadingNode,
   ItemNode,
   ListNode,
@@ -16,7 +16,7 @@ import type {
 import { useScope } from './scope';
 
 interface BlocksProps {
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly MarkdownBlock[];
 }
 
 /** Blocks in their order; a block that is the same object is not drawn again. */
@@ -24,13 +24,17 @@ export function Blocks({ blocks }: BlocksProps) {
   return (
     <>
       {blocks.map((block, index) => (
-        <BlockView key={index} block={block} />
+        <MarkdownBlockView key={index} block={block} />
       ))}
     </>
   );
 }
 
-const BlockView = React.memo(function BlockView({ block }: { readonly block: Block }) {
+const MarkdownBlockView = React.memo(function BlockView({
+  block
+}: {
+  readonly block: MarkdownBlock;
+}) {
   switch (block.kind) {
     case 'paragraph':
       return <Paragraph node={block} />;
@@ -47,7 +51,7 @@ const BlockView = React.memo(function BlockView({ block }: { readonly block: Blo
     case 'table':
       return <Table node={block} />;
     case 'code_block':
-      return <CodeBlock node={block} />;
+      return <FencedCode node={block} />;
     case 'formula':
       return (
         <div className="cw-md-formula">
@@ -111,12 +115,12 @@ function Table({ node }: { readonly node: TableNode }) {
     <div className="cw-md-table" tabIndex={0} role="group" aria-label={trans.__('Table')}>
       <table>
         <thead>
-          <Row node={node.header} align={node.align} isHeader />
+          <TableRow node={node.header} align={node.align} isHeader />
         </thead>
         {node.rows.length > 0 && (
           <tbody>
             {node.rows.map((row, index) => (
-              <Row key={index} node={row} align={node.align} isHeader={false} />
+              <TableRow key={index} node={row} align={node.align} isHeader={false} />
             ))}
           </tbody>
         )}
@@ -125,14 +129,14 @@ function Table({ node }: { readonly node: TableNode }) {
   );
 }
 
-interface RowProps {
+interface TableRowProps {
   readonly node: RowNode;
   readonly align: readonly Align[];
   readonly isHeader: boolean;
 }
 
-const Row = React.memo(
-  function Row({ node, align, isHeader }: RowProps) {
+const TableRow = React.memo(
+  function Row({ node, align, isHeader }: TableRowProps) {
     const cells = node.cells.map((cell, index) => {
       const className = `cw-md-${align[index] ?? 'start'}`;
       return isHeader ? (

@@ -4,7 +4,7 @@ import type { Token, Tokens } from 'marked';
 import type { FormulaToken } from './formulas';
 import { formulaNode, readInlines, textAndPictures } from './inlines';
 import { InlineLexer } from './lexer';
-import type { Block, Inline, ItemNode, ParagraphNode, RowNode } from './nodes';
+import type { MarkdownBlock, Inline, ItemNode, ParagraphNode, RowNode } from './nodes';
 
 /** A longer block is plain text, and code as long as that is not coloured. */
 export const BLOCK_LIMIT = 50_000;
@@ -16,7 +16,7 @@ const CLOSED_FENCE = /\n[ \t]*(?:`{3,}|~{3,})[ \t]*\n*$/;
 /** Turns tokens into nodes and remembers those of the last two times. */
 export class BlockReader {
   /** The nodes of some tokens; `isOpen` says that the last one may go on. */
-  read(tokens: readonly Token[], isOpen: boolean): Block[] {
+  read(tokens: readonly Token[], isOpen: boolean): MarkdownBlock[] {
     this._older = this._newer;
     this._newer = new Map();
     const drawn = tokens.filter(isDrawn);
@@ -30,7 +30,7 @@ export class BlockReader {
     this._older = this._newer;
   }
 
-  private _top(token: Token, isOpen: boolean): Block {
+  private _top(token: Token, isOpen: boolean): MarkdownBlock {
     this._lexer = new InlineLexer();
     const isCode = token.type === 'code';
     if (token.raw.length > BLOCK_LIMIT && !isCode) {
@@ -42,14 +42,14 @@ export class BlockReader {
     return this._block(token, isOpen);
   }
 
-  private _block(token: Token, isOpen: boolean): Block {
+  private _block(token: Token, isOpen: boolean): MarkdownBlock {
     // marked makes paragraphs of the same lines in two ways, which differ in blanks
     const { type, raw } = token;
     const source = type === 'paragraph' ? (token as Tokens.Paragraph).text : raw;
     return this._kept(`${type} ${String(isOpen)} ${source}`, () => this._newBlock(token, isOpen));
   }
 
-  private _newBlock(token: Token, isOpen: boolean): Block {
+  private _newBlock(token: Token, isOpen: boolean): MarkdownBlock {
     switch (token.type) {
       case 'heading':
         return this._heading(token as Tokens.Heading);
@@ -73,13 +73,13 @@ export class BlockReader {
     }
   }
 
-  private _inside(tokens: readonly Token[], isOpen: boolean): Block[] {
+  private _inside(tokens: readonly Token[], isOpen: boolean): MarkdownBlock[] {
     const drawn = tokens.filter(isDrawn);
     const last = drawn.at(-1);
     return drawn.map(token => this._block(token, isOpen && token === last));
   }
 
-  private _heading(token: Tokens.Heading): Block {
+  private _heading(token: Tokens.Heading): MarkdownBlock {
     const level = Math.min(LOWEST_HEADING, token.depth + HEADING_OFFSET);
     return { kind: 'heading', level, children: this._inlines(token.text) };
   }
@@ -92,7 +92,7 @@ export class BlockReader {
     };
   }
 
-  private _list(token: Tokens.List, isOpen: boolean): Block {
+  private _list(token: Tokens.List, isOpen: boolean): MarkdownBlock {
     const last = token.items.at(-1);
     const items = token.items.map(item => this._item(item, isOpen && item === last));
     return { kind: 'list', start: token.ordered ? Number(token.start) : null, items };
@@ -107,7 +107,7 @@ export class BlockReader {
     }));
   }
 
-  private _table(token: Tokens.Table): Block {
+  private _table(token: Tokens.Table): MarkdownBlock {
     return {
       kind: 'table',
       align: token.align,
@@ -155,7 +155,7 @@ function withoutBox(tokens: readonly Token[]): readonly Token[] {
   return text === '' ? rest : [{ ...first, raw: text, text }, ...rest];
 }
 
-function codeBlock(token: Tokens.Code, isOpen: boolean): Block {
+function codeBlock(token: Tokens.Code, isOpen: boolean): MarkdownBlock {
   const isFenced = token.codeBlockStyle !== 'indented';
   const named = (token.lang ?? '').replace(/[{}]/g, ' ').trim().split(/\s+/, 1)[0] ?? '';
   const language = named.replace(/^\./, '');

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { CopyButton } from './copy_button';
+import { CopyCode } from './copy_button';
 import type { CodePiece } from './highlighting';
 import { highlighted } from './highlighting';
 import type { CodeBlockNode } from './nodes';
@@ -10,14 +10,14 @@ import { useScope } from './scope';
 const LINES_TOGETHER = 50;
 
 /** Code with what it is written in, and what can be done with it. */
-export function CodeBlock({ node }: { readonly node: CodeBlockNode }) {
+export function FencedCode({ node }: { readonly node: CodeBlockNode }) {
   const { trans, onInsert } = useScope();
   const { code, language, isOpen } = node;
   return (
     <div className="cw-md-code">
       <div className="cw-md-code-head">
         <span className="cw-md-language">{language}</span>
-        {!isOpen && <CopyButton text={code} label={trans.__('Copy')} />}
+        {!isOpen && <CopyCode text={code} label={trans.__('Copy')} />}
         {!isOpen && onInsert !== null && (
           <button
             type="button"
@@ -32,14 +32,14 @@ export function CodeBlock({ node }: { readonly node: CodeBlockNode }) {
       </div>
       <pre tabIndex={0} role="group" aria-label={trans.__('Code')}>
         <code>
-          <Code node={node} />
+          <FencedText node={node} />
         </code>
       </pre>
     </div>
   );
 }
 
-function Code({ node }: { readonly node: CodeBlockNode }) {
+function FencedText({ node }: { readonly node: CodeBlockNode }) {
   const pieces = usePieces(node);
   if (pieces === null) {
     return (

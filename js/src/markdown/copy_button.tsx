@@ -5,13 +5,13 @@ import { useScope } from './scope';
 
 const SHOWN_MILLISECONDS = 1500;
 
-interface CopyButtonProps {
+interface CopyCodeProps {
   readonly text: string;
   readonly label: string;
 }
 
 /** Copies a text and says so for a moment. */
-export function CopyButton({ text, label }: CopyButtonProps) {
+export function CopyCode({ text, label }: CopyCodeProps) {
   const { trans } = useScope();
   const [outcome, setOutcome] = React.useState<'' | 'copied' | 'failed'>('');
   React.useEffect(() => {

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { CopyButton } from './copy_button';
+import { CopyCode } from './copy_button';
 import { Formula } from './formula';
 import type { BlockedPictureNode, Inline, LinkNode } from './nodes';
 import { useScope } from './scope';
@@ -67,7 +67,7 @@ function BlockedPicture({ node }: { readonly node: BlockedPictureNode }) {
     <span className="cw-md-blocked">
       {node.alt !== '' && <span>{node.alt}</span>}
       <span>{trans.__('Image blocked: %1', host)}</span>
-      {!isInLink && <CopyButton text={node.address} label={trans.__('Copy address')} />}
+      {!isInLink && <CopyCode text={node.address} label={trans.__('Copy address')} />}
     </span>
   );
 }

@@ -80,14 +80,14 @@ export interface HeadingNode {
 
 export interface QuoteNode {
   readonly kind: 'quote';
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly MarkdownBlock[];
 }
 
 export interface ItemNode {
   readonly kind: 'item';
   /** Whether a task is done; null: no task. */
   readonly isDone: boolean | null;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly MarkdownBlock[];
 }
 
 export interface ListNode {
@@ -128,7 +128,7 @@ export interface PlainNode {
   readonly children: readonly (TextNode | PictureNode)[];
 }
 
-export type Block =
+export type MarkdownBlock =
   | ParagraphNode
   | HeadingNode
   | QuoteNode

@@ -4,7 +4,7 @@ import type { Token } from 'marked';
 import { BlockReader } from './blocks';
 import { textAndPictures } from './inlines';
 import { isPart, lexBlocks } from './lexer';
-import type { Block } from './nodes';
+import type { MarkdownBlock } from './nodes';
 import { isSuspect, plainText } from './plain_text';
 import { finished } from './unfinished';
 
@@ -18,7 +18,7 @@ const BLANK_LINE = /\n[ \t]*\n$/;
 /** Reads one text as it grows; another text may come at any time. */
 export class MarkdownReader {
   /** The blocks of the text; those that did not change are the same objects as last time. */
-  read(text: string, isStreaming: boolean): readonly Block[] {
+  read(text: string, isStreaming: boolean): readonly MarkdownBlock[] {
     const plain = this._plain(text);
     if (!plain.startsWith(this._settledText)) {
       this._settledText = '';
@@ -32,7 +32,7 @@ export class MarkdownReader {
     return this._joined(plain, tokens, isStreaming);
   }
 
-  private _joined(plain: string, tokens: readonly Token[], isStreaming: boolean): Block[] {
+  private _joined(plain: string, tokens: readonly Token[], isStreaming: boolean): MarkdownBlock[] {
     const blocks = this._reader.read(tokens, isStreaming);
     const all = [...this._settled, ...blocks];
     if (!isStreaming) {
@@ -62,7 +62,7 @@ export class MarkdownReader {
   private readonly _reader = new BlockReader();
   private _clean = '';
   private _settledText = '';
-  private _settled: readonly Block[] = [];
+  private _settled: readonly MarkdownBlock[] = [];
 }
 
 /** How many of the tokens nothing that follows can change. */

@@ -6,7 +6,7 @@ const PUNCTUATION = /[\p{P}\p{S}]/u;
 const PARTIAL_MATH = /^\$(?:\\|[A-Za-z](?:[\s_^=+\-{(,\\]|$))[^$\n]{0,60}$/;
 const PARTIAL_ADDRESS = /^<https?:[^\s<>]*$/;
 
-interface Opener {
+interface OpenMark {
   readonly sign: string;
   length: number;
   /** Where its content begins in what is written. */
@@ -173,7 +173,7 @@ class Closer {
     _: () => this._emphasis(),
     '~': () => this._emphasis()
   };
-  private readonly _open: Opener[] = [];
+  private readonly _open: OpenMark[] = [];
   private _at = 0;
   private _written = '';
 }

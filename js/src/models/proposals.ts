@@ -10,7 +10,7 @@ export interface Proposal {
   readonly runs: boolean;
 }
 
-type CallEvent = Extract<
+type ProposalEvent = Extract<
   RunEvent,
   { kind: 'approval_asked' | 'approval_answered' | 'tool_finished' }
 >;
@@ -32,7 +32,7 @@ export function proposalIn(history: readonly ReceivedEvent[], event: RunEvent): 
   return { callId: event.call_id, cellId, source: shown, runs: run === true };
 }
 
-function isAboutApproval(event: RunEvent): event is CallEvent {
+function isAboutApproval(event: RunEvent): event is ProposalEvent {
   return ['approval_asked', 'approval_answered', 'tool_finished'].includes(event.kind);
 }
 

@@ -1,6 +1,6 @@
 import type { Block } from './types';
 
-type Kind = 'text' | 'reasoning';
+type SpeechKind = 'text' | 'reasoning';
 
 interface Growing {
   readonly index: number;
@@ -14,7 +14,7 @@ export class Speech {
     this._blocks = blocks;
   }
 
-  say(kind: Kind, text: string): void {
+  say(kind: SpeechKind, text: string): void {
     let growing = this._growing.get(kind);
     if (growing === undefined) {
       const index = this._blocks.push({ kind, text: '', isStreaming: true }) - 1;
@@ -63,11 +63,11 @@ export class Speech {
   }
 
   /** It was seen, and the whole reply has none of it. */
-  private _isVoid(kind: Kind, text: string): boolean {
+  private _isVoid(kind: SpeechKind, text: string): boolean {
     return text === '' && this._growing.has(kind);
   }
 
-  private _settle(kind: Kind, text: string): void {
+  private _settle(kind: SpeechKind, text: string): void {
     const growing = this._growing.get(kind);
     if (growing !== undefined) {
       growing.text = text;
@@ -77,5 +77,5 @@ export class Speech {
   }
 
   private readonly _blocks: Block[];
-  private readonly _growing = new Map<Kind, Growing>();
+  private readonly _growing = new Map<SpeechKind, Growing>();
 }

@@ -9,7 +9,7 @@ import { type CellAction, cellPrompt, isSentAtOnce } from './cell_prompts';
 import { hasError } from './outline';
 
 /** The commands about a cell. */
-export namespace CommandIDs {
+export namespace CellCommandIDs {
   export const fix = 'cellwright:fix-cell';
   export const explain = 'cellwright:explain-cell';
   export const continueFrom = 'cellwright:continue-from-cell';
@@ -71,28 +71,28 @@ export function act(
 function cellCommands(trans: TranslationBundle): readonly CellCommand[] {
   return [
     {
-      id: CommandIDs.fix,
+      id: CellCommandIDs.fix,
       action: 'fix',
       label: trans.__('Fix with Agent'),
       caption: trans.__('Ask the agent to fix the error of this cell'),
       suits: cell => isCodeCellModel(cell) && hasError(cell)
     },
     {
-      id: CommandIDs.explain,
+      id: CellCommandIDs.explain,
       action: 'explain',
       label: trans.__('Explain Cell'),
       caption: trans.__('Ask the agent what this cell does'),
       suits: isCodeCellModel
     },
     {
-      id: CommandIDs.continueFrom,
+      id: CellCommandIDs.continueFrom,
       action: 'continue',
       label: trans.__('Continue From Here'),
       caption: trans.__('Let the agent go on from this cell'),
       suits: isCodeCellModel
     },
     {
-      id: CommandIDs.add,
+      id: CellCommandIDs.add,
       action: 'add',
       label: trans.__('Add Cell to Chat'),
       caption: trans.__('Put this cell into the context of the next prompt'),

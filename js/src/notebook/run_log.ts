@@ -35,12 +35,12 @@ export interface Moving {
   to: string;
 }
 
-export type Change = Presence | Rewriting | Moving;
+export type RunChange = Presence | Rewriting | Moving;
 
 /** What one tool call did to the cells. */
-export interface Step {
+export interface RunStep {
   readonly call: string;
-  readonly changes: Change[];
+  readonly changes: RunChange[];
   isUndone: boolean;
 }
 
@@ -54,11 +54,11 @@ export class RunLog {
       .map(change => change.cellId);
   }
 
-  steps(run: string): readonly Step[] {
+  steps(run: string): readonly RunStep[] {
     return this._runs.get(run) ?? [];
   }
 
-  note(run: string, call: string, change: Change): void {
+  note(run: string, call: string, change: RunChange): void {
     const steps = this._runs.get(run) ?? [];
     this._runs.set(run, steps);
     const last = steps.at(-1);
@@ -82,10 +82,10 @@ export class RunLog {
     return null;
   }
 
-  private readonly _runs = new Map<string, Step[]>();
+  private readonly _runs = new Map<string, RunStep[]>();
 }
 
-function textOf(change: Change): string | null {
+function textOf(change: RunChange): string | null {
   switch (change.kind) {
     case 'added':
     case 'removed':

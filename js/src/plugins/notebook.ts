@@ -6,7 +6,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { bundleFor } from '../locale';
 import type { NotebookRegistry } from '../models/notebooks';
-import { addCellCommands, CommandIDs } from '../notebook/actions';
+import { addCellCommands, CellCommandIDs } from '../notebook/actions';
 import { OpenNotebooks } from '../notebook/registry';
 import { IPanelSettings, type PanelSettings } from '../settings';
 import { INotebookRegistry, IPanel, type PanelOpener } from '../tokens';
@@ -78,7 +78,7 @@ export const cellPalette: JupyterFrontEndPlugin<void> = {
   ): void => {
     const category = bundleFor(translator).__('cellwright');
     settings.whileEnabled(() => {
-      const items = Object.values(CommandIDs).map(command =>
+      const items = Object.values(CellCommandIDs).map(command =>
         palette.addItem({ command, category })
       );
       return new DisposableDelegate(() => {

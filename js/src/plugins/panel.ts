@@ -12,7 +12,7 @@ import { IKeepingHost, type KeepingHost } from '../keeping_host';
 import { bundleFor } from '../locale';
 import { highlightWith } from '../markdown';
 import type { NotebookRegistry } from '../models/notebooks';
-import { CommandIDs, MODES } from '../panel_command_ids';
+import { PanelCommandIDs, MODES } from '../panel_command_ids';
 import { IPanelHost, PanelHost } from '../panel_host';
 import { IPanelSettings, type PanelSettings } from '../settings';
 import { INotebookRegistry, IPanel, type PanelOpener } from '../tokens';
@@ -73,7 +73,7 @@ export const panelPalette: JupyterFrontEndPlugin<void> = {
   ): void => {
     const category = bundleFor(translator).__('cellwright');
     settings.whileEnabled(() => {
-      const { setMode, ...others } = CommandIDs;
+      const { setMode, ...others } = PanelCommandIDs;
       return DisposableSet.from([
         ...Object.values(others).map(command => palette.addItem({ command, category })),
         ...MODES.map(mode => palette.addItem({ command: setMode, category, args: { mode } }))

@@ -110,11 +110,11 @@ export interface ComparedSide {
   readonly why: string;
 }
 
-export type Change = 'worse' | 'better' | 'same';
+export type OutcomeChange = 'worse' | 'better' | 'same';
 
 export interface ComparedRow {
   readonly index: string;
-  readonly change: Change;
+  readonly change: OutcomeChange;
   readonly delta: number;
   readonly first: ComparedSide;
   readonly second: ComparedSide;

@@ -5,7 +5,7 @@ import { ShowMore } from '../pages/show_more';
 import { Tabs } from '../pages/tabs';
 import { useTrans } from '../views/scope';
 import { useSignal } from '../views/signal';
-import type { Change, ComparedRow, ComparedSide, Comparison } from './answers';
+import type { OutcomeChange, ComparedRow, ComparedSide, Comparison } from './answers';
 import type { ComparisonModel } from './comparison_model';
 import { Interval } from './interval';
 import type { RunsPage } from './runs_page';
@@ -25,7 +25,7 @@ export function CompareView({ page, model }: CompareViewProps) {
       <Complaint text={problem} />
       {comparison !== null && (
         <>
-          <Sum comparison={comparison} model={model} />
+          <ComparisonSum comparison={comparison} model={model} />
           <Rows page={page} comparison={comparison} model={model} />
         </>
       )}
@@ -34,12 +34,12 @@ export function CompareView({ page, model }: CompareViewProps) {
   );
 }
 
-interface SumProps {
+interface ComparisonSumProps {
   readonly comparison: Comparison;
   readonly model: ComparisonModel;
 }
 
-function Sum({ comparison, model }: SumProps) {
+function ComparisonSum({ comparison, model }: ComparisonSumProps) {
   const trans = useTrans();
   const { difference, shared, only_first: first, only_second: second } = comparison;
   return (
@@ -76,7 +76,7 @@ function Sum({ comparison, model }: SumProps) {
   );
 }
 
-interface RowsProps extends SumProps {
+interface RowsProps extends ComparisonSumProps {
   readonly page: RunsPage;
 }
 
@@ -84,7 +84,7 @@ function Rows({ page, comparison, model }: RowsProps) {
   const trans = useTrans();
   const { rows, shown, hasMore } = useSignal(model.changed, () => model.state);
   const id = React.useId();
-  const counts: Record<Change, number> = {
+  const counts: Record<OutcomeChange, number> = {
     worse: comparison.worse,
     better: comparison.better,
     same: comparison.equal
@@ -121,7 +121,7 @@ function Rows({ page, comparison, model }: RowsProps) {
             {rows
               .filter(({ change }) => shown === '' || change === shown)
               .map(row => (
-                <Row key={row.index} page={page} row={row} model={model} />
+                <ComparedRowView key={row.index} page={page} row={row} model={model} />
               ))}
           </tbody>
         </table>
@@ -131,13 +131,13 @@ function Rows({ page, comparison, model }: RowsProps) {
   );
 }
 
-interface RowProps {
+interface ComparedRowViewProps {
   readonly page: RunsPage;
   readonly row: ComparedRow;
   readonly model: ComparisonModel;
 }
 
-const Row = React.memo(function Row({ page, row, model }: RowProps) {
+const ComparedRowView = React.memo(function Row({ page, row, model }: ComparedRowViewProps) {
   const trans = useTrans();
   return (
     <tr>

@@ -1,5 +1,5 @@
 import { complaintOf, StateModel } from '../pages/state';
-import type { Change, ComparedRow, Comparison } from './answers';
+import type { OutcomeChange, ComparedRow, Comparison } from './answers';
 import type { RunsRest } from './requests';
 
 export interface ComparisonState {
@@ -7,7 +7,7 @@ export interface ComparisonState {
   readonly comparison: Comparison | null;
   /** What became worse first. */
   readonly rows: readonly ComparedRow[];
-  readonly shown: Change | '';
+  readonly shown: OutcomeChange | '';
   readonly hasMore: boolean;
   readonly problem: string;
 }
@@ -23,7 +23,7 @@ export class ComparisonModel extends StateModel<ComparisonState> {
   }
 
   /** Show only what changed in one way; empty: all. */
-  show(shown: Change | ''): void {
+  show(shown: OutcomeChange | ''): void {
     this.set({ shown });
   }
 

@@ -10,14 +10,14 @@ import { useTrans } from '../views/scope';
 /** Draws outputs, as nbformat has them, into an element of the page. */
 export type DrawOutputs = (host: HTMLElement, outputs: readonly JsonObject[]) => IDisposable;
 
-const Drawing = React.createContext<DrawOutputs | null>(null);
+const DrawingContext = React.createContext<DrawOutputs | null>(null);
 
-export const OutputsProvider = Drawing.Provider;
+export const OutputsProvider = DrawingContext.Provider;
 
 /** What a cell showed; as plain text where nothing can draw it. */
 export function Outputs({ outputs }: { readonly outputs: readonly JsonObject[] }) {
   const trans = useTrans();
-  const draw = React.useContext(Drawing);
+  const draw = React.useContext(DrawingContext);
   const host = React.useRef<HTMLDivElement>(null);
   React.useLayoutEffect(() => {
     if (draw === null || host.current === null || outputs.length === 0) {

@@ -14,11 +14,11 @@ import { PlotView } from './plot_view';
 import { RecordedView } from './recorded_view';
 import { ResultView } from './result_view';
 import { ResultsView } from './results_view';
-import type { Place, RunsPage } from './runs_page';
+import type { RunsPlace, RunsPage } from './runs_page';
 import type { SampleModel } from './sample_model';
 import { SampleView } from './sample_view';
 
-export interface PageViewProps {
+export interface RunsPageViewProps {
   readonly page: RunsPage;
   readonly trans: TranslationBundle;
   readonly highlight: Highlight | null;
@@ -29,19 +29,19 @@ export interface PageViewProps {
 }
 
 /** The whole page. */
-export function PageView({ page, trans, highlight, draw, openChat }: PageViewProps) {
+export function RunsPageView({ page, trans, highlight, draw, openChat }: RunsPageViewProps) {
   return (
     <TranslationProvider value={trans}>
       <HighlightContext.Provider value={highlight}>
         <OutputsProvider value={draw}>
-          <Body page={page} openChat={openChat} />
+          <RunsBody page={page} openChat={openChat} />
         </OutputsProvider>
       </HighlightContext.Provider>
     </TranslationProvider>
   );
 }
 
-function Body({ page, openChat }: Pick<PageViewProps, 'page' | 'openChat'>) {
+function RunsBody({ page, openChat }: Pick<RunsPageViewProps, 'page' | 'openChat'>) {
   const trans = useTrans();
   const { trail } = useSignal(page.changed, () => page.state);
   const id = React.useId();
@@ -74,14 +74,14 @@ function Body({ page, openChat }: Pick<PageViewProps, 'page' | 'openChat'>) {
       </div>
       <div id={id} role="tabpanel" className="cw-page-main" aria-label={titleOf(page.place, trans)}>
         {isDeep && <Trail page={page} openChat={openChat} />}
-        <Shown page={page} />
+        <ShownPlace page={page} />
       </div>
     </div>
   );
 }
 
 /** Where in the page this is, and the way back. */
-function Trail({ page, openChat }: Pick<PageViewProps, 'page' | 'openChat'>) {
+function Trail({ page, openChat }: Pick<RunsPageViewProps, 'page' | 'openChat'>) {
   const trans = useTrans();
   const heading = React.useRef<HTMLHeadingElement>(null);
   const { place } = page;
@@ -108,7 +108,7 @@ function Trail({ page, openChat }: Pick<PageViewProps, 'page' | 'openChat'>) {
   );
 }
 
-interface ChatLinkProps extends Pick<PageViewProps, 'openChat'> {
+interface ChatLinkProps extends Pick<RunsPageViewProps, 'openChat'> {
   readonly model: SampleModel;
 }
 
@@ -128,7 +128,7 @@ function ChatLink({ model, openChat }: ChatLinkProps) {
   );
 }
 
-function Shown({ page }: { readonly page: RunsPage }) {
+function ShownPlace({ page }: { readonly page: RunsPage }) {
   const { place } = page;
   const { detail } = page.state;
   switch (detail.kind) {
@@ -154,14 +154,14 @@ function Shown({ page }: { readonly page: RunsPage }) {
 }
 
 /** The results that something is of; empty: it is of none. */
-function originOf(place: Place): string {
+function originOf(place: RunsPlace): string {
   if (place.kind === 'sample') {
     return place.sample.result;
   }
   return place.kind === 'pair' ? `${place.first.result} · ${place.second.result}` : '';
 }
 
-function titleOf(place: Place, trans: TranslationBundle): string {
+function titleOf(place: RunsPlace, trans: TranslationBundle): string {
   switch (place.kind) {
     case 'results':
       return trans.__('Benchmarks');

@@ -19,7 +19,7 @@ export function RecordedView({ page }: { readonly page: RunsPage }) {
   const { runs, hasMore, isLoaded, problem, sorting } = useSignal(list.changed, () => list.state);
   return (
     <>
-      <Filters page={page} />
+      <RunFilters page={page} />
       <Complaint text={problem} />
       {runs.length > 0 && (
         <div className="cw-page-scroller" tabIndex={0} role="group" aria-label={trans.__('Runs')}>
@@ -42,7 +42,7 @@ export function RecordedView({ page }: { readonly page: RunsPage }) {
             />
             <tbody>
               {runs.map(run => (
-                <Row key={run.id} page={page} run={run} />
+                <RecordedRunRow key={run.id} page={page} run={run} />
               ))}
             </tbody>
           </table>
@@ -56,7 +56,7 @@ export function RecordedView({ page }: { readonly page: RunsPage }) {
   );
 }
 
-function Filters({ page }: { readonly page: RunsPage }) {
+function RunFilters({ page }: { readonly page: RunsPage }) {
   const trans = useTrans();
   const list = page.runs;
   const { filter, statuses, models, lanes } = useSignal(list.changed, () => list.state);
@@ -97,12 +97,12 @@ function Filters({ page }: { readonly page: RunsPage }) {
   );
 }
 
-interface RowProps {
+interface RecordedRunRowProps {
   readonly page: RunsPage;
   readonly run: RunRow;
 }
 
-const Row = React.memo(function Row({ page, run }: RowProps) {
+const RecordedRunRow = React.memo(function Row({ page, run }: RecordedRunRowProps) {
   const trans = useTrans();
   const mark = run.is_estimated ? '~' : '';
   return (

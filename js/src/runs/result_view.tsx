@@ -24,13 +24,13 @@ export function ResultView({ page, samples }: ResultViewProps) {
   return (
     <div className="cw-page-scroller cw-page-detail">
       <Complaint text={result?.problem ?? ''} />
-      {result?.numbers && <Sum numbers={result.numbers} />}
+      {result?.numbers && <ResultSum numbers={result.numbers} />}
       <SamplesTable page={page} list={samples} />
     </div>
   );
 }
 
-function Sum({ numbers }: { readonly numbers: ResultNumbers }) {
+function ResultSum({ numbers }: { readonly numbers: ResultNumbers }) {
   const trans = useTrans();
   const groups = Object.entries(numbers.by_group);
   const { cost_dollars: cost } = numbers;

@@ -40,7 +40,7 @@ export function ResultsView({ page }: { readonly page: RunsPage }) {
   const shown = sortedRows(filtered(state), state.sorting, COLUMNS);
   return (
     <>
-      <Filters page={page} state={state} />
+      <ResultFilters page={page} state={state} />
       <Complaint text={state.problem} />
       {state.isCut && (
         <p className="cw-page-note">
@@ -76,7 +76,7 @@ export function ResultsView({ page }: { readonly page: RunsPage }) {
             />
             <tbody>
               {shown.map(result => (
-                <Row
+                <ResultRow
                   key={result.path}
                   page={page}
                   result={result}
@@ -106,7 +106,7 @@ interface FiltersProps {
   readonly state: ResultListState;
 }
 
-function Filters({ page, state }: FiltersProps) {
+function ResultFilters({ page, state }: FiltersProps) {
   const trans = useTrans();
   const { results: all, filter, chosen, folder } = state;
   const list = page.results;
@@ -177,13 +177,13 @@ function Filters({ page, state }: FiltersProps) {
   );
 }
 
-interface RowProps {
+interface ResultRowProps {
   readonly page: RunsPage;
   readonly result: Result;
   readonly isChosen: boolean;
 }
 
-const Row = React.memo(function Row({ page, result, isChosen }: RowProps) {
+const ResultRow = React.memo(function Row({ page, result, isChosen }: ResultRowProps) {
   const trans = useTrans();
   const { path, numbers, state } = result;
   const agent = agentOf(result);

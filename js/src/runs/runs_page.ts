@@ -15,7 +15,7 @@ export interface SampleName {
 }
 
 /** What the page shows. */
-export type Place =
+export type RunsPlace =
   | { readonly kind: 'results' | 'plot' | 'runs' }
   | { readonly kind: 'result'; readonly result: string }
   | { readonly kind: 'sample'; readonly sample: SampleName }
@@ -33,12 +33,12 @@ export type Detail =
 
 export interface RunsPageState {
   /** Where the person came from; the last one is what is shown. */
-  readonly trail: readonly Place[];
+  readonly trail: readonly RunsPlace[];
   readonly detail: Detail;
 }
 
-const START: Place = { kind: 'results' };
-const RUNS: Place = { kind: 'runs' };
+const START: RunsPlace = { kind: 'results' };
+const RUNS: RunsPlace = { kind: 'runs' };
 
 /** The page: where in it the person is, and what is read for that. */
 export class RunsPage extends WatchedPage<RunsPageState> {
@@ -52,12 +52,12 @@ export class RunsPage extends WatchedPage<RunsPageState> {
   readonly results: ResultList;
   readonly runs: RunList;
 
-  get place(): Place {
+  get place(): RunsPlace {
     return this.state.trail.at(-1) ?? START;
   }
 
   /** Show something; the tabs begin anew, everything else leads further in. */
-  go(place: Place): void {
+  go(place: RunsPlace): void {
     const isTab = place.kind === 'results' || place.kind === 'plot' || place.kind === 'runs';
     const { trail } = this.state;
     // Whoever comes from elsewhere to a run finds the other runs behind it.
@@ -81,13 +81,13 @@ export class RunsPage extends WatchedPage<RunsPageState> {
     }
   }
 
-  private _show(trail: readonly Place[]): void {
+  private _show(trail: readonly RunsPlace[]): void {
     this._drop();
     this.set({ trail, detail: this._open(trail.at(-1) ?? START) });
     this.lookNow();
   }
 
-  private _open(place: Place): Detail {
+  private _open(place: RunsPlace): Detail {
     switch (place.kind) {
       case 'results':
       case 'plot':

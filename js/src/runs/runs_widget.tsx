@@ -13,9 +13,9 @@ import type { Highlight } from '../markdown';
 import { PageWidget } from '../pages/page_widget';
 import { outputDrawer } from './output_drawing';
 import type { DrawOutputs } from './outputs_view';
-import { PageView } from './page_view';
+import { RunsPageView } from './page_view';
 import { RunsRest } from './requests';
-import { type Place, RunsPage } from './runs_page';
+import { type RunsPlace, RunsPage } from './runs_page';
 
 export interface RunsParts {
   readonly settings: ServerConnection.ISettings;
@@ -40,13 +40,13 @@ export class RunsWidget extends PageWidget<RunsPage> {
   }
 
   /** Lead the person to a place. */
-  go(place: Place): void {
+  go(place: RunsPlace): void {
     this.page.go(place);
   }
 
   protected override render(): React.ReactElement {
     return (
-      <PageView
+      <RunsPageView
         page={this.page}
         trans={this._trans}
         highlight={this._highlight}

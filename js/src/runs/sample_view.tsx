@@ -15,7 +15,7 @@ import { StepView } from './step_view';
 import { stepsOf } from './trajectory';
 import { runStatusWords } from './words';
 
-type Part = 'messages' | 'cells' | 'scores' | 'details';
+type SamplePart = 'messages' | 'cells' | 'scores' | 'details';
 
 /** One sample, or one recorded run: what was said, run and scored. */
 export function SampleView({ model }: { readonly model: SampleModel }) {
@@ -32,9 +32,9 @@ export function SampleView({ model }: { readonly model: SampleModel }) {
 
 function Parts({ sample }: { readonly sample: Sample }) {
   const trans = useTrans();
-  const [chosen, setChosen] = React.useState<Part>('messages');
+  const [chosen, setChosen] = React.useState<SamplePart>('messages');
   const id = React.useId();
-  const tabs: Tab<Part>[] = [
+  const tabs: Tab<SamplePart>[] = [
     { key: 'messages', label: trans.__('Messages (%1)', sample.messages.length) },
     { key: 'cells', label: trans.__('Cells (%1)', sample.cells.length) },
     ...(sample.scores.length > 0
@@ -42,11 +42,11 @@ function Parts({ sample }: { readonly sample: Sample }) {
       : []),
     { key: 'details', label: trans.__('Details') }
   ];
-  const parts: Record<Part, () => React.ReactNode> = {
+  const parts: Record<SamplePart, () => React.ReactNode> = {
     messages: () => <Messages sample={sample} />,
     cells: () => <CellsView cells={sample.cells} />,
     scores: () => <Scores scores={sample.scores} />,
-    details: () => <Details sample={sample} />
+    details: () => <SampleDetails sample={sample} />
   };
   return (
     <>
@@ -137,7 +137,7 @@ function Scores({ scores }: { readonly scores: readonly Score[] }) {
   );
 }
 
-function Details({ sample }: { readonly sample: Sample }) {
+function SampleDetails({ sample }: { readonly sample: Sample }) {
   const trans = useTrans();
   const { input, target, setup, model, env, usage } = sample;
   const answer =

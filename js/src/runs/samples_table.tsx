@@ -29,7 +29,7 @@ export function SamplesTable({ page, list }: SamplesTableProps) {
   const hasEpochs = samples.some(({ epoch }) => epoch > 1);
   return (
     <section aria-label={trans.__('Samples')}>
-      <Filters list={list} />
+      <SampleFilters list={list} />
       <Complaint text={problem} />
       <p className="cw-muted cw-page-count" role="status">
         {fitting === total
@@ -55,7 +55,7 @@ export function SamplesTable({ page, list }: SamplesTableProps) {
           />
           <tbody>
             {samples.map(sample => (
-              <Row
+              <SampleRowView
                 key={sample.id}
                 page={page}
                 result={list.result}
@@ -74,7 +74,7 @@ export function SamplesTable({ page, list }: SamplesTableProps) {
   );
 }
 
-function Filters({ list }: { readonly list: SampleList }) {
+function SampleFilters({ list }: { readonly list: SampleList }) {
   const trans = useTrans();
   const { filter, statuses, groups } = useSignal(list.changed, () => list.state);
   return (
@@ -114,14 +114,19 @@ function Filters({ list }: { readonly list: SampleList }) {
   );
 }
 
-interface RowProps {
+interface SampleRowViewProps {
   readonly page: RunsPage;
   readonly result: string;
   readonly sample: SampleRow;
   readonly hasEpochs: boolean;
 }
 
-const Row = React.memo(function Row({ page, result, sample, hasEpochs }: RowProps) {
+const SampleRowView = React.memo(function Row({
+  page,
+  result,
+  sample,
+  hasEpochs
+}: SampleRowViewProps) {
   const trans = useTrans();
   const { cost_dollars: cost, group, input } = sample;
   return (

@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { RunStatus } from '../events';
 import { statusWords } from '../views/words';
-import type { Change, Estimate, ResultPlace, SampleRow } from './answers';
+import type { OutcomeChange, Estimate, ResultPlace, SampleRow } from './answers';
 
 const STATUSES: ReadonlySet<string> = new Set<RunStatus>([
   'running',
@@ -52,8 +52,8 @@ export function outcomeWords(outcome: Outcome, trans: TranslationBundle): string
 }
 
 /** What a sample did from the first result to the second. */
-export function changeWords(change: Change, trans: TranslationBundle): string {
-  const words: Record<Change, string> = {
+export function changeWords(change: OutcomeChange, trans: TranslationBundle): string {
+  const words: Record<OutcomeChange, string> = {
     worse: trans.__('Worse'),
     better: trans.__('Better'),
     same: trans.__('Same')

@@ -100,7 +100,7 @@ export interface AssistantPlace {
   readonly folder: string;
 }
 
-export interface AssistantList {
+export interface AssistantChoices {
   readonly assistants: readonly AssistantSummary[];
   /** What is wrong with the files of others. */
   readonly problems: readonly string[];

@@ -15,12 +15,12 @@ import {
   type Shape
 } from './shapes';
 
-type Kind = RunEvent['kind'];
-type EventOf<K extends Kind> = Extract<RunEvent, { kind: K }>;
-type Fields<T> = { readonly [Name in keyof T]-?: Shape<T[Name]> };
+type EventKind = RunEvent['kind'];
+type EventOf<K extends EventKind> = Extract<RunEvent, { kind: K }>;
+type EventFields<T> = { readonly [Name in keyof T]-?: Shape<T[Name]> };
 
 /** The fields of every kind of event; a test compares it with the schema that Python makes. */
-export const EVENT_FIELDS: { readonly [K in Kind]: Fields<Omit<EventOf<K>, 'kind'>> } = {
+export const EVENT_FIELDS: { readonly [K in EventKind]: EventFields<Omit<EventOf<K>, 'kind'>> } = {
   run_started: {
     prompt: text,
     lane: text,

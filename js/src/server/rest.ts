@@ -2,7 +2,7 @@ import type { ServerConnection } from '@jupyterlab/services';
 
 import type {
   AgentCell,
-  AssistantList,
+  AssistantChoices,
   AssistantPlace,
   AssistantSummary,
   ChatChange,
@@ -90,7 +90,7 @@ const CONTEXT = record<ChatContext>({
   cached_dollars: nullable(number)
 });
 
-const ASSISTANTS = record<AssistantList>({
+const ASSISTANTS = record<AssistantChoices>({
   assistants: list(
     record<AssistantSummary>({
       name: text,
@@ -159,7 +159,7 @@ export class Rest {
   }
 
   /** The assistants beside a notebook and where the server starts from. */
-  assistants(notebook: string): Promise<AssistantList> {
+  assistants(notebook: string): Promise<AssistantChoices> {
     return this._get(ASSISTANTS, { path: ['assistants'], query: { notebook } });
   }
 

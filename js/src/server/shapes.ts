@@ -7,7 +7,7 @@ export interface Shape<out T> {
   readonly type?: T;
 }
 
-type Fields<T> = { readonly [Name in keyof T]-?: Shape<T[Name]> };
+type ShapeFields<T> = { readonly [Name in keyof T]-?: Shape<T[Name]> };
 
 function wrong(value: unknown, path: string, expected: string): string {
   const shown = JSON.stringify(value) as string | undefined;
@@ -55,7 +55,7 @@ export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
 }
 
 /** An object with at least these fields; a newer server may send more. */
-export function record<T extends object>(fields: Fields<T>): Shape<T> {
+export function record<T extends object>(fields: ShapeFields<T>): Shape<T> {
   const shapes = Object.entries<Shape<unknown>>(fields);
   return (value, path) => {
     if (!isObject(value)) {

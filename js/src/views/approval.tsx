@@ -4,7 +4,7 @@ import type { ToolCard } from '../models/types';
 import { approveWords, useAskedCell } from './asked_call';
 import { Button } from './button';
 import { useDelay } from './clock';
-import { OpenNotebook } from './opening';
+import { OpenNotebookButton } from './opening';
 import { useTrans } from './scope';
 import { type ApprovalAnswer, useTurnActions } from './turn_actions';
 
@@ -155,7 +155,7 @@ export function WhyNoAnswer() {
       <p className="cw-muted">
         {trans.__('The tab that asked is gone. Open %1 to answer here.', notebookToOpen)}
       </p>
-      <OpenNotebook path={notebookToOpen} />
+      <OpenNotebookButton path={notebookToOpen} />
     </div>
   );
 }

@@ -68,7 +68,7 @@ export function AskedCall({ card }: { card: ToolCard }) {
         <p role="status">{trans.__('This cell is gone: it was deleted after the agent asked.')}</p>
       )}
       {target !== null && !isGone && <CellLink cell={target} isMarked={isAsking} />}
-      <Change card={card} target={target} follows={namedBy(card, 'after', actions)} />
+      <AskedChange card={card} target={target} follows={namedBy(card, 'after', actions)} />
     </>
   );
 }
@@ -106,14 +106,14 @@ export function useAskedCell(card: ToolCard): AskedCell {
   };
 }
 
-interface ChangeProps {
+interface AskedChangeProps {
   readonly card: ToolCard;
   /** The cell that is changed; null: none that is known. */
   readonly target: NamedCell | null;
   readonly follows: NamedCell | null;
 }
 
-function Change({ card, target, follows }: ChangeProps) {
+function AskedChange({ card, target, follows }: AskedChangeProps) {
   const trans = useTrans();
   const deed = deedOf(card);
   const isCode = card.language === 'python';
@@ -124,24 +124,24 @@ function Change({ card, target, follows }: ChangeProps) {
     case 'add':
       return (
         <>
-          <Place
+          <AskedPlace
             follows={follows}
             otherwise={isCode ? trans.__('New code cell') : trans.__('New Markdown cell')}
           />
-          <Code card={card} />
+          <AskedCode card={card} />
         </>
       );
     case 'move':
       return (
         <>
           {target === null && <Arguments card={card} />}
-          <Place follows={follows} otherwise={trans.__('Goes to the top of the notebook')} />
+          <AskedPlace follows={follows} otherwise={trans.__('Goes to the top of the notebook')} />
         </>
       );
     case 'delete':
       return <Deletion card={card} target={target} />;
     case 'run':
-      return <Code card={card} />;
+      return <AskedCode card={card} />;
     case 'install': {
       const { name } = card.given;
       const text = typeof name === 'string' ? name : card.argumentsText;
@@ -150,7 +150,7 @@ function Change({ card, target, follows }: ChangeProps) {
     case 'other':
       return (
         <>
-          {card.code !== '' && <Code card={card} />}
+          {card.code !== '' && <AskedCode card={card} />}
           <Arguments card={card} />
         </>
       );
@@ -159,7 +159,7 @@ function Change({ card, target, follows }: ChangeProps) {
   }
 }
 
-function Deletion({ card, target }: Pick<ChangeProps, 'card' | 'target'>) {
+function Deletion({ card, target }: Pick<AskedChangeProps, 'card' | 'target'>) {
   return target === null ? <Arguments card={card} /> : <CodeDiff before={target.source} after="" />;
 }
 
@@ -171,7 +171,7 @@ function namedBy(card: ToolCard, argument: string, actions: TurnActions): NamedC
   return card.cells.find(({ cell_id }) => cell_id === id) ?? actions.findCell(id);
 }
 
-function Code({ card }: { card: ToolCard }) {
+function AskedCode({ card }: { card: ToolCard }) {
   const trans = useTrans();
   return (
     <CodeBlock
@@ -195,13 +195,13 @@ function Arguments({ card }: { card: ToolCard }) {
   );
 }
 
-interface PlaceProps {
+interface AskedPlaceProps {
   readonly follows: NamedCell | null;
   /** What is said where it follows no cell that is named. */
   readonly otherwise: string;
 }
 
-function Place({ follows, otherwise }: PlaceProps) {
+function AskedPlace({ follows, otherwise }: AskedPlaceProps) {
   const trans = useTrans();
   return (
     <>

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { AssistantList, UnusableAssistant } from '../server/answers';
+import type { AssistantChoices, UnusableAssistant } from '../server/answers';
 import { type AssistantChange, useAssistantEditor } from './assistant_editor';
 import { Icon } from './icon';
 import { Menu, type MenuEntry } from './menu';
@@ -8,7 +8,7 @@ import type { Chat, Panel } from './ports';
 import { useTrans } from './scope';
 import { useSignal } from './signal';
 
-const NONE: AssistantList = { assistants: [], problems: [] };
+const NONE: AssistantChoices = { assistants: [], problems: [] };
 
 /** Who answers in this chat; there is nothing to see where no assistant is written. */
 export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
@@ -92,7 +92,7 @@ function whyMissing(
 }
 
 /** Ways to the page where they are written; none where the person may write none. */
-function useEditing(chat: Chat, answering: string, listed: AssistantList): readonly MenuEntry[] {
+function useEditing(chat: Chat, answering: string, listed: AssistantChoices): readonly MenuEntry[] {
   const trans = useTrans();
   const editor = useAssistantEditor();
   if (editor === null || (listed.places ?? []).length === 0) {
@@ -118,7 +118,7 @@ function useEditing(chat: Chat, answering: string, listed: AssistantList): reado
 }
 
 /** Asked anew for each notebook, after each run, which may have written one, and when told. */
-function useAssistants(panel: Panel, chat: Chat): AssistantList {
+function useAssistants(panel: Panel, chat: Chat): AssistantChoices {
   const [listed, setListed] = React.useState(NONE);
   const path = useSignal(chat.changed, () => chat.state.notebook_path);
   const isRunning = useSignal(chat.changed, () => chat.state.run !== '');
@@ -163,13 +163,13 @@ function useLastChange(): AssistantChange | null {
 }
 
 /** A chat goes on with what its assistant is called now, and without one that was deleted. */
-function follow({ composer }: Chat, change: AssistantChange | null, found: AssistantList): void {
+function follow({ composer }: Chat, change: AssistantChange | null, found: AssistantChoices): void {
   const { assistant } = composer;
   if (assistant !== '' && assistant === change?.from && !has(found, assistant)) {
     composer.setAssistant(has(found, change.to) ? change.to : '');
   }
 }
 
-function has({ assistants }: AssistantList, wanted: string): boolean {
+function has({ assistants }: AssistantChoices, wanted: string): boolean {
   return wanted !== '' && assistants.some(({ name }) => name === wanted);
 }

@@ -5,7 +5,7 @@ import type { LinkState, NoticeBlock } from '../models/types';
 import { Button, IconButton } from './button';
 import { useDelay } from './clock';
 import { Icon } from './icon';
-import { OpenNotebook } from './opening';
+import { OpenNotebookButton } from './opening';
 import type { Chat, Panel } from './ports';
 import { useTrans } from './scope';
 import { useSignal } from './signal';
@@ -40,8 +40,8 @@ export function Banners({ panel, chat, settings }: BannersProps) {
       <LinkBanner link={link} panel={panel} />
       {shown.map(notice => (
         <Banner key={`${notice.code}:${notice.text}`} notice={notice}>
-          {notice.code === 'driven_elsewhere' && <TakeOver chat={chat} />}
-          {notice.code === CLOSED && <OpenNotebook path={chat.state.notebook_path} />}
+          {notice.code === 'driven_elsewhere' && <TakeOverButton chat={chat} />}
+          {notice.code === CLOSED && <OpenNotebookButton path={chat.state.notebook_path} />}
         </Banner>
       ))}
       {[
@@ -127,7 +127,7 @@ function LinkBanner({ link, panel }: { link: LinkState; panel: Panel }) {
   );
 }
 
-function TakeOver({ chat }: { chat: Chat }) {
+function TakeOverButton({ chat }: { chat: Chat }) {
   const trans = useTrans();
   return (
     <span className="cw-row">

@@ -4,7 +4,7 @@ import type { NamedCell } from '../events';
 import type { AskOptions } from '../models/types';
 import type { WireCell } from '../server/frames';
 import { useAcceptAll } from './accept_all';
-import type { Chat, Notebooks, OpenNotebook, Panel } from './ports';
+import type { Chat, Notebooks, NotebookView, Panel } from './ports';
 import { useTrans } from './scope';
 import { useSignal } from './signal';
 import type { TurnActions } from './turn_actions';
@@ -104,7 +104,7 @@ interface Kept {
 function useWaitingAsk(
   chat: Chat,
   notebooks: Notebooks | null,
-  port: OpenNotebook | null,
+  port: NotebookView | null,
   path: string
 ): Pick<TurnActions, 'waitingAsk' | 'cancelAsk'> & {
   readonly askWhenOpen: (runId: string, send: () => void) => void;
@@ -165,8 +165,8 @@ function findCell(cells: readonly WireCell[], cellId: string): NamedCell | null 
 }
 
 /** The open document of a path; null: it is not open in this tab. */
-function usePort(notebooks: Notebooks | null, path: string): OpenNotebook | null {
-  const [port, setPort] = React.useState<OpenNotebook | null>(null);
+function usePort(notebooks: Notebooks | null, path: string): NotebookView | null {
+  const [port, setPort] = React.useState<NotebookView | null>(null);
   React.useEffect(() => {
     const look = (): void => {
       setPort(path === '' ? null : (notebooks?.find(path) ?? null));

@@ -64,7 +64,7 @@ export function CompletionList(props: CompletionListProps) {
         <p className="cw-muted cw-popup-note">{emptyWords(props, trans)}</p>
       )}
       {chosen?.item?.kind === 'variable' && (
-        <Summary key={chosen.item.name} name={chosen.item.name} source={source} />
+        <CandidateSummary key={chosen.item.name} name={chosen.item.name} source={source} />
       )}
     </div>
   );
@@ -90,7 +90,7 @@ function emptyWords(
   return trigger.sign === '@' ? trans.__('No variable fits') : trans.__('No cell fits');
 }
 
-function Summary({ name, source }: { name: string; source: NameSource }) {
+function CandidateSummary({ name, source }: { name: string; source: NameSource }) {
   const text = useSummary(name, source);
   return text === '' ? null : <pre className="cw-summary">{text}</pre>;
 }

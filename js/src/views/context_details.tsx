@@ -61,17 +61,23 @@ export function ContextDetails({ source, draft, onDraft }: ContextDetailsProps) 
       {found.dollars !== null && (
         <p>{costWords(found.dollars, found.cached_dollars ?? found.dollars, trans)}</p>
       )}
-      <Summary found={found} source={source} draft={draft} onDraft={onDraft} onSaved={setFound} />
+      <HistorySummary
+        found={found}
+        source={source}
+        draft={draft}
+        onDraft={onDraft}
+        onSaved={setFound}
+      />
     </>
   );
 }
 
-interface SummaryProps extends ContextDetailsProps {
+interface HistorySummaryProps extends ContextDetailsProps {
   readonly found: ChatContext;
   readonly onSaved: (context: ChatContext) => void;
 }
 
-function Summary({ found, source, draft, onDraft, onSaved }: SummaryProps) {
+function HistorySummary({ found, source, draft, onDraft, onSaved }: HistorySummaryProps) {
   const trans = useTrans();
   const id = React.useId();
   const [wasOpen] = React.useState(draft !== null);

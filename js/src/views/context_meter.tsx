@@ -86,7 +86,7 @@ export function ContextMeter(props: ContextMeterProps) {
             popup.open(); // whoever writes here may move the pointer away
           }}
         >
-          <Details {...props} isFull={isFull} />
+          <MeterDetails {...props} isFull={isFull} />
           <ContextDetails source={props.source} draft={draft} onDraft={setDraft} />
           <PinnedTurns
             onReveal={close}
@@ -137,7 +137,7 @@ function Ring({ share }: { share: number }) {
   );
 }
 
-function Details({ tokens, limit, usage, isFull }: ContextMeterProps & { isFull: boolean }) {
+function MeterDetails({ tokens, limit, usage, isFull }: ContextMeterProps & { isFull: boolean }) {
   const trans = useTrans();
   return (
     <>

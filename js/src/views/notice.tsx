@@ -35,7 +35,7 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
     <div className={`cw-notice cw-mod-${block.level}`}>
       <Icon name={block.level} />
       <div className="cw-notice-text">
-        <Told block={block} />
+        <NoticeText block={block} />
         {action !== '' && <p className="cw-muted">{action}</p>}
         {needsSetup(block.code) && (
           <Button
@@ -71,7 +71,7 @@ function actionOf({ code, action }: NoticeBlock, trans: TranslationBundle): stri
 }
 
 /** What happened; what it is about, such as quoted sources, unfolds below. */
-function Told({ block }: { block: NoticeBlock }) {
+function NoticeText({ block }: { block: NoticeBlock }) {
   const contents = block.contents ?? [];
   if (contents.length === 0) {
     return <p>{block.text}</p>;

@@ -22,7 +22,7 @@ export function useOpener(): Opener {
 }
 
 /** Opens the notebook of a chat; nothing where it cannot be opened from here. */
-export function OpenNotebook({ path }: { path: string }) {
+export function OpenNotebookButton({ path }: { path: string }) {
   const trans = useTrans();
   const open = useOpener().place(path);
   return (

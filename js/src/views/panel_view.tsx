@@ -45,14 +45,14 @@ export function PanelView(props: PanelViewProps) {
     <TranslationProvider value={props.trans}>
       <HighlightContext.Provider value={props.highlight}>
         <AssistantEditorProvider value={props.editor}>
-          <Body {...props} />
+          <PanelBody {...props} />
         </AssistantEditorProvider>
       </HighlightContext.Provider>
     </TranslationProvider>
   );
 }
 
-function Body({ panel, notebooks, settings, requests, pages, opener }: PanelViewProps) {
+function PanelBody({ panel, notebooks, settings, requests, pages, opener }: PanelViewProps) {
   const trans = useTrans();
   const chat = useSignal(panel.chatChanged, () => panel.chat);
   const openMade = React.useCallback(

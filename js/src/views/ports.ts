@@ -43,7 +43,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
 }
 
 /** An open notebook, as far as the views act on it. */
-export type OpenNotebook = Pick<
+export type NotebookView = Pick<
   NotebookPort,
   'cells' | 'editable' | 'highlight' | 'kernelId' | 'reveal' | 'undo' | 'redo'
 > &
@@ -53,5 +53,5 @@ export type OpenNotebook = Pick<
 export interface Notebooks {
   readonly currentChanged: ISignal<unknown, unknown>;
   readonly added: ISignal<unknown, unknown>;
-  find(path: string): OpenNotebook | null;
+  find(path: string): NotebookView | null;
 }

@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { Turn } from '../models/types';
 import { type Revealed, usePins } from './pins';
 
-interface Shown {
+interface ShownTurn {
   readonly turns: readonly Turn[];
   /** How many of them are not drawn. */
   readonly hidden: number;
@@ -13,7 +13,7 @@ interface Shown {
 }
 
 /** Bring the turn that the person wants to see into view, drawn before or not, with the focus. */
-export function useReveal(shown: Shown): void {
+export function useReveal(shown: ShownTurn): void {
   const { revealed } = usePins();
   const { turns, hidden, content, leaveEnd, showFrom } = shown;
   const done = React.useRef<Revealed | null>(null);

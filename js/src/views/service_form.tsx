@@ -12,7 +12,7 @@ interface ServiceFormProps {
   readonly onClose: () => void;
 }
 
-type Outcome =
+type CheckOutcome =
   | { readonly kind: 'none' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -23,11 +23,11 @@ type Outcome =
 export function ServiceForm({ panel, service, onClose }: ServiceFormProps) {
   const trans = useTrans();
   const [change, setChange] = React.useState<ServiceChange>({});
-  const [outcome, setOutcome] = React.useState<Outcome>({ kind: 'none' });
+  const [outcome, setOutcome] = React.useState<CheckOutcome>({ kind: 'none' });
   const isLocked = service.endpoints_locked;
   const hasChanges = Object.keys(change).length > 0;
 
-  const work = async (task: () => Promise<Outcome>): Promise<void> => {
+  const work = async (task: () => Promise<CheckOutcome>): Promise<void> => {
     setOutcome({ kind: 'busy' });
     try {
       setOutcome(await task());
@@ -162,7 +162,7 @@ function Entry(props: EntryProps) {
 
 const CHECK_ICONS = { ok: 'check', warn: 'warning', blocked: 'error' } as const;
 
-function OutcomeView({ outcome }: { outcome: Outcome }) {
+function OutcomeView({ outcome }: { outcome: CheckOutcome }) {
   const trans = useTrans();
   const words: Record<ServiceCheck['status'], string> = {
     ok: trans.__('Fine:'),

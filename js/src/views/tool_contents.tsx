@@ -9,7 +9,7 @@ import { PlaceLink } from './opening';
 import { useTrans } from './scope';
 import { readTable, ToolTable } from './tool_table';
 
-type Fields = Content['text'];
+type ContentFields = Content['text'];
 
 const SOUND = /^data:audio\/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/;
 /** Where a source comes from that the person has added. */
@@ -45,7 +45,7 @@ export function Contents({ contents }: { contents: readonly Content[] }) {
 
 interface ContentViewProps {
   readonly type: string;
-  readonly fields: Fields;
+  readonly fields: ContentFields;
 }
 
 /** A piece of what was said; of a type that is not known, its fields. */
@@ -56,7 +56,7 @@ function ContentView({ type, fields }: ContentViewProps) {
     case 'oral_text':
       return <p className="cw-muted">{words(fields.info)}</p>;
     case 'code':
-      return <Code text={words(fields.code)} language={words(fields.language)} />;
+      return <ContentCode text={words(fields.code)} language={words(fields.language)} />;
     case 'files':
     case 'urls':
     case 'references':
@@ -70,13 +70,15 @@ function ContentView({ type, fields }: ContentViewProps) {
     case 'plan':
       return <Plan fields={fields} />;
     case 'progress':
-      return <Share fields={fields} />;
+      return <ShareContent fields={fields} />;
     default:
-      return <Code text={indented('data' in fields ? fields.data : fields)} language="json" />;
+      return (
+        <ContentCode text={indented('data' in fields ? fields.data : fields)} language="json" />
+      );
   }
 }
 
-function TextContent({ fields }: { fields: Fields }) {
+function TextContent({ fields }: { fields: ContentFields }) {
   const trans = useTrans();
   const info = words(fields.info);
   const drawn = isFields(fields.mime) ? fields.mime : null;
@@ -88,17 +90,17 @@ function TextContent({ fields }: { fields: Fields }) {
   return drawn === null ? (
     <Markdown text={info} isStreaming={false} trans={trans} />
   ) : (
-    <Code text={info} />
+    <ContentCode text={info} />
   );
 }
 
-function Code({ text, language = '' }: { text: string; language?: string }) {
+function ContentCode({ text, language = '' }: { text: string; language?: string }) {
   const trans = useTrans();
   return <CodeBlock text={text} language={language} label={trans.__('What this call shows')} />;
 }
 
 /** A file, an address or a source. */
-function Reference({ fields }: { fields: Fields }) {
+function Reference({ fields }: { fields: ContentFields }) {
   const name = words(fields.filename) || words(fields.title) || words(fields.url);
   const shown = name || words(fields.doc_id) || words(fields.id);
   const about = words(fields.content);
@@ -117,7 +119,7 @@ function Reference({ fields }: { fields: Fields }) {
 }
 
 /** Where in a document: its line, page or cell. */
-function anchorOf({ extra }: Fields): string {
+function anchorOf({ extra }: ContentFields): string {
   return isFields(extra) ? words(extra.anchor) : '';
 }
 
@@ -138,7 +140,7 @@ function Address({ address, name }: { address: string; name: string }) {
   );
 }
 
-function Picture({ fields }: { fields: Fields }) {
+function Picture({ fields }: { fields: ContentFields }) {
   const given = words(fields.mime_type) || 'png';
   const source = dataAddress(given.includes('/') ? given : `image/${given}`, fields.base64);
   const name = words(fields.filename);
@@ -149,7 +151,7 @@ function Picture({ fields }: { fields: Fields }) {
   );
 }
 
-function Sound({ fields }: { fields: Fields }) {
+function Sound({ fields }: { fields: ContentFields }) {
   const source = dataAddress(words(fields.mime_type) || 'audio/wav', fields.base64);
   return SOUND.test(source) ? (
     <audio controls src={source} aria-label={words(fields.transcript) || words(fields.filename)} />
@@ -168,7 +170,7 @@ function Thought({ text }: { text: string }) {
   );
 }
 
-function Plan({ fields }: { fields: Fields }) {
+function Plan({ fields }: { fields: ContentFields }) {
   const goal = words(fields.goal) || words(fields.thought) || words(fields.detail);
   const given = fields.tasks ?? fields.steps;
   const tasks: readonly unknown[] = Array.isArray(given) ? given : [];
@@ -192,7 +194,7 @@ function taskWords(task: unknown): string {
   return `${mark} ${words(task.name) || words(task.description) || words(task.id)}`;
 }
 
-function Share({ fields }: { fields: Fields }) {
+function ShareContent({ fields }: { fields: ContentFields }) {
   const trans = useTrans();
   const text = words(fields.message) || words(fields.step);
   const share = typeof fields.progress === 'number' ? fields.progress : 0;
@@ -208,7 +210,7 @@ function dataAddress(mime: string, base64: unknown): string {
   return typeof base64 === 'string' ? `data:${mime};base64,${base64.replace(/\s+/g, '')}` : '';
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is ContentFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -77,10 +77,10 @@ const NOTHING: TurnActions = {
   setUp: () => undefined
 };
 
-const Actions = React.createContext<TurnActions>(NOTHING);
+const ActionsContext = React.createContext<TurnActions>(NOTHING);
 
-export const TurnActionsProvider = Actions.Provider;
+export const TurnActionsProvider = ActionsContext.Provider;
 
 export function useTurnActions(): TurnActions {
-  return React.useContext(Actions);
+  return React.useContext(ActionsContext);
 }

@@ -6,7 +6,7 @@ import { CopyButton } from './copy_button';
 import { Icon } from './icon';
 import type { IconName } from './icon_paths';
 import { needsSetup } from './notice';
-import { OpenNotebook } from './opening';
+import { OpenNotebookButton } from './opening';
 import { useTrans } from './scope';
 import { useTurnActions } from './turn_actions';
 import { isTrouble, statusWords } from './words';
@@ -136,7 +136,7 @@ function WaitingAskNote({ notebook, onCancel }: WaitingAskProps) {
             : trans.__('%1 is not open. This is asked as soon as it is.', notebook)}
         </p>
         <div className="cw-row">
-          {notebook !== '' && <OpenNotebook path={notebook} />}
+          {notebook !== '' && <OpenNotebookButton path={notebook} />}
           <Button onClick={onCancel}>{trans.__('Cancel')}</Button>
         </div>
       </div>

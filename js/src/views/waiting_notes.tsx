@@ -74,7 +74,7 @@ export function WaitingNotesList({ model, onBack }: WaitingNotesListProps) {
           </div>
           <ol>
             {notes.slice(isUnfolded ? 0 : folded).map(note => (
-              <Note
+              <NoteView
                 key={note.id}
                 note={note}
                 onTakeBack={() => {
@@ -93,7 +93,7 @@ export function WaitingNotesList({ model, onBack }: WaitingNotesListProps) {
   );
 }
 
-function Note({ note, onTakeBack }: { note: WaitingNote; onTakeBack: () => void }) {
+function NoteView({ note, onTakeBack }: { note: WaitingNote; onTakeBack: () => void }) {
   const trans = useTrans();
   const textId = React.useId();
   const [isOpen, setOpen] = React.useState(false);

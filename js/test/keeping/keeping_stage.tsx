@@ -5,8 +5,8 @@ import * as React from 'react';
 
 import { DraftStore } from '../../src/keeping/assistants/draft_store';
 import { AssistantRest } from '../../src/keeping/assistants/requests';
-import { KeepingPage, type Part } from '../../src/keeping/keeping_page';
-import { PageView } from '../../src/keeping/page_view';
+import { KeepingPage, type KeepingPart } from '../../src/keeping/keeping_page';
+import { KeepingPageView } from '../../src/keeping/page_view';
 import { KeepingRest } from '../../src/keeping/requests';
 import type { TextStore } from '../../src/models/text_store';
 import type { AssistantChange } from '../../src/views/assistant_editor';
@@ -49,8 +49,8 @@ export class KeepingStage {
     this.page = this._newPage();
   }
 
-  async show(part: Part): Promise<RenderResult> {
-    const shown = render(<PageView page={this.page} trans={TRANS} opener={this.opener} />);
+  async show(part: KeepingPart): Promise<RenderResult> {
+    const shown = render(<KeepingPageView page={this.page} trans={TRANS} opener={this.opener} />);
     await act(async () => {
       this.page.show(part);
       this.page.setVisible(true);

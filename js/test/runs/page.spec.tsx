@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { JsonObject } from '../../src/events';
 import type { DrawOutputs } from '../../src/runs/outputs_view';
-import { PageView } from '../../src/runs/page_view';
+import { RunsPageView } from '../../src/runs/page_view';
 import { RunsRest } from '../../src/runs/requests';
 import { RunsPage } from '../../src/runs/runs_page';
 import { FakeServer } from '../fake_socket';
@@ -98,7 +98,7 @@ function serve(): void {
 
 async function show(draw: DrawOutputs | null = null): Promise<RenderResult> {
   const shown = render(
-    <PageView
+    <RunsPageView
       page={page}
       trans={TRANS}
       highlight={null}

@@ -13,7 +13,7 @@ import type { CurrentNotebook } from '../../src/models/session';
 import type { Suggestion } from '../../src/models/suggestions';
 import type { ChatSummary, Draft, LinkState, NoticeBlock, Turn } from '../../src/models/types';
 import type {
-  AssistantList,
+  AssistantChoices,
   ChatContext,
   ExportFormat,
   ListedChat,
@@ -25,7 +25,7 @@ import type {
   WaitingNote
 } from '../../src/server/answers';
 import type { ChatState, Mode, WireCell } from '../../src/server/frames';
-import type { Chat, Notebooks, OpenNotebook, Panel } from '../../src/views/ports';
+import type { Chat, Notebooks, NotebookView, Panel } from '../../src/views/ports';
 import { chatState } from '../fake_socket';
 
 export { card, turn, USAGE } from './fake_turns';
@@ -165,7 +165,7 @@ export class FakePanel implements Panel {
   names: readonly VariableSummary[] = [];
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
-  assistants: AssistantList = { assistants: [], problems: [] };
+  assistants: AssistantChoices = { assistants: [], problems: [] };
   /** The chat's own instructions. */
   prompt = '';
   /** Runs of pinned turns; undefined: a server that pins none. */
@@ -341,7 +341,7 @@ export class FakePanel implements Panel {
 }
 
 /** An open notebook that only writes down what is asked of it. */
-export class FakeNotebook implements OpenNotebook {
+export class FakeNotebook implements NotebookView {
   readonly calls: Call[] = [];
   readonly changed = new Signal<this, void>(this);
   readonly closed = new Signal<this, void>(this);

@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, within } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
-import type { AssistantList } from '../../src/server/answers';
+import type { AssistantChoices } from '../../src/server/answers';
 import { draft, field, stage, type } from './composer_stage';
 import { FakePanel, SERVICE } from './fakes';
 import { settle, Stage } from './stage';
@@ -134,7 +134,7 @@ const ASSISTANTS = [
   { name: 'writer', description: '', model: 'gpt-5.6-mini' }
 ];
 
-async function stageWith(assistants: AssistantList) {
+async function stageWith(assistants: AssistantChoices) {
   const panel = new FakePanel();
   panel.assistants = assistants;
   const shown = new Stage(panel);
@@ -143,7 +143,7 @@ async function stageWith(assistants: AssistantList) {
 }
 
 const PLACES = [{ place: 'notebook', folder: 'work/.cellwright/assistants' }];
-const WRITABLE: AssistantList = { assistants: ASSISTANTS, problems: [], places: PLACES };
+const WRITABLE: AssistantChoices = { assistants: ASSISTANTS, problems: [], places: PLACES };
 
 /** The entries of a menu that are no choices. */
 function actionsOf(name: string): (string | null)[] {

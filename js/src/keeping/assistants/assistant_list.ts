@@ -10,7 +10,7 @@ import type { DraftStore } from './draft_store';
 import type { AssistantRest } from './requests';
 
 /** Names that a person can choose from; where nobody knows them there are none. */
-export interface Offers {
+export interface FormOffers {
   readonly models: readonly string[];
   readonly tools: readonly string[];
   readonly documents: readonly string[];
@@ -29,7 +29,7 @@ export interface AssistantsState extends KeptState {
   readonly open: AssistantForm | null;
   /** Those with something typed that is not saved. */
   readonly unsaved: readonly AssistantForm[];
-  readonly offers: Offers;
+  readonly offers: FormOffers;
   /** What was done last, and to which one. */
   readonly done: { readonly kind: 'saved' | 'deleted'; readonly name: string } | null;
 }

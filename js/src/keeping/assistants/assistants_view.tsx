@@ -110,7 +110,12 @@ function Listed({ list, state }: ListedProps) {
                 <BegunRow key={place} list={list} form={form} />
               ))}
               {assistants.map(assistant => (
-                <Row key={assistant.name} list={list} state={state} assistant={assistant} />
+                <AssistantRow
+                  key={assistant.name}
+                  list={list}
+                  state={state}
+                  assistant={assistant}
+                />
               ))}
             </tbody>
           </table>
@@ -127,11 +132,11 @@ function Listed({ list, state }: ListedProps) {
   );
 }
 
-interface RowProps extends ListedProps {
+interface AssistantRowProps extends ListedProps {
   readonly assistant: ListedAssistant;
 }
 
-function Row({ list, state, assistant }: RowProps) {
+function AssistantRow({ list, state, assistant }: AssistantRowProps) {
   const trans = useTrans();
   const { name, description, model, place } = assistant;
   const { places, unsaved, notebook } = state;

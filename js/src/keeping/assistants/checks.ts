@@ -23,7 +23,7 @@ const NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .-]*$/u;
 export type Complaints = Readonly<Partial<Record<string, string>>>;
 
 /** Among what an assistant is, or is going to be. */
-export interface Surroundings {
+export interface FormSurroundings {
   readonly assistants: readonly ListedAssistant[];
   readonly places: readonly AssistantPlace[];
   /** What it was called before; empty: it is new. */
@@ -42,7 +42,7 @@ export function lengthOf(text: string): number {
  */
 export function complaintsAbout(
   draft: AssistantDraft,
-  around: Surroundings,
+  around: FormSurroundings,
   isTried: boolean,
   trans: TranslationBundle
 ): Complaints {
@@ -70,7 +70,7 @@ export function complaintsAbout(
 
 function nameComplaint(
   draft: AssistantDraft,
-  { assistants, name: before }: Surroundings,
+  { assistants, name: before }: FormSurroundings,
   isTried: boolean,
   trans: TranslationBundle
 ): string {
@@ -92,7 +92,7 @@ function nameComplaint(
 }
 
 /** Where another one of the same name lies, which counts before it or after it; empty: nowhere. */
-export function namesakePlace(draft: AssistantDraft, around: Surroundings): string {
+export function namesakePlace(draft: AssistantDraft, around: FormSurroundings): string {
   const name = draft.name.trim();
   const other = around.assistants.find(listed => listed.name === name && name !== around.name);
   return other === undefined || other.place === draft.place ? '' : other.place;

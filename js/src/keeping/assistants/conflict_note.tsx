@@ -18,22 +18,22 @@ export function ConflictNote({ form, state }: ConflictNoteProps) {
   const contested = FIELDS.filter(field => field in state.theirs);
   if (state.conflict === '') {
     return contested.length === 0 ? null : (
-      <Note isAlert={false}>
+      <FieldConflict isAlert={false}>
         {trans.__(
           'Changed here and in the file: %1. What you typed counts when you save.',
           contested.map(field => fieldWords(field, trans)).join(', ')
         )}
-      </Note>
+      </FieldConflict>
     );
   }
   return state.conflict === 'gone' ? (
-    <Note isAlert>
+    <FieldConflict isAlert>
       {trans.__(
         'The file of this assistant is not there any more. What you typed is kept: "Duplicate" makes a new assistant of it.'
       )}
-    </Note>
+    </FieldConflict>
   ) : (
-    <Note isAlert>
+    <FieldConflict isAlert>
       <span>
         {trans.__(
           'The file of this assistant was changed meanwhile, so nothing was saved. What you typed is kept.'
@@ -47,16 +47,16 @@ export function ConflictNote({ form, state }: ConflictNoteProps) {
       >
         {trans.__('Load it again')}
       </Button>
-    </Note>
+    </FieldConflict>
   );
 }
 
-interface NoteProps {
+interface FieldConflictProps {
   readonly isAlert: boolean;
   readonly children: React.ReactNode;
 }
 
-function Note({ isAlert, children }: NoteProps) {
+function FieldConflict({ isAlert, children }: FieldConflictProps) {
   return (
     <div className="cw-page-note cw-form-conflict" role={isAlert ? 'alert' : 'status'}>
       <Icon name="warning" />

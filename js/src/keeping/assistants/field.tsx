@@ -43,11 +43,16 @@ export function Field(props: FieldProps) {
     <div className={`cw-form-field ${className}`}>
       <div className="cw-form-label">
         <label htmlFor={id}>{label}</label>
-        <Told id={id} told={told} part="count" isWrong={limit !== undefined && length > limit} />
+        <FieldWords
+          id={id}
+          told={told}
+          part="count"
+          isWrong={limit !== undefined && length > limit}
+        />
       </div>
       {children(tiesOf(id, told))}
-      <Told id={id} told={told} part="complaint" isWrong />
-      <Told id={id} told={told} part="note" />
+      <FieldWords id={id} told={told} part="complaint" isWrong />
+      <FieldWords id={id} told={told} part="note" />
       <Theirs {...props} />
     </div>
   );
@@ -56,14 +61,14 @@ export function Field(props: FieldProps) {
 /** What is said of a field; empty texts are not. */
 type AllTold = Readonly<Record<'complaint' | 'note' | 'count', string>>;
 
-interface ToldProps {
+interface FieldWordsProps {
   readonly id: string;
   readonly told: AllTold;
   readonly part: keyof AllTold;
   readonly isWrong?: boolean;
 }
 
-function Told({ id, told, part, isWrong = false }: ToldProps) {
+function FieldWords({ id, told, part, isWrong = false }: FieldWordsProps) {
   return told[part] === '' ? null : (
     <p id={id + part} className={isWrong ? 'cw-problem' : 'cw-muted'}>
       {told[part]}

@@ -5,7 +5,7 @@ import { useTrans } from '../../views/scope';
 import { useSignal } from '../../views/signal';
 import type { AssistantForm } from './assistant_form';
 import type { AssistantList } from './assistant_list';
-import { type Complaints, LIMITS, namesakePlace, type Surroundings } from './checks';
+import { type Complaints, LIMITS, namesakePlace, type FormSurroundings } from './checks';
 import { ADAPTERS, type AssistantDraft, clamped, type FieldName, temperatureIn } from './draft';
 import { Check, Field, type FieldFacts, TextField } from './field';
 import { NamesField } from './names_field';
@@ -22,7 +22,7 @@ interface FormFieldsProps {
   readonly list: AssistantList;
   readonly form: AssistantForm;
   readonly complaints: Complaints;
-  readonly around: Surroundings;
+  readonly around: FormSurroundings;
 }
 
 /** All that can be said of an assistant. */

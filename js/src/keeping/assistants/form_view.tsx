@@ -8,7 +8,7 @@ import { useTrans } from '../../views/scope';
 import { useSignal } from '../../views/signal';
 import type { AssistantForm } from './assistant_form';
 import type { AssistantList } from './assistant_list';
-import { complaintsAbout, type Surroundings } from './checks';
+import { complaintsAbout, type FormSurroundings } from './checks';
 import { ConflictNote } from './conflict_note';
 import { FormFields } from './form_fields';
 
@@ -25,7 +25,7 @@ export function FormView({ list, form }: FormViewProps) {
   const { assistants, places } = useSignal(list.changed, () => list.state);
   const state = useSignal(form.changed, () => form.state);
   const [asked, setAsked] = React.useState<'' | 'discard' | 'delete'>('');
-  const around: Surroundings = { assistants, places, name: form.name };
+  const around: FormSurroundings = { assistants, places, name: form.name };
   const complaints = complaintsAbout(state.draft, around, state.isTried, trans);
   React.useEffect(() => {
     if (list.takeFocus() !== null) {
@@ -99,7 +99,7 @@ export function FormView({ list, form }: FormViewProps) {
       <div className="cw-form-end">
         <Complaint text={state.problem} />
         {asked === '' ? (
-          <Actions
+          <FormActions
             list={list}
             form={form}
             isBusy={state.isBusy}
@@ -133,13 +133,13 @@ export function FormView({ list, form }: FormViewProps) {
   );
 }
 
-interface ActionsProps extends FormViewProps {
+interface FormActionsProps extends FormViewProps {
   readonly isBusy: boolean;
   readonly onCancel: () => void;
   readonly onDelete: () => void;
 }
 
-function Actions({ list, form, isBusy, onCancel, onDelete }: ActionsProps) {
+function FormActions({ list, form, isBusy, onCancel, onDelete }: FormActionsProps) {
   const trans = useTrans();
   const nameOf = (number: number): string => {
     const name = form.state.draft.name.trim();

@@ -4,7 +4,7 @@ import { Button, IconButton } from '../../views/button';
 import { useTrans } from '../../views/scope';
 import { type FieldFacts, Offers, Theirs } from './field';
 
-type Mode = 'all' | 'none' | 'chosen';
+type NamesMode = 'all' | 'none' | 'chosen';
 
 interface NamesFieldProps extends FieldFacts {
   readonly label: string;
@@ -32,7 +32,7 @@ export function NamesField(props: NamesFieldProps) {
     latest.current = names;
   }
   const mode = modeOf(names, isChoosing || choices.none === undefined);
-  const choose = (wanted: Mode): void => {
+  const choose = (wanted: NamesMode): void => {
     setChoosing(wanted === 'chosen');
     onNames(wanted === 'all' ? null : wanted === 'none' ? [] : latest.current);
   };
@@ -64,7 +64,7 @@ export function NamesField(props: NamesFieldProps) {
   );
 }
 
-function modeOf(names: readonly string[] | null, isChosenEmpty: boolean): Mode {
+function modeOf(names: readonly string[] | null, isChosenEmpty: boolean): NamesMode {
   if (names === null) {
     return 'all';
   }

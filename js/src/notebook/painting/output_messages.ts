@@ -25,9 +25,10 @@ export function outputMessage(message: KernelMessage.IIOPubMessage): OutputMessa
   return null;
 }
 
-type Shown = KernelMessage.IDisplayDataMsg['content'] | KernelMessage.IExecuteResultMsg['content'];
+type ShownOutput =
+  KernelMessage.IDisplayDataMsg['content'] | KernelMessage.IExecuteResultMsg['content'];
 
-function bundle(content: Shown): {
+function bundle(content: ShownOutput): {
   readonly data: JsonObject;
   readonly metadata: JsonObject;
   readonly display_id: string;

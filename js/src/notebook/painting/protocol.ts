@@ -7,7 +7,7 @@ import type { CellAdded, Execution } from '../../events';
 export const TARGET = 'cellwright';
 export const PROTOCOL = 1;
 
-interface Change {
+interface PaintedChange {
   readonly run: string;
   /** The tool call that asks for it. */
   readonly call: string;
@@ -20,7 +20,7 @@ export interface Start {
   readonly run: string;
 }
 
-export interface Add extends Change {
+export interface Add extends PaintedChange {
   readonly op: 'add';
   /** The kernel asks before it sends text that loads from elsewhere; older ones did not. */
   readonly asks?: unknown;
@@ -29,19 +29,19 @@ export interface Add extends Change {
   readonly after: string;
 }
 
-export interface Edit extends Change {
+export interface Edit extends PaintedChange {
   readonly op: 'edit';
   readonly asks?: unknown;
   readonly source: string;
   readonly previous_hash: string;
 }
 
-export interface Remove extends Change {
+export interface Remove extends PaintedChange {
   readonly op: 'remove';
   readonly previous_hash: string;
 }
 
-export interface Move extends Change {
+export interface Move extends PaintedChange {
   readonly op: 'move';
   readonly after: string;
 }
