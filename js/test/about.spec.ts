@@ -4,7 +4,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { afterEach, expect, it } from 'vitest';
 
-import { about, AboutCommandIDs } from '../src/about';
+import { about, AboutCommandIDs } from '../src/plugins/about';
 import { PanelSettings } from '../src/settings';
 
 /** Activate the plugin in an application whose server gives this answer. */

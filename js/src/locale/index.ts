@@ -1,6 +1,5 @@
 import { type ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 
-import { RUNS_CHINESE } from './runs_zh_CN';
 import { CHINESE } from './zh_CN';
 
 /** Domain of our strings in JupyterLab's language packs. */
@@ -13,7 +12,7 @@ export type Catalogue = Readonly<Record<string, string>>;
 export type Catalogues = Readonly<Record<string, Catalogue>>;
 
 /** What is there from the start; a page that is loaded later brings its own. */
-const CATALOGUES: Catalogues = { zh_CN: { ...CHINESE, ...RUNS_CHINESE } };
+const CATALOGUES: Catalogues = { zh_CN: CHINESE };
 
 /**
  * Our words in JupyterLab's language.

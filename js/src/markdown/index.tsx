@@ -2,10 +2,10 @@
 import * as React from 'react';
 
 import { plainText } from './plain_text';
-import type { MarkdownProps } from './scope';
+import type { MarkdownProps } from './document_view';
 
 export { type Highlight, HighlightContext, highlightWith } from './highlighting';
-export type { MarkdownProps } from './scope';
+export type { MarkdownProps } from './document_view';
 
 const LazyDocumentView = React.lazy(
   () => import('./document_view').catch(() => ({ default: UnreadText })) // the text is what matters

@@ -1,12 +1,20 @@
-import type { JsonObject } from '../events';
-import type { UndoResult } from '../models/notebooks';
-import { CellBatch } from './cell_batch';
+import type { UndoResult } from '../chat/notebooks';
+import type { JsonObject } from '../wire/events';
 import type { CellLookup, SharedCell, SharedNotebook } from './cell_lookup';
 import { versionOf } from './editing';
-import type { OwnChanges } from './own_changes';
 import { METADATA_KEY } from './provenance';
-import type { RunChange, Moving, Presence, Rewriting, RunLog, RunStep, Version } from './run_log';
-import type { UndoSteps } from './undo_steps';
+import {
+  CellBatch,
+  type Moving,
+  type OwnChanges,
+  type Presence,
+  type Rewriting,
+  type RunChange,
+  type RunLog,
+  type RunStep,
+  type UndoSteps,
+  type Version
+} from './run_log';
 
 export interface UndoingParts {
   readonly shared: SharedNotebook;

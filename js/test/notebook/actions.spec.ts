@@ -2,7 +2,7 @@ import type { INotebookTracker } from '@jupyterlab/notebook';
 import { CommandRegistry } from '@lumino/commands';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { Draft } from '../../src/models/types';
+import type { Draft } from '../../src/chat/types';
 import { addCellCommands, CellCommandIDs } from '../../src/notebook/actions';
 import { code, closeAll, type Document, openDocument, trans } from './open_document';
 
