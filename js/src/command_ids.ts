@@ -1,3 +1,4 @@
+/** Ids of the commands that open or steer something from elsewhere. */
 import type { Mode } from './wire/frames';
 
 /** Opens the page of runs. */

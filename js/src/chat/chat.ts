@@ -13,7 +13,7 @@ import { disconnectedProblem, type Problem, problemOf } from './problems';
 import type { AskOptions, Draft, Turn } from './types';
 
 /** What a chat is doing as long as the server has not said so. */
-export function idleState(id: string, notebookPath: string): ChatState {
+function idleState(id: string, notebookPath: string): ChatState {
   return {
     id,
     title: '',
@@ -33,7 +33,7 @@ export function idleState(id: string, notebookPath: string): ChatState {
 }
 
 /** Events that come so often that not each of them is drawn on its own. */
-export const STREAMING_KINDS: ReadonlySet<RunEvent['kind']> = new Set([
+const STREAMING_KINDS: ReadonlySet<RunEvent['kind']> = new Set([
   'text_delta',
   'reasoning_delta',
   'model_silent',
@@ -201,11 +201,6 @@ export class ChatModel implements IDisposable {
     return this._stateReceived;
   }
 
-  /** A new chat got its id. */
-  get created(): ISignal<this, string> {
-    return this._created;
-  }
-
   /** This tab inserts the cells and answers. */
   get isDriver(): boolean {
     return this._state.driver !== '' && this._state.driver === this._options.socket.tab;
@@ -353,7 +348,6 @@ export class ChatModel implements IDisposable {
         this.composer.rename(id);
         this._state = { ...this._state, id };
         this._options.socket.follow(id);
-        this._created.emit(id);
       }
     } finally {
       this._creating = null;
@@ -480,7 +474,6 @@ export class ChatModel implements IDisposable {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _eventReceived = new Signal<this, ReceivedEvent>(this);
   private readonly _stateReceived = new Signal<this, ChatState>(this);
-  private readonly _created = new Signal<this, string>(this);
   private readonly _clock = new RenderClock(() => {
     this._changed.emit();
   });

@@ -39,7 +39,7 @@ function placed(names: readonly string[], filter: TextFilter): string[] {
 }
 
 /** What the server keeps with a chat. */
-export interface KeptWithChat {
+interface KeptWithChat {
   /** Instructions of its own; empty: the assistant's count. */
   readonly prompt: string;
   /** Runs that stay in the context, in the order pinned; null: not known, or never. */

@@ -21,7 +21,7 @@ const ELSEWHERE: ReadonlySet<RunEvent['kind']> = new Set([
 ]);
 
 /** The events of a run that goes on, for a notebook that gets them late. */
-export class RunHistory {
+class RunHistory {
   constructor(readonly run: string) {}
 
   /** What came, in order. */
@@ -46,12 +46,12 @@ export class RunHistory {
 }
 
 /** Whether an event is of any interest to a notebook. */
-export function isForNotebook({ event }: RecordedEvent): boolean {
+function isForNotebook({ event }: RecordedEvent): boolean {
   return !ELSEWHERE.has(event.kind);
 }
 
 /** An edit of a cell that waits for the person; a null source: it waits no longer. */
-export interface Proposal {
+interface Proposal {
   readonly callId: string;
   readonly cellId: string;
   readonly source: string | null;
@@ -65,7 +65,7 @@ type ProposalEvent = Extract<
 >;
 
 /** What an event says of a proposed edit, given the events up to it; null: nothing. */
-export function proposalIn(history: readonly ReceivedEvent[], event: RunEvent): Proposal | null {
+function proposalIn(history: readonly ReceivedEvent[], event: RunEvent): Proposal | null {
   if (!isAboutApproval(event)) {
     return null;
   }
@@ -94,7 +94,7 @@ function startOf(history: readonly ReceivedEvent[], callId: string): ToolStarted
   return null;
 }
 
-export interface DrivingOptions {
+interface DrivingOptions {
   readonly rest: Pick<Rest, 'runCells'>;
   readonly pool: ChatPool;
   readonly notebooks: NotebookRegistry;

@@ -15,7 +15,7 @@ interface TrackedCell {
   reported: Fate | '';
 }
 
-export interface FateOptions {
+interface FateOptions {
   readonly rest: Pick<Rest, 'reportFates'>;
   readonly pool: ChatPool;
   readonly notebooks: NotebookRegistry;

@@ -23,7 +23,7 @@ interface Growing {
 }
 
 /** What the model is saying in the reply that comes in, kept in the list of a turn's blocks. */
-export class Speech {
+class Speech {
   constructor(blocks: Block[]) {
     this._blocks = blocks;
   }
@@ -120,19 +120,6 @@ const NO_USAGE: Usage = {
   reasoning_tokens: 0,
   estimated: false
 };
-
-/** What a run's events come to. */
-export function foldTurn(
-  runId: string,
-  events: readonly RecordedEvent[],
-  trans: TranslationBundle
-): Turn {
-  const fold = new TurnFold(runId, trans);
-  for (const recorded of events) {
-    fold.apply(recorded);
-  }
-  return fold.turn;
-}
 
 /**
  * The fold of one run, an event at a time.

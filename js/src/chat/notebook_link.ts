@@ -14,12 +14,12 @@ type RequestFrame = Extract<ServerFrame, { type: 'request' }>;
 type ReplyFrame = Extract<ClientFrame, { type: 'reply' }>;
 
 /** A document was renamed or moved. */
-export interface Renaming {
+interface Renaming {
   readonly from: string;
   readonly to: string;
 }
 
-export interface AttachmentOptions {
+interface AttachmentOptions {
   readonly socket: ServerSocket;
   readonly notebooks: NotebookRegistry;
   /** Resolves when a notebook has got all events that came before. */
@@ -27,7 +27,7 @@ export interface AttachmentOptions {
 }
 
 /** Tells the server which notebooks are open here, and answers what it asks of them. */
-export class NotebookAttachments implements IDisposable {
+class NotebookAttachments implements IDisposable {
   constructor(options: AttachmentOptions) {
     this._options = options;
     const { notebooks, socket } = options;
@@ -153,7 +153,7 @@ export class NotebookAttachments implements IDisposable {
 /** A chat without word of its run is worth a look when something happened in it just now. */
 const RECENT_SECONDS = 600;
 
-export interface NotebookLinkOptions {
+interface NotebookLinkOptions {
   readonly socket: ServerSocket;
   readonly rest: Rest;
   readonly pool: ChatPool;

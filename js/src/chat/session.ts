@@ -33,7 +33,7 @@ const NONE_MISSING: readonly MissingCells[] = [];
 /** The notebook that the person looks at. */
 export type CurrentNotebook = Pick<NotebookPort, 'path' | 'kernelId' | 'outline'>;
 
-export interface PanelOptions {
+interface PanelOptions {
   readonly socket: ServerSocket;
   readonly rest: Rest;
   readonly memory: ChatMemory;
@@ -400,7 +400,7 @@ export class PanelModel implements IDisposable {
   private _isDisposed = false;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly settings: ServerConnection.ISettings;
   /** Null: there are no notebooks in this application. */
   readonly notebooks: NotebookRegistry | null;

@@ -15,7 +15,7 @@ export interface Suggestion {
 }
 
 /** What is known of the notebook. */
-export interface Surroundings {
+interface Surroundings {
   readonly outline: readonly OutlineEntry[];
   readonly variables: readonly VariableSummary[];
 }

@@ -9,7 +9,7 @@ import type { NotebookRegistry } from './notebooks';
 /** The tab that drove before comes back sooner than this, if it does. */
 const WAIT_MILLISECONDS = 1000;
 
-export interface TakeOverOptions {
+interface TakeOverOptions {
   readonly socket: ServerSocket;
   readonly pool: ChatPool;
   readonly memory: ChatMemory;

@@ -42,7 +42,7 @@ export interface Progress {
   readonly fraction: number | null;
 }
 
-export interface TextBlock {
+interface TextBlock {
   readonly kind: 'text';
   readonly text: string;
   readonly isStreaming: boolean;

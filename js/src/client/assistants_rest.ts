@@ -1,11 +1,9 @@
-/** The one place that asks the server to list and change assistants. */
+/** The one place that asks the server to list and change assistants, and what it answers. */
 import type { ServerConnection } from '@jupyterlab/services';
 
 import { list, nullable, number, opaque, record, text, truth } from '../wire/shapes';
 import type { AssistantPlace, AssistantSummary } from './panel_rest';
 import { type Query, requestJson, send, withBody } from './request';
-
-// What the routes about assistants take and answer.
 
 /** When a scene is chosen; the file says it, the page only shows it. */
 export type SceneWhen = Readonly<Record<string, unknown>>;

@@ -44,7 +44,7 @@ function leave(store: TabStore, id: string): void {
   }
 }
 
-/** Texts that the browser keeps; nothing breaks where it refuses to. */
+// Texts that the browser keeps; nothing breaks where it refuses to.
 
 /** The part of the browser's `Storage` that is used. */
 export interface TextStore {

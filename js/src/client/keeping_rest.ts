@@ -1,4 +1,4 @@
-/** The one place that asks the server about memory, library, usage and tools. */
+/** The one place that asks the server about memory, library, usage and tools; its answers. */
 import type { ServerConnection } from '@jupyterlab/services';
 
 import {
@@ -14,7 +14,7 @@ import {
 } from '../wire/shapes';
 import { type Query, requestJson, send, withBody } from './request';
 
-/** What the routes about memory, library, usage and tools answer. */
+// What the routes about memory, library, usage and tools answer.
 
 /** Where a fact holds. */
 export type Scope = 'user' | 'project';
@@ -216,7 +216,7 @@ const UPLOADED = record<{ readonly file: string; readonly name: string }>({
 });
 
 /** What fits some words. */
-export interface Found {
+interface Found {
   readonly hits: readonly Hit[];
   /** What stood in the way of a better search; empty or left out: nothing. */
   readonly problem?: string | undefined;

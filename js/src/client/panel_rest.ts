@@ -1,3 +1,4 @@
+/** The one place where the panel asks the server, and what it answers; chats go over the socket. */
 import type { ServerConnection } from '@jupyterlab/services';
 
 import type { JsonObject, VariableSummary } from '../wire/events';
@@ -14,10 +15,7 @@ import {
   text,
   truth
 } from '../wire/shapes';
-import { HEALTH, type Health } from './health';
 import { requestJson, type Route, send, withBody } from './request';
-
-// What the REST routes answer.
 
 /** The model service and what an administrator allows. */
 export interface ServiceState {
@@ -131,7 +129,7 @@ export interface UploadedFile {
 }
 
 /** Where a file is uploaded: what decides which library would take it. */
-export interface UploadPlace {
+interface UploadPlace {
   /** Path of the chat's notebook; empty: none. */
   readonly notebook: string;
   /** Name of the assistant that answers; empty: none was chosen. */
@@ -139,7 +137,7 @@ export interface UploadPlace {
 }
 
 /** An uploaded file that goes into a library. */
-export interface NewDocument {
+interface NewDocument {
   /** What the upload is named by. */
   readonly place: string;
   readonly name: string;
@@ -170,7 +168,7 @@ export interface ChatContext {
   readonly cached_dollars: number | null;
 }
 
-export interface ContextPart {
+interface ContextPart {
   readonly name: string;
   readonly pieces: number;
   readonly tokens: number;
@@ -301,10 +299,6 @@ const MISSING = list(
 export class Rest {
   constructor(settings: ServerConnection.ISettings) {
     this._settings = settings;
-  }
-
-  health(): Promise<Health> {
-    return this._get(HEALTH, { path: ['health'] });
   }
 
   service(): Promise<ServiceState> {

@@ -1,4 +1,4 @@
-/** The one place that asks the server about runs and results. */
+/** The one place that asks the server about runs and results, and what it answers. */
 import type { ServerConnection } from '@jupyterlab/services';
 
 import { type Sorting, sortWord } from '../pages/table';
@@ -16,8 +16,6 @@ import {
   truth
 } from '../wire/shapes';
 import { type Query, requestJson } from './request';
-
-// What the routes about runs and results answer.
 
 /** A number with its interval at 95 %. */
 export interface Estimate {
@@ -41,7 +39,7 @@ export interface ResultPlace {
   readonly version: string;
 }
 
-export interface ResultListAnswer {
+interface ResultListAnswer {
   readonly version: string;
   /** Null: nothing changed. */
   readonly results: readonly ResultPlace[] | null;
@@ -57,7 +55,7 @@ export interface GroupNumbers {
 }
 
 /** A sample that could not be run. */
-export interface NotRun {
+interface NotRun {
   readonly index: string;
   readonly epoch: number;
   readonly error: string;
@@ -169,7 +167,7 @@ export interface RunRow {
   readonly cost_dollars: number | null;
 }
 
-export interface RunPage {
+interface RunPage {
   readonly version: string;
   /** Null: nothing changed. */
   readonly runs: readonly RunRow[] | null;
@@ -429,7 +427,7 @@ export interface RunFilter {
 }
 
 /** Which page of the runs: the one after a run, unless nothing changed. */
-export interface RunPlace {
+interface RunPlace {
   /** Id of the last run of the page before; empty: the first page. */
   readonly after: string;
   /** The version that is shown; empty: none is. */

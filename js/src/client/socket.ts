@@ -1,3 +1,4 @@
+/** The line to the server: what a tab follows on it, how quick it is, and that it comes back. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { UUID } from '@lumino/coreutils';
@@ -19,7 +20,7 @@ class Position {
 }
 
 /** Lets every event through once, whatever the server sends again. */
-export class Following {
+class Following {
   get chats(): readonly string[] {
     return [...this._positions.keys()];
   }
@@ -61,7 +62,7 @@ export class Following {
   private readonly _positions = new Map<string, Position>();
 }
 
-/** How quick the line is, and whether something on it holds text back. */
+// How quick the line is, and whether something on it holds text back.
 
 /** What comes within this time of what came before is one burst. */
 const BURST_MILLISECONDS = 150;
@@ -74,7 +75,7 @@ const STRIKES = 2;
  * Finds a proxy that buffers: it lets frames through in bursts, each burst made of events that
  * the server sent seconds apart. Needs no clock that server and tab share.
  */
-export class LinkQuality {
+class LinkQuality {
   /** Time from a `ping` to its `pong`; null: not measured. */
   get lagSeconds(): number | null {
     return this._lagSeconds;
@@ -144,7 +145,7 @@ const BUSY_SECONDS = 2;
 const BLOCKED_ATTEMPTS = 3;
 const REFUSED_CLOSE_CODES = [1008, 4401, 4403];
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly settings: ServerConnection.ISettings;
   /** The version of the labextension. */
   readonly version: string;

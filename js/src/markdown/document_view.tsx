@@ -1,3 +1,4 @@
+/** Draws what was read of a text: blocks, lines, code and formulas. */
 import * as React from 'react';
 
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -36,16 +37,16 @@ export interface MarkdownProps {
   readonly onInsert?: (code: string, language: string) => void;
 }
 
-export interface MarkdownScope {
+interface MarkdownScope {
   readonly trans: TranslationBundle;
   /** Colours code; null: code stays plain. */
   readonly highlight: Highlight | null;
   readonly onInsert: ((code: string, language: string) => void) | null;
 }
 
-export const ScopeContext = React.createContext<MarkdownScope | null>(null);
+const ScopeContext = React.createContext<MarkdownScope | null>(null);
 
-export function useScope(): MarkdownScope {
+function useScope(): MarkdownScope {
   const scope = React.useContext(ScopeContext);
   if (scope === null) {
     throw new Error('This part of a text stands outside of a DocumentView.');
@@ -61,7 +62,7 @@ interface CopyCodeProps {
 }
 
 /** Copies a text and says so for a moment. */
-export function CopyCode({ text, label }: CopyCodeProps) {
+function CopyCode({ text, label }: CopyCodeProps) {
   const { trans } = useScope();
   const [outcome, setOutcome] = React.useState<'' | 'copied' | 'failed'>('');
   React.useEffect(() => {
@@ -97,7 +98,7 @@ export function CopyCode({ text, label }: CopyCodeProps) {
 const LINES_TOGETHER = 50;
 
 /** Code with what it is written in, and what can be done with it. */
-export function FencedCode({ node }: { readonly node: CodeBlockNode }) {
+function FencedCode({ node }: { readonly node: CodeBlockNode }) {
   const { trans, onInsert } = useScope();
   const { code, language, isOpen } = node;
   return (
@@ -190,7 +191,7 @@ function linesTogether(code: string): readonly string[] {
 }
 
 /** A formula; its source until it is typeset, and when it cannot be. */
-export const Formula = React.memo(function Formula({ node }: { readonly node: FormulaNode }) {
+const Formula = React.memo(function Formula({ node }: { readonly node: FormulaNode }) {
   const isReady = useTypesetter();
   const math = React.useMemo(() => (isReady ? typeset(node) : null), [isReady, node]);
   const className = node.isDisplay ? 'cw-md-math cw-md-display' : 'cw-md-math';
@@ -235,7 +236,7 @@ interface InlinesProps {
 }
 
 /** What stands in a line. */
-export function Inlines({ nodes }: InlinesProps) {
+function Inlines({ nodes }: InlinesProps) {
   return (
     <>
       {nodes.map((node, index) => (
@@ -302,7 +303,7 @@ interface BlocksProps {
 }
 
 /** Blocks in their order; a block that is the same object is not drawn again. */
-export function Blocks({ blocks }: BlocksProps) {
+function Blocks({ blocks }: BlocksProps) {
   return (
     <>
       {blocks.map((block, index) => (
@@ -312,7 +313,7 @@ export function Blocks({ blocks }: BlocksProps) {
   );
 }
 
-const MarkdownBlockView = React.memo(function BlockView({
+const MarkdownBlockView = React.memo(function MarkdownBlockView({
   block
 }: {
   readonly block: MarkdownBlock;

@@ -1,4 +1,4 @@
-/** marked's lexer, held to what a page can bear. */
+/** marked's lexer with formulas, held to what a page can bear. */
 // eslint-disable-next-line jupyter/prefer-lazy-imports -- `index.tsx` loads this file lazily
 import { Lexer, Marked, type Token, Tokenizer, type Tokens } from 'marked';
 
@@ -24,7 +24,7 @@ const ACTIVE_MACRO =
   /\\(?=(?:href|url|class|style|cssId|data|require|csname|mmlToken|includegraphics|html[A-Z]\w*)(?![a-zA-Z]))/g;
 
 /** A formula that has lines of its own, at the beginning of a text. */
-export function blockFormula(text: string): FormulaToken | undefined {
+function blockFormula(text: string): FormulaToken | undefined {
   const indent = /^ {0,3}/.exec(text)?.[0].length ?? 0;
   const found = delimited(text, indent);
   if (found === undefined) {
@@ -38,7 +38,7 @@ export function blockFormula(text: string): FormulaToken | undefined {
 }
 
 /** Where the next formula with lines of its own begins in this paragraph. */
-export function findBlockFormula(text: string): number | undefined {
+function findBlockFormula(text: string): number | undefined {
   const blank = text.search(BLANK_LINE);
   const paragraph = blank < 0 ? text : text.slice(0, blank);
   let tries = 0;
@@ -56,7 +56,7 @@ export function findBlockFormula(text: string): number | undefined {
 }
 
 /** A formula at the beginning of a text. */
-export function inlineFormula(text: string): FormulaToken | undefined {
+function inlineFormula(text: string): FormulaToken | undefined {
   const first = text.charAt(0);
   if (first !== '$' && first !== '\\') {
     return undefined;
@@ -70,7 +70,7 @@ export function inlineFormula(text: string): FormulaToken | undefined {
 }
 
 /** The text with its formulas covered, so that nothing in them is taken for emphasis. */
-export function withoutFormulas(text: string): string {
+function withoutFormulas(text: string): string {
   return text.includes('$') ? text.replace(MASKED, found => 'a'.repeat(found.length)) : text;
 }
 

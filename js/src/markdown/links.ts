@@ -2,7 +2,7 @@
  * Addresses that model text may show: only schemes that open on a click, spelled in plain ASCII.
  * The same verdicts as `cellwright/text/safe_markdown.py`.
  */
-/** Character references; those with other names stay as they were written. */
+// Character references; those with other names stay as they were written.
 
 const NAMED: Record<string, string> = {
   amp: '&',
@@ -91,7 +91,7 @@ function character(code: number): string {
 }
 
 /** An address that can be shown and clicked. */
-export interface SafeLink {
+interface SafeLink {
   /** Only ASCII. */
   readonly href: string;
   /** The host as it is looked up, so that a look-alike letter shows. */

@@ -8,17 +8,17 @@ export interface TextNode {
 }
 
 /** A line break. */
-export interface BreakNode {
+interface BreakNode {
   readonly kind: 'break';
 }
 
-export interface MarkedNode {
+interface MarkedNode {
   readonly kind: 'marked';
   readonly mark: 'strong' | 'em' | 'del';
   readonly children: readonly Inline[];
 }
 
-export interface CodeNode {
+interface CodeNode {
   readonly kind: 'code';
   readonly text: string;
 }
@@ -78,7 +78,7 @@ export interface HeadingNode {
   readonly children: readonly Inline[];
 }
 
-export interface QuoteNode {
+interface QuoteNode {
   readonly kind: 'quote';
   readonly blocks: readonly MarkdownBlock[];
 }
@@ -118,12 +118,12 @@ export interface CodeBlockNode {
   readonly isOpen: boolean;
 }
 
-export interface RuleNode {
+interface RuleNode {
   readonly kind: 'rule';
 }
 
 /** Text shown as it is, because it is too long to look into. */
-export interface PlainNode {
+interface PlainNode {
   readonly kind: 'plain';
   readonly children: readonly (TextNode | PictureNode)[];
 }

@@ -27,7 +27,7 @@ const LINE_BREAK = /<br\s*\/?>/i;
 const SHOWN_ADDRESS = 2000;
 
 /** The lines as nodes. */
-export function readInlines(text: string, lexer: InlineLexer): Inline[] {
+function readInlines(text: string, lexer: InlineLexer): Inline[] {
   return isTooMuch(text) ? textAndPictures(text) : merged(lexer.lex(text).flatMap(inline));
 }
 
@@ -44,7 +44,7 @@ function isTooMuch(text: string): boolean {
 }
 
 /** Long text as it is, with the pictures that it holds. */
-export function textAndPictures(text: string): (TextNode | PictureNode)[] {
+function textAndPictures(text: string): (TextNode | PictureNode)[] {
   return text
     .split(EMBEDDED)
     .map((part, index): TextNode | PictureNode =>
@@ -54,7 +54,7 @@ export function textAndPictures(text: string): (TextNode | PictureNode)[] {
 }
 
 /** The words in some nodes. */
-export function wordsOf(nodes: readonly Inline[]): string {
+function wordsOf(nodes: readonly Inline[]): string {
   return nodes.map(words).join('');
 }
 
@@ -101,7 +101,7 @@ function inline(token: Token): Inline[] {
   }
 }
 
-export function formulaNode({ source, isDisplay }: FormulaToken): Inline & { kind: 'formula' } {
+function formulaNode({ source, isDisplay }: FormulaToken): Inline & { kind: 'formula' } {
   return { kind: 'formula', source, isDisplay };
 }
 
@@ -163,14 +163,14 @@ function merged(nodes: readonly Inline[]): Inline[] {
 // Blocks from marked's tokens; what has not changed keeps its identity.
 
 /** A longer block is plain text, and code as long as that is not coloured. */
-export const BLOCK_LIMIT = 50_000;
+const BLOCK_LIMIT = 50_000;
 const HEADING_OFFSET = 2;
 const LOWEST_HEADING = 6;
 const LANGUAGE = /^[\w+#.-]{1,20}$/;
 const CLOSED_FENCE = /\n[ \t]*(?:`{3,}|~{3,})[ \t]*\n*$/;
 
 /** Turns tokens into nodes and remembers those of the last two times. */
-export class BlockReader {
+class BlockReader {
   /** The nodes of some tokens; `isOpen` says that the last one may go on. */
   read(tokens: readonly Token[], isOpen: boolean): MarkdownBlock[] {
     this._older = this._newer;

@@ -1,7 +1,7 @@
 /** Formulas, typeset by KaTeX, which is loaded when the first one is there. */
 import type { FormulaNode } from './nodes';
 
-/** MathML as it may be drawn: text of a typesetter, rebuilt from what is listed here. */
+// MathML as it may be drawn: text of a typesetter, rebuilt from what is listed here.
 
 /** An element of a formula. */
 export interface MathElement {
@@ -63,7 +63,7 @@ const DEPTH_LIMIT = 100;
 const BACKWARDS_LIMIT = 2;
 
 /** What of some typesetter's HTML may be drawn; null when there is no formula in it. */
-export function readMathML(html: string): MathElement | null {
+function readMathML(html: string): MathElement | null {
   // A document without a window: nothing in it runs or loads.
   const math = new DOMParser().parseFromString(html, 'text/html').querySelector('math');
   const [root] = math === null ? [] : rebuilt(math, 0);

@@ -2,7 +2,7 @@
  * The end of a text that is still being written, so that it does not flicker: what cannot be told
  * yet is held back, what is open is closed.
  */
-/** A line that is still being written, with what is open in it closed. */
+// A line that is still being written, with what is open in it closed.
 
 const REACH = 2000;
 const SPACE = /\s|^$/;
@@ -18,7 +18,7 @@ interface OpenMark {
 }
 
 /** The line as if it ended here. */
-export function closed(line: string): string {
+function closed(line: string): string {
   if (line.length <= REACH) {
     return new Closer(line).close();
   }

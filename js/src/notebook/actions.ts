@@ -33,17 +33,17 @@ export function hasError(cell: ICodeCellModel): boolean {
 }
 
 /** The first line that is not empty, shortened. */
-export function label(cell: ICellModel): string {
+function label(cell: ICellModel): string {
   const lines = cell.sharedModel.getSource().split('\n');
   const line = lines.map(text => text.trim()).find(text => text !== '') ?? '';
   return line.length > LABEL_CHARACTERS ? `${line.slice(0, LABEL_CHARACTERS - 1)}…` : line;
 }
 
 /** What can be asked about a cell with one click. */
-export type CellAction = 'fix' | 'explain' | 'continue' | 'add';
+type CellAction = 'fix' | 'explain' | 'continue' | 'add';
 
 /** What to say to the agent about a cell. */
-export function cellPrompt(
+function cellPrompt(
   action: CellAction,
   cell: ICellModel,
   trans: TranslationBundle
@@ -62,7 +62,7 @@ export function cellPrompt(
 }
 
 /** Whether it goes out at once, or waits for more words. */
-export function isSentAtOnce(action: CellAction): boolean {
+function isSentAtOnce(action: CellAction): boolean {
   return action === 'fix' || action === 'explain';
 }
 

@@ -181,7 +181,7 @@ export class ErrorButtons implements IDisposable {
   private readonly _fix: (cell: CodeCell) => void;
 }
 
-export interface CellMarkParts extends ActionParts {
+interface CellMarkParts extends ActionParts {
   readonly settings: PanelSettings;
 }
 

@@ -23,7 +23,7 @@ import type { OwnChanges } from './run_log';
 export type DrawingEvent = CellStarted | CellOutput | CellFinished;
 
 /** An event that is to be drawn. */
-export interface Drawing {
+interface Drawing {
   readonly run: string;
   readonly event: DrawingEvent;
   /** Seconds since the epoch. */
@@ -37,7 +37,7 @@ export interface Drawing {
  * Text that follows text on the same stream is joined: a renderer goes through all of a stream's
  * text with each addition, so 5,000 short prints would cost seconds.
  */
-export class DrawingQueue {
+class DrawingQueue {
   constructor(draw: (drawings: readonly Drawing[]) => void) {
     this._draw = draw;
   }
@@ -101,13 +101,13 @@ function isSameStream(one: DrawingEvent, other: DrawingEvent): boolean {
 }
 
 /** Where an output with a display id stands. */
-export interface DisplayPlace {
+interface DisplayPlace {
   readonly cellId: string;
   readonly index: number;
 }
 
 /** Which outputs a later message with the same display id changes. */
-export class DisplayIds {
+class DisplayIds {
   places(id: string): readonly DisplayPlace[] {
     return this._places.get(id) ?? [];
   }
@@ -132,10 +132,10 @@ export class DisplayIds {
 }
 
 /** What is an output of its own; the other messages change outputs or are joined to one. */
-export type LastingOutput = DisplayData | ExecuteResult | ErrorOutput;
+type LastingOutput = DisplayData | ExecuteResult | ErrorOutput;
 
 /** An output as the file format has it. */
-export function toOutput(message: LastingOutput): IOutput {
+function toOutput(message: LastingOutput): IOutput {
   switch (message.kind) {
     case 'error': {
       const { ename, evalue, traceback } = message;
@@ -151,7 +151,7 @@ export function toOutput(message: LastingOutput): IOutput {
 }
 
 /** The id under which later messages change it; empty: none. */
-export function displayId(message: LastingOutput): string {
+function displayId(message: LastingOutput): string {
   return 'display_id' in message ? message.display_id : '';
 }
 
@@ -274,7 +274,7 @@ function copyOf(piece: string): string {
   return JSON.parse(JSON.stringify(piece)) as string;
 }
 
-export interface DrawingParts {
+interface DrawingParts {
   readonly lookup: CellLookup;
   readonly own: OwnChanges;
   /** Whether the person wants times in the cells' metadata. */

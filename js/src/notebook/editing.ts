@@ -163,7 +163,7 @@ export class CellEditing {
 }
 
 /** The type of a cell that nobody has allowed to load anything: raw where drawing it would. */
-export function undrawn<Type extends string>(type: Type, source: string): Type | 'raw' {
+function undrawn<Type extends string>(type: Type, source: string): Type | 'raw' {
   return type === 'markdown' && loadsFromElsewhere(source) ? 'raw' : type;
 }
 

@@ -26,7 +26,7 @@ import { EditWatch, wireCell } from './watching';
 type Context = DocumentRegistry.IContext<INotebookModel>;
 
 /** Where a document is, which kernel it has and whether it may be changed. */
-export class DocumentFacts implements IDisposable {
+class DocumentFacts implements IDisposable {
   constructor(panel: NotebookPanel) {
     this._context = panel.context;
     const { context } = panel;
@@ -105,7 +105,7 @@ export class DocumentFacts implements IDisposable {
 const FLASH_MILLISECONDS = 1_500;
 
 /** Brings cells into view. */
-export class CellRevealing {
+class CellRevealing {
   constructor(notebook: Notebook, lookup: CellLookup) {
     this._notebook = notebook;
     this._lookup = lookup;

@@ -13,7 +13,7 @@ import { type DiffLine, diffLines, type Gap, withContext } from './line_diff';
 /** As long as an approval in the panel waits before it takes an answer. */
 const ARMED_AFTER_MILLISECONDS = 400;
 
-export interface DiffViewOptions {
+interface DiffViewOptions {
   readonly before: string;
   readonly after: string;
   /** Accepting it runs the cell as well. */
@@ -23,7 +23,7 @@ export interface DiffViewOptions {
 }
 
 /** A proposed text of a cell as a unified diff, with buttons to accept and reject it. */
-export class DiffView extends Widget {
+class DiffView extends Widget {
   constructor(options: DiffViewOptions) {
     super();
     this.addClass('cw-cell-diff');

@@ -5,7 +5,7 @@ import { sourceHash } from './source_hash';
 export const METADATA_KEY = 'cellwright';
 
 /** Where an agent-written cell comes from. */
-export interface Provenance {
+interface Provenance {
   readonly run: string;
   /** The tool call that wrote its text. */
   readonly call: string;

@@ -95,7 +95,7 @@ export class OwnChanges {
   private _depth = 0;
 }
 
-export type CellJson = ReturnType<SharedCell['toJSON']>;
+type CellJson = ReturnType<SharedCell['toJSON']>;
 export type NewCell = Parameters<SharedNotebook['insertCell']>[1];
 
 /**

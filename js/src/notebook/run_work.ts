@@ -125,7 +125,7 @@ function futuresOf(kernel: object | null): Map<string, unknown> | null {
   return futures instanceof Map ? (futures as Map<string, unknown>) : null;
 }
 
-export interface RunWorkParts {
+interface RunWorkParts {
   readonly panel: NotebookPanel;
   readonly lookup: CellLookup;
   readonly own: OwnChanges;

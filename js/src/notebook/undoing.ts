@@ -16,7 +16,7 @@ import {
   type Version
 } from './run_log';
 
-export interface UndoingParts {
+interface UndoingParts {
   readonly shared: SharedNotebook;
   readonly lookup: CellLookup;
   readonly log: RunLog;

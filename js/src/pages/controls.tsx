@@ -1,4 +1,4 @@
-/** What filters are made of. */
+/** What pages are worked with: tabs, filters, and the question before something is gone. */
 import * as React from 'react';
 
 import { Button, Icon } from '../ui/button';
@@ -136,7 +136,7 @@ export function SearchField({ label, value, onSearch }: SearchProps) {
   );
 }
 
-export interface Choice {
+interface Choice {
   readonly value: string;
   readonly label: string;
 }

@@ -24,7 +24,7 @@ import { openerOf } from './page_opener';
 import type { RunsPlace } from './runs/runs_page';
 import type { RunsWidget } from './runs/runs_widget';
 
-export interface PageParts<Content extends Widget> {
+interface PageParts<Content extends Widget> {
   readonly app: JupyterFrontEnd;
   readonly settings: PanelSettings;
   readonly trans: TranslationBundle;
@@ -46,7 +46,7 @@ export interface PageParts<Content extends Widget> {
 }
 
 /** Keeps the place of a page in the main area; what fills it is loaded when it is first opened. */
-export class PageHost<Content extends Widget> {
+class PageHost<Content extends Widget> {
   constructor(page: PageParts<Content>) {
     this._page = page;
     this._tracker = new WidgetTracker({ namespace: page.id });
@@ -133,7 +133,7 @@ export class PageHost<Content extends Widget> {
 type Plugin = JupyterFrontEndPlugin<void>;
 
 /** A page with its host, as plugins see it. */
-export interface PluggedPage<Host> {
+interface PluggedPage<Host> {
   /** What ids of its plugins begin with. */
   readonly id: string;
   /** What it is called in sentences, such as `page of runs`. */
@@ -204,7 +204,7 @@ function inLauncher<Content extends Widget, Host extends PageHost<Content>>(
   };
 }
 
-export interface KeepingHostParts {
+interface KeepingHostParts {
   readonly app: JupyterFrontEnd;
   readonly settings: PanelSettings;
   /** Null: there are no notebooks in this application. */
@@ -277,7 +277,7 @@ export const IKeepingHost = new Token<KeepingHost>(
   'Keeps the place of the page of memory, library, usage and tools of cellwright.'
 );
 
-export interface RunsHostParts {
+interface RunsHostParts {
   readonly app: JupyterFrontEnd;
   readonly settings: PanelSettings;
   readonly rendermime: IRenderMimeRegistry | null;

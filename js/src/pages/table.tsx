@@ -1,9 +1,8 @@
+/** Tables of the pages: their heads, the order of their rows, what is said without rows. */
 import * as React from 'react';
 
 import { Button, Icon } from '../ui/button';
 import { useTrans } from '../ui/hooks';
-
-/** In which order the rows of a table stand. */
 
 export interface Sorting {
   /** Which column; empty: as the rows come. */
@@ -14,7 +13,7 @@ export interface Sorting {
 export const UNSORTED: Sorting = { column: '', isDescending: false };
 
 /** What a person chooses by pressing the head of a column: first one way, then the other, then none. */
-export function sortedNext(now: Sorting, column: string, startsDescending: boolean): Sorting {
+function sortedNext(now: Sorting, column: string, startsDescending: boolean): Sorting {
   if (now.column !== column) {
     return { column, isDescending: startsDescending };
   }
@@ -79,8 +78,6 @@ export function ShowMore({ isThere, onMore }: ShowMoreProps) {
   ) : null;
 }
 
-// What is said where there is no table yet.
-
 /** What went wrong; nothing when nothing did. */
 export function Complaint({ text }: { readonly text: string }) {
   return text === '' ? null : (
@@ -97,7 +94,7 @@ export function Nothing({ children }: { readonly children: React.ReactNode }) {
 }
 
 /** A column of a table; numbers stand at its end. */
-export interface Column {
+interface Column {
   readonly key: string;
   readonly label: string;
   readonly isNumber?: boolean;

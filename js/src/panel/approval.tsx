@@ -19,7 +19,7 @@ const ALONE = ({ code, given, language }: ToolCard): boolean =>
   (language !== 'python' && loadsFromElsewhere(code));
 
 /** Edits that wait for an answer, now or soon. */
-export function waitingEdits(blocks: readonly Block[]): readonly ToolCard[] {
+function waitingEdits(blocks: readonly Block[]): readonly ToolCard[] {
   return blocks.filter((block): block is ToolCard => block.kind === 'tool' && isWaitingEdit(block));
 }
 
@@ -198,7 +198,7 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
 }
 
 /** Why this page cannot answer, and what makes it so that it can; nothing where it can. */
-export function WhyNoAnswer() {
+function WhyNoAnswer() {
   const trans = useTrans();
   const { canAnswer, notebookToOpen } = useTurnActions();
   if (canAnswer) {

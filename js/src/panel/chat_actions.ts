@@ -13,7 +13,7 @@ import type { TurnActions } from './turn_actions';
  * The server asks about one call at a time; a call that turns out to do more than edit is left
  * for the person.
  */
-export function useAcceptAll(chat: Chat): (callIds: readonly string[]) => void {
+function useAcceptAll(chat: Chat): (callIds: readonly string[]) => void {
   const accepted = React.useRef(new Set<string>());
   const answerNext = React.useCallback(() => {
     const { approval } = chat.state;

@@ -188,7 +188,7 @@ interface EmptyStateProps {
 }
 
 /** What a new chat shows: where it works and what one might ask. */
-export function EmptyState({ panel, onChoose }: EmptyStateProps) {
+function EmptyState({ panel, onChoose }: EmptyStateProps) {
   const trans = useTrans();
   const notebook = useSignal(panel.notebookChanged, () => panel.notebook);
   const suggestions = useSuggestions(panel);

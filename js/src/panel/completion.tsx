@@ -46,7 +46,7 @@ export interface Candidate {
 }
 
 /** A text in which a trigger has become a name, and where the caret is then. */
-export interface Completed {
+interface Completed {
   readonly text: string;
   readonly caret: number;
 }
@@ -109,7 +109,7 @@ function ofCell({ id, label, hasError }: OutlineEntry): Candidate {
 }
 
 /** Those that fit, names that begin so first. */
-export function rank(candidates: readonly Candidate[], query: string): readonly Candidate[] {
+function rank(candidates: readonly Candidate[], query: string): readonly Candidate[] {
   const wanted = query.toLowerCase();
   const place = (candidate: Candidate): number => candidate.label.toLowerCase().indexOf(wanted);
   return candidates
@@ -117,7 +117,7 @@ export function rank(candidates: readonly Candidate[], query: string): readonly 
     .sort((a, b) => Math.min(place(a), 1) - Math.min(place(b), 1));
 }
 
-export interface Candidates {
+interface Candidates {
   readonly list: readonly Candidate[];
   readonly isLoading: boolean;
   /** Why there is no list. */

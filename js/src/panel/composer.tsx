@@ -23,7 +23,7 @@ interface QueueProps {
 }
 
 /** Prompts that wait for the run to end. */
-export function Queue({ chat, prompts, isPaused }: QueueProps) {
+function Queue({ chat, prompts, isPaused }: QueueProps) {
   const trans = useTrans();
   if (prompts.length === 0) {
     return null;

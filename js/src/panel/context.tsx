@@ -10,7 +10,7 @@ import { usePopup } from '../ui/menu';
 import type { Usage } from '../wire/events';
 import { usePins } from './pins';
 
-export interface ContextSource {
+interface ContextSource {
   /** What the next request begins with; rejects where the server does not tell. */
   readonly load: () => Promise<ChatContext>;
   /** Put these words above the summary; null: not now. */
@@ -25,7 +25,7 @@ interface ContextDetailsProps {
 }
 
 /** What is in the context, part by part, what it costs, and the summary of older turns. */
-export function ContextDetails({ source, draft, onDraft }: ContextDetailsProps) {
+function ContextDetails({ source, draft, onDraft }: ContextDetailsProps) {
   const trans = useTrans();
   const [found, setFound] = React.useState<ChatContext | null>(null);
   const { runs: pins } = usePins();
@@ -161,7 +161,7 @@ interface PinnedTurnsProps {
 }
 
 /** The turns that stay in the context, each to go to or to unpin; nothing where there are none. */
-export function PinnedTurns({ onReveal, onEmptied }: PinnedTurnsProps) {
+function PinnedTurns({ onReveal, onEmptied }: PinnedTurnsProps) {
   const trans = useTrans();
   const id = React.useId();
   const pins = usePins();

@@ -21,7 +21,7 @@ interface TextFiltersProps {
 }
 
 /** What is done to a person's words before the model is given them. */
-export function TextFilters({ names, choice, onChoose }: TextFiltersProps) {
+function TextFilters({ names, choice, onChoose }: TextFiltersProps) {
   const trans = useTrans();
   const note = React.useId();
   return (

@@ -56,7 +56,7 @@ export function placeOf({ path, folder }: MadeFile, notebookPath: string): strin
 const MOST_SHOWN = 6;
 
 /** How a file that a run made is opened; null: it cannot be from here. */
-export type OpenMade = (file: MadeFile) => (() => void) | null;
+type OpenMade = (file: MadeFile) => (() => void) | null;
 
 const OpenMadeContext = React.createContext<OpenMade>(() => null);
 

@@ -26,7 +26,7 @@ type Command = readonly [id: string, options: CommandRegistry.ICommandOptions];
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
 
 /** Register what a person can do with the panel. */
-export function addPanelCommands(model: Panel, host: PanelContext): IDisposable {
+function addPanelCommands(model: Panel, host: PanelContext): IDisposable {
   const { app, trans } = host.parts;
   const added = new DisposableSet();
   const commands = [

@@ -27,7 +27,7 @@ import type { PanelRequest, PanelRequests } from './requests';
 import { Sessions } from './sessions';
 
 /** Stands in place of the panel where cellwright is switched off on the server. */
-export function Disabled() {
+function Disabled() {
   const trans = useTrans();
   return (
     <div className="cw-empty">
@@ -40,7 +40,7 @@ export function Disabled() {
 }
 
 /** Offers the cells that were made for the notebook while it was closed. */
-export function MissingBar({ panel }: { panel: Panel }) {
+function MissingBar({ panel }: { panel: Panel }) {
   const trans = useTrans();
   const missing = useSignal(panel.missingChanged, () => panel.missing);
   // A chat of a notebook that is closed says so itself; these cells are another one's.
@@ -99,7 +99,7 @@ interface BannersProps {
 }
 
 /** What holds for the panel as a whole: the line, versions, records, other tabs. */
-export function Banners({ panel, chat, settings }: BannersProps) {
+function Banners({ panel, chat, settings }: BannersProps) {
   const trans = useTrans();
   const notices = useSignal(panel.noticesChanged, () => panel.notices);
   const isDemo = useSignal(panel.serviceChanged, () => panel.service?.is_demo ?? false);
@@ -158,7 +158,7 @@ interface BannerProps {
   readonly children?: React.ReactNode;
 }
 
-export function Banner({ notice, children }: BannerProps) {
+function Banner({ notice, children }: BannerProps) {
   return (
     <div className={`cw-banner cw-mod-${notice.level}`} role="status">
       <Icon name={notice.level} />

@@ -12,7 +12,7 @@ export interface Revealed {
 }
 
 /** The turns that stay in the model's context however long the chat gets. */
-export interface Pins {
+interface Pins {
   /** Their runs, in the order pinned; null: the server pins none. */
   readonly runs: readonly string[] | null;
   readonly revealed: Revealed | null;

@@ -14,7 +14,7 @@ import {
 } from './completion';
 
 /** What a key means in the composer. */
-export type ComposerAction = 'send' | 'instead' | 'later' | 'stop' | 'none';
+type ComposerAction = 'send' | 'instead' | 'later' | 'stop' | 'none';
 
 export interface KeyPress {
   readonly key: string;
@@ -55,7 +55,7 @@ function isEnterAlone({ key, shiftKey, withAccel }: KeyPress): boolean {
 /** Safari ends a composition before it tells of the key that ended it, and then says only this. */
 const KEY_OF_INPUT_METHOD = 229;
 
-export function pressOf(event: React.KeyboardEvent): KeyPress {
+function pressOf(event: React.KeyboardEvent): KeyPress {
   return {
     key: event.key,
     shiftKey: event.shiftKey,

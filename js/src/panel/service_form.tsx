@@ -19,7 +19,7 @@ type CheckOutcome =
   | { readonly kind: 'checked'; readonly checks: readonly ServiceCheck[] };
 
 /** Which service answers: its address, a model, a key. The key goes to the server and stays there. */
-export function ServiceForm({ panel, service, onClose }: ServiceFormProps) {
+function ServiceForm({ panel, service, onClose }: ServiceFormProps) {
   const trans = useTrans();
   const [change, setChange] = React.useState<ServiceChange>({});
   const [outcome, setOutcome] = React.useState<CheckOutcome>({ kind: 'none' });

@@ -22,7 +22,7 @@ interface SessionRowProps {
   readonly onDelete: () => void;
 }
 
-export function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: SessionRowProps) {
+function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: SessionRowProps) {
   const trans = useTrans();
   const [state, setState] = React.useState<'shown' | 'renamed' | 'deleted'>('shown');
   const [problem, setProblem] = React.useState('');

@@ -19,7 +19,7 @@ interface ToolBodyProps {
 }
 
 /** What a call was given and what came of it. */
-export function ToolBody({ card, runId }: ToolBodyProps) {
+function ToolBody({ card, runId }: ToolBodyProps) {
   const trans = useTrans();
   // What is drawn above is not said twice; then only what the model read is left.
   const isDrawn = card.contents.length > 0;

@@ -17,7 +17,7 @@ interface TableCell {
 }
 
 /** The words of a table, and how many rows it had. */
-export interface TableWords {
+interface TableWords {
   readonly rows: readonly (readonly TableCell[])[];
   readonly rowCount: number;
 }
@@ -28,7 +28,7 @@ export interface TableWords {
  * Only its words are taken: the piece is read in a document of its own, where nothing is loaded
  * or run.
  */
-export function readTable(html: string): TableWords | null {
+function readTable(html: string): TableWords | null {
   const table = new DOMParser().parseFromString(html, 'text/html').querySelector('table');
   const rows = [...(table?.rows ?? [])];
   if (rows.length === 0) {
@@ -44,7 +44,7 @@ export function readTable(html: string): TableWords | null {
 }
 
 /** A table that a call shows to the person. */
-export function ToolTable({ table }: { table: TableWords }) {
+function ToolTable({ table }: { table: TableWords }) {
   const trans = useTrans();
   return (
     <div

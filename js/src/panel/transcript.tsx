@@ -9,7 +9,7 @@ import { TurnView } from './turn';
 /** Nearer to the end than this counts as at the end. */
 const NEAR_PIXELS = 24;
 
-export interface FollowBottom {
+interface FollowBottom {
   readonly scroller: React.RefObject<HTMLDivElement>;
   readonly content: React.RefObject<HTMLDivElement>;
   readonly isFollowing: boolean;
@@ -28,7 +28,7 @@ function fits(element: HTMLElement): boolean {
 }
 
 /** Keep the end of growing content in view until the person scrolls up. */
-export function useFollowBottom(): FollowBottom {
+function useFollowBottom(): FollowBottom {
   const scroller = React.useRef<HTMLDivElement>(null);
   const content = React.useRef<HTMLDivElement>(null);
   const follows = React.useRef(true);
@@ -107,7 +107,7 @@ export function useFollowBottom(): FollowBottom {
 const SHOWN = 30;
 const MORE = 60;
 
-export interface Window<T> {
+interface Window<T> {
   readonly shown: readonly T[];
   /** How many earlier ones are not drawn. */
   readonly hidden: number;
@@ -121,7 +121,7 @@ export interface Window<T> {
  *
  * While the person reads further up (`isHeld`) nothing that was shown is taken away.
  */
-export function useWindow<T>(all: readonly T[], isHeld: boolean): Window<T> {
+function useWindow<T>(all: readonly T[], isHeld: boolean): Window<T> {
   const [extra, setExtra] = React.useState(0);
   const first = React.useRef(0);
   const newest = Math.max(0, all.length - SHOWN - extra);
@@ -140,7 +140,7 @@ export function useWindow<T>(all: readonly T[], isHeld: boolean): Window<T> {
 }
 
 /** Prompts that others took the place of, folded into one quiet line: the model is not told. */
-export function SupersededTurns({ turns }: { turns: readonly Turn[] }) {
+function SupersededTurns({ turns }: { turns: readonly Turn[] }) {
   const trans = useTrans();
   const [isOpen, setOpen] = React.useState(false);
   const body = React.useId();
@@ -170,7 +170,7 @@ export function SupersededTurns({ turns }: { turns: readonly Turn[] }) {
 }
 
 /** A turn that counts, or those in a row that do not. */
-export type Stretch =
+type Stretch =
   | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'superseded'; readonly key: string; readonly turns: readonly Turn[] };
 
@@ -202,7 +202,7 @@ interface ShownTurn {
 }
 
 /** Bring the turn that the person wants to see into view, drawn before or not, with the focus. */
-export function useReveal(shown: ShownTurn): void {
+function useReveal(shown: ShownTurn): void {
   const { revealed } = usePins();
   const { turns, hidden, content, leaveEnd, showFrom } = shown;
   const done = React.useRef<Revealed | null>(null);

@@ -13,7 +13,7 @@ import { ToolCardView } from './tool_card';
 import { AskWaits, TurnEnding, TurnFooter } from './turn_ending';
 
 /** What the model thought before it answered; closed until asked for. */
-export const Reasoning = React.memo(function Reasoning({ block }: { block: ReasoningBlock }) {
+const Reasoning = React.memo(function Reasoning({ block }: { block: ReasoningBlock }) {
   const trans = useTrans();
   const [isOpen, setOpen] = React.useState(false);
   return (
@@ -43,7 +43,7 @@ interface BlockProps {
 }
 
 /** One part of an answer. */
-export const BlockView = React.memo(function BlockView({ block, runId }: BlockProps) {
+const BlockView = React.memo(function BlockView({ block, runId }: BlockProps) {
   const trans = useTrans();
   switch (block.kind) {
     case 'text':
@@ -60,7 +60,7 @@ export const BlockView = React.memo(function BlockView({ block, runId }: BlockPr
 });
 
 /** Where the conversation was made shorter: what is above it the model has only in part. */
-export function CompactionLine({ compaction }: { compaction: Compaction }) {
+function CompactionLine({ compaction }: { compaction: Compaction }) {
   const trans = useTrans();
   const before = formatCount(compaction.tokensBefore);
   const after = formatCount(compaction.tokensAfter);
@@ -75,7 +75,7 @@ const LEAST_IN_GROUP = 3;
 const SETTLED = new Set<ToolCard['status']>(['ok', 'error', 'refused', 'cancelled']);
 
 /** A block on its own, or settled calls that stand together. */
-export type Piece =
+type Piece =
   | { readonly kind: 'block'; readonly key: string; readonly block: Block }
   | { readonly kind: 'group'; readonly key: string; readonly cards: readonly ToolCard[] };
 
@@ -123,7 +123,7 @@ interface ToolGroupProps {
 }
 
 /** Several settled calls in a row, folded into one line. */
-export function ToolGroup({ cards, runId }: ToolGroupProps) {
+function ToolGroup({ cards, runId }: ToolGroupProps) {
   const trans = useTrans();
   const [isOpen, setOpen] = React.useState(false);
   const body = React.useId();

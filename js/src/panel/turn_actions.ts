@@ -42,7 +42,7 @@ export interface TurnActions {
   setUp(): void;
 }
 
-export interface WaitingAsk {
+interface WaitingAsk {
   /** The turn in which the person pressed the button. */
   readonly runId: string;
   /** Path of the notebook; empty: it is open, and its kernel is waited for. */

@@ -1,7 +1,8 @@
+/** Buttons and icons. */
 import * as React from 'react';
 
 /** Our icons: strokes on a 16 px grid, drawn in the colour of the text around them. */
-export const ICON_PATHS = {
+const ICON_PATHS = {
   add_line: 'M2.5 4.5h11M2.5 8H8M2.5 11.5H6M11.5 8.5v6M8.5 11.5h6',
   attach:
     'M13.2 7.4 8 12.6a3.1 3.1 0 0 1-4.4-4.4l5.5-5.5a2.1 2.1 0 0 1 2.9 2.9L6.6 11a1 1 0 0 1-1.5-1.4l4.8-4.9',

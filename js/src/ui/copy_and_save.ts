@@ -1,3 +1,5 @@
+/** Ways out of the page: the clipboard, and the browser's downloads. */
+
 /** Hand a file to the browser's downloads. */
 export function saveAs(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);

@@ -59,8 +59,6 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-// Figures that the models have no need of.
-
 /** A time that still counts up: whole seconds, so that it does not flicker. */
 export function formatElapsed(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { Icon, type IconName } from './button';
 
-export interface Popup<T extends HTMLElement> {
+interface Popup<T extends HTMLElement> {
   readonly isOpen: boolean;
   /** What holds both the button and what it opens. */
   readonly anchor: React.RefObject<T>;

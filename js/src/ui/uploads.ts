@@ -12,7 +12,6 @@ export interface Uploads {
   /** Why a file was not taken; empty: nothing went wrong. */
   readonly problem: string;
   readonly add: (files: Iterable<File>) => void;
-  readonly clearProblem: () => void;
 }
 
 /** Sends files to the server, and hands over what it named them. */
@@ -49,9 +48,6 @@ export function useUploads(
       for (const file of files) {
         void send(file);
       }
-    },
-    clearProblem: () => {
-      setProblem('');
     }
   };
 }

@@ -86,7 +86,7 @@ export function stopWords(phase: ChatState['phase'], trans: TranslationBundle): 
 }
 
 /** A mode's name and what it allows. */
-export interface ModeWords {
+interface ModeWords {
   readonly name: string;
   readonly description: string;
 }

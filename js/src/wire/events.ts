@@ -13,11 +13,8 @@ import {
   truth
 } from './shapes';
 
-/**
- * What a run emits, as it comes over the wire: the mirror of `cellwright/record/events.py`.
- *
- * A test compares it with the JSON schema that Python makes.
- */
+// What a run emits, as it comes over the wire: the mirror of `cellwright/record/events.py`.
+// A test compares it with the JSON schema that Python makes.
 
 /** How a run ended, in AgentBench's words, with `cancelled` added. */
 export type RunStatus =
@@ -187,34 +184,34 @@ export interface RunStarted {
 }
 
 /** Its cells, packages and files stay in the record; the wire carries only this. */
-export interface StateCaptured {
+interface StateCaptured {
   readonly kind: 'state_captured';
 }
 
 /** Its messages and tools stay in the record; the wire carries only the step. */
-export interface ModelAsked {
+interface ModelAsked {
   readonly kind: 'model_asked';
   readonly step: number;
 }
 
-export interface TextDelta {
+interface TextDelta {
   readonly kind: 'text_delta';
   readonly text: string;
 }
 
-export interface ReasoningDelta {
+interface ReasoningDelta {
   readonly kind: 'reasoning_delta';
   readonly text: string;
 }
 
-export interface ModelRetrying {
+interface ModelRetrying {
   readonly kind: 'model_retrying';
   readonly attempt: number;
   readonly delay_seconds: number;
   readonly reason: string;
 }
 
-export interface ModelSilent {
+interface ModelSilent {
   readonly kind: 'model_silent';
   readonly seconds: number;
 }
@@ -253,7 +250,7 @@ export interface ToolStarted {
   readonly cells?: readonly NamedCell[];
 }
 
-export interface ApprovalAsked {
+interface ApprovalAsked {
   readonly kind: 'approval_asked';
   readonly call_id: string;
   readonly reason: string;
@@ -327,7 +324,7 @@ export interface Content {
   readonly is_error: boolean;
 }
 
-export interface ModelUsage {
+interface ModelUsage {
   readonly model: string;
   readonly usage: Usage;
 }
@@ -353,7 +350,7 @@ export interface ToolProgress {
   readonly fraction: number | null;
 }
 
-export interface Notice {
+interface Notice {
   readonly kind: 'notice';
   readonly level: 'info' | 'warning' | 'error';
   readonly text: string;

@@ -30,7 +30,7 @@ export type ContextItem =
   | { readonly kind: 'file'; readonly file: string; readonly name: string };
 
 /** A notebook that this tab has open. */
-export interface AttachedNotebook {
+interface AttachedNotebook {
   /** Made by the tab when it opened the document; stays through renames. */
   readonly notebook: string;
   readonly path: string;
@@ -273,7 +273,7 @@ const FRAMES: { readonly [T in FrameType]: Shape<Omit<FrameOf<T>, 'type'>> } = {
 };
 
 /** A frame, or null, with what was wrong with it or with some of its events. */
-export interface ParsedFrame {
+interface ParsedFrame {
   readonly frame: ServerFrame | null;
   readonly complaint: string;
 }

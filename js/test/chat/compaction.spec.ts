@@ -1,11 +1,8 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { foldTurn } from '../../src/chat/fold';
 import { ChatPage, pass } from './chat_page';
 import * as events from './events';
-
-const trans = nullTranslator.load('cellwright');
+import { turnOf } from './folded';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -18,7 +15,7 @@ afterEach(() => {
 it('is kept apart from the answer, with what it saved', () => {
   const compacted = { kind: 'history_compacted', tokens_before: 9000, tokens_after: 400 } as const;
   const run = [events.started('/compact'), compacted, events.finished()];
-  const turn = foldTurn('r1', events.recorded(run), trans);
+  const turn = turnOf(...run);
   expect(turn.compactions).toEqual([{ tokensBefore: 9000, tokensAfter: 400 }]);
   expect(turn.blocks).toEqual([]);
 });
@@ -40,7 +37,7 @@ it('leaves files with the names that the person gave them', () => {
   const sent = { files: ['/home/0a1b.png', '/home/2c3d.csv'] };
   const named = { ...sent, file_names: ['dot.png', 'data.csv'] };
   const filesOf = (change: Parameters<typeof events.started>[1]) =>
-    foldTurn('r1', events.recorded([events.started('Look', change)]), trans).files;
+    turnOf(events.started('Look', change)).files;
   expect(filesOf(named)).toEqual(['dot.png', 'data.csv']);
   expect(filesOf(sent)).toEqual(sent.files);
 });

@@ -2,14 +2,18 @@
 import { nullTranslator } from '@jupyterlab/translation';
 
 import type { RunEvent } from '../../src/wire/events';
-import { foldTurn } from '../../src/chat/fold';
+import { TurnFold } from '../../src/chat/fold';
 import type { ToolCard, Turn } from '../../src/chat/types';
 import * as events from './events';
 
 export const trans = nullTranslator.load('cellwright');
 
 export function turnOf(...run: RunEvent[]): Turn {
-  return foldTurn('r1', events.recorded(run), trans);
+  const fold = new TurnFold('r1', trans);
+  for (const recorded of events.recorded(run)) {
+    fold.apply(recorded);
+  }
+  return fold.turn;
 }
 
 export function textsOf(turn: Turn): string[] {

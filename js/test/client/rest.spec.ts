@@ -53,7 +53,6 @@ async function errorOf(promise: Promise<unknown>): Promise<RequestError> {
 
 describe('each route', () => {
   const calls: [string, unknown, (rest: Rest) => Promise<unknown>][] = [
-    ['GET health', { version: '1', enabled: true }, it => it.health()],
     ['GET service', SERVICE, it => it.service()],
     ['PUT service', SERVICE, it => it.changeService({ model: 'm' })],
     [

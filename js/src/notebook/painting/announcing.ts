@@ -21,7 +21,7 @@ import {
 } from './painter';
 import { PROTOCOL, readOperation, TARGET } from './protocol';
 
-export interface AnnouncedParts {
+interface AnnouncedParts {
   readonly port: NotebookPort;
   readonly model: INotebookModel;
   readonly kernel: Kernel.IKernelConnection;
@@ -37,7 +37,7 @@ const REPLACED_BY = 'replaced_by';
  * The comm stays open on this side: the kernel closes it when the cell is announced again. A
  * message of ours after the cell's end would point what threads still print to nowhere.
  */
-export class AnnouncedCell {
+class AnnouncedCell {
   constructor(parts: AnnouncedParts) {
     const { port, model, kernel, cell } = parts;
     this._parts = parts;
@@ -132,7 +132,7 @@ export class AnnouncedCell {
 type MaybeFuture = { readonly done: Promise<unknown> } | null | undefined;
 
 /** A cell that is run by itself runs, whatever was noted when it was queued once. */
-export function forgetQueued({ cell }: PaintedCell): void {
+function forgetQueued({ cell }: PaintedCell): void {
   if (mark(cell, REPLACED_BY) !== '') {
     note(cell, REPLACED_BY, null);
   }
@@ -150,7 +150,7 @@ export function callsAgent(source: string): boolean {
   return CALL.test(source);
 }
 
-export interface AnnouncingParts {
+interface AnnouncingParts {
   readonly tracker: INotebookTracker;
   readonly notebooks: NotebookRegistry;
   /** Whether the person wants cells painted. */

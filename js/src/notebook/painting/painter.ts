@@ -93,7 +93,7 @@ function bundle(content: ShownOutput): {
 /** Displays of the transcript; everything else that a calling cell shows comes from its code. */
 const PROSE = 'cellwright-';
 
-export interface PainterParts {
+interface PainterParts {
   readonly port: Pick<NotebookPort, 'apply' | 'endRun'>;
   readonly model: INotebookModel;
   /** Id of the calling cell. */

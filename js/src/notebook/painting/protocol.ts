@@ -15,7 +15,7 @@ interface PaintedChange {
 }
 
 /** A run begins: what was painted under the calling cell before goes. */
-export interface Start {
+interface Start {
   readonly op: 'start';
   readonly run: string;
 }
@@ -36,23 +36,23 @@ export interface Edit extends PaintedChange {
   readonly previous_hash: string;
 }
 
-export interface Remove extends PaintedChange {
+interface Remove extends PaintedChange {
   readonly op: 'remove';
   readonly previous_hash: string;
 }
 
-export interface Move extends PaintedChange {
+interface Move extends PaintedChange {
   readonly op: 'move';
   readonly after: string;
 }
 
 /** What the kernel shows from now on belongs to this cell. */
-export interface Begin {
+interface Begin {
   readonly op: 'begin';
   readonly cell_id: string;
 }
 
-export interface Clear {
+interface Clear {
   readonly op: 'clear';
   readonly cell_id: string;
   readonly wait: boolean;
@@ -69,7 +69,7 @@ export interface End {
 }
 
 /** The run is over; the calling cell may go on. */
-export interface Done {
+interface Done {
   readonly op: 'done';
   readonly run: string;
 }

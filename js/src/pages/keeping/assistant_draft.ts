@@ -10,7 +10,7 @@ import type {
 import type { AssistantPlace } from '../../client/panel_rest';
 
 /** From the lowest to the highest that every model with a temperature takes. */
-export const TEMPERATURES = [0.1, 1] as const;
+const TEMPERATURES = [0.1, 1] as const;
 
 /** How a model can be talked with at first; empty: as it is set. */
 export const ADAPTERS = ['', 'native', 'chat', 'json', 'xml'] as const;

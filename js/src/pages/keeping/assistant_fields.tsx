@@ -34,7 +34,7 @@ interface FieldProps extends FieldFacts {
   readonly children: (ties: FieldTies) => React.ReactNode;
 }
 
-export interface FieldTies {
+interface FieldTies {
   readonly id: string;
   readonly 'aria-invalid'?: true;
   readonly 'aria-describedby'?: string;
@@ -95,7 +95,7 @@ function tiesOf(id: string, told: AllTold): FieldTies {
 }
 
 /** What the file has now, to be taken in place of what was typed. */
-export function Theirs({ label, theirs, onTake }: FieldFacts & { readonly label: string }) {
+function Theirs({ label, theirs, onTake }: FieldFacts & { readonly label: string }) {
   const trans = useTrans();
   if (theirs === undefined) {
     return null;
@@ -162,7 +162,7 @@ interface OffersProps {
 }
 
 /** Names that a field offers. */
-export function Offers({ id, names, words = {} }: OffersProps) {
+function Offers({ id, names, words = {} }: OffersProps) {
   return (
     <datalist id={id}>
       {names.map(name => (

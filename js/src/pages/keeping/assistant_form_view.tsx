@@ -44,7 +44,7 @@ interface FormFieldsProps {
 }
 
 /** All that can be said of an assistant. */
-export function FormFields(props: FormFieldsProps) {
+function FormFields(props: FormFieldsProps) {
   return (
     <>
       <Naming {...props} />
@@ -326,7 +326,7 @@ interface ConflictNoteProps {
 }
 
 /** That the file is not what it was, and what becomes of what was typed. */
-export function ConflictNote({ form, state }: ConflictNoteProps) {
+function ConflictNote({ form, state }: ConflictNoteProps) {
   const trans = useTrans();
   const contested = FIELDS.filter(field => field in state.theirs);
   if (state.conflict === '') {

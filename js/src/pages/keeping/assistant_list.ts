@@ -47,7 +47,7 @@ export interface FormState {
   readonly theirs: Partial<AssistantDraft>;
 }
 
-export interface FormParts {
+interface FormParts {
   readonly rest: AssistantRest;
   /** Path of the notebook whose assistants these are; empty: none. */
   readonly notebook: string;
@@ -188,7 +188,7 @@ function conflictIn(error: unknown, isSaved: boolean): FormState['conflict'] {
 
 const KEY = 'cellwright:assistants';
 
-export interface KeptDraft {
+interface KeptDraft {
   readonly notebook: string;
   /** What the file had; null: there is none yet. */
   readonly saved: AssistantDetails | null;
@@ -232,7 +232,7 @@ export class DraftStore {
 }
 
 /** Names that a person can choose from; where nobody knows them there are none. */
-export interface FormOffers {
+interface FormOffers {
   readonly models: readonly string[];
   readonly tools: readonly string[];
   readonly documents: readonly string[];
@@ -256,7 +256,7 @@ export interface AssistantsState extends KeptState {
   readonly done: { readonly kind: 'saved' | 'deleted'; readonly name: string } | null;
 }
 
-export interface AssistantListParts {
+interface AssistantListParts {
   readonly rest: AssistantRest;
   readonly kept: KeepingRest;
   /** Path of the notebook that the person looks at; empty: none. */

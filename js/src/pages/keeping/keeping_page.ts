@@ -14,11 +14,11 @@ export const PARTS = ['memory', 'library', 'usage', 'tools', 'assistants'] as co
 /** A part of the page. */
 export type KeepingPart = (typeof PARTS)[number];
 
-export interface KeepingState {
+interface KeepingState {
   readonly part: KeepingPart;
 }
 
-export interface KeepingPageParts {
+interface KeepingPageParts {
   /** Where all is kept. */
   readonly rest: KeepingRest;
   /** Where assistants are kept. */
@@ -68,8 +68,6 @@ export class KeepingPage extends WatchedPage<KeepingState> {
     return this[this.state.part].refresh();
   }
 }
-
-// What things are called on the page.
 
 export function partWords(part: KeepingPart, trans: TranslationBundle): string {
   const words: Record<KeepingPart, string> = {

@@ -22,7 +22,7 @@ import { MemoryView } from './memory_view';
 import { ToolsView } from './tools_view';
 import { UsageView } from './usage_view';
 
-export interface KeepingPageViewProps {
+interface KeepingPageViewProps {
   readonly page: KeepingPage;
   readonly trans: TranslationBundle;
   readonly opener: Opener;
@@ -82,7 +82,7 @@ function ShownPart({ page }: { readonly page: KeepingPage }) {
   }
 }
 
-export interface KeepingParts {
+interface KeepingParts {
   readonly settings: ServerConnection.ISettings;
   readonly translator: ITranslator | null;
   readonly opener: Opener;
@@ -93,7 +93,7 @@ export interface KeepingParts {
 }
 
 /** What the person is led to. */
-export interface Goal {
+interface Goal {
   readonly part: KeepingPart;
   /** Path of the notebook whose assistants are meant; left out: of the one that is looked at. */
   readonly notebook?: string | undefined;

@@ -100,7 +100,7 @@ export abstract class KeptList<S extends KeptState> extends StateModel<S> {
   private _failed = '';
 }
 
-export interface MemoryState extends KeptState {
+interface MemoryState extends KeptState {
   readonly query: string;
   readonly memories: readonly Memory[];
   readonly proposals: readonly MemoryProposal[];
@@ -155,7 +155,7 @@ export class MemoryList extends KeptList<MemoryState> {
   private readonly _notebook: () => string;
 }
 
-export interface ToolListState extends KeptState {
+interface ToolListState extends KeptState {
   readonly tools: readonly KeptTool[];
 }
 
@@ -179,7 +179,7 @@ export class ToolList extends KeptList<ToolListState> {
   private readonly _notebook: () => string;
 }
 
-export interface UsageState extends KeptState {
+interface UsageState extends KeptState {
   readonly by: Grouping;
   readonly rows: readonly UsageRow[];
   readonly budgets: readonly MonthBudget[];
@@ -212,12 +212,12 @@ export class UsageList extends KeptList<UsageState> {
 }
 
 /** A file that was not taken, and why. */
-export interface RefusedFile {
+interface RefusedFile {
   readonly name: string;
   readonly why: string;
 }
 
-export interface LibraryState extends KeptState {
+interface LibraryState extends KeptState {
   readonly documents: readonly LibraryDocument[];
   readonly libraries: readonly Library[];
   /** Null: nothing is being read. */

@@ -12,7 +12,7 @@ import type { LibraryList } from './kept_lists';
 import { AddForm, Empty, PartView } from './part_view';
 
 /** Passages that fit some words, numbered as an answer would name them. */
-export function LibrarySearch({ list }: { readonly list: LibraryList }) {
+function LibrarySearch({ list }: { readonly list: LibraryList }) {
   const trans = useTrans();
   const { query, hits, searchProblem } = useSignal(list.changed, () => list.state);
   return (
@@ -70,7 +70,7 @@ function whereIn({ name, heading, anchor = '' }: Hit): string {
 }
 
 /** Takes all documents of a library out at once; the files stay. */
-export function ForgetLibraries({ list }: { readonly list: LibraryList }) {
+function ForgetLibraries({ list }: { readonly list: LibraryList }) {
   const trans = useTrans();
   const { libraries } = useSignal(list.changed, () => list.state);
   const [only] = libraries;
@@ -157,7 +157,7 @@ function questionOf({ documents }: Library, trans: ReturnType<typeof useTrans>):
 }
 
 /** Sends files of this computer into the library; too large ones are not sent. */
-export function useLibraryUpload(list: LibraryList): (files: readonly File[]) => void {
+function useLibraryUpload(list: LibraryList): (files: readonly File[]) => void {
   const trans = useTrans();
   return files => {
     void list.upload(files, ({ size }) =>
@@ -172,7 +172,7 @@ interface UploadButtonProps {
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-export function UploadButton({ onFiles }: UploadButtonProps) {
+function UploadButton({ onFiles }: UploadButtonProps) {
   const trans = useTrans();
   const chooser = React.useRef<HTMLInputElement>(null);
   return (
@@ -196,7 +196,7 @@ export function UploadButton({ onFiles }: UploadButtonProps) {
 }
 
 /** How far sending and reading are, and what was not taken. */
-export function LibraryProgress({ list }: { readonly list: LibraryList }) {
+function LibraryProgress({ list }: { readonly list: LibraryList }) {
   const trans = useTrans();
   const { uploading, indexing, refused } = useSignal(list.changed, () => list.state);
   return (
@@ -334,7 +334,7 @@ interface LibraryRowProps {
   readonly document: LibraryDocument;
 }
 
-const LibraryRow = React.memo(function Row({ list, document }: LibraryRowProps) {
+const LibraryRow = React.memo(function LibraryRow({ list, document }: LibraryRowProps) {
   const trans = useTrans();
   const [isAsked, setAsked] = React.useState(false);
   const { id, name, place, kind, chunks, is_embedded: isEmbedded, problem } = document;

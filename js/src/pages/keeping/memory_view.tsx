@@ -20,7 +20,7 @@ interface MemoryRowProps {
 }
 
 /** A fact that can be changed or forgotten. */
-export const MemoryRow = React.memo(function MemoryRow({ list, memory }: MemoryRowProps) {
+const MemoryRow = React.memo(function MemoryRow({ list, memory }: MemoryRowProps) {
   const trans = useTrans();
   const [state, setState] = React.useState<'shown' | 'edited' | 'forgotten'>('shown');
   const row = React.useRef<HTMLTableRowElement>(null);
@@ -76,7 +76,7 @@ export const MemoryRow = React.memo(function MemoryRow({ list, memory }: MemoryR
 });
 
 /** Who said it: the person, or the agent in a run. */
-export function Source({ run }: { readonly run: string }) {
+function Source({ run }: { readonly run: string }) {
   const trans = useTrans();
   const opener = useOpener();
   if (run === '') {
@@ -149,7 +149,7 @@ function EditMemory({ list, memory, onDone }: MemoryRowProps & { readonly onDone
 }
 
 /** What the agent would like to remember, change or forget; nothing happens before an answer. */
-export function ProposalsView({ list }: { readonly list: MemoryList }) {
+function ProposalsView({ list }: { readonly list: MemoryList }) {
   const trans = useTrans();
   const { proposals, memories } = useSignal(list.changed, () => list.state);
   const title = React.useId();

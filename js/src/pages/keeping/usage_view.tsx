@@ -21,7 +21,7 @@ import type { UsageList } from './kept_lists';
 import { Empty, PartView } from './part_view';
 
 /** Limits of a month, how far they are used, and a form to set them. */
-export function BudgetsView({ list }: { readonly list: UsageList }) {
+function BudgetsView({ list }: { readonly list: UsageList }) {
   const trans = useTrans();
   const { budgets } = useSignal(list.changed, () => list.state);
   const title = React.useId();
@@ -188,7 +188,7 @@ const LABEL_CHARACTERS = 28;
 const CHARACTER = 8;
 
 /** An amount with its name. */
-export interface Bar {
+interface Bar {
   readonly key: string;
   readonly label: string;
   readonly value: number;
@@ -203,7 +203,7 @@ interface BarPlotProps {
 }
 
 /** Amounts as bars, one below the other. */
-export function BarPlot({ label, bars }: BarPlotProps) {
+function BarPlot({ label, bars }: BarPlotProps) {
   const highest = Math.max(...bars.map(({ value }) => value), 0);
   const axis = linear(0, highest === 0 ? 1 : highest, []);
   const left = Math.max(...bars.map(bar => shortened(bar.label).length), 0) * CHARACTER + 10;

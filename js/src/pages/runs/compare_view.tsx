@@ -249,7 +249,11 @@ interface ComparedRowViewProps {
   readonly model: ComparisonModel;
 }
 
-const ComparedRowView = React.memo(function Row({ page, row, model }: ComparedRowViewProps) {
+const ComparedRowView = React.memo(function ComparedRowView({
+  page,
+  row,
+  model
+}: ComparedRowViewProps) {
   const trans = useTrans();
   return (
     <tr>

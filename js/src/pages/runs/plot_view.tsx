@@ -8,8 +8,6 @@ import { agentOf, filtered, type Result } from './result_list';
 import type { RunsPage } from './runs_page';
 import { dollars, percent } from './words';
 
-// Which results nothing else beats, and where they are drawn.
-
 /** A result as a point: what a sample costs, and how many pass. */
 export interface CostPoint {
   readonly path: string;
@@ -68,7 +66,7 @@ interface Scales {
 }
 
 /** Cost against accuracy, with intervals and the line of what nothing else beats. */
-export function CostPlot({ points, onOpen }: CostPlotProps) {
+function CostPlot({ points, onOpen }: CostPlotProps) {
   const trans = useTrans();
   const front = paretoFront(points);
   const scales = { costs: costAxis(points), shares: shareAxis() };

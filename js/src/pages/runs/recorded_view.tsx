@@ -99,7 +99,7 @@ interface RecordedRunRowProps {
   readonly run: RunRow;
 }
 
-const RecordedRunRow = React.memo(function Row({ page, run }: RecordedRunRowProps) {
+const RecordedRunRow = React.memo(function RecordedRunRow({ page, run }: RecordedRunRowProps) {
   const trans = useTrans();
   const mark = run.is_estimated ? '~' : '';
   return (

@@ -20,7 +20,7 @@ const ALL_SAMPLES: SampleChoice = {
   sorting: UNSORTED
 };
 
-export interface SampleListState extends SampleChoice {
+interface SampleListState extends SampleChoice {
   readonly samples: readonly SampleRow[];
   readonly statuses: readonly string[];
   readonly groups: readonly string[];
@@ -126,7 +126,7 @@ export interface Result extends ResultPlace {
 }
 
 /** Which results are shown; empty texts leave a condition out. */
-export interface ResultFilter {
+interface ResultFilter {
   readonly text: string;
   readonly agent: string;
   readonly suite: string;

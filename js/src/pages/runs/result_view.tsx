@@ -27,7 +27,7 @@ interface SamplesTableProps {
 }
 
 /** The samples of a result: find some, open one. */
-export function SamplesTable({ page, list }: SamplesTableProps) {
+function SamplesTable({ page, list }: SamplesTableProps) {
   const trans = useTrans();
   const state = useSignal(list.changed, () => list.state);
   const { samples, fitting, total, hasMore, isLoaded, problem, sorting } = state;
@@ -126,7 +126,7 @@ interface SampleRowViewProps {
   readonly hasEpochs: boolean;
 }
 
-const SampleRowView = React.memo(function Row({
+const SampleRowView = React.memo(function SampleRowView({
   page,
   result,
   sample,

@@ -17,7 +17,7 @@ interface FolderFieldProps {
 }
 
 /** Where results are looked for; taken over with Enter or when the field is left. */
-export function FolderField({ folder, onFolder }: FolderFieldProps) {
+function FolderField({ folder, onFolder }: FolderFieldProps) {
   const trans = useTrans();
   const [text, setText] = React.useState(folder);
   React.useEffect(() => {
@@ -217,7 +217,7 @@ interface ResultRowProps {
   readonly isChosen: boolean;
 }
 
-const ResultRow = React.memo(function Row({ page, result, isChosen }: ResultRowProps) {
+const ResultRow = React.memo(function ResultRow({ page, result, isChosen }: ResultRowProps) {
   const trans = useTrans();
   const { path, numbers, state } = result;
   const agent = agentOf(result);

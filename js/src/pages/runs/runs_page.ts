@@ -11,7 +11,7 @@ import { complaintOf, StateModel, WatchedPage } from '../state';
 import { type Sorting, UNSORTED } from '../table';
 import { ResultList, type SampleChoice, SampleList } from './result_list';
 
-export interface RunListState {
+interface RunListState {
   readonly runs: readonly RunRow[];
   readonly filter: RunFilter;
   readonly sorting: Sorting;
@@ -108,7 +108,7 @@ export class RunList extends StateModel<RunListState> {
   private _version = '';
 }
 
-export interface ComparisonState {
+interface ComparisonState {
   /** The numbers and the first rows; null: they are not there yet. */
   readonly comparison: Comparison | null;
   /** What became worse first. */
@@ -158,7 +158,7 @@ export class ComparisonModel extends StateModel<ComparisonState> {
   }
 }
 
-export interface SampleState {
+interface SampleState {
   /** Null: it is not there yet, or cannot be read. */
   readonly sample: Sample | null;
   readonly problem: string;
@@ -183,7 +183,7 @@ export class SampleModel extends StateModel<SampleState> {
 const POLL_MILLISECONDS = 2000;
 
 /** One sample of a result. */
-export interface SampleName {
+interface SampleName {
   readonly result: string;
   readonly id: string;
 }
@@ -198,14 +198,14 @@ export type RunsPlace =
   | { readonly kind: 'pair'; readonly first: SampleName; readonly second: SampleName };
 
 /** What a place needs besides the two lists. */
-export type Detail =
+type Detail =
   | { readonly kind: 'none' }
   | { readonly kind: 'samples'; readonly samples: SampleList }
   | { readonly kind: 'sample'; readonly sample: SampleModel }
   | { readonly kind: 'comparison'; readonly comparison: ComparisonModel }
   | { readonly kind: 'pair'; readonly first: SampleModel; readonly second: SampleModel };
 
-export interface RunsPageState {
+interface RunsPageState {
   /** Where the person came from; the last one is what is shown. */
   readonly trail: readonly RunsPlace[];
   readonly detail: Detail;

@@ -22,7 +22,7 @@ import { ResultsView } from './results_view';
 import { RunsPage, type RunsPlace, type SampleModel } from './runs_page';
 import { type DrawOutputs, outputDrawer, OutputsProvider, SampleView } from './sample_view';
 
-export interface RunsPageViewProps {
+interface RunsPageViewProps {
   readonly page: RunsPage;
   readonly trans: TranslationBundle;
   readonly highlight: Highlight | null;
@@ -188,7 +188,7 @@ function titleOf(place: RunsPlace, trans: TranslationBundle): string {
   }
 }
 
-export interface RunsParts {
+interface RunsParts {
   readonly settings: ServerConnection.ISettings;
   /** Null: nothing here draws outputs. */
   readonly rendermime: IRenderMimeRegistry | null;

@@ -28,7 +28,7 @@ const DrawingContext = React.createContext<DrawOutputs | null>(null);
 export const OutputsProvider = DrawingContext.Provider;
 
 /** What a cell showed; as plain text where nothing can draw it. */
-export function Outputs({ outputs }: { readonly outputs: readonly JsonObject[] }) {
+function Outputs({ outputs }: { readonly outputs: readonly JsonObject[] }) {
   const trans = useTrans();
   const draw = React.useContext(DrawingContext);
   const host = React.useRef<HTMLDivElement>(null);
@@ -78,7 +78,7 @@ function join(text: unknown): string {
 }
 
 /** Each time a cell ran, with what it showed. */
-export function CellsView({ cells }: { readonly cells: readonly SampleCell[] }) {
+function CellsView({ cells }: { readonly cells: readonly SampleCell[] }) {
   const trans = useTrans();
   if (cells.length === 0) {
     return <Nothing>{trans.__('No cell ran')}</Nothing>;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../wire/events';
 import { isObject } from '../../wire/shapes';
 
 /** A tool that the model asked for. */
-export interface Call {
+interface Call {
   readonly name: string;
   /** What it runs or writes; empty: it is told by its arguments. */
   readonly code: string;

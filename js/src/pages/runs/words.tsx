@@ -66,7 +66,7 @@ export function changeWords(change: OutcomeChange, trans: TranslationBundle): st
 }
 
 /** How an interval was found. */
-export function methodWords({ method, count }: Estimate, trans: TranslationBundle): string {
+function methodWords({ method, count }: Estimate, trans: TranslationBundle): string {
   if (method === 'wilson') {
     return trans.__('95% interval after Wilson, from %1 values', count);
   }
