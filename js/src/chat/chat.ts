@@ -3,13 +3,13 @@ import { UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
+import { disconnectedProblem, type Problem, problemOf } from '../client/problems';
 import type { LinkState, ServerSocket } from '../client/socket';
 import type { RecordedEvent, RunEvent } from '../wire/events';
 import type { ChatState, ClientFrame, ServerFrame } from '../wire/frames';
 import { ComposerModel, SentPrompts } from './composer';
 import { TurnList } from './fold';
 import type { ChatMemory } from './memory';
-import { disconnectedProblem, type Problem, problemOf } from './problems';
 import type { AskOptions, Draft, Turn } from './types';
 
 /** What a chat is doing as long as the server has not said so. */

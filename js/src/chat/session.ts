@@ -14,6 +14,7 @@ import {
   type UploadedFile,
   type VariableSummary
 } from '../client/panel_rest';
+import { type Problem, problemOf } from '../client/problems';
 import { type LinkState, ServerSocket } from '../client/socket';
 import type { Mode } from '../wire/frames';
 import type { ChatModel } from './chat';
@@ -22,7 +23,6 @@ import { ChatMemory } from './memory';
 import { NotebookLink } from './notebook_link';
 import type { NotebookPort, NotebookRegistry } from './notebooks';
 import { NoticeBoard } from './notices';
-import { type Problem, problemOf } from './problems';
 import { ServiceModel } from './service';
 import { type Suggestion, suggestionsFor } from './suggestions';
 import { TakeOver } from './take_over';

@@ -1,10 +1,10 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Rest, WaitingNote } from '../client/panel_rest';
+import { type Problem, problemOf } from '../client/problems';
 import { RequestError } from '../client/request';
 import type { ChatState } from '../wire/frames';
 import type { ComposerModel } from './composer';
-import { type Problem, problemOf } from './problems';
 
 const NONE: readonly WaitingNote[] = [];
 

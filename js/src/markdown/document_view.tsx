@@ -3,8 +3,8 @@ import * as React from 'react';
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { copyText } from '../ui/copy_and_save';
-import { type CodePiece, type Highlight, HighlightContext, highlighted } from './highlighting';
+import { useCopy } from '../ui/copy_and_save';
+import { type Highlight, HighlightContext, useHighlighted } from './highlighting';
 import type {
   Align,
   BlockedPictureNode,
@@ -54,8 +54,6 @@ function useScope(): MarkdownScope {
   return scope;
 }
 
-const SHOWN_MILLISECONDS = 1500;
-
 interface CopyCodeProps {
   readonly text: string;
   readonly label: string;
@@ -63,33 +61,16 @@ interface CopyCodeProps {
 
 /** Copies a text and says so for a moment. */
 function CopyCode({ text, label }: CopyCodeProps) {
-  const { trans } = useScope();
-  const [outcome, setOutcome] = React.useState<'' | 'copied' | 'failed'>('');
-  React.useEffect(() => {
-    if (outcome === '') {
-      return;
-    }
-    const timer = setTimeout(() => {
-      setOutcome('');
-    }, SHOWN_MILLISECONDS);
-    return () => {
-      clearTimeout(timer);
-    };
-  }, [outcome]);
-  const copy = (): void => {
-    copyText(text).then(
-      () => {
-        setOutcome('copied');
-      },
-      () => {
-        setOutcome('failed');
-      }
-    );
-  };
-  const words = { '': label, copied: trans.__('Copied'), failed: trans.__('Could not copy') };
+  const { words, copy } = useCopy(label, useScope().trans);
   return (
-    <button type="button" className="cw-md-button" onClick={copy}>
-      {words[outcome]}
+    <button
+      type="button"
+      className="cw-md-button"
+      onClick={() => {
+        copy(text);
+      }}
+    >
+      {words}
     </button>
   );
 }
@@ -128,7 +109,8 @@ function FencedCode({ node }: { readonly node: CodeBlockNode }) {
 }
 
 function FencedText({ node }: { readonly node: CodeBlockNode }) {
-  const pieces = usePieces(node);
+  const { highlight } = useScope();
+  const pieces = useHighlighted(node.code, node.language, node.isOpen ? null : highlight);
   if (pieces === null) {
     return (
       <>
@@ -156,28 +138,6 @@ function FencedText({ node }: { readonly node: CodeBlockNode }) {
 const Lines = React.memo(function Lines({ text }: { readonly text: string }) {
   return <span className="cw-md-lines">{text}</span>;
 });
-
-/** Coloured pieces of code that is settled. */
-function usePieces({ code, language, isOpen }: CodeBlockNode): readonly CodePiece[] | null {
-  const { highlight } = useScope();
-  const [pieces, setPieces] = React.useState<readonly CodePiece[] | null>(null);
-  React.useEffect(() => {
-    setPieces(null);
-    if (isOpen || highlight === null) {
-      return;
-    }
-    let isCurrent = true;
-    void highlighted(code, language, highlight).then(found => {
-      if (isCurrent) {
-        setPieces(found);
-      }
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [code, language, isOpen, highlight]);
-  return pieces;
-}
 
 /** The code in parts of so many lines, each with its line ends. */
 function linesTogether(code: string): readonly string[] {

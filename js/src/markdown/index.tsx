@@ -1,8 +1,8 @@
 /** Model text as Markdown. What reads and draws it is loaded with the first text. */
 import * as React from 'react';
 
-import { plainText } from './plain_text';
 import type { MarkdownProps } from './document_view';
+import { plainText } from './plain_text';
 
 export { type Highlight, HighlightContext, highlightWith } from './highlighting';
 export type { MarkdownProps } from './document_view';

@@ -2,7 +2,7 @@
 import * as React from 'react';
 
 import { Button, Icon } from '../ui/button';
-import { useTrans } from '../ui/hooks';
+import { useFocus, useTrans } from '../ui/hooks';
 
 export interface Tab<Key extends string> {
   readonly key: Key;
@@ -67,10 +67,7 @@ interface ConfirmingProps {
 /** Asks before something is gone; the focus is on the way out. */
 export function Confirming({ question, label, onDo, onKeep }: ConfirmingProps) {
   const trans = useTrans();
-  const keep = React.useRef<HTMLButtonElement>(null);
-  React.useEffect(() => {
-    keep.current?.focus();
-  }, []);
+  const keep = useFocus<HTMLButtonElement>();
   return (
     <div
       className="cw-confirming"

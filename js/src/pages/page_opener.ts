@@ -3,9 +3,10 @@ import { showErrorMessage } from '@jupyterlab/apputils';
 import { PageConfig } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { Opener } from '../ui/opening';
 import type { NotebookPort, NotebookRegistry } from '../chat/notebooks';
+import { messageOf } from '../client/problems';
 import { OPEN_RUNS } from '../command_ids';
+import type { Opener } from '../ui/opening';
 
 const OPEN_DOCUMENT = 'docmanager:open';
 const WAIT_MILLISECONDS = 10_000;
@@ -42,7 +43,7 @@ export function openerOf(
           },
           (error: unknown) => {
             // It was moved or deleted outside of JupyterLab.
-            const message = error instanceof Error ? error.message : String(error);
+            const message = messageOf(error);
             void showErrorMessage(trans.__('Cannot open %1', path), message);
           }
         );

@@ -2,8 +2,6 @@ import type { IDisposable } from '@lumino/disposable';
 import { Poll } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { RequestError } from '../client/request';
-
 /** Frozen state that is replaced as a whole, and a signal that tells of it. */
 export abstract class StateModel<S extends object> implements IDisposable {
   constructor(state: S) {
@@ -38,14 +36,6 @@ export abstract class StateModel<S extends object> implements IDisposable {
   private _state: S;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
-}
-
-/** Why something could not be read, in words for the person. */
-export function complaintOf(error: unknown): string {
-  if (error instanceof RequestError) {
-    return [error.message, error.hint].filter(text => text !== '').join(' ');
-  }
-  return String(error);
 }
 
 const SLOWEST_MILLISECONDS = 30_000;

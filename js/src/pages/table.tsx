@@ -93,6 +93,22 @@ export function Nothing({ children }: { readonly children: React.ReactNode }) {
   return <p className="cw-muted cw-nothing">{children}</p>;
 }
 
+/** That what is shown here is on its way. */
+export function Reading() {
+  const trans = useTrans();
+  return <Nothing>{trans.__('Reading …')}</Nothing>;
+}
+
+interface EmptyProps {
+  readonly state: { readonly isLoaded: boolean; readonly problem: string };
+  readonly children: React.ReactNode;
+}
+
+/** What is said where a list is empty and that is no fault. */
+export function Empty({ state, children }: EmptyProps) {
+  return state.isLoaded && state.problem === '' ? <Nothing>{children}</Nothing> : null;
+}
+
 /** A column of a table; numbers stand at its end. */
 interface Column {
   readonly key: string;

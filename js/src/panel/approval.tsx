@@ -5,6 +5,7 @@ import { loadsFromElsewhere } from '../markdown/loads';
 import { Button, Icon } from '../ui/button';
 import { useDelay, useTrans } from '../ui/hooks';
 import { OpenNotebookButton } from '../ui/opening';
+import { TextEdit } from '../ui/text_edit';
 import { cardTitle } from '../ui/words';
 import type { ChatState } from '../wire/frames';
 import { approveWords, AskedCall, useAskedCell } from './asked_call';
@@ -145,13 +146,18 @@ export function Approval({ card, onAnswered }: ApprovalProps) {
       {card.reason !== '' && <p className="cw-approval-reason">{card.reason}</p>}
       <WhyNoAnswer />
       {isExplaining ? (
-        <Instead
-          isOff={isOff}
+        <TextEdit
+          text=""
+          label={trans.__('What to do instead')}
+          placeholder={trans.__('What to do instead')}
+          rows={() => 2}
+          action={trans.__('Reject and send')}
+          isOff={() => isOff}
           onCancel={() => {
             setExplaining(false);
             first.current?.focus();
           }}
-          onSend={reason => {
+          onSave={reason => {
             answer({ allowed: false, reason, forSession: false });
           }}
         />
@@ -212,65 +218,6 @@ function WhyNoAnswer() {
         {trans.__('The tab that asked is gone. Open %1 to answer here.', notebookToOpen)}
       </p>
       <OpenNotebookButton path={notebookToOpen} />
-    </div>
-  );
-}
-
-interface InsteadProps {
-  /** No answer is taken yet. */
-  readonly isOff: boolean;
-  readonly onSend: (reason: string) => void;
-  readonly onCancel: () => void;
-}
-
-function Instead({ isOff, onSend, onCancel }: InsteadProps) {
-  const trans = useTrans();
-  const [text, setText] = React.useState('');
-  const field = React.useRef<HTMLTextAreaElement>(null);
-  React.useEffect(() => {
-    field.current?.focus();
-  }, []);
-  const onKeyDown = (event: React.KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) {
-      return;
-    }
-    if (event.key === 'Escape') {
-      onCancel();
-    } else if (event.key === 'Enter' && !event.shiftKey) {
-      onSend(text.trim());
-    } else {
-      return;
-    }
-    event.preventDefault();
-    // Approve's and Reject's own keys must not act from here.
-    event.stopPropagation();
-  };
-  return (
-    <div className="cw-instead">
-      <textarea
-        ref={field}
-        className="cw-field"
-        rows={2}
-        value={text}
-        aria-label={trans.__('What to do instead')}
-        placeholder={trans.__('What to do instead')}
-        onChange={event => {
-          setText(event.target.value);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      <div className="cw-row">
-        <Button
-          kind="primary"
-          aria-disabled={isOff}
-          onClick={() => {
-            onSend(text.trim());
-          }}
-        >
-          {trans.__('Reject and send')}
-        </Button>
-        <Button onClick={onCancel}>{trans.__('Cancel')}</Button>
-      </div>
     </div>
   );
 }

@@ -2,14 +2,14 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { NamedCell } from '../wire/events';
 import type { ToolCard } from '../chat/types';
 import { diffLines } from '../notebook/line_diff';
-import { CodeBlock, spelledOut } from '../ui/code_block';
 import { Icon } from '../ui/button';
+import { CodeBlock, spelledOut } from '../ui/code_block';
 import { useTrans } from '../ui/hooks';
-import { type TurnActions, useTurnActions } from './turn_actions';
 import { cardTitle } from '../ui/words';
+import type { NamedCell } from '../wire/events';
+import { type TurnActions, useTurnActions } from './turn_actions';
 
 /** What a call does to the notebook. */
 type Deed = 'run' | 'edit' | 'edit_and_run' | 'add' | 'delete' | 'move' | 'install' | 'other';

@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import type { OutlineEntry } from '../chat/notebooks';
 import type { AssistantSummary } from '../client/panel_rest';
+import { messageOf } from '../client/problems';
 import { Icon, type IconName } from '../ui/button';
 import { useTrans } from '../ui/hooks';
 import type { VariableSummary } from '../wire/events';
@@ -174,7 +175,7 @@ function useAsked(
         tell({ list });
       },
       (error: unknown) => {
-        tell({ problem: error instanceof Error ? error.message : String(error) });
+        tell({ problem: messageOf(error) });
       }
     );
     return () => {

@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Choices } from '../settings';
 import { Button, Icon, IconButton } from '../ui/button';
 import { useSignal, useTrans } from '../ui/hooks';
+import { FileChooser } from '../ui/uploads';
 import type { Uploads } from '../ui/uploads';
 import { modeWords, stopWords } from '../ui/words';
 import type { Mode, QueuedPrompt } from '../wire/frames';
@@ -272,7 +273,9 @@ export function Composer({ panel, chat, sendWith, field, uploads, offers, onSent
           onPress={onPress}
         />
         <div className="cw-composer-bar">
-          <AttachButton onFiles={uploads.add} />
+          <FileChooser label={trans.__('Attach files')} onFiles={uploads.add}>
+            {open => <IconButton icon="attach" label={trans.__('Attach files')} onClick={open} />}
+          </FileChooser>
           <ModePicker
             mode={mode}
             modes={panel.modes}
@@ -382,30 +385,5 @@ function AutoWarning() {
       <strong>{modeWords(auto, trans).name}</strong>{' '}
       {trans.__('Code runs without asking you. It ends with this page.')}
     </p>
-  );
-}
-
-function AttachButton({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
-  const trans = useTrans();
-  const chooser = React.useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <IconButton
-        icon="attach"
-        label={trans.__('Attach files')}
-        onClick={() => chooser.current?.click()}
-      />
-      <input
-        ref={chooser}
-        type="file"
-        multiple
-        hidden
-        aria-label={trans.__('Attach files')}
-        onChange={event => {
-          onFiles([...(event.target.files ?? [])]);
-          event.target.value = '';
-        }}
-      />
-    </>
   );
 }

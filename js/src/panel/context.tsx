@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ChatContext } from '../client/panel_rest';
+import { messageOf } from '../client/problems';
 import { Button } from '../ui/button';
 import { formatCount, formatDollars } from '../ui/figures';
 import { useTrans } from '../ui/hooks';
@@ -94,7 +95,7 @@ function HistorySummary({ found, source, draft, onDraft, onSaved }: HistorySumma
         onSaved(context);
       },
       (error: unknown) => {
-        setProblem(error instanceof Error ? error.message : String(error));
+        setProblem(messageOf(error));
       }
     );
   };

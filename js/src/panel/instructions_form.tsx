@@ -8,8 +8,9 @@ import {
   TEXT_FILTERS,
   type TextFilter
 } from '../chat/chat_settings';
+import { messageOf } from '../client/problems';
 import { Button } from '../ui/button';
-import { useSignal, useTrans } from '../ui/hooks';
+import { useFocus, useSignal, useTrans } from '../ui/hooks';
 import type { Chat, Panel } from './ports';
 
 interface TextFiltersProps {
@@ -91,10 +92,7 @@ export function InstructionsForm({ settings, onClose }: InstructionsFormProps) {
   const [choice, setChoice] = React.useState<FilterChoice>({});
   const kept = useSignal(settings.changed, () => settings.kept);
   const [problem, setProblem] = React.useState('');
-  const field = React.useRef<HTMLTextAreaElement>(null);
-  React.useEffect(() => {
-    field.current?.focus();
-  }, []);
+  const field = useFocus<HTMLTextAreaElement>();
   const text = draft ?? kept.prompt;
   const count = Array.from(text.trim()).length;
   const isTooLong = count > LIMIT_CHARACTERS;
@@ -102,7 +100,7 @@ export function InstructionsForm({ settings, onClose }: InstructionsFormProps) {
     if (!isTooLong) {
       setProblem('');
       settings.save(text, choice).then(onClose, (error: unknown) => {
-        setProblem(error instanceof Error ? error.message : String(error));
+        setProblem(messageOf(error));
       });
     }
   };

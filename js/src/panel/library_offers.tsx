@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { UploadedFile } from '../client/panel_rest';
+import { messageOf } from '../client/problems';
 import { Button, Icon } from '../ui/button';
 import { useTrans } from '../ui/hooks';
 import type { ContextItem } from '../wire/frames';
@@ -52,7 +53,7 @@ export function useLibraryOffers(
       await panel.rest.addDocument({ place: item.file, name: item.name, library, notebook });
       setAdded(items => [...items, item]);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
       composer.addContext(item);
     }
   };

@@ -28,7 +28,6 @@ export function needsSetup(code: string): boolean {
 /** Something the person should know: what happened and what to do about it. */
 export const NoticeCard = React.memo(function NoticeCard({ block }: { block: NoticeBlock }) {
   const trans = useTrans();
-  const actions = useTurnActions();
   const action = actionOf(block, trans);
   return (
     <div className={`cw-notice cw-mod-${block.level}`}>
@@ -36,16 +35,7 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
       <div className="cw-notice-text">
         <NoticeText block={block} />
         {action !== '' && <p className="cw-muted">{action}</p>}
-        {needsSetup(block.code) && (
-          <Button
-            icon="key"
-            onClick={() => {
-              actions.setUp();
-            }}
-          >
-            {trans.__('Model settings')}
-          </Button>
-        )}
+        {needsSetup(block.code) && <SetUpButton />}
       </div>
       {block.level !== 'info' && (
         <CopyButton
@@ -56,6 +46,22 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
     </div>
   );
 });
+
+/** Leads to where a model is set up. */
+export function SetUpButton() {
+  const trans = useTrans();
+  const actions = useTurnActions();
+  return (
+    <Button
+      icon="key"
+      onClick={() => {
+        actions.setUp();
+      }}
+    >
+      {trans.__('Model settings')}
+    </Button>
+  );
+}
 
 /** What to do about it; where the record names a command of a notebook, the panel's own way. */
 function actionOf({ code, action }: NoticeBlock, trans: TranslationBundle): string {

@@ -2,11 +2,11 @@ import type { ILayoutRestorer } from '@jupyterlab/application';
 import { Token } from '@lumino/coreutils';
 import { DisposableSet, type IDisposable } from '@lumino/disposable';
 
-import type { Highlight } from '../markdown/highlighting';
 import type { Draft } from '../chat/types';
+import type { Highlight } from '../markdown/highlighting';
+import type { PanelOpener } from '../tokens';
 import { CellwrightPanel } from './panel';
 import type { PanelSession } from './panel_session';
-import type { PanelOpener } from '../tokens';
 import { type HostParts, type PanelContext, type PanelRequest, PanelRequests } from './requests';
 
 const RANK = 900;

@@ -18,8 +18,8 @@ import { modeWords } from '../ui/words';
 import type { Mode } from '../wire/frames';
 import type { PageLink } from './header';
 import type { CellwrightPanel } from './panel';
-import type { PanelContext } from './requests';
 import type { Panel } from './ports';
+import type { PanelContext } from './requests';
 
 type Command = readonly [id: string, options: CommandRegistry.ICommandOptions];
 

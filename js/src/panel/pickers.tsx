@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { AssistantChoices, UnusableAssistant } from '../client/panel_rest';
 import { Icon } from '../ui/button';
-import { useSignal, useTrans } from '../ui/hooks';
+import { useFocus, useSignal, useTrans } from '../ui/hooks';
 import { Menu, type MenuEntry, usePopup } from '../ui/menu';
 import { type AssistantChange, useAssistantEditor } from '../ui/opening';
 import { modeWords } from '../ui/words';
@@ -68,10 +68,7 @@ function ModelList({ model, isFree, load, onChoose, onClose }: ModelListProps) {
   const [query, setQuery] = React.useState('');
   const [active, setActive] = React.useState(-1);
   const list = React.useId();
-  const field = React.useRef<HTMLInputElement>(null);
-  React.useEffect(() => {
-    field.current?.focus();
-  }, []);
+  const field = useFocus<HTMLInputElement>();
   const wanted = query.trim();
   const shown = names.filter(name => name.toLowerCase().includes(wanted.toLowerCase()));
   const onKeyDown = (event: React.KeyboardEvent): void => {

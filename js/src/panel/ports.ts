@@ -4,8 +4,8 @@ import type { ISignal } from '@lumino/signaling';
 import type { ChatModel } from '../chat/chat';
 import type { NotebookPort } from '../chat/notebooks';
 import type { PanelModel } from '../chat/session';
-import type { Mode } from '../wire/frames';
 import type { Rest } from '../client/panel_rest';
+import type { Mode } from '../wire/frames';
 
 /** The public members of a class; of its signals it does not matter who sends them. */
 type Public<T> = {

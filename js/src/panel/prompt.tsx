@@ -1,8 +1,9 @@
 import * as React from 'react';
 
 import type { Turn } from '../chat/types';
-import { Button, Icon, IconButton } from '../ui/button';
+import { Icon, IconButton } from '../ui/button';
 import { useTrans } from '../ui/hooks';
+import { TextEdit } from '../ui/text_edit';
 import { PinButton } from './pins';
 import { useTurnActions } from './turn_actions';
 
@@ -76,52 +77,19 @@ interface EditPromptProps {
 
 /** Change a prompt: Enter takes it over, Escape leaves it. */
 export function EditPrompt({ text, label, action, onDone }: EditPromptProps) {
-  const trans = useTrans();
-  const [value, setValue] = React.useState(text);
-  const field = React.useRef<HTMLTextAreaElement>(null);
-  React.useEffect(() => {
-    field.current?.focus();
-  }, []);
-  const save = (): void => {
-    onDone(value.trim() === '' ? null : value.trim());
-  };
   return (
-    <div className="cw-instead">
-      <textarea
-        ref={field}
-        className="cw-field"
-        rows={rowsOf(value)}
-        value={value}
-        aria-label={label}
-        onChange={event => {
-          setValue(event.target.value);
-        }}
-        onKeyDown={event => {
-          if (event.nativeEvent.isComposing) {
-            return;
-          }
-          if (event.key === 'Escape') {
-            event.stopPropagation();
-            onDone(null);
-          } else if (event.key === 'Enter' && !event.shiftKey) {
-            event.preventDefault();
-            save();
-          }
-        }}
-      />
-      <div className="cw-row">
-        <Button kind="primary" onClick={save}>
-          {action}
-        </Button>
-        <Button
-          onClick={() => {
-            onDone(null);
-          }}
-        >
-          {trans.__('Cancel')}
-        </Button>
-      </div>
-    </div>
+    <TextEdit
+      text={text}
+      label={label}
+      rows={rowsOf}
+      action={action}
+      onSave={changed => {
+        onDone(changed === '' ? null : changed);
+      }}
+      onCancel={() => {
+        onDone(null);
+      }}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { ServiceChange, ServiceCheck, ServiceState } from '../client/panel_rest';
+import { messageOf } from '../client/problems';
 import { Button, Icon } from '../ui/button';
 import { useSignal, useTrans } from '../ui/hooks';
 import type { Panel } from './ports';
@@ -33,7 +34,7 @@ function ServiceForm({ panel, service, onClose }: ServiceFormProps) {
     } catch (error) {
       setOutcome({
         kind: 'failed',
-        reason: error instanceof Error ? error.message : String(error)
+        reason: messageOf(error)
       });
     }
   };

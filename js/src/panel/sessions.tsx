@@ -2,9 +2,10 @@ import * as React from 'react';
 
 import type { ChatSummary } from '../chat/types';
 import type { ExportFormat } from '../client/panel_rest';
+import { messageOf } from '../client/problems';
 import { Button, Icon, IconButton } from '../ui/button';
 import { saveAs } from '../ui/copy_and_save';
-import { useSignal, useTrans } from '../ui/hooks';
+import { useFocus, useSignal, useTrans } from '../ui/hooks';
 import { Menu } from '../ui/menu';
 import { formatMoment } from '../ui/words';
 import { TitleField } from './header';
@@ -37,7 +38,7 @@ function SessionRow({ panel, chat, isShown, isHere, onOpen, onDelete }: SessionR
         saveAs(blob, `${title}.${ENDINGS[format]}`);
       },
       (error: unknown) => {
-        setProblem(error instanceof Error ? error.message : String(error));
+        setProblem(messageOf(error));
       }
     );
   };
@@ -169,10 +170,7 @@ interface ConfirmDeleteProps {
 
 function ConfirmDelete({ title, onDelete, onKeep }: ConfirmDeleteProps) {
   const trans = useTrans();
-  const keep = React.useRef<HTMLButtonElement>(null);
-  React.useEffect(() => {
-    keep.current?.focus();
-  }, []);
+  const keep = useFocus<HTMLButtonElement>();
   return (
     <div className="cw-confirm" role="group" aria-label={trans.__('Delete %1', title)}>
       <p>{trans.__('Delete "%1" and the record of its runs? The notebook stays.', title)}</p>
@@ -204,10 +202,7 @@ export function Sessions({ panel, onClose }: SessionsProps) {
   const notebook = useSignal(panel.notebookChanged, () => panel.notebook);
   const shown = useSignal(panel.chatChanged, () => panel.chat.id);
   const [query, setQuery] = React.useState('');
-  const field = React.useRef<HTMLInputElement>(null);
-  React.useEffect(() => {
-    field.current?.focus();
-  }, []);
+  const field = useFocus<HTMLInputElement>();
   React.useEffect(() => {
     const timer = setTimeout(
       () => {

@@ -1,8 +1,8 @@
 import * as React from 'react';
 
-import type { NamedCell } from '../wire/events';
 import type { UndoResult } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
+import type { NamedCell } from '../wire/events';
 
 /** What a person can do about a turn and its calls. */
 export interface TurnActions {

@@ -11,7 +11,7 @@ import { useTrans } from '../ui/hooks';
 import { Menu, type MenuEntry } from '../ui/menu';
 import { type Opener, OpenNotebookButton, useOpener } from '../ui/opening';
 import { isTrouble, statusWords, undoWords } from '../ui/words';
-import { needsSetup } from './notice';
+import { needsSetup, SetUpButton } from './notice';
 import { useTurnActions } from './turn_actions';
 
 /** What a turn took, and what can be done with it afterwards. */
@@ -192,16 +192,7 @@ function Remedies({ turn }: { turn: Turn }) {
           {trans.__('Retry')}
         </Button>
       )}
-      {needsSetup(turn.cause) && !isSaid(turn) && (
-        <Button
-          icon="key"
-          onClick={() => {
-            actions.setUp();
-          }}
-        >
-          {trans.__('Model settings')}
-        </Button>
-      )}
+      {needsSetup(turn.cause) && !isSaid(turn) && <SetUpButton />}
     </div>
   );
 }

@@ -2,9 +2,9 @@ import * as React from 'react';
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { disconnectedProblem, type Problem } from '../chat/problems';
 import { WaitingNotes } from '../chat/waiting_notes';
 import type { WaitingNote } from '../client/panel_rest';
+import { disconnectedProblem, type Problem } from '../client/problems';
 import { Button, IconButton } from '../ui/button';
 import { useSignal, useTrans } from '../ui/hooks';
 import type { Chat, Panel } from './ports';

@@ -8,11 +8,11 @@ import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { ITranslator } from '@jupyterlab/translation';
 import { DisposableSet } from '@lumino/disposable';
 
-import { IKeepingHost, type KeepingHost } from '../pages/page_host';
-import { bundleFor } from '../locale';
-import { highlightWith } from '../markdown';
 import type { NotebookRegistry } from '../chat/notebooks';
 import { PanelCommandIDs, MODES } from '../command_ids';
+import { bundleFor } from '../locale';
+import { highlightWith } from '../markdown';
+import { IKeepingHost, type KeepingHost } from '../pages/page_host';
 import { IPanelHost, PanelHost } from '../panel/panel_host';
 import { IPanelSettings, type PanelSettings } from '../settings';
 import { INotebookRegistry, IPanel, type PanelOpener } from '../tokens';

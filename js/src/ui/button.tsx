@@ -91,6 +91,11 @@ export const Button = React.forwardRef<HTMLButtonElement, ButtonProps>(function 
   );
 });
 
+/** Words that lead somewhere, such as the name in a row of a table. */
+export function LinkButton({ className = '', ...rest }: NativeProps) {
+  return <button type="button" className={`cw-row-link ${className}`} {...rest} />;
+}
+
 interface IconButtonProps extends NativeProps {
   readonly icon: IconName;
   /** Its name for all: shown as a tooltip and read aloud. */

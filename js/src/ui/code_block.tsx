@@ -1,11 +1,9 @@
 import * as React from 'react';
 
-import { type CodePiece, HighlightContext, highlighted } from '../markdown/highlighting';
+import { HighlightContext, useHighlighted } from '../markdown/highlighting';
 import { IconButton } from './button';
-import { copyText } from './copy_and_save';
+import { useCopy } from './copy_and_save';
 import { useTrans } from './hooks';
-
-const SHOWN_MILLISECONDS = 1500;
 
 interface CopyButtonProps {
   /** Read when it is clicked. */
@@ -15,32 +13,17 @@ interface CopyButtonProps {
 
 /** Copies a text and says so for a moment. */
 export function CopyButton({ text, label }: CopyButtonProps) {
-  const trans = useTrans();
-  const [outcome, setOutcome] = React.useState<'' | 'copied' | 'failed'>('');
-  React.useEffect(() => {
-    if (outcome === '') {
-      return;
-    }
-    const timer = setTimeout(() => {
-      setOutcome('');
-    }, SHOWN_MILLISECONDS);
-    return () => {
-      clearTimeout(timer);
-    };
-  }, [outcome]);
-  const copy = (): void => {
-    copyText(text()).then(
-      () => {
-        setOutcome('copied');
-      },
-      () => {
-        setOutcome('failed');
-      }
-    );
-  };
-  const words = { '': label, copied: trans.__('Copied'), failed: trans.__('Could not copy') };
+  const { outcome, words, copy } = useCopy(label, useTrans());
   const icons = { '': 'copy', copied: 'check', failed: 'error' } as const;
-  return <IconButton icon={icons[outcome]} label={words[outcome]} onClick={copy} />;
+  return (
+    <IconButton
+      icon={icons[outcome]}
+      label={words}
+      onClick={() => {
+        copy(text());
+      }}
+    />
+  );
 }
 
 interface CodeBlockProps {
@@ -58,7 +41,7 @@ export const CodeBlock = React.memo(function CodeBlock(props: CodeBlockProps) {
   const { text: given, language = '', label, isWhole = false } = props;
   const trans = useTrans();
   const text = isWhole ? spelledOut(given) : given;
-  const pieces = usePieces(text, language);
+  const pieces = useHighlighted(text, language, React.useContext(HighlightContext));
   return (
     <div className={isWhole ? 'cw-code cw-mod-whole' : 'cw-code'}>
       <pre tabIndex={0} aria-label={label} role="group">
@@ -84,26 +67,4 @@ export function spelledOut(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(HIDDEN, sign => {
     return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
-}
-
-/** The text in coloured pieces; null while there are none. */
-function usePieces(text: string, language: string): readonly CodePiece[] | null {
-  const highlight = React.useContext(HighlightContext);
-  const [pieces, setPieces] = React.useState<readonly CodePiece[] | null>(null);
-  React.useEffect(() => {
-    setPieces(null);
-    if (highlight === null || language === '') {
-      return;
-    }
-    let isOver = false;
-    void highlighted(text, language, highlight).then(found => {
-      if (!isOver) {
-        setPieces(found);
-      }
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [text, language, highlight]);
-  return pieces;
 }

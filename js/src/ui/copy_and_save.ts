@@ -1,4 +1,7 @@
 /** Ways out of the page: the clipboard, and the browser's downloads. */
+import * as React from 'react';
+
+import type { TranslationBundle } from '@jupyterlab/translation';
 
 /** Hand a file to the browser's downloads. */
 export function saveAs(blob: Blob, name: string): void {
@@ -19,7 +22,7 @@ export function fileName(name: string): string {
 }
 
 /** Put a text on the clipboard; also on a page without TLS, which has no `navigator.clipboard`. */
-export async function copyText(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   // Typed as always there; it is not.
   const clipboard = navigator.clipboard as Clipboard | undefined;
   if (clipboard !== undefined) {
@@ -40,4 +43,46 @@ export async function copyText(text: string): Promise<void> {
   } finally {
     document.removeEventListener('copy', copy, true);
   }
+}
+
+const SHOWN_MILLISECONDS = 1500;
+
+type CopyOutcome = '' | 'copied' | 'failed';
+
+interface Copying {
+  readonly outcome: CopyOutcome;
+  /** What the button says now. */
+  readonly words: string;
+  readonly copy: (text: string) => void;
+}
+
+/** Copies a text and says so for a moment. */
+export function useCopy(label: string, trans: TranslationBundle): Copying {
+  const [outcome, setOutcome] = React.useState<CopyOutcome>('');
+  React.useEffect(() => {
+    if (outcome === '') {
+      return;
+    }
+    const timer = setTimeout(() => {
+      setOutcome('');
+    }, SHOWN_MILLISECONDS);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [outcome]);
+  const words = { '': label, copied: trans.__('Copied'), failed: trans.__('Could not copy') };
+  return {
+    outcome,
+    words: words[outcome],
+    copy: text => {
+      copyText(text).then(
+        () => {
+          setOutcome('copied');
+        },
+        () => {
+          setOutcome('failed');
+        }
+      );
+    }
+  };
 }

@@ -63,3 +63,12 @@ export const TranslationProvider = Translation.Provider;
 export function useTrans(): TranslationBundle {
   return React.useContext(Translation);
 }
+
+/** For what takes the focus as soon as it is there. */
+export function useFocus<E extends HTMLElement>(): React.RefObject<E> {
+  const place = React.useRef<E>(null);
+  React.useEffect(() => {
+    place.current?.focus();
+  }, []);
+  return place;
+}

@@ -3,7 +3,7 @@ import * as React from 'react';
 
 import type { ISignal } from '@lumino/signaling';
 
-import { Button } from './button';
+import { Button, LinkButton } from './button';
 import { useTrans } from './hooks';
 
 // Where assistants are written, for those who show them.
@@ -82,8 +82,8 @@ export function PlaceLink({ place, anchor = '', children }: PlaceLinkProps) {
   return open === null ? (
     <span title={place}>{children}</span>
   ) : (
-    <button type="button" className="cw-row-link" title={place} onClick={open}>
+    <LinkButton title={place} onClick={open}>
       {children}
-    </button>
+    </LinkButton>
   );
 }

@@ -8,7 +8,7 @@ import { ComposerModel } from '../../src/chat/composer';
 import { ChatMemory } from '../../src/chat/memory';
 import type { TextStore } from '../../src/client/browser_store';
 import type { UndoResult } from '../../src/chat/notebooks';
-import type { Problem } from '../../src/chat/problems';
+import type { Problem } from '../../src/client/problems';
 import type { CurrentNotebook } from '../../src/chat/session';
 import type { Suggestion } from '../../src/chat/suggestions';
 import type { ChatSummary, Draft, LinkState, NoticeBlock, Turn } from '../../src/chat/types';

@@ -10,10 +10,11 @@ import {
 import { readText, type TextStore, writeText } from '../../client/browser_store';
 import type { KeepingRest, LibraryAnswer, UsageRow } from '../../client/keeping_rest';
 import type { AssistantPlace } from '../../client/panel_rest';
+import { complaintOf } from '../../client/problems';
 import { RequestError } from '../../client/request';
 import type { AssistantChange } from '../../ui/opening';
 import { fits, list, nullable, number, record, type Shape, text } from '../../wire/shapes';
-import { complaintOf, StateModel } from '../state';
+import { StateModel } from '../state';
 import {
   type AssistantDraft,
   changeOf,

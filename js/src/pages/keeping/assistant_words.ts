@@ -1,8 +1,8 @@
 /** What things about assistants are called. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { AssistantPlace } from '../../client/panel_rest';
 import type { SceneWhen } from '../../client/assistants_rest';
+import type { AssistantPlace } from '../../client/panel_rest';
 import type { AssistantDraft, FieldName, SceneDraft } from './assistant_draft';
 
 /** Where an assistant lies. */

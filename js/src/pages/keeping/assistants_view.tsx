@@ -2,14 +2,14 @@ import * as React from 'react';
 
 import type { ListedAssistant } from '../../client/assistants_rest';
 import type { UsageRow } from '../../client/keeping_rest';
-import { Button, Icon } from '../../ui/button';
+import { Button, Icon, LinkButton } from '../../ui/button';
 import { formatCount, formatDollars } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
-import { Head } from '../table';
+import { Empty, Head } from '../table';
 import { FormView } from './assistant_form_view';
 import type { AssistantForm, AssistantList, AssistantsState } from './assistant_list';
 import { folderWords, placeWords } from './assistant_words';
-import { Empty, PartView } from './part_view';
+import { PartView } from './part_view';
 
 /** The assistants in a list, or one of them in a form. */
 export function AssistantsView({ list }: { readonly list: AssistantList }) {
@@ -145,16 +145,14 @@ function AssistantRow({ list, state, assistant }: AssistantRowProps) {
         {places.length === 0 ? (
           name
         ) : (
-          <button
-            type="button"
-            className="cw-row-link"
+          <LinkButton
             data-row={name}
             onClick={() => {
               void list.edit(name);
             }}
           >
             {name}
-          </button>
+          </LinkButton>
         )}
         <Marks
           isUnsaved={isUnsaved}
@@ -200,15 +198,13 @@ function BegunRow({ list, form }: BegunRowProps) {
   return (
     <tr>
       <th scope="row" className="cw-assistant-name">
-        <button
-          type="button"
-          className="cw-row-link"
+        <LinkButton
           onClick={() => {
             list.resume(form);
           }}
         >
           {draft.name.trim() === '' ? trans.__('New assistant') : draft.name}
-        </button>
+        </LinkButton>
         <Marks isUnsaved marks={[]} />
       </th>
       <td className="cw-why">{draft.description}</td>

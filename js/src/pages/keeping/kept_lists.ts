@@ -13,8 +13,9 @@ import type {
   Scope,
   UsageRow
 } from '../../client/keeping_rest';
+import { complaintOf } from '../../client/problems';
 import { RequestError } from '../../client/request';
-import { complaintOf, StateModel } from '../state';
+import { StateModel } from '../state';
 
 /** What all parts of the page have in common. */
 export interface KeptState {

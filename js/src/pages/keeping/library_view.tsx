@@ -4,12 +4,12 @@ import type { Hit, Indexing, Library, LibraryDocument } from '../../client/keepi
 import { Button, Icon, IconButton } from '../../ui/button';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { PlaceLink } from '../../ui/opening';
-import { UPLOAD_LIMIT_BYTES, useDropZone } from '../../ui/uploads';
+import { FileChooser, UPLOAD_LIMIT_BYTES, useDropZone } from '../../ui/uploads';
 import { formatMoment } from '../../ui/words';
 import { Confirming, SearchField } from '../controls';
-import { Complaint, Head, Nothing } from '../table';
+import { Complaint, Empty, Head, Nothing } from '../table';
 import type { LibraryList } from './kept_lists';
-import { AddForm, Empty, PartView } from './part_view';
+import { AddForm, PartView } from './part_view';
 
 /** Passages that fit some words, numbered as an answer would name them. */
 function LibrarySearch({ list }: { readonly list: LibraryList }) {
@@ -168,33 +168,6 @@ function useLibraryUpload(list: LibraryList): (files: readonly File[]) => void {
   };
 }
 
-interface UploadButtonProps {
-  readonly onFiles: (files: readonly File[]) => void;
-}
-
-function UploadButton({ onFiles }: UploadButtonProps) {
-  const trans = useTrans();
-  const chooser = React.useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <Button icon="up" onClick={() => chooser.current?.click()}>
-        {trans.__('Upload files')}
-      </Button>
-      <input
-        ref={chooser}
-        type="file"
-        multiple
-        hidden
-        aria-label={trans.__('Upload files')}
-        onChange={event => {
-          onFiles([...(event.target.files ?? [])]);
-          event.target.value = '';
-        }}
-      />
-    </>
-  );
-}
-
 /** How far sending and reading are, and what was not taken. */
 function LibraryProgress({ list }: { readonly list: LibraryList }) {
   const trans = useTrans();
@@ -282,7 +255,13 @@ export function LibraryView({ list }: { readonly list: LibraryList }) {
     >
       <div className="cw-filters">
         <AddPlace list={list} />
-        <UploadButton onFiles={upload} />
+        <FileChooser label={trans.__('Upload files')} onFiles={upload}>
+          {open => (
+            <Button icon="up" onClick={open}>
+              {trans.__('Upload files')}
+            </Button>
+          )}
+        </FileChooser>
       </div>
       <LibraryProgress list={list} />
       {documents.length > 0 && <LibrarySearch list={list} />}

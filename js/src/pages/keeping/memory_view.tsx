@@ -4,15 +4,16 @@ import { flushSync } from 'react-dom';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Memory, MemoryProposal, Scope } from '../../client/keeping_rest';
-import { Button, IconButton } from '../../ui/button';
+import { Button, IconButton, LinkButton } from '../../ui/button';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { useOpener } from '../../ui/opening';
+import { TextEdit } from '../../ui/text_edit';
 import { formatMoment } from '../../ui/words';
 import { Confirming, SearchField } from '../controls';
-import { Head } from '../table';
+import { Empty, Head } from '../table';
 import { scopeWords } from './keeping_page';
 import type { MemoryList } from './kept_lists';
-import { AddForm, Empty, PartView } from './part_view';
+import { AddForm, PartView } from './part_view';
 
 interface MemoryRowProps {
   readonly list: MemoryList;
@@ -86,27 +87,19 @@ function Source({ run }: { readonly run: string }) {
   return open === null ? (
     <>{trans.__('A run')}</>
   ) : (
-    <button
-      type="button"
-      className="cw-row-link"
+    <LinkButton
       onClick={() => {
         open(run);
       }}
     >
       {trans.__('A run')}
-    </button>
+    </LinkButton>
   );
 }
 
 function EditMemory({ list, memory, onDone }: MemoryRowProps & { readonly onDone: () => void }) {
   const trans = useTrans();
-  const [text, setText] = React.useState(memory.text);
-  const field = React.useRef<HTMLTextAreaElement>(null);
-  React.useEffect(() => {
-    field.current?.focus();
-  }, []);
-  const save = async (): Promise<void> => {
-    const changed = text.trim();
+  const save = async (changed: string): Promise<void> => {
     if (changed === '') {
       return;
     }
@@ -115,36 +108,16 @@ function EditMemory({ list, memory, onDone }: MemoryRowProps & { readonly onDone
     }
   };
   return (
-    <div className="cw-fact-edit">
-      <textarea
-        ref={field}
-        className="cw-field"
-        rows={2}
-        value={text}
-        aria-label={trans.__('Fact')}
-        onChange={event => {
-          setText(event.target.value);
-        }}
-        onKeyDown={event => {
-          if (event.nativeEvent.isComposing) {
-            return;
-          }
-          if (event.key === 'Enter' && !event.shiftKey) {
-            event.preventDefault();
-            void save();
-          } else if (event.key === 'Escape') {
-            event.stopPropagation();
-            onDone();
-          }
-        }}
-      />
-      <div className="cw-row">
-        <Button kind="primary" aria-disabled={text.trim() === ''} onClick={() => void save()}>
-          {trans.__('Save')}
-        </Button>
-        <Button onClick={onDone}>{trans.__('Cancel')}</Button>
-      </div>
-    </div>
+    <TextEdit
+      className="cw-fact-edit"
+      text={memory.text}
+      label={trans.__('Fact')}
+      rows={() => 2}
+      action={trans.__('Save')}
+      isOff={text => text.trim() === ''}
+      onSave={changed => void save(changed)}
+      onCancel={onDone}
+    />
   );
 }
 

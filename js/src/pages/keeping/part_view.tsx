@@ -3,7 +3,7 @@ import * as React from 'react';
 import { Button } from '../../ui/button';
 import { useTrans } from '../../ui/hooks';
 import type { DropZone } from '../../ui/uploads';
-import { Complaint, Nothing } from '../table';
+import { Complaint, Nothing, Reading } from '../table';
 import type { KeptState } from './kept_lists';
 
 interface AddFormProps {
@@ -81,14 +81,9 @@ export function PartView({ state, lead, drop, children }: PartViewProps) {
         {lead !== '' && <p className="cw-muted cw-keeping-lead">{lead}</p>}
         <Complaint text={state.problem} />
         {children}
-        {!state.isLoaded && <Nothing>{trans.__('Reading …')}</Nothing>}
+        {!state.isLoaded && <Reading />}
       </div>
       {drop?.zone.isOver === true && <div className="cw-drop">{drop.words}</div>}
     </div>
   );
-}
-
-/** What is said where a list is empty and that is no fault. */
-export function Empty({ state, children }: Pick<PartViewProps, 'state' | 'children'>) {
-  return state.isLoaded && state.problem === '' ? <Nothing>{children}</Nothing> : null;
 }

@@ -3,9 +3,9 @@ import * as React from 'react';
 import type { KeptTool } from '../../client/keeping_rest';
 import { Icon } from '../../ui/button';
 import { useSignal, useTrans } from '../../ui/hooks';
-import { Head } from '../table';
+import { Empty, Head } from '../table';
 import type { ToolList } from './kept_lists';
-import { Empty, PartView } from './part_view';
+import { PartView } from './part_view';
 
 /** Tools that were added to the agent's own. */
 export function ToolsView({ list }: { readonly list: ToolList }) {

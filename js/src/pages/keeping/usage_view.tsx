@@ -9,16 +9,16 @@ import {
   type MonthBudget,
   type UsageRow
 } from '../../client/keeping_rest';
-import { Button } from '../../ui/button';
+import { Button, LinkButton } from '../../ui/button';
 import { formatCount, formatDollars } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { useOpener } from '../../ui/opening';
 import { linear } from '../axes';
 import { Chooser } from '../controls';
-import { Head } from '../table';
+import { Empty, Head } from '../table';
 import { groupingWords, namelessWords } from './keeping_page';
 import type { UsageList } from './kept_lists';
-import { Empty, PartView } from './part_view';
+import { PartView } from './part_view';
 
 /** Limits of a month, how far they are used, and a form to set them. */
 function BudgetsView({ list }: { readonly list: UsageList }) {
@@ -343,15 +343,14 @@ function UsageRowView({ row, by }: { readonly row: UsageRow; readonly by: Groupi
     <tr>
       <th scope="row" {...(by === 'month' && { className: 'cw-when' })}>
         {by === 'run' && open !== null ? (
-          <button
-            type="button"
-            className="cw-row-link cw-one-line"
+          <LinkButton
+            className="cw-one-line"
             onClick={() => {
               open(row.key);
             }}
           >
             {name}
-          </button>
+          </LinkButton>
         ) : (
           name
         )}

@@ -7,10 +7,10 @@ import type {
   OutcomeChange,
   Sample
 } from '../../client/runs_rest';
-import { Button } from '../../ui/button';
+import { Button, LinkButton } from '../../ui/button';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { Tabs } from '../controls';
-import { Complaint, Nothing, ShowMore } from '../table';
+import { Complaint, Reading, ShowMore } from '../table';
 import type { ComparisonModel, RunsPage, SampleModel } from './runs_page';
 import { SampleFacts, StepView } from './sample_view';
 import { pairSteps, type StepPair, stepsOf } from './trajectory';
@@ -23,7 +23,6 @@ interface PairViewProps {
 
 /** Two samples side by side, with the place where they part. */
 export function PairView({ first, second }: PairViewProps) {
-  const trans = useTrans();
   const one = useSignal(first.changed, () => first.state);
   const other = useSignal(second.changed, () => second.state);
   return (
@@ -33,7 +32,7 @@ export function PairView({ first, second }: PairViewProps) {
       {one.sample !== null && other.sample !== null ? (
         <Pairs first={one.sample} second={other.sample} />
       ) : (
-        one.problem + other.problem === '' && <Nothing>{trans.__('Reading …')}</Nothing>
+        one.problem + other.problem === '' && <Reading />
       )}
     </div>
   );
@@ -130,7 +129,6 @@ interface CompareViewProps {
 
 /** Two results, sample by sample, what became worse first. */
 export function CompareView({ page, model }: CompareViewProps) {
-  const trans = useTrans();
   const { comparison, problem } = useSignal(model.changed, () => model.state);
   return (
     <div className="cw-page-scroller cw-page-detail">
@@ -141,7 +139,7 @@ export function CompareView({ page, model }: CompareViewProps) {
           <Rows page={page} comparison={comparison} model={model} />
         </>
       )}
-      {comparison === null && problem === '' && <Nothing>{trans.__('Reading …')}</Nothing>}
+      {comparison === null && problem === '' && <Reading />}
     </div>
   );
 }
@@ -258,9 +256,7 @@ const ComparedRowView = React.memo(function ComparedRowView({
   return (
     <tr>
       <th scope="row">
-        <button
-          type="button"
-          className="cw-row-link"
+        <LinkButton
           onClick={() => {
             page.go({
               kind: 'pair',
@@ -270,7 +266,7 @@ const ComparedRowView = React.memo(function ComparedRowView({
           }}
         >
           {row.index}
-        </button>
+        </LinkButton>
       </th>
       <td>
         <span className={`cw-change cw-mod-${row.change}`}>{changeWords(row.change, trans)}</span>

@@ -1,11 +1,12 @@
 import * as React from 'react';
 
 import type { RunRow } from '../../client/runs_rest';
+import { LinkButton } from '../../ui/button';
 import { formatCount, formatDollars, formatSeconds } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { formatMoment } from '../../ui/words';
 import { choicesOf, Chooser, SearchField } from '../controls';
-import { Complaint, Head, Nothing, ShowMore } from '../table';
+import { Complaint, Empty, Head, ShowMore } from '../table';
 import type { RunsPage } from './runs_page';
 import { runStatusWords } from './words';
 
@@ -46,9 +47,7 @@ export function RecordedView({ page }: { readonly page: RunsPage }) {
           <ShowMore isThere={hasMore} onMore={() => list.more()} />
         </div>
       )}
-      {runs.length === 0 && isLoaded && problem === '' && (
-        <Nothing>{trans.__('No run fits')}</Nothing>
-      )}
+      {runs.length === 0 && <Empty state={{ isLoaded, problem }}>{trans.__('No run fits')}</Empty>}
     </>
   );
 }
@@ -105,15 +104,14 @@ const RecordedRunRow = React.memo(function RecordedRunRow({ page, run }: Recorde
   return (
     <tr>
       <th scope="row">
-        <button
-          type="button"
-          className="cw-row-link cw-one-line"
+        <LinkButton
+          className="cw-one-line"
           onClick={() => {
             page.go({ kind: 'run', run: run.id });
           }}
         >
           {run.prompt === '' ? run.id : run.prompt}
-        </button>
+        </LinkButton>
       </th>
       <td>
         <span className={`cw-state ${run.status === 'running' ? 'cw-mod-going' : ''}`}>

@@ -1,3 +1,4 @@
+import { complaintOf } from '../../client/problems';
 import type {
   ResultNumbers,
   ResultPlace,
@@ -6,7 +7,7 @@ import type {
   SamplePage,
   SampleRow
 } from '../../client/runs_rest';
-import { complaintOf, StateModel } from '../state';
+import { StateModel } from '../state';
 import { type Sorting, UNSORTED } from '../table';
 
 /** Which samples are shown, and in which order. */

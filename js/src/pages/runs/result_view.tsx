@@ -1,10 +1,11 @@
 import * as React from 'react';
 
 import type { GroupNumbers, ResultNumbers, SampleFilter, SampleRow } from '../../client/runs_rest';
+import { LinkButton } from '../../ui/button';
 import { formatCount, formatDollars, formatSeconds } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { choicesOf, Chooser, SearchField } from '../controls';
-import { Complaint, Head, Nothing, ShowMore } from '../table';
+import { Complaint, Empty, Head, ShowMore } from '../table';
 import type { SampleList } from './result_list';
 import type { RunsPage } from './runs_page';
 import {
@@ -72,8 +73,8 @@ function SamplesTable({ page, list }: SamplesTableProps) {
         </table>
       )}
       <ShowMore isThere={hasMore} onMore={() => list.more()} />
-      {samples.length === 0 && isLoaded && problem === '' && (
-        <Nothing>{trans.__('No sample fits')}</Nothing>
+      {samples.length === 0 && (
+        <Empty state={{ isLoaded, problem }}>{trans.__('No sample fits')}</Empty>
       )}
     </section>
   );
@@ -137,15 +138,13 @@ const SampleRowView = React.memo(function SampleRowView({
   return (
     <tr>
       <th scope="row">
-        <button
-          type="button"
-          className="cw-row-link"
+        <LinkButton
           onClick={() => {
             page.go({ kind: 'sample', sample: { result, id: sample.id } });
           }}
         >
           {sample.index}
-        </button>{' '}
+        </LinkButton>{' '}
         {hasEpochs && <span className="cw-muted">{trans.__('try %1', sample.epoch)}</span>}{' '}
         <span className="cw-muted">{group}</span>
         <span className="cw-muted cw-path cw-one-line">{input}</span>

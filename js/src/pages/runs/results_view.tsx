@@ -1,12 +1,12 @@
 import * as React from 'react';
 
 import type { ResultNumbers } from '../../client/runs_rest';
-import { Button } from '../../ui/button';
+import { Button, LinkButton } from '../../ui/button';
 import { formatSeconds } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { formatMoment } from '../../ui/words';
 import { choicesOf, Chooser, SearchField } from '../controls';
-import { Complaint, Head, Nothing, type Sortable, sortedRows } from '../table';
+import { Complaint, Empty, Head, type Sortable, sortedRows } from '../table';
 import { agentOf, filtered, modelsOf, type Result, type ResultListState } from './result_list';
 import type { RunsPage } from './runs_page';
 import { dollars, Interval, Share, stateWords } from './words';
@@ -121,15 +121,15 @@ export function ResultsView({ page }: { readonly page: RunsPage }) {
           </table>
         </div>
       )}
-      {shown.length === 0 && state.isLoaded && state.problem === '' && (
-        <Nothing>
+      {shown.length === 0 && (
+        <Empty state={state}>
           {state.results.length > 0
             ? trans.__('No result fits')
             : trans.__(
                 'There are no results in the folder "%1". "cellwright bench run" writes some.',
                 state.folder
               )}
-        </Nothing>
+        </Empty>
       )}
     </>
   );
@@ -234,15 +234,13 @@ const ResultRow = React.memo(function ResultRow({ page, result, isChosen }: Resu
         />
       </td>
       <th scope="row">
-        <button
-          type="button"
-          className="cw-row-link"
+        <LinkButton
           onClick={() => {
             page.go({ kind: 'result', result: path });
           }}
         >
           {agent}
-        </button>
+        </LinkButton>
         <span className="cw-muted cw-path">{path}</span>
       </th>
       <td>{result.suite}</td>

@@ -1,3 +1,4 @@
+import { complaintOf } from '../../client/problems';
 import type {
   ComparedRow,
   Comparison,
@@ -7,7 +8,7 @@ import type {
   RunsRest,
   Sample
 } from '../../client/runs_rest';
-import { complaintOf, StateModel, WatchedPage } from '../state';
+import { StateModel, WatchedPage } from '../state';
 import { type Sorting, UNSORTED } from '../table';
 import { ResultList, type SampleChoice, SampleList } from './result_list';
 

@@ -15,7 +15,7 @@ import { cardTitle } from '../../ui/words';
 import type { JsonObject } from '../../wire/events';
 import { isObject } from '../../wire/shapes';
 import { type Tab, Tabs } from '../controls';
-import { Complaint, Nothing } from '../table';
+import { Complaint, Nothing, Reading } from '../table';
 import type { SampleModel } from './runs_page';
 import { type Step, stepsOf } from './trajectory';
 import { OutcomeMark, runStatusWords } from './words';
@@ -189,13 +189,12 @@ type SamplePart = 'messages' | 'cells' | 'scores' | 'details';
 
 /** One sample, or one recorded run: what was said, run and scored. */
 export function SampleView({ model }: { readonly model: SampleModel }) {
-  const trans = useTrans();
   const { sample, problem } = useSignal(model.changed, () => model.state);
   return (
     <div className="cw-page-scroller cw-page-detail">
       <Complaint text={problem} />
       {sample !== null && <Parts sample={sample} />}
-      {sample === null && problem === '' && <Nothing>{trans.__('Reading …')}</Nothing>}
+      {sample === null && problem === '' && <Reading />}
     </div>
   );
 }

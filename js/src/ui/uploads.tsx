@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { UploadedFile } from '../client/panel_rest';
+import { messageOf } from '../client/problems';
 import { useTrans } from './hooks';
 
 /** What the server takes of one file. */
@@ -34,7 +35,7 @@ export function useUploads(
     try {
       latest.current(await upload(file, name));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       setProblem(trans.__('%1 could not be uploaded: %2', name, reason));
     } finally {
       setUploading(names => without(names, name));
@@ -100,4 +101,32 @@ export function useDropZone(onFiles: (files: readonly File[]) => void): DropZone
       }
     }
   };
+}
+
+interface FileChooserProps {
+  readonly label: string;
+  readonly onFiles: (files: readonly File[]) => void;
+  /** What opens the choice. */
+  readonly children: (open: () => void) => React.ReactNode;
+}
+
+/** Lets the person choose files of their computer. */
+export function FileChooser({ label, onFiles, children }: FileChooserProps) {
+  const chooser = React.useRef<HTMLInputElement>(null);
+  return (
+    <>
+      {children(() => chooser.current?.click())}
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        aria-label={label}
+        onChange={event => {
+          onFiles([...(event.target.files ?? [])]);
+          event.target.value = '';
+        }}
+      />
+    </>
+  );
 }

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { RequestError } from '../client/request';
+import { RequestError } from './request';
 
 /** What went wrong with what the person did, and what to do. */
 export interface Problem {
@@ -23,4 +23,17 @@ export function disconnectedProblem(trans: TranslationBundle): Problem {
     message: trans.__('The server is not connected, so nothing was sent.'),
     hint: trans.__('Wait until the connection is back and send it again.')
   };
+}
+
+/** Why something could not be read or done, and what to do about it, in words for the person. */
+export function complaintOf(error: unknown): string {
+  if (error instanceof RequestError) {
+    return [error.message, error.hint].filter(text => text !== '').join(' ');
+  }
+  return String(error);
+}
+
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
