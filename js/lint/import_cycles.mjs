@@ -1,5 +1,5 @@
 /**
- * The rule against import cycles. It asks the program that types are checked with, which has every
+ * The rule against import cycles, types included. It asks the program that types are checked with, which has every
  * import resolved; eslint-plugin-import-x reads all files again, which took 13 CPU seconds.
  */
 
@@ -7,42 +7,34 @@ import ts from 'typescript';
 
 const edges = new WeakMap();
 
-/** The specifiers of what a file loads, at once or later. An import of types loads nothing. */
-function loadedSpecifiers(file) {
+/** The specifiers of what a file imports: values or types, at once or later. */
+function importedSpecifiers(file) {
   const found = [];
   ts.forEachChild(file, function visit(node) {
-    if (ts.isImportDeclaration(node) && !isOfTypes(node.importClause, 'namedBindings')) {
-      found.push(node.moduleSpecifier);
-    } else if (ts.isExportDeclaration(node) && !isOfTypes(node, 'exportClause')) {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
       found.push(node.moduleSpecifier);
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       found.push(node.arguments[0]);
+    } else if (ts.isImportTypeNode(node)) {
+      found.push(node.argument.literal);
     }
     ts.forEachChild(node, visit);
   });
   return found.filter(specifier => specifier !== undefined);
 }
 
-function isOfTypes(clause, names) {
-  if (clause === undefined || clause.isTypeOnly || clause.name !== undefined) {
-    return clause?.isTypeOnly === true;
-  }
-  const elements = clause[names]?.elements ?? [];
-  return elements.length > 0 && elements.every(element => element.isTypeOnly);
-}
-
-/** What a file of ours loads of ours, each with the specifier that says so. */
-function loadedFiles(program, file) {
+/** What a file of ours imports of ours, each with the specifier that says so. */
+function importedFiles(program, file) {
   if (!edges.has(file)) {
     const checker = program.getTypeChecker();
-    const loaded = loadedSpecifiers(file).map(specifier => ({
+    const imported = importedSpecifiers(file).map(specifier => ({
       specifier,
       file: checker.getSymbolAtLocation(specifier)?.valueDeclaration?.getSourceFile()
     }));
     const isOurs = found => found && !program.isSourceFileFromExternalLibrary(found);
     edges.set(
       file,
-      loaded.filter(edge => isOurs(edge.file))
+      imported.filter(edge => isOurs(edge.file))
     );
   }
   return edges.get(file);
@@ -52,7 +44,7 @@ function loadedFiles(program, file) {
 function wayBack(program, start) {
   const ways = new Map([[start, []]]);
   for (const [file, way] of ways) {
-    for (const edge of loadedFiles(program, file)) {
+    for (const edge of importedFiles(program, file)) {
       if (edge.file === start) {
         return [...way, edge];
       }
@@ -64,7 +56,7 @@ function wayBack(program, start) {
   return undefined;
 }
 
-/** No file may load itself, by whatever way. */
+/** No file may import itself, by whatever way: files that need each other are one idea. */
 export const importCycles = {
   meta: { type: 'problem', messages: { cycle: 'This import leads back here: {{way}}.' } },
   create: context => ({

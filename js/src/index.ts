@@ -1,9 +1,7 @@
-import { about } from './about';
-import { keeping, keepingHost } from './plugins/keeping';
-import { cellPalette, cells, notebook } from './plugins/notebook';
-import { painting } from './plugins/painting';
+import { about } from './plugins/about';
+import { cellPalette, cells, notebook, painting } from './plugins/notebook';
+import { keeping, keepingHost, runs, runsHost } from './plugins/pages';
 import { panel, panelHost, panelPalette } from './plugins/panel';
-import { runs, runsHost } from './plugins/runs';
 import { settings } from './plugins/settings';
 
 export default [

@@ -1,7 +1,7 @@
 import { Token } from '@lumino/coreutils';
 
-import type { NotebookRegistry } from './models/notebooks';
-import type { Draft } from './models/types';
+import type { NotebookRegistry } from './chat/notebooks';
+import type { Draft } from './chat/types';
 
 export const INotebookRegistry = new Token<NotebookRegistry>(
   'cellwright:INotebookRegistry',

@@ -4,7 +4,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { afterEach, expect, it } from 'vitest';
 
-import { about, CommandIDs } from '../src/about';
+import { about, AboutCommandIDs } from '../src/plugins/about';
 import { PanelSettings } from '../src/settings';
 
 /** Activate the plugin in an application whose server gives this answer. */
@@ -30,7 +30,7 @@ function closeDialog(): void {
 afterEach(closeDialog);
 
 it('shows the version that the server runs', async () => {
-  const closed = commandsWithServer('{"version": "1.2.3"}').execute(CommandIDs.about);
+  const closed = commandsWithServer('{"version": "1.2.3"}').execute(AboutCommandIDs.about);
   await expect.poll(dialogText).toContain('cellwright 1.2.3');
   closeDialog();
   await closed;
@@ -38,7 +38,7 @@ it('shows the version that the server runs', async () => {
 });
 
 it('says what to run when the server extension does not answer', async () => {
-  const closed = commandsWithServer('{"message": "Not Found"}', 404).execute(CommandIDs.about);
+  const closed = commandsWithServer('{"message": "Not Found"}', 404).execute(AboutCommandIDs.about);
   await expect.poll(dialogText).toContain('jupyter server extension list');
   closeDialog();
   await closed;

@@ -1,7 +1,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 import { describe, expect, it } from 'vitest';
 
-import { fetchHealth } from '../src/api';
+import { fetchHealth } from '../src/client/health';
 
 interface Server {
   readonly settings: ServerConnection.ISettings;

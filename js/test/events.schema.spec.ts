@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import type * as wire from '../src/events';
-import { EVENT_FIELDS } from '../src/server/event_shapes';
-import type { Shape } from '../src/server/shapes';
+import type * as wire from '../src/wire/events';
+import { EVENT_FIELDS } from '../src/wire/events';
+import type { Shape } from '../src/wire/shapes';
 import text from './fixtures/events.schema.json?raw';
 
 /** The part of JSON Schema that Python's schema is made of. */

@@ -1,8 +1,8 @@
 /** A server for tests that speaks the panel's protocol, over sockets that are not there. */
 import { ServerConnection } from '@jupyterlab/services';
 
-import type { RecordedEvent, RunEvent } from '../src/events';
-import type { ChatState, ClientFrame, ServerFrame } from '../src/server/frames';
+import type { RecordedEvent, RunEvent } from '../src/wire/events';
+import type { ChatState, ClientFrame, ServerFrame } from '../src/wire/frames';
 
 type FrameOf<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
 

@@ -1,19 +1,18 @@
 import { type ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 
-import { RUNS_CHINESE } from './runs_zh_CN';
 import { CHINESE } from './zh_CN';
 
 /** Domain of our strings in JupyterLab's language packs. */
 const DOMAIN = 'cellwright';
 
 /** A translation for each English text; of texts with a plural, for the singular. */
-export type Catalogue = Readonly<Record<string, string>>;
+type Catalogue = Readonly<Record<string, string>>;
 
 /** Catalogues by language; such a language has one form for all numbers. */
-export type Catalogues = Readonly<Record<string, Catalogue>>;
+type Catalogues = Readonly<Record<string, Catalogue>>;
 
 /** What is there from the start; a page that is loaded later brings its own. */
-const CATALOGUES: Catalogues = { zh_CN: { ...CHINESE, ...RUNS_CHINESE } };
+const CATALOGUES: Catalogues = { zh_CN: CHINESE };
 
 /**
  * Our words in JupyterLab's language.

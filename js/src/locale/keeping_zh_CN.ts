@@ -1,4 +1,4 @@
-/** What the page of memory, library, usage and tools says, in Simplified Chinese. */
+/** What the page of memory, library, usage, tools and assistants says, in Simplified Chinese. */
 export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   // The page and its parts
   Memory: '记忆',
@@ -117,5 +117,110 @@ export const KEEPING_CHINESE: Readonly<Record<string, string>> = {
   'No tool was added. "%agent tool connect" adds some.':
     '尚未添加工具。可用“%agent tool connect”添加。',
   On: '开',
-  Off: '关'
+  Off: '关',
+
+  // the list and the form of assistants
+  // The list
+  'Instructions, a model and tools under a name. Choose one beside the prompt, or begin a prompt with @ and its name. Each is a file that a project can carry.':
+    '一个名称下的指令、模型和工具。在提示旁选择一个，或以 @ 加其名称开始提示。每个助手都是项目可以携带的文件。',
+  'There is none yet. Write one for work that comes again: a reviewer, a plotter, one that answers in your language.':
+    '还没有助手。为反复出现的工作编写一个：审阅者、绘图者，或用您的语言回答的助手。',
+  'New assistant': '新建助手',
+  'Not saved': '未保存',
+  Default: '默认',
+  'Guests too': '访客可用',
+  'As it is set': '按设置',
+  '"%1" is saved.': '已保存“%1”。',
+  '"%1" is deleted.': '已删除“%1”。',
+  'Beside the notebook': '笔记本旁',
+  Project: '项目',
+  'Your own, in every project': '您自己的，用于所有项目',
+
+  // The form
+  'All assistants': '所有助手',
+  Name: '名称',
+  'Such as: reviewer': '例如：reviewer',
+  'Where its file is': '文件位置',
+  'Shown where it is chosen': '在选择时显示',
+  'What the model is told with every prompt': '随每个提示告诉模型的内容',
+  Temperature: '温度',
+  'As the provider has it': '按提供方的默认值',
+  'How the model is talked with': '与模型通信的方式',
+  'Function calls': '函数调用',
+  'Marked text': '带标记的文本',
+  'The set model, or another one for pictures and long chats.':
+    '使用所设模型；遇到图片和长对话时使用另一个模型。',
+  'All tools': '所有工具',
+  'Only these': '仅这些',
+  'Name or pattern of a tool': '工具的名称或模式',
+  'Such as: read_*, run_cell': '例如：read_*、run_cell',
+  'None is named: it can only talk.': '未指定：只能对话。',
+  'All documents': '所有文档',
+  None: '无',
+  'Name, place or pattern of a document': '文档的名称、位置或模式',
+  'Such as: prices.md, papers/*': '例如：prices.md、papers/*',
+  'None is named: it looks nothing up.': '未指定：不查阅任何文档。',
+  'Take out "%1"': '移除“%1”',
+  'How it works': '工作方式',
+  'Remembers across chats': '跨对话记忆',
+  'Facts that are remembered go along, and it may propose new ones.':
+    '记住的事实会随提示发送，它也可以建议新的事实。',
+  'Our advice how to work': '我们的工作建议',
+  'Stands before its own instructions.': '位于它自己的指令之前。',
+  'May look into the web': '可以查阅网络',
+  'With tools that do so, where there are any.': '在有此类工具时使用它们。',
+  'Answers where no other is chosen': '未选择其他助手时由它回答',
+  '"@cellwright" in front of a prompt asks without it.': '在提示前加“@cellwright”则不使用它。',
+  'Guests may choose it': '访客可以选择它',
+  'Guests are told what you had it remember': '告诉访客您让它记住的内容',
+  'What guests say is never remembered.': '访客所说的内容不会被记住。',
+  'On a server that people share.': '在多人共用的服务器上。',
+  Duplicate: '复制',
+  '%1 copy': '%1 副本',
+  '%1 copy %2': '%1 副本 %2',
+
+  // Scenes
+  Scenes: '场景',
+  'More instructions for one kind of situation. A label that begins with data, plot or debug is chosen by what goes on in the notebook, any other one when the prompt says it.':
+    '针对一种情形的更多指令。以 data、plot 或 debug 开头的标签按笔记本中的情况选择，其他标签在提示中提到时选择。',
+  'Add a scene': '添加场景',
+  'Scene %1': '场景 %1',
+  '%1 scenes are as many as can be.': '最多 %1 个场景。',
+  Label: '标签',
+  'Such as: plot': '例如：plot',
+  'What it is told then': '此时告诉它的内容',
+  'Remove the scene "%1"': '移除场景“%1”',
+  'Only when: %1. The file says so; it is changed there.': '仅当：%1。由文件规定，请在文件中更改。',
+  'the prompt says': '提示中有',
+  'imported:': '已导入：',
+  'a variable is of type': '有变量的类型为',
+  'the error says': '错误中有',
+
+  // What is wrong, and what is asked
+  'This is needed.': '此项为必填。',
+  '%1 characters, at most %2 are allowed.': '共 %1 个字符，最多允许 %2 个。',
+  'A number from 0.1 to 1, or nothing.': '0.1 到 1 之间的数字，或留空。',
+  'Counts as %1: it goes from 0.1 to 1.': '按 %1 计：范围为 0.1 到 1。',
+  'Letters, digits, "-", "_", "." and blanks, the first one a letter or a digit.':
+    '字母、数字、“-”、“_”、“.”和空格，首个字符为字母或数字。',
+  'There is an assistant of this name in this place.': '此位置已有同名助手。',
+  'There is one of this name in another place: %1. The nearer one counts.':
+    '另一位置有同名助手：%1。以较近的为准。',
+  'There are two scenes with this label.': '有两个场景使用此标签。',
+  'The file of this assistant was changed meanwhile, so nothing was saved. What you typed is kept.':
+    '此助手的文件已被更改，因此未保存。您输入的内容已保留。',
+  'Load it again': '重新加载',
+  'The file of this assistant is not there any more. What you typed is kept: "Duplicate" makes a new assistant of it.':
+    '此助手的文件已不存在。您输入的内容已保留：“复制”可用它新建助手。',
+  'Changed here and in the file: %1. What you typed counts when you save.':
+    '此处和文件中都已更改：%1。保存时以您输入的内容为准。',
+  'In the file now:': '文件中现在为：',
+  Nothing: '无内容',
+  'Take this': '采用',
+  'Take what the file has: %1': '采用文件中的内容：%1',
+  Yes: '是',
+  No: '否',
+  'Discard what you typed?': '放弃您输入的内容？',
+  'Delete "%1" with its file? What it said in chats stays.':
+    '删除“%1”及其文件？它在对话中说过的内容会保留。'
 };

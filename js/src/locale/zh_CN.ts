@@ -1,12 +1,5 @@
-import { CONTEXT_CHINESE } from './context_zh_CN';
-import { NOTES_CHINESE } from './notes_zh_CN';
-import { PINS_CHINESE } from './pins_zh_CN';
-
-/** What the panel says, in Simplified Chinese, by the English text; a test keeps it complete. */
+/** What is said from the start, in Simplified Chinese: panel, notebook, and what leads to the pages. */
 export const CHINESE: Readonly<Record<string, string>> = {
-  ...CONTEXT_CHINESE,
-  ...NOTES_CHINESE,
-  ...PINS_CHINESE,
   // About
   'About cellwright': '关于 cellwright',
   Close: '关闭',
@@ -425,5 +418,66 @@ export const CHINESE: Readonly<Record<string, string>> = {
   Insert: '插入',
   'cellwright is switched off here': 'cellwright 在这里已关闭',
   'Whoever runs this server switched it off. Nothing of it shows or runs.':
-    '此服务器的管理者已将其关闭。它不会显示，也不会运行。'
+    '此服务器的管理者已将其关闭。它不会显示，也不会运行。',
+
+  // the context of a chat
+  'What it holds, about': '下一次请求开头的大致内容',
+  'A request costs %1 for it, %2 from the cache.': '每次请求为此花费 %1，来自缓存时 %2。',
+  'Summary of older turns': '较早轮次的摘要',
+  'The ring beside the send button shows the summary that stands for them.':
+    '发送按钮旁的圆环会显示代替它们的摘要。',
+  'All turns are still there.': '所有轮次都还在。',
+  'Your words in it; they stay': '您写在其中的话；会一直保留',
+  Instructions: '指令',
+  Tools: '工具',
+  Questions: '问题',
+  'Put beside questions': '附在问题旁的内容',
+  Answers: '回答',
+  'Calls of tools': '工具调用',
+  'Results of tools': '工具结果',
+  Pictures: '图片',
+  'Older turns are summed up soon.': '较早的轮次即将被概括。',
+  'Older turns are summed up when it is full.': '用满后会概括较早的轮次。',
+
+  // notes that wait
+  'Add without sending: it goes with your next question (Alt+Enter)':
+    '添加但不发送：随下一个问题一起发出（Alt+Enter）',
+  'Added. It goes with your next question.': '已添加，将随下一个问题一起发出。',
+  'Goes with your next question': '随下一个问题一起发出',
+  Answer: '回答',
+  Instruction: '指令',
+  'Notes that went with it': '随问题一起发出的备注',
+  'Take back': '取回',
+
+  // pinned turns and text filters
+  Pin: '固定',
+  Pinned: '已固定',
+  "Keep this turn in the model's context however long the chat gets":
+    '无论对话多长，都将这一轮保留在模型的上下文中',
+  'Unpin: older turns are summed up when the context is full':
+    '取消固定：上下文用满后会概括较早的轮次',
+  'Pinned turns': '已固定的轮次',
+  '%1 turn pinned': '已固定 %1 轮',
+  'A turn of this chat': '此对话中的一轮',
+  Unpin: '取消固定',
+  'Unpin %1': '取消固定 %1',
+  'Before your words are sent': '发送您的文字之前',
+  'Windows line ends become plain ones': '将 Windows 换行符变为普通换行符',
+  'Terminal colours are taken out': '去掉终端颜色代码',
+  'At most one blank line in a row': '连续的空行最多保留一行',
+  'Code between fences is never changed.': '围栏之间的代码从不更改。',
+
+  // what leads to the pages
+  'Runs and Benchmarks': '运行与基准测试',
+  'Look at recorded runs and at results of benchmarks': '查看已记录的运行和基准测试结果',
+  'A recorded run to show': '要显示的已记录的运行',
+  'The path of a result to show': '要显示的结果的路径',
+  Runs: '运行',
+  More: '更多',
+  'Memory, Library and Usage': '记忆、资料库与用量',
+  'See and change what the agent remembers, looks up and has used':
+    '查看并更改智能体的记忆、查阅的资料和用量',
+  'The part of the page to show': '要显示的页面部分',
+  'The assistant to change; empty: a new one': '要更改的助手；留空：新建',
+  'Path of the notebook whose assistants are meant': '助手所属笔记本的路径'
 };

@@ -26,7 +26,7 @@ export function highlightWith(languages: IEditorLanguageRegistry): Highlight {
 let last: Promise<unknown> = Promise.resolve();
 
 /** The code in coloured pieces, when it is its turn; null when it stays plain. */
-export function highlighted(
+function highlighted(
   code: string,
   language: string,
   highlight: Highlight
@@ -62,4 +62,29 @@ async function pieces(
     className: node instanceof Element && CLASSES.test(node.className) ? node.className : ''
   }));
   return found.map(piece => piece.text).join('') === code ? found : null;
+}
+
+/** Code in coloured pieces; null while there are none, or without a `highlight`. */
+export function useHighlighted(
+  code: string,
+  language: string,
+  highlight: Highlight | null
+): readonly CodePiece[] | null {
+  const [found, setFound] = React.useState<readonly CodePiece[] | null>(null);
+  React.useEffect(() => {
+    setFound(null);
+    if (highlight === null || language === '') {
+      return;
+    }
+    let isOver = false;
+    void highlighted(code, language, highlight).then(coloured => {
+      if (!isOver) {
+        setFound(coloured);
+      }
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [code, language, highlight]);
+  return found;
 }

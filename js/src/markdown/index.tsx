@@ -1,13 +1,13 @@
 /** Model text as Markdown. What reads and draws it is loaded with the first text. */
 import * as React from 'react';
 
+import type { MarkdownProps } from './document_view';
 import { plainText } from './plain_text';
-import type { MarkdownProps } from './scope';
 
 export { type Highlight, HighlightContext, highlightWith } from './highlighting';
-export type { MarkdownProps } from './scope';
+export type { MarkdownProps } from './document_view';
 
-const DocumentView = React.lazy(
+const LazyDocumentView = React.lazy(
   () => import('./document_view').catch(() => ({ default: UnreadText })) // the text is what matters
 );
 
@@ -18,7 +18,7 @@ const DocumentView = React.lazy(
 export const Markdown = React.memo(function Markdown(props: MarkdownProps) {
   return (
     <React.Suspense fallback={<UnreadText {...props} />}>
-      <DocumentView {...props} />
+      <LazyDocumentView {...props} />
     </React.Suspense>
   );
 });

@@ -8,17 +8,17 @@ export interface TextNode {
 }
 
 /** A line break. */
-export interface BreakNode {
+interface BreakNode {
   readonly kind: 'break';
 }
 
-export interface MarkedNode {
+interface MarkedNode {
   readonly kind: 'marked';
   readonly mark: 'strong' | 'em' | 'del';
   readonly children: readonly Inline[];
 }
 
-export interface CodeNode {
+interface CodeNode {
   readonly kind: 'code';
   readonly text: string;
 }
@@ -78,16 +78,16 @@ export interface HeadingNode {
   readonly children: readonly Inline[];
 }
 
-export interface QuoteNode {
+interface QuoteNode {
   readonly kind: 'quote';
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly MarkdownBlock[];
 }
 
 export interface ItemNode {
   readonly kind: 'item';
   /** Whether a task is done; null: no task. */
   readonly isDone: boolean | null;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly MarkdownBlock[];
 }
 
 export interface ListNode {
@@ -118,17 +118,17 @@ export interface CodeBlockNode {
   readonly isOpen: boolean;
 }
 
-export interface RuleNode {
+interface RuleNode {
   readonly kind: 'rule';
 }
 
 /** Text shown as it is, because it is too long to look into. */
-export interface PlainNode {
+interface PlainNode {
   readonly kind: 'plain';
   readonly children: readonly (TextNode | PictureNode)[];
 }
 
-export type Block =
+export type MarkdownBlock =
   | ParagraphNode
   | HeadingNode
   | QuoteNode

@@ -1,15 +1,86 @@
-import { type ICellModel, isCodeCellModel } from '@jupyterlab/cells';
-import type { INotebookTracker } from '@jupyterlab/notebook';
+import { type ICellModel, type ICodeCellModel, isCodeCellModel } from '@jupyterlab/cells';
+import type { IError, IOutput } from '@jupyterlab/nbformat';
+import type { INotebookModel, INotebookTracker } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import { DisposableSet, type IDisposable } from '@lumino/disposable';
 
+import type { OutlineEntry } from '../chat/notebooks';
+import type { Draft } from '../chat/types';
 import type { PanelOpener } from '../tokens';
-import { type CellAction, cellPrompt, isSentAtOnce } from './cell_prompts';
-import { hasError } from './outline';
+import type { ContextItem } from '../wire/frames';
+
+const LABEL_CHARACTERS = 60;
+
+/** What each cell is about, in a line. */
+export function outline(model: INotebookModel): readonly OutlineEntry[] {
+  return Array.from(model.cells, cell => ({
+    id: cell.id,
+    label: label(cell),
+    hasError: isCodeCellModel(cell) && hasError(cell)
+  }));
+}
+
+/** Whether a cell's last run failed. */
+export function hasError(cell: ICodeCellModel): boolean {
+  const { outputs } = cell;
+  for (let index = outputs.length - 1; index >= 0; index--) {
+    if (outputs.get(index).type === 'error') {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** The first line that is not empty, shortened. */
+function label(cell: ICellModel): string {
+  const lines = cell.sharedModel.getSource().split('\n');
+  const line = lines.map(text => text.trim()).find(text => text !== '') ?? '';
+  return line.length > LABEL_CHARACTERS ? `${line.slice(0, LABEL_CHARACTERS - 1)}…` : line;
+}
+
+/** What can be asked about a cell with one click. */
+type CellAction = 'fix' | 'explain' | 'continue' | 'add';
+
+/** What to say to the agent about a cell. */
+function cellPrompt(
+  action: CellAction,
+  cell: ICellModel,
+  trans: TranslationBundle
+): Partial<Draft> {
+  const about: ContextItem = { kind: 'cell', cell_id: cell.id, text: label(cell) };
+  switch (action) {
+    case 'fix':
+      return { text: trans.__('Fix the error in this cell.'), context: [errorOf(cell) ?? about] };
+    case 'explain':
+      return { text: trans.__('Explain what this cell does.'), context: [about] };
+    case 'continue':
+      return { text: trans.__('Continue from this cell.'), context: [about] };
+    case 'add':
+      return { context: [about] };
+  }
+}
+
+/** Whether it goes out at once, or waits for more words. */
+function isSentAtOnce(action: CellAction): boolean {
+  return action === 'fix' || action === 'explain';
+}
+
+function errorOf(cell: ICellModel): ContextItem | null {
+  const outputs = isCodeCellModel(cell) ? cell.outputs.toJSON().reverse() : [];
+  const error = outputs.find(isError);
+  if (error === undefined) {
+    return null;
+  }
+  return { kind: 'error', cell_id: cell.id, text: `${error.ename}: ${error.evalue}` };
+}
+
+function isError(output: IOutput): output is IError {
+  return output.output_type === 'error';
+}
 
 /** The commands about a cell. */
-export namespace CommandIDs {
+export namespace CellCommandIDs {
   export const fix = 'cellwright:fix-cell';
   export const explain = 'cellwright:explain-cell';
   export const continueFrom = 'cellwright:continue-from-cell';
@@ -71,28 +142,28 @@ export function act(
 function cellCommands(trans: TranslationBundle): readonly CellCommand[] {
   return [
     {
-      id: CommandIDs.fix,
+      id: CellCommandIDs.fix,
       action: 'fix',
       label: trans.__('Fix with Agent'),
       caption: trans.__('Ask the agent to fix the error of this cell'),
       suits: cell => isCodeCellModel(cell) && hasError(cell)
     },
     {
-      id: CommandIDs.explain,
+      id: CellCommandIDs.explain,
       action: 'explain',
       label: trans.__('Explain Cell'),
       caption: trans.__('Ask the agent what this cell does'),
       suits: isCodeCellModel
     },
     {
-      id: CommandIDs.continueFrom,
+      id: CellCommandIDs.continueFrom,
       action: 'continue',
       label: trans.__('Continue From Here'),
       caption: trans.__('Let the agent go on from this cell'),
       suits: isCodeCellModel
     },
     {
-      id: CommandIDs.add,
+      id: CellCommandIDs.add,
       action: 'add',
       label: trans.__('Add Cell to Chat'),
       caption: trans.__('Put this cell into the context of the next prompt'),

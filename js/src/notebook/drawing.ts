@@ -1,14 +1,280 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
+import type { IOutput } from '@jupyterlab/nbformat';
+import type { IOutputAreaModel } from '@jupyterlab/outputarea';
+import type { IOutputModel } from '@jupyterlab/rendermime';
 
-import type { ClearOutput, DisplayUpdate, Execution, JsonObject, OutputMessage } from '../events';
+import type {
+  CellFinished,
+  CellOutput,
+  CellStarted,
+  ClearOutput,
+  DisplayData,
+  DisplayUpdate,
+  ErrorOutput,
+  ExecuteResult,
+  Execution,
+  JsonObject,
+  OutputMessage,
+  StreamOutput
+} from '../wire/events';
 import type { CellLookup } from './cell_lookup';
-import { DisplayIds } from './display_ids';
-import { type Drawing, DrawingQueue } from './drawing_queue';
-import { displayId, type LastingOutput, toOutput } from './output_json';
-import type { OwnChanges } from './own_changes';
-import { StreamWriter } from './stream_text';
+import type { OwnChanges } from './run_log';
 
-export interface DrawingParts {
+export type DrawingEvent = CellStarted | CellOutput | CellFinished;
+
+/** An event that is to be drawn. */
+interface Drawing {
+  readonly run: string;
+  readonly event: DrawingEvent;
+  /** Seconds since the epoch. */
+  readonly time: number;
+  readonly isReplay: boolean;
+}
+
+/**
+ * Collects what comes in one batch and hands it on as soon as the batch is over.
+ *
+ * Text that follows text on the same stream is joined: a renderer goes through all of a stream's
+ * text with each addition, so 5,000 short prints would cost seconds.
+ */
+class DrawingQueue {
+  constructor(draw: (drawings: readonly Drawing[]) => void) {
+    this._draw = draw;
+  }
+
+  add(drawing: Drawing): void {
+    const last = this._drawings.at(-1);
+    if (last !== undefined && isSameStream(last.event, drawing.event)) {
+      this._texts.push(textOf(drawing.event));
+      return;
+    }
+    this._close();
+    this._drawings.push(drawing);
+    this._texts = [textOf(drawing.event)];
+    if (this._drawings.length === 1) {
+      void Promise.resolve().then(() => {
+        this.flush();
+      });
+    }
+  }
+
+  flush(): void {
+    this._close();
+    const drawings = this._drawings;
+    this._drawings = [];
+    this._texts = [];
+    if (drawings.length > 0) {
+      this._draw(drawings);
+    }
+  }
+
+  /** Give the last drawing the text that was joined to it. */
+  private _close(): void {
+    const last = this._drawings.at(-1);
+    if (this._texts.length > 1 && last?.event.kind === 'cell_output') {
+      const { event } = last;
+      if (event.message.kind === 'stream') {
+        const message = { ...event.message, text: this._texts.join('') };
+        this._drawings[this._drawings.length - 1] = { ...last, event: { ...event, message } };
+      }
+    }
+  }
+
+  private _drawings: Drawing[] = [];
+  private _texts: string[] = [];
+  private readonly _draw: (drawings: readonly Drawing[]) => void;
+}
+
+function textOf(event: DrawingEvent): string {
+  return event.kind === 'cell_output' && event.message.kind === 'stream' ? event.message.text : '';
+}
+
+function isSameStream(one: DrawingEvent, other: DrawingEvent): boolean {
+  return (
+    one.kind === 'cell_output' &&
+    other.kind === 'cell_output' &&
+    one.message.kind === 'stream' &&
+    other.message.kind === 'stream' &&
+    one.cell_id === other.cell_id &&
+    one.message.name === other.message.name
+  );
+}
+
+/** Where an output with a display id stands. */
+interface DisplayPlace {
+  readonly cellId: string;
+  readonly index: number;
+}
+
+/** Which outputs a later message with the same display id changes. */
+class DisplayIds {
+  places(id: string): readonly DisplayPlace[] {
+    return this._places.get(id) ?? [];
+  }
+
+  note(id: string, place: DisplayPlace): void {
+    this._places.set(id, [...this.places(id), place]);
+  }
+
+  /** The cell's outputs are gone. */
+  forget(cellId: string): void {
+    for (const [id, places] of this._places) {
+      const left = places.filter(place => place.cellId !== cellId);
+      if (left.length === 0) {
+        this._places.delete(id);
+      } else {
+        this._places.set(id, left);
+      }
+    }
+  }
+
+  private readonly _places = new Map<string, DisplayPlace[]>();
+}
+
+/** What is an output of its own; the other messages change outputs or are joined to one. */
+type LastingOutput = DisplayData | ExecuteResult | ErrorOutput;
+
+/** An output as the file format has it. */
+function toOutput(message: LastingOutput): IOutput {
+  switch (message.kind) {
+    case 'error': {
+      const { ename, evalue, traceback } = message;
+      return { output_type: 'error', ename, evalue, traceback: [...traceback] };
+    }
+    case 'display_data':
+      return { output_type: 'display_data', ...bundle(message) };
+    case 'execute_result': {
+      const count = message.execution_count;
+      return { output_type: 'execute_result', execution_count: count, ...bundle(message) };
+    }
+  }
+}
+
+/** The id under which later messages change it; empty: none. */
+function displayId(message: LastingOutput): string {
+  return 'display_id' in message ? message.display_id : '';
+}
+
+function bundle({ data, metadata }: DisplayData | ExecuteResult): Pick<IOutput, string> {
+  return { data, metadata };
+}
+
+/** A line that is being written, and how many of its characters stand before the cursor. */
+interface Line {
+  readonly text: string;
+  readonly cursor: number;
+}
+
+const CONTROL = /[\b\r]/;
+
+/**
+ * Adds text of a stream to a cell's outputs, where JupyterLab would put it.
+ *
+ * `OutputAreaModel.add` copies all of a stream's text for each backspace, carriage return and line
+ * feed in what is added: a megabyte of them holds the page up for minutes. Here such text is folded
+ * first, in linear time, so that the model is handed plain text.
+ */
+export class StreamWriter {
+  add(outputs: IOutputAreaModel, message: StreamOutput): void {
+    const { name, text } = message;
+    const last = outputs.length > 0 ? outputs.get(outputs.length - 1) : null;
+    const isSame = last?.type === 'stream' && last.toJSON().name === name;
+    if (isSame && last.streamText !== undefined) {
+      this._continue(last, text);
+      return;
+    }
+    const line = writeText({ text: '', cursor: 0 }, text);
+    outputs.add({ output_type: 'stream', name, text: line.text });
+    this._cursors.set(outputs.get(outputs.length - 1), line.cursor);
+  }
+
+  private _continue(output: IOutputModel, text: string): void {
+    const { streamText } = output;
+    if (streamText === undefined) {
+      return;
+    }
+    const old = streamText.text;
+    // JupyterLab, too, goes on at the end of an output that a move or an undo made anew.
+    const cursor = Math.min(this._cursors.get(output) ?? old.length, old.length);
+    if (cursor === old.length && !CONTROL.test(text)) {
+      streamText.insert(cursor, text);
+      this._cursors.set(output, cursor + text.length);
+      return;
+    }
+    const start = old.lastIndexOf('\n') + 1;
+    const line = old.slice(start);
+    const written = writeText({ text: line, cursor: Math.max(0, cursor - start) }, text);
+    const same = sameLength(line, written.text);
+    if (same < line.length) {
+      // The notebook's file takes a removal for one up to the end.
+      streamText.remove(start + same, old.length);
+    }
+    if (same < written.text.length) {
+      streamText.insert(start + same, copyOf(written.text.slice(same)));
+    }
+    this._cursors.set(output, start + written.cursor);
+  }
+
+  private readonly _cursors = new WeakMap<IOutputModel, number>();
+}
+
+/**
+ * What is there after text was written at the cursor of a line, by JupyterLab's rules.
+ *
+ * Characters replace those behind the cursor. A backspace deletes the character before the cursor
+ * and the one behind it. A line feed ends the whole line, wherever the cursor stands in it.
+ */
+function writeText(line: Line, text: string): Line {
+  const finished: string[] = [];
+  let before = line.text.slice(0, line.cursor).split('');
+  /** The nearest one last. */
+  let behind = line.text.slice(line.cursor).split('').reverse();
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    switch (character) {
+      case '\n':
+        finished.push(joined(before, behind), '\n');
+        before = [];
+        behind = [];
+        break;
+      case '\r':
+        while (before.length > 0) {
+          behind.push(before.pop() ?? '');
+        }
+        break;
+      case '\b':
+        if (before.pop() !== undefined) {
+          behind.pop();
+        }
+        break;
+      default:
+        before.push(character);
+        behind.pop();
+    }
+  }
+  const ended = finished.join('');
+  return { text: ended + joined(before, behind), cursor: ended.length + before.length };
+}
+
+function joined(before: readonly string[], behind: readonly string[]): string {
+  return before.join('') + [...behind].reverse().join('');
+}
+
+function sameLength(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  let same = 0;
+  while (same < length && one[same] === other[same]) {
+    same++;
+  }
+  return same;
+}
+
+/** The text in memory of its own: engines let a piece of a string keep all of the string alive. */
+function copyOf(piece: string): string {
+  return JSON.parse(JSON.stringify(piece)) as string;
+}
+
+interface DrawingParts {
   readonly lookup: CellLookup;
   readonly own: OwnChanges;
   /** Whether the person wants times in the cells' metadata. */

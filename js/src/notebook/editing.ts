@@ -1,12 +1,25 @@
-import type { CellAdded, CellEdited, CellMoved, CellRemoved, Json, JsonObject } from '../events';
+import type { NotebookEdit } from '../chat/notebooks';
 import { loadsFromElsewhere } from '../markdown/loads';
-import { CellBatch, type NewCell } from './cell_batch';
+import type {
+  CellAdded,
+  CellEdited,
+  CellMoved,
+  CellRemoved,
+  Json,
+  JsonObject
+} from '../wire/events';
+import type { WireCell } from '../wire/frames';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
-import type { OwnChanges } from './own_changes';
 import { METADATA_KEY, provenanceMetadata } from './provenance';
-import type { RunLog, Version } from './run_log';
+import {
+  CellBatch,
+  type NewCell,
+  type OwnChanges,
+  type RunLog,
+  type UndoSteps,
+  type Version
+} from './run_log';
 import { sourceHash } from './source_hash';
-import type { UndoSteps } from './undo_steps';
 
 export type StructuralEvent = CellAdded | CellEdited | CellRemoved | CellMoved;
 
@@ -150,7 +163,7 @@ export class CellEditing {
 }
 
 /** The type of a cell that nobody has allowed to load anything: raw where drawing it would. */
-export function undrawn<Type extends string>(type: Type, source: string): Type | 'raw' {
+function undrawn<Type extends string>(type: Type, source: string): Type | 'raw' {
   return type === 'markdown' && loadsFromElsewhere(source) ? 'raw' : type;
 }
 
@@ -174,4 +187,40 @@ function newCell(type: CellAdded['cell_type'], source: string, mark: JsonObject)
   // Like any code cell that has no outputs: one that is not would untrust the whole notebook.
   const trust = type === 'code' ? { trusted: true } : {};
   return { cell_type: type, source, metadata: { ...trust, [METADATA_KEY]: mark } };
+}
+
+/** Put cells of an earlier run where they belong, as one undo; those there are left. */
+export function insertCells(parts: EditingParts, run: string, cells: NotebookEdit['cells']): void {
+  const { shared, log, own, steps } = parts;
+  own.run(() => {
+    steps.run(`insert ${run}`, () => {
+      const batch = new CellBatch(shared);
+      for (const { cell, after } of cells) {
+        if (batch.get(cell.id) === null) {
+          const json = restored(run, cell);
+          if (after === '') {
+            batch.append(cell.id, json);
+          } else {
+            batch.insert(cell.id, json, after);
+          }
+          log.note(run, 'insert', {
+            kind: 'added',
+            cellId: cell.id,
+            json,
+            after: batch.before(cell.id)
+          });
+        }
+      }
+    });
+  });
+}
+
+function restored(run: string, cell: WireCell): NewCell {
+  const trust = cell.cell_type === 'code' ? { trusted: true } : {};
+  const mark = provenanceMetadata(run, '', cell.source);
+  const metadata = { [METADATA_KEY]: mark, ...cell.metadata, ...trust };
+  // Where it was asked about is not known here: the person turns it into Markdown.
+  const cell_type = undrawn(cell.cell_type, cell.source);
+  // The file format's outputs are plain JSON; JupyterLab's type for them is narrower.
+  return { ...cell, cell_type, metadata } as unknown as NewCell;
 }

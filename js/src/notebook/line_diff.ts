@@ -77,7 +77,7 @@ function startOf(reach: Reach, diagonal: number, changes: number): number {
 }
 
 /** A place in both texts. */
-interface Place {
+interface DiffPlace {
   readonly x: number;
   readonly y: number;
 }
@@ -88,7 +88,7 @@ function walkBack(
   trace: readonly Reach[]
 ): DiffLine[] {
   const result: DiffLine[] = [];
-  let place: Place = { x: old.length, y: now.length };
+  let place: DiffPlace = { x: old.length, y: now.length };
   for (const [changes, reach] of [...trace.entries()].reverse()) {
     const from = originOf(place, reach, changes);
     const same = Math.min(place.x - from.x, place.y - from.y);
@@ -104,7 +104,7 @@ function walkBack(
 }
 
 /** Where the path to a place was before its last change and the equal lines after that. */
-function originOf({ x, y }: Place, reach: Reach, changes: number): Place {
+function originOf({ x, y }: DiffPlace, reach: Reach, changes: number): DiffPlace {
   if (changes === 0) {
     return { x: 0, y: 0 };
   }

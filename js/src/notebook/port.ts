@@ -1,10 +1,10 @@
-import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
+import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type { INotebookModel, Notebook, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { RecordedEvent } from '../events';
 import type {
   Confirmation,
   NotebookEdit,
@@ -12,18 +12,141 @@ import type {
   OutlineEntry,
   ProposalAnswer,
   UndoResult
-} from '../models/notebooks';
-import type { WireCell } from '../server/frames';
+} from '../chat/notebooks';
+import type { RecordedEvent } from '../wire/events';
+import type { WireCell } from '../wire/frames';
+import { outline } from './actions';
 import { CellLookup } from './cell_lookup';
-import { DocumentFacts } from './document_facts';
-import { outline } from './outline';
-import { OwnChanges } from './own_changes';
 import { Proposals } from './proposals';
-import { CellRevealing } from './revealing';
+import { OwnChanges } from './run_log';
 import { RunWork } from './run_work';
 import { sourceHash } from './source_hash';
-import { EditWatch } from './watching';
-import { wireCell } from './wire_cells';
+import { EditWatch, wireCell } from './watching';
+
+type Context = DocumentRegistry.IContext<INotebookModel>;
+
+/** Where a document is, which kernel it has and whether it may be changed. */
+class DocumentFacts implements IDisposable {
+  constructor(panel: NotebookPanel) {
+    this._context = panel.context;
+    const { context } = panel;
+    context.pathChanged.connect(this._look, this);
+    context.fileChanged.connect(this._look, this);
+    context.model.stateChanged.connect(this._look, this);
+    context.sessionContext.kernelChanged.connect(this._look, this);
+    context.saveState.connect(this._onSave, this);
+    this._seen = this._summary();
+  }
+
+  get path(): string {
+    return this._context.localPath;
+  }
+
+  get kernelId(): string {
+    return this._context.sessionContext.session?.kernel?.id ?? '';
+  }
+
+  get editable(): boolean {
+    return !this._context.model.readOnly && this._context.contentsModel?.writable !== false;
+  }
+
+  /** One of them is another than before. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get saved(): ISignal<this, void> {
+    return this._saved;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    const { _context: context } = this;
+    context.pathChanged.disconnect(this._look, this);
+    context.fileChanged.disconnect(this._look, this);
+    context.model.stateChanged.disconnect(this._look, this);
+    context.sessionContext.kernelChanged.disconnect(this._look, this);
+    context.saveState.disconnect(this._onSave, this);
+    Signal.clearData(this);
+  }
+
+  private _look(): void {
+    const now = this._summary();
+    if (now !== this._seen) {
+      this._seen = now;
+      this._changed.emit();
+    }
+  }
+
+  private _onSave(_: Context, state: DocumentRegistry.SaveState): void {
+    if (state === 'completed') {
+      this._saved.emit();
+    }
+  }
+
+  private _summary(): string {
+    return JSON.stringify([this.path, this.kernelId, this.editable]);
+  }
+
+  private _seen: string;
+  private _isDisposed = false;
+  private readonly _context: Context;
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _saved = new Signal<this, void>(this);
+}
+
+const FLASH_MILLISECONDS = 1_500;
+
+/** Brings cells into view. */
+class CellRevealing {
+  constructor(notebook: Notebook, lookup: CellLookup) {
+    this._notebook = notebook;
+    this._lookup = lookup;
+  }
+
+  /** Go to a cell as if the person had, and flash it. */
+  async reveal(cellId: string): Promise<void> {
+    const index = this._lookup.index(cellId);
+    if (index < 0) {
+      return;
+    }
+    this._notebook.deselectAll();
+    this._notebook.activeCellIndex = index;
+    await this._notebook.scrollToItem(index, 'smart');
+    this._flash(cellId);
+  }
+
+  /** Scroll to a cell and leave the person's own place alone. */
+  async follow(cellId: string): Promise<void> {
+    const index = this._lookup.index(cellId);
+    if (index >= 0 && this._notebook.isVisible) {
+      await this._notebook.scrollToItem(index, 'smart');
+    }
+  }
+
+  /** Mark a cell until it is taken back. */
+  highlight(cellId: string, isOn: boolean): void {
+    this._notebook.widgets[this._lookup.index(cellId)]?.toggleClass('cw-mod-asked', isOn);
+  }
+
+  private _flash(cellId: string): void {
+    const cell = this._notebook.widgets[this._lookup.index(cellId)];
+    cell?.addClass('cw-mod-flash');
+    setTimeout(() => {
+      cell?.removeClass('cw-mod-flash');
+    }, FLASH_MILLISECONDS);
+  }
+
+  private readonly _notebook: Notebook;
+  private readonly _lookup: CellLookup;
+}
 
 export interface PortOptions {
   readonly trans: TranslationBundle;

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../events';
+import type { JsonObject } from '../wire/events';
 import { sourceHash } from './source_hash';
 
 /** The key of a cell's metadata that says who wrote it. */
 export const METADATA_KEY = 'cellwright';
 
 /** Where an agent-written cell comes from. */
-export interface Provenance {
+interface Provenance {
   readonly run: string;
   /** The tool call that wrote its text. */
   readonly call: string;

@@ -2,7 +2,7 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { NotebookRegistry } from '../models/notebooks';
+import type { NotebookRegistry } from '../chat/notebooks';
 import type { OpenNotebook, PortOptions } from './port';
 
 /** The notebook documents that are open in this page, one port for each. */

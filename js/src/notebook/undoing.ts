@@ -1,14 +1,22 @@
-import type { JsonObject } from '../events';
-import type { UndoResult } from '../models/notebooks';
-import { CellBatch } from './cell_batch';
+import type { UndoResult } from '../chat/notebooks';
+import type { JsonObject } from '../wire/events';
 import type { CellLookup, SharedCell, SharedNotebook } from './cell_lookup';
 import { versionOf } from './editing';
-import type { OwnChanges } from './own_changes';
 import { METADATA_KEY } from './provenance';
-import type { Change, Moving, Presence, Rewriting, RunLog, Step, Version } from './run_log';
-import type { UndoSteps } from './undo_steps';
+import {
+  CellBatch,
+  type Moving,
+  type OwnChanges,
+  type Presence,
+  type Rewriting,
+  type RunChange,
+  type RunLog,
+  type RunStep,
+  type UndoSteps,
+  type Version
+} from './run_log';
 
-export interface UndoingParts {
+interface UndoingParts {
   readonly shared: SharedNotebook;
   readonly lookup: CellLookup;
   readonly log: RunLog;
@@ -16,7 +24,7 @@ export interface UndoingParts {
   readonly own: OwnChanges;
 }
 
-type Outcome = 'done' | 'kept' | 'nothing';
+type UndoOutcome = 'done' | 'kept' | 'nothing';
 type Direction = 'undo' | 'redo';
 
 /** Takes back what runs did to the cells, or does it again; each time one undo of the notebook. */
@@ -35,13 +43,13 @@ export class RunUndo {
     return this._turn(steps, 'redo');
   }
 
-  private _steps(run: string, call: string | undefined): Step[] {
+  private _steps(run: string, call: string | undefined): RunStep[] {
     return this._parts.log.steps(run).filter(step => call === undefined || step.call === call);
   }
 
-  private _turn(steps: readonly Step[], direction: Direction): UndoResult {
+  private _turn(steps: readonly RunStep[], direction: Direction): UndoResult {
     const { shared, own } = this._parts;
-    const outcomes = new Map<string, Outcome>();
+    const outcomes = new Map<string, UndoOutcome>();
     const rewritten: Rewriting[] = [];
     own.run(() => {
       this._parts.steps.run(
@@ -66,7 +74,7 @@ export class RunUndo {
     return { changed: withOutcome(outcomes, 'done'), kept: withOutcome(outcomes, 'kept') };
   }
 
-  private _touched(steps: readonly Step[]): SharedCell[] {
+  private _touched(steps: readonly RunStep[]): SharedCell[] {
     const changes = steps.flatMap(step => step.changes).filter(change => change.kind === 'edited');
     const ids = new Set(changes.map(change => change.cellId));
     return [...ids].map(id => this._parts.lookup.shared(id)).filter(cell => cell !== null);
@@ -88,11 +96,11 @@ export class RunUndo {
   private readonly _parts: UndoingParts;
 }
 
-function inOrder(step: Step, direction: Direction): readonly Change[] {
+function inOrder(step: RunStep, direction: Direction): readonly RunChange[] {
   return direction === 'undo' ? [...step.changes].reverse() : step.changes;
 }
 
-function turn(batch: CellBatch, change: Change, direction: Direction): Outcome {
+function turn(batch: CellBatch, change: RunChange, direction: Direction): UndoOutcome {
   const isUndo = direction === 'undo';
   switch (change.kind) {
     case 'added':
@@ -106,7 +114,7 @@ function turn(batch: CellBatch, change: Change, direction: Direction): Outcome {
   }
 }
 
-function takeOut(batch: CellBatch, change: Presence): Outcome {
+function takeOut(batch: CellBatch, change: Presence): UndoOutcome {
   const cell = batch.get(change.cellId);
   if (cell === null) {
     return 'nothing';
@@ -120,7 +128,7 @@ function takeOut(batch: CellBatch, change: Presence): Outcome {
   return 'done';
 }
 
-function putIn(batch: CellBatch, change: Presence): Outcome {
+function putIn(batch: CellBatch, change: Presence): UndoOutcome {
   if (batch.get(change.cellId) !== null) {
     return 'nothing';
   }
@@ -128,7 +136,7 @@ function putIn(batch: CellBatch, change: Presence): Outcome {
   return 'done';
 }
 
-function rewrite(batch: CellBatch, change: Rewriting, direction: Direction): Outcome {
+function rewrite(batch: CellBatch, change: Rewriting, direction: Direction): UndoOutcome {
   const cell = batch.get(change.cellId);
   const isUndo = direction === 'undo';
   const now = isUndo ? change.after : change.before;
@@ -154,7 +162,7 @@ function write(cell: SharedCell, version: Version): void {
   }
 }
 
-function move(batch: CellBatch, change: Moving, direction: Direction): Outcome {
+function move(batch: CellBatch, change: Moving, direction: Direction): UndoOutcome {
   const [now, then] = direction === 'undo' ? [change.to, change.from] : [change.from, change.to];
   if (batch.get(change.cellId) === null) {
     return 'nothing';
@@ -167,11 +175,14 @@ function move(batch: CellBatch, change: Moving, direction: Direction): Outcome {
 }
 
 /** A cell is reported as kept when any part of it was. */
-function worse(before: Outcome | undefined, now: Outcome): Outcome {
-  const order: readonly Outcome[] = ['kept', 'done', 'nothing'];
+function worse(before: UndoOutcome | undefined, now: UndoOutcome): UndoOutcome {
+  const order: readonly UndoOutcome[] = ['kept', 'done', 'nothing'];
   return order.find(outcome => outcome === before || outcome === now) ?? now;
 }
 
-function withOutcome(outcomes: ReadonlyMap<string, Outcome>, wanted: Outcome): readonly string[] {
+function withOutcome(
+  outcomes: ReadonlyMap<string, UndoOutcome>,
+  wanted: UndoOutcome
+): readonly string[] {
   return [...outcomes].filter(([, outcome]) => outcome === wanted).map(([id]) => id);
 }

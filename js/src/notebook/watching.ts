@@ -2,10 +2,16 @@ import type { INotebookModel } from '@jupyterlab/notebook';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { NotebookEdit } from '../models/notebooks';
+import type { NotebookEdit } from '../chat/notebooks';
+import type { WireCell } from '../wire/frames';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
-import type { OwnChanges } from './own_changes';
-import { wireCell } from './wire_cells';
+import type { OwnChanges } from './run_log';
+
+/** A cell as it goes over the wire. */
+export function wireCell(cell: SharedCell): WireCell {
+  // nbformat allows lists of lines and other cell types; the shared model has neither.
+  return cell.toJSON() as unknown as WireCell;
+}
 
 /** Typing is told once it pauses this long. */
 const PAUSE_MILLISECONDS = 50;

@@ -4,12 +4,32 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator } from '@jupyterlab/translation';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
+import type { NotebookRegistry } from '../chat/notebooks';
 import { bundleFor } from '../locale';
-import type { NotebookRegistry } from '../models/notebooks';
-import { addCellCommands, CommandIDs } from '../notebook/actions';
+import { addCellCommands, CellCommandIDs } from '../notebook/actions';
 import { OpenNotebooks } from '../notebook/registry';
 import { IPanelSettings, type PanelSettings } from '../settings';
 import { INotebookRegistry, IPanel, type PanelOpener } from '../tokens';
+
+/** Puts the code of `%agent` into cells under the calling cell. */
+export const painting: JupyterFrontEndPlugin<void> = {
+  id: 'cellwright:painting',
+  description: 'Puts the code of %agent into cells under the calling cell.',
+  autoStart: true,
+  requires: [INotebookTracker, INotebookRegistry, IPanelSettings],
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    notebooks: NotebookRegistry,
+    settings: PanelSettings
+  ): void => {
+    const isWanted = (): boolean => settings.choices.paintCells;
+    void app.restored.then(async () => {
+      const { Announcing } = await import('../notebook/painting/announcing');
+      settings.whileEnabled(() => new Announcing({ tracker, notebooks, isWanted }));
+    });
+  }
+};
 
 /** Lets the panel work in the notebooks that are open. */
 export const notebook: JupyterFrontEndPlugin<NotebookRegistry> = {
@@ -78,7 +98,7 @@ export const cellPalette: JupyterFrontEndPlugin<void> = {
   ): void => {
     const category = bundleFor(translator).__('cellwright');
     settings.whileEnabled(() => {
-      const items = Object.values(CommandIDs).map(command =>
+      const items = Object.values(CellCommandIDs).map(command =>
         palette.addItem({ command, category })
       );
       return new DisposableDelegate(() => {

@@ -8,12 +8,12 @@ import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { ITranslator } from '@jupyterlab/translation';
 import { DisposableSet } from '@lumino/disposable';
 
-import { IKeepingHost, type KeepingHost } from '../keeping_host';
+import type { NotebookRegistry } from '../chat/notebooks';
+import { PanelCommandIDs, MODES } from '../command_ids';
 import { bundleFor } from '../locale';
 import { highlightWith } from '../markdown';
-import type { NotebookRegistry } from '../models/notebooks';
-import { CommandIDs, MODES } from '../panel_command_ids';
-import { IPanelHost, PanelHost } from '../panel_host';
+import { IKeepingHost, type KeepingHost } from '../pages/page_host';
+import { IPanelHost, PanelHost } from '../panel/panel_host';
 import { IPanelSettings, type PanelSettings } from '../settings';
 import { INotebookRegistry, IPanel, type PanelOpener } from '../tokens';
 
@@ -73,7 +73,7 @@ export const panelPalette: JupyterFrontEndPlugin<void> = {
   ): void => {
     const category = bundleFor(translator).__('cellwright');
     settings.whileEnabled(() => {
-      const { setMode, ...others } = CommandIDs;
+      const { setMode, ...others } = PanelCommandIDs;
       return DisposableSet.from([
         ...Object.values(others).map(command => palette.addItem({ command, category })),
         ...MODES.map(mode => palette.addItem({ command: setMode, category, args: { mode } }))

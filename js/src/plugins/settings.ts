@@ -4,7 +4,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IPanelSettings, PanelSettings } from '../settings';
 
 /** The plugin whose schema the settings belong to. */
-export const SCHEMA = 'cellwright:plugin';
+const SCHEMA = 'cellwright:plugin';
 
 /** Reads the settings and hands them to the other plugins. */
 export const settings: JupyterFrontEndPlugin<PanelSettings> = {

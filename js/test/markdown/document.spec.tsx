@@ -1,9 +1,9 @@
-import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import * as React from 'react';
+
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { HighlightContext, Markdown } from '../../src/markdown';
-import type { Highlight } from '../../src/markdown';
+import { type Highlight, HighlightContext, Markdown } from '../../src/markdown';
 import DocumentView from '../../src/markdown/document_view';
 import { loadTypesetter } from '../../src/markdown/typesetting';
 import { draw, html, offTheList, trans } from './drawing';

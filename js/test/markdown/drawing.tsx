@@ -6,7 +6,7 @@ import * as React from 'react';
 import DocumentView from '../../src/markdown/document_view';
 import type { Highlight } from '../../src/markdown/highlighting';
 import { safeLink } from '../../src/markdown/links';
-import { MATH_ATTRIBUTES, MATH_ELEMENTS } from '../../src/markdown/mathml';
+import { MATH_ATTRIBUTES, MATH_ELEMENTS } from '../../src/markdown/typesetting';
 
 export const trans = nullTranslator.load('cellwright');
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Block } from '../../src/markdown/nodes';
+import type { MarkdownBlock } from '../../src/markdown/nodes';
 import { MarkdownReader } from '../../src/markdown/reader';
 import { pick, seeded } from './chance';
 import { growing, longAnswer, SAMPLE } from './growing';
 import { FRAGMENTS } from './payloads';
 
-function readAtOnce(text: string): readonly Block[] {
+function readAtOnce(text: string): readonly MarkdownBlock[] {
   return new MarkdownReader().read(text, false);
 }
 
-function readGrowing(texts: Iterable<string>, whole: string): readonly Block[] {
+function readGrowing(texts: Iterable<string>, whole: string): readonly MarkdownBlock[] {
   const reader = new MarkdownReader();
   for (const text of texts) {
     reader.read(text, true);
@@ -37,7 +37,7 @@ describe('a text that grew', () => {
   it('keeps what is settled as the same objects', () => {
     const reader = new MarkdownReader();
     const text = longAnswer(20_000);
-    let before: readonly Block[] = [];
+    let before: readonly MarkdownBlock[] = [];
     for (const part of growing(text, 300)) {
       const now = reader.read(part, true);
       const settled = Math.max(0, before.length - 2);

@@ -2,8 +2,8 @@ import type { INotebookTracker } from '@jupyterlab/notebook';
 import { CommandRegistry } from '@lumino/commands';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { Draft } from '../../src/models/types';
-import { addCellCommands, CommandIDs } from '../../src/notebook/actions';
+import type { Draft } from '../../src/chat/types';
+import { addCellCommands, CellCommandIDs } from '../../src/notebook/actions';
 import { code, closeAll, type Document, openDocument, trans } from './open_document';
 
 const opened: Document[] = [];
@@ -62,20 +62,20 @@ afterEach(() => {
 
 describe('the commands about a cell', () => {
   it.each([
-    ['a cell', 0, [CommandIDs.explain, CommandIDs.continueFrom, CommandIDs.add]],
-    ['a failing cell', 1, Object.values(CommandIDs)],
-    ['text', 2, [CommandIDs.add]]
+    ['a cell', 0, [CellCommandIDs.explain, CellCommandIDs.continueFrom, CellCommandIDs.add]],
+    ['a failing cell', 1, Object.values(CellCommandIDs)],
+    ['text', 2, [CellCommandIDs.add]]
   ])('suit %s', (_, index, expected) => {
     const { commands, choose } = offered();
     choose(index);
     const visible = commands.listCommands().filter(id => commands.isVisible(id));
-    expect(visible).toEqual(Object.values(CommandIDs).filter(id => expected.includes(id)));
+    expect(visible).toEqual(Object.values(CellCommandIDs).filter(id => expected.includes(id)));
   });
 
   it('ask for a fix at once, with the error', async () => {
     const { commands, said, choose } = offered();
     choose(1);
-    await commands.execute(CommandIDs.fix);
+    await commands.execute(CellCommandIDs.fix);
     const context = [{ kind: 'error', cell_id: 'bad', text: "NameError: name 'x' is not defined" }];
     expect(said).toEqual([{ draft: { text: 'Fix the error in this cell.', context }, send: true }]);
   });
@@ -83,9 +83,9 @@ describe('the commands about a cell', () => {
   it('wait for more words before they continue', async () => {
     const { commands, said, choose } = offered();
     choose(0);
-    await commands.execute(CommandIDs.explain);
-    await commands.execute(CommandIDs.continueFrom);
-    await commands.execute(CommandIDs.add);
+    await commands.execute(CellCommandIDs.explain);
+    await commands.execute(CellCommandIDs.continueFrom);
+    await commands.execute(CellCommandIDs.add);
     expect(said.map(({ send }) => send)).toEqual([true, false, false]);
     expect(said[2]?.draft).toEqual({ context: [{ kind: 'cell', cell_id: 'good', text: '1' }] });
   });

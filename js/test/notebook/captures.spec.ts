@@ -1,7 +1,7 @@
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Captures, HookEntry } from '../../src/notebook/captures';
+import { Captures, HookEntry } from '../../src/notebook/run_work';
 
 /** The part of JupyterLab's connection that registers hooks. */
 class Connection {

@@ -1,11 +1,10 @@
 import { CodeCell } from '@jupyterlab/cells';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { Badges } from '../../src/notebook/badges';
-import { ErrorButtons } from '../../src/notebook/error_buttons';
+import { Badges, ErrorButtons } from '../../src/notebook/cell_marks';
 import { provenanceMetadata } from '../../src/notebook/provenance';
 import { added, edited, failed, finished, moved, output, printed, started } from './events';
-import { code, closeAll, type Document, openDocument, Run, trans } from './open_document';
+import { closeAll, code, type Document, openDocument, Run, trans } from './open_document';
 
 const opened: Document[] = [];
 

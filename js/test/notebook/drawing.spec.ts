@@ -2,7 +2,7 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import type { CodeCell } from '@jupyterlab/cells';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { JsonObject, OutputMessage } from '../../src/events';
+import type { JsonObject, OutputMessage } from '../../src/wire/events';
 import { added, failed, finished, moved, output, printed, shown, started, updated } from './events';
 import { code, type CellJson, closeAll, type Document, openDocument, Run } from './open_document';
 

@@ -9,7 +9,7 @@ import type {
   CellStarted,
   Execution,
   OutputMessage
-} from '../../src/events';
+} from '../../src/wire/events';
 import { sourceHash } from '../../src/notebook/source_hash';
 
 export function added(id: string, more: Partial<CellAdded> = {}): CellAdded {

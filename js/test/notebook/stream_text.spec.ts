@@ -1,7 +1,7 @@
 import { OutputAreaModel } from '@jupyterlab/outputarea';
 import { expect, it } from 'vitest';
 
-import { StreamWriter } from '../../src/notebook/stream_text';
+import { StreamWriter } from '../../src/notebook/drawing';
 import { pick, seeded } from '../markdown/chance';
 
 const PIECES = ['a', 'b', 'word', '😀', '\b', '\b\b\b', '\r', '\n', '\r\n', '\u001b[31m', ''];

@@ -1,7 +1,7 @@
-import type { WireCell } from '../../src/server/frames';
+import type { WireCell } from '../../src/wire/frames';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { NotebookEdit } from '../../src/models/notebooks';
+import type { NotebookEdit } from '../../src/chat/notebooks';
 import { sourceHash } from '../../src/notebook/source_hash';
 import { added, edited, output, printed, started } from './events';
 import { code, closeAll, type Document, openDocument, Run } from './open_document';

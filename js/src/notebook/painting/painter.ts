@@ -1,17 +1,99 @@
 import type { INotebookModel } from '@jupyterlab/notebook';
+import { KernelMessage } from '@jupyterlab/services';
 import { UUID } from '@lumino/coreutils';
 
-import type { Execution, OutputMessage, RunEvent } from '../../events';
-import type { NotebookPort } from '../../models/notebooks';
-import { CellLookup } from '../cell_lookup';
+import type { NotebookPort } from '../../chat/notebooks';
+import type { Execution, JsonObject, OutputMessage, RunEvent } from '../../wire/events';
+import { CellLookup, type SharedCell, type SharedNotebook } from '../cell_lookup';
+import { isEdited, METADATA_KEY, provenanceOf } from '../provenance';
 import { sourceHash } from '../source_hash';
-import { mark, note, paintedCells } from './painted_cells';
 import type { Add, Edit, End, Operation } from './protocol';
+
+/** A cell that was painted under a calling cell. */
+export interface PaintedCell {
+  readonly cell: SharedCell;
+  readonly run: string;
+  /** Id of the calling cell. */
+  readonly paintedBy: string;
+  /** Somebody changed it since: it stays. */
+  readonly isEdited: boolean;
+}
+
+/** What the metadata of a cell says of its being painted; null: it was not. */
+export function paintedCell(cell: SharedCell): PaintedCell | null {
+  const paintedBy = mark(cell, 'painted_by');
+  const provenance = provenanceOf(cell);
+  if (paintedBy === '' || provenance === null) {
+    return null;
+  }
+  const edited = isEdited(provenance, cell.getSource());
+  return { cell, run: provenance.run, paintedBy, isEdited: edited };
+}
+
+export function paintedCells(shared: SharedNotebook): readonly PaintedCell[] {
+  return shared.cells.map(paintedCell).filter(painted => painted !== null);
+}
+
+/** Note something beside who wrote the cell; null takes the note away. Nobody undoes that. */
+export function note(cell: SharedCell, key: string, value: string | null): void {
+  const known = (cell.getMetadata(METADATA_KEY) ?? {}) as JsonObject;
+  const others = Object.entries(known).filter(([name]) => name !== key);
+  cell.setMetadata(
+    METADATA_KEY,
+    Object.fromEntries(value === null ? others : [...others, [key, value]])
+  );
+}
+
+/** A note of a cell; empty: there is none. */
+export function mark(cell: SharedCell, key: string): string {
+  const known: unknown = cell.getMetadata(METADATA_KEY);
+  const found: unknown =
+    typeof known === 'object' && known !== null ? Reflect.get(known, key) : undefined;
+  return typeof found === 'string' ? found : '';
+}
+
+/** The kernel's message as a run's events carry it; null: it shows nothing new. */
+export function outputMessage(message: KernelMessage.IIOPubMessage): OutputMessage | null {
+  if (KernelMessage.isStreamMsg(message)) {
+    const { name, text } = message.content;
+    return { kind: 'stream', name, text };
+  }
+  if (KernelMessage.isErrorMsg(message)) {
+    const { ename, evalue, traceback } = message.content;
+    return { kind: 'error', ename, evalue, traceback };
+  }
+  if (KernelMessage.isDisplayDataMsg(message)) {
+    return { kind: 'display_data', ...bundle(message.content) };
+  }
+  if (KernelMessage.isExecuteResultMsg(message)) {
+    const { execution_count } = message.content;
+    return { kind: 'execute_result', execution_count, ...bundle(message.content) };
+  }
+  if (KernelMessage.isClearOutputMsg(message)) {
+    return { kind: 'clear_output', wait: message.content.wait };
+  }
+  return null;
+}
+
+type ShownOutput =
+  KernelMessage.IDisplayDataMsg['content'] | KernelMessage.IExecuteResultMsg['content'];
+
+function bundle(content: ShownOutput): {
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+  readonly display_id: string;
+} {
+  return {
+    data: content.data as JsonObject,
+    metadata: content.metadata as JsonObject,
+    display_id: content.transient?.display_id ?? ''
+  };
+}
 
 /** Displays of the transcript; everything else that a calling cell shows comes from its code. */
 const PROSE = 'cellwright-';
 
-export interface PainterParts {
+interface PainterParts {
   readonly port: Pick<NotebookPort, 'apply' | 'endRun'>;
   readonly model: INotebookModel;
   /** Id of the calling cell. */

@@ -2,12 +2,12 @@
  * What the kernel says over the comm while a calling cell runs: the mirror of
  * `cellwright_magics/easels.py` and `painted.py`.
  */
-import type { CellAdded, Execution } from '../../events';
+import type { CellAdded, Execution } from '../../wire/events';
 
 export const TARGET = 'cellwright';
 export const PROTOCOL = 1;
 
-interface Change {
+interface PaintedChange {
   readonly run: string;
   /** The tool call that asks for it. */
   readonly call: string;
@@ -15,12 +15,12 @@ interface Change {
 }
 
 /** A run begins: what was painted under the calling cell before goes. */
-export interface Start {
+interface Start {
   readonly op: 'start';
   readonly run: string;
 }
 
-export interface Add extends Change {
+export interface Add extends PaintedChange {
   readonly op: 'add';
   /** The kernel asks before it sends text that loads from elsewhere; older ones did not. */
   readonly asks?: unknown;
@@ -29,30 +29,30 @@ export interface Add extends Change {
   readonly after: string;
 }
 
-export interface Edit extends Change {
+export interface Edit extends PaintedChange {
   readonly op: 'edit';
   readonly asks?: unknown;
   readonly source: string;
   readonly previous_hash: string;
 }
 
-export interface Remove extends Change {
+interface Remove extends PaintedChange {
   readonly op: 'remove';
   readonly previous_hash: string;
 }
 
-export interface Move extends Change {
+interface Move extends PaintedChange {
   readonly op: 'move';
   readonly after: string;
 }
 
 /** What the kernel shows from now on belongs to this cell. */
-export interface Begin {
+interface Begin {
   readonly op: 'begin';
   readonly cell_id: string;
 }
 
-export interface Clear {
+interface Clear {
   readonly op: 'clear';
   readonly cell_id: string;
   readonly wait: boolean;
@@ -69,7 +69,7 @@ export interface End {
 }
 
 /** The run is over; the calling cell may go on. */
-export interface Done {
+interface Done {
   readonly op: 'done';
   readonly run: string;
 }

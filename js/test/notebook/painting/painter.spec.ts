@@ -1,12 +1,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { OutputMessage } from '../../../src/events';
 import { Painter } from '../../../src/notebook/painting/painter';
 import type { Add, Operation } from '../../../src/notebook/painting/protocol';
 import { sourceHash } from '../../../src/notebook/source_hash';
+import type { OutputMessage } from '../../../src/wire/events';
 import { failed, printed, shown } from '../events';
-import { type CellJson, closeAll, code, type Document, ids, openDocument } from '../open_document';
-import { sources } from '../open_document';
+import {
+  type CellJson,
+  closeAll,
+  code,
+  type Document,
+  ids,
+  openDocument,
+  sources
+} from '../open_document';
 
 const opened: Document[] = [];
 

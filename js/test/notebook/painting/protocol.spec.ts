@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { callsAgent } from '../../../src/notebook/painting/agent_call';
+import { callsAgent } from '../../../src/notebook/painting/announcing';
 import { readOperation } from '../../../src/notebook/painting/protocol';
 
 describe('what the kernel says', () => {

@@ -1,0 +1,86 @@
+/** What the panel asks of the notebooks that are open; `notebook/` implements it. */
+import type { ISignal } from '@lumino/signaling';
+
+import type { RecordedEvent } from '../wire/events';
+import type { WireCell } from '../wire/frames';
+
+/** A person's change of a notebook. */
+export interface NotebookEdit {
+  readonly cells: readonly { readonly cell: WireCell; readonly after: string }[];
+  readonly removed: readonly string[];
+}
+
+/** Whether a cell is there as expected, and how it is if not. */
+export interface Confirmation {
+  readonly ok: boolean;
+  /** `gone`, `changed`, `read_only` or `closed`. */
+  readonly reason: string;
+  readonly cells: readonly WireCell[];
+}
+
+/** What undoing did and what it left because the person had changed it. */
+export interface UndoResult {
+  readonly changed: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/** A line of a notebook's outline. */
+export interface OutlineEntry {
+  readonly id: string;
+  readonly label: string;
+  readonly hasError: boolean;
+}
+
+/** What the person said to a proposed edit, on its cell. */
+export interface ProposalAnswer {
+  readonly cellId: string;
+  readonly isAccepted: boolean;
+}
+
+/** One notebook document that is open in this tab. */
+export interface NotebookPort {
+  /** Made when the document was opened; stays through renames. */
+  readonly notebook: string;
+  readonly path: string;
+  /** Empty: no kernel is running. */
+  readonly kernelId: string;
+  readonly editable: boolean;
+  /** Path, kernel or editability changed. */
+  readonly changed: ISignal<NotebookPort, void>;
+  /** The person changed cells; only between `beginRun` and `endRun`. */
+  readonly edited: ISignal<NotebookPort, NotebookEdit>;
+  readonly closed: ISignal<NotebookPort, void>;
+  /** The document was written to disk, by the person or by autosave. */
+  readonly saved: ISignal<NotebookPort, void>;
+  /** The person answered what `propose` shows. */
+  readonly answered: ISignal<NotebookPort, ProposalAnswer>;
+  cells(): readonly WireCell[];
+  /** Get a cell ready to draw what `messageId` sends. */
+  confirm(cellId: string, sourceHash: string, messageId: string): Promise<Confirmation>;
+  /** Do what an event says; an event that was applied before changes nothing. */
+  apply(run: string, recorded: RecordedEvent, isReplay: boolean): void;
+  /** Put cells of an earlier run, outputs included, where they belong; those there are left. */
+  insert(run: string, cells: NotebookEdit['cells']): void;
+  beginRun(run: string): void;
+  endRun(run: string): void;
+  /** Scroll to a cell and flash it. */
+  reveal(cellId: string): void;
+  /** Take back what a run, or one call of it, did to the cells; what the person changed stays. */
+  undo(run: string, callId?: string): UndoResult;
+  redo(run: string, callId?: string): UndoResult;
+  outline(): readonly OutlineEntry[];
+  /** Mark a cell that the person is asked about, or no longer. */
+  highlight(cellId: string, isOn: boolean): void;
+  /** Show a proposed edit as a diff on its cell; null takes it away. */
+  propose(cellId: string, source: string | null, runs?: boolean): void;
+}
+
+/** The notebooks open in this tab. */
+export interface NotebookRegistry {
+  readonly all: readonly NotebookPort[];
+  /** The one the person looks at, or looked at last. */
+  readonly current: NotebookPort | null;
+  readonly currentChanged: ISignal<NotebookRegistry, void>;
+  readonly added: ISignal<NotebookRegistry, NotebookPort>;
+  find(path: string): NotebookPort | null;
+}

@@ -1,0 +1,251 @@
+import type {
+  ApprovalAnswered,
+  CellEvent,
+  Content,
+  JsonObject,
+  Part,
+  RunEvent,
+  ToolCall,
+  ToolFinished,
+  ToolProgress,
+  ToolStarted
+} from '../wire/events';
+import type { Block, ToolCard } from './types';
+
+const CALL_KINDS = [
+  'tool_started',
+  'approval_asked',
+  'approval_answered',
+  'tool_finished',
+  'tool_progress',
+  'cell_added',
+  'cell_edited',
+  'cell_removed',
+  'cell_moved',
+  'cell_started',
+  'cell_output',
+  'cell_finished'
+] as const;
+
+const IS_CALL_KIND: ReadonlySet<string> = new Set(CALL_KINDS);
+
+/** What concerns the calls of a run and the cells they work on. */
+export type CallEvent = Extract<RunEvent, { kind: (typeof CALL_KINDS)[number] }>;
+
+export function isCallEvent(event: RunEvent): event is CallEvent {
+  return IS_CALL_KIND.has(event.kind);
+}
+
+function isCellEvent(event: CallEvent): event is CellEvent {
+  return event.kind.startsWith('cell_');
+}
+
+const IS_OPEN: ReadonlySet<ToolCard['status']> = new Set(['waiting', 'asking', 'running']);
+
+/** The cards of a run's calls, kept in the list of its blocks. */
+export class ToolCards {
+  constructor(blocks: Block[]) {
+    this._blocks = blocks;
+  }
+
+  /** The model asked for a call; its turn has yet to come. */
+  await(call: ToolCall): void {
+    this._update(call.id, described(call.name, parsedArguments(call.arguments)));
+  }
+
+  take(event: CallEvent, time: number): void {
+    if (isCellEvent(event)) {
+      this._takeCellEvent(event);
+      return;
+    }
+    switch (event.kind) {
+      case 'tool_started':
+        this._start(event, time);
+        break;
+      case 'approval_asked':
+        this._update(event.call_id, { status: 'asking', reason: event.reason });
+        break;
+      case 'approval_answered':
+        this._decide(event, time);
+        break;
+      case 'tool_finished':
+        this._finish(event);
+        break;
+      case 'tool_progress':
+        this._progress(event);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** The run is over: what was never finished never will be. */
+  end(): void {
+    for (const [callId, index] of this._indexes) {
+      const card = this._blocks[index];
+      if (card?.kind === 'tool' && IS_OPEN.has(card.status)) {
+        this._update(callId, { status: 'cancelled', progress: null });
+      }
+    }
+  }
+
+  private _start(event: ToolStarted, time: number): void {
+    this._running = event.call_id;
+    this._update(event.call_id, {
+      ...described(event.name, event.arguments),
+      label: event.label || event.name,
+      risk: event.risk,
+      cells: event.cells ?? [],
+      status: 'running',
+      startedAt: time
+    });
+  }
+
+  private _decide(event: ApprovalAnswered, time: number): void {
+    const card = this._card(event.call_id);
+    if (!event.allowed) {
+      this._update(event.call_id, { status: 'refused', reason: event.reason });
+    } else if (card.status === 'asking') {
+      this._update(event.call_id, { status: 'running', reason: '', startedAt: time });
+    }
+  }
+
+  private _finish(event: ToolFinished): void {
+    const { cellIds, label, name } = this._card(event.call_id);
+    this._update(event.call_id, {
+      name: name || event.name,
+      label: label || event.name,
+      status: event.status,
+      result: textOf(event.message.parts),
+      shown: event.shown,
+      contents: event.contents.filter(item => isDrawn(item, cellIds.length > 0)),
+      progress: null,
+      durationSeconds: event.duration_seconds
+    });
+  }
+
+  private _progress({ call_id, text, fraction }: ToolProgress): void {
+    if (IS_OPEN.has(this._card(call_id).status)) {
+      this._update(call_id, { progress: { text, fraction } });
+    }
+  }
+
+  private _takeCellEvent(event: CellEvent): void {
+    switch (event.kind) {
+      case 'cell_added':
+        this._addCell(event.call_id, event.cell_id);
+        this._update(event.call_id, { language: languageOf(event.cell_type) });
+        break;
+      case 'cell_edited':
+      case 'cell_removed':
+      case 'cell_moved':
+        this._addCell(event.call_id, event.cell_id);
+        break;
+      case 'cell_started':
+        this._addCell(this._callOf(event.cell_id), event.cell_id);
+        break;
+      case 'cell_finished':
+        this._update(this._callOf(event.cell_id), { execution: event.execution });
+        break;
+      case 'cell_output':
+        break; // drawn in the notebook
+      default:
+        event satisfies never;
+    }
+  }
+
+  private _callOf(cellId: string): string {
+    return this._calls.get(cellId) ?? this._running;
+  }
+
+  private _addCell(callId: string, cellId: string): void {
+    this._calls.set(cellId, callId);
+    const { cellIds } = this._card(callId);
+    if (!cellIds.includes(cellId)) {
+      this._update(callId, { cellIds: [...cellIds, cellId] });
+    }
+  }
+
+  private _card(callId: string): ToolCard {
+    const card = this._blocks[this._indexes.get(callId) ?? -1];
+    return card?.kind === 'tool' ? card : { ...EMPTY_CARD, callId };
+  }
+
+  private _update(callId: string, change: Partial<ToolCard>): void {
+    if (callId === '') {
+      return; // a cell that no call made
+    }
+    const card = { ...this._card(callId), ...change };
+    const index = this._indexes.get(callId);
+    if (index === undefined) {
+      this._indexes.set(callId, this._blocks.push(card) - 1);
+    } else {
+      this._blocks[index] = card;
+    }
+  }
+
+  private readonly _blocks: Block[];
+  private readonly _indexes = new Map<string, number>();
+  /** Which call last worked on a cell. */
+  private readonly _calls = new Map<string, string>();
+  private _running = '';
+}
+
+const EMPTY_CARD: ToolCard = {
+  kind: 'tool',
+  callId: '',
+  name: '',
+  label: '',
+  risk: '',
+  status: 'waiting',
+  code: '',
+  language: '',
+  argumentsText: '',
+  given: {},
+  cells: [],
+  reason: '',
+  cellIds: [],
+  execution: null,
+  result: '',
+  shown: '',
+  contents: [],
+  progress: null,
+  startedAt: null,
+  durationSeconds: 0
+};
+
+/** Whether the panel draws a piece; what a cell showed to all stands in the notebook already. */
+function isDrawn({ is_error, visible_scope }: Content, hasCell: boolean): boolean {
+  return !is_error && (visible_scope === 'user' || (visible_scope === 'all' && !hasCell));
+}
+
+/** What a card says of a call before it runs. */
+function described(name: string, given: JsonObject): Partial<ToolCard> {
+  const { code, source, ...others } = given;
+  const isCode = typeof code === 'string';
+  const written = isCode ? code : source;
+  const argumentsText = Object.keys(others).length === 0 ? '' : JSON.stringify(others, null, 2);
+  if (typeof written !== 'string') {
+    return { name, label: name, argumentsText, given };
+  }
+  const cellType = isCode || name === 'edit_cell' ? 'code' : given.cell_type;
+  const language = languageOf(cellType);
+  return { name, label: name, argumentsText, given, code: written, language };
+}
+
+function languageOf(cellType: unknown): string {
+  return cellType === 'code' ? 'python' : cellType === 'raw' ? '' : 'markdown';
+}
+
+function parsedArguments(json: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+  } catch {
+    return {}; // the model wrote it wrong; it is told so
+  }
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.map(part => (part.kind === 'text' ? part.text : part.caption)).join('\n');
+}

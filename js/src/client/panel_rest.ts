@@ -1,0 +1,433 @@
+/** The one place where the panel asks the server, and what it answers; chats go over the socket. */
+import type { ServerConnection } from '@jupyterlab/services';
+
+import type { JsonObject, VariableSummary } from '../wire/events';
+import type { Mode, WireCell } from '../wire/frames';
+import {
+  list,
+  nullable,
+  number,
+  oneOf,
+  opaque,
+  optional,
+  record,
+  type Shape,
+  text,
+  truth
+} from '../wire/shapes';
+import { requestJson, type Route, send, withBody } from './request';
+
+/** The model service and what an administrator allows. */
+export interface ServiceState {
+  readonly model: string;
+  readonly base_url: string;
+  readonly has_key: boolean;
+  /** Where the key was found, such as `environment`. */
+  readonly key_source: string;
+  readonly is_demo: boolean;
+  /** What the person should know of the service; empty: nothing. */
+  readonly notice: string;
+  /** The mode that a new chat starts in. */
+  readonly mode: Mode;
+  readonly modes: readonly Mode[];
+  /** Empty: any. */
+  readonly models_allowed: readonly string[];
+  /** True: the address and the key are the administrator's. */
+  readonly endpoints_locked: boolean;
+  /** False: runs are not kept. */
+  readonly recording: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** What to change of the service; an empty key is forgotten. */
+export interface ServiceChange {
+  readonly model?: string;
+  readonly base_url?: string;
+  readonly api_key?: string;
+}
+
+/** One finding of the service test. */
+export interface ServiceCheck {
+  readonly name: string;
+  readonly status: 'ok' | 'warn' | 'blocked';
+  readonly text: string;
+  readonly action: string;
+}
+
+/** A chat as the server lists it. */
+export interface ListedChat {
+  readonly id: string;
+  readonly title: string;
+  readonly notebook_path: string;
+  readonly updated_at: number;
+  readonly runs: number;
+  /** The run that is going on; empty or left out: none that the server speaks of. */
+  readonly run?: string;
+  /** Whether that run waits for an approval or for input; left out: the server does not tell. */
+  readonly waits_for_answer?: boolean;
+  /** Instructions of its own; empty or left out: the assistant's count. */
+  readonly prompt?: string;
+  /** Runs that stay in the context, in the order pinned; left out: the server pins none. */
+  readonly pins?: readonly string[];
+  /** What is done to a prompt before it is sent, in order; left out: the server does not tell. */
+  readonly text_filters?: readonly string[];
+}
+
+/** What waits in a chat for its next question. */
+export interface WaitingNote {
+  readonly id: string;
+  /** `user_later`, or `system` and `assistant` where another program brought it. */
+  readonly role: string;
+  readonly text: string;
+}
+
+/** Instructions, a model and tools under a name. */
+export interface AssistantSummary {
+  readonly name: string;
+  readonly description: string;
+  /** Empty: the set one. */
+  readonly model: string;
+  /** It answers where no other is chosen. */
+  readonly is_default?: boolean | undefined;
+}
+
+/** An assistant that does not answer, because its file cannot be read. */
+export interface UnusableAssistant {
+  readonly name: string;
+  /** What asking it is answered with. */
+  readonly problem: string;
+  /** As it is shown; empty for guests. */
+  readonly file: string;
+}
+
+/** A folder that assistants are written in. */
+export interface AssistantPlace {
+  /** `notebook`, `root` or `own`. */
+  readonly place: string;
+  /** As it is shown. */
+  readonly folder: string;
+}
+
+export interface AssistantChoices {
+  readonly assistants: readonly AssistantSummary[];
+  /** What is wrong with the files of others. */
+  readonly problems: readonly string[];
+  /** Where one can be written; left out by an older server, which writes none. */
+  readonly places?: readonly AssistantPlace[] | undefined;
+  /** Left out by an older server. */
+  readonly unusable?: readonly UnusableAssistant[] | undefined;
+}
+
+export interface UploadedFile {
+  /** What a context item names it by. */
+  readonly file: string;
+  readonly name: string;
+  readonly size_bytes: number;
+  readonly mime: string;
+  /** Name of the library that would take it; empty or left out: none. */
+  readonly library?: string;
+}
+
+/** Where a file is uploaded: what decides which library would take it. */
+interface UploadPlace {
+  /** Path of the chat's notebook; empty: none. */
+  readonly notebook: string;
+  /** Name of the assistant that answers; empty: none was chosen. */
+  readonly assistant: string;
+}
+
+/** An uploaded file that goes into a library. */
+interface NewDocument {
+  /** What the upload is named by. */
+  readonly place: string;
+  readonly name: string;
+  readonly library: string;
+  readonly notebook: string;
+}
+
+export interface ChatChange {
+  readonly title?: string;
+  readonly notebook_path?: string;
+  /** Empty takes the chat's own instructions away. */
+  readonly prompt?: string;
+  /** Names of those that are on, in order. */
+  readonly text_filters?: readonly string[];
+}
+
+/** What the next request of a chat begins with. */
+export interface ChatContext {
+  readonly parts: readonly ContextPart[];
+  readonly tokens: number;
+  readonly limit: number;
+  /** What stands for older turns; empty: all turns are still there. */
+  readonly summary: string;
+  /** The person's own words in the summary. */
+  readonly words: string;
+  /** Null: the price is not known. */
+  readonly dollars: number | null;
+  readonly cached_dollars: number | null;
+}
+
+interface ContextPart {
+  readonly name: string;
+  readonly pieces: number;
+  readonly tokens: number;
+}
+
+export type Fate = 'saved' | 'deleted' | 'discarded';
+
+/** A cell that an agent made, as a run left it. */
+export interface AgentCell {
+  readonly cell_id: string;
+  readonly source: string;
+  readonly cell_type: WireCell['cell_type'];
+  /** Id of the cell it follows; empty: at the end. */
+  readonly after: string;
+  readonly outputs: readonly JsonObject[];
+  readonly execution_count: number | null;
+}
+
+/** An agent's cell and what became of it; an empty fate: not known yet. */
+export interface RunCell extends AgentCell {
+  readonly fate: Fate | '';
+}
+
+/** Cells of one run that a notebook lacks. */
+export interface MissingCells {
+  readonly run: string;
+  readonly chat: string;
+  readonly cells: readonly AgentCell[];
+}
+
+export type ExportFormat = 'markdown' | 'ipynb' | 'html';
+
+export type { VariableSummary };
+
+const MODE = oneOf('plan', 'ask', 'edits', 'auto');
+
+const SERVICE = record<ServiceState>({
+  model: text,
+  base_url: text,
+  has_key: truth,
+  key_source: text,
+  is_demo: truth,
+  notice: text,
+  mode: MODE,
+  modes: list(MODE),
+  models_allowed: list(text),
+  endpoints_locked: truth,
+  recording: truth,
+  warnings: list(text)
+});
+
+const CHECKS = list(
+  record<ServiceCheck>({
+    name: text,
+    status: oneOf('ok', 'warn', 'blocked'),
+    text,
+    action: text
+  })
+);
+
+const CHAT = record<ListedChat>({
+  id: text,
+  title: text,
+  notebook_path: text,
+  updated_at: number,
+  runs: number,
+  run: optional(text),
+  waits_for_answer: optional(truth),
+  prompt: optional(text),
+  pins: optional(list(text)),
+  text_filters: optional(list(text))
+});
+
+const NOTE = record<WaitingNote>({ id: text, role: text, text });
+
+const CONTEXT = record<ChatContext>({
+  parts: list(record<ContextPart>({ name: text, pieces: number, tokens: number })),
+  tokens: number,
+  limit: number,
+  summary: text,
+  words: text,
+  dollars: nullable(number),
+  cached_dollars: nullable(number)
+});
+
+const ASSISTANTS = record<AssistantChoices>({
+  assistants: list(
+    record<AssistantSummary>({
+      name: text,
+      description: text,
+      model: text,
+      is_default: optional(truth)
+    })
+  ),
+  problems: list(text),
+  places: optional(list(record<AssistantPlace>({ place: text, folder: text }))),
+  unusable: optional(list(record<UnusableAssistant>({ name: text, problem: text, file: text })))
+});
+
+const FILE = record<UploadedFile>({
+  file: text,
+  name: text,
+  size_bytes: number,
+  mime: text,
+  library: optional(text)
+});
+
+const VARIABLES = list(record<VariableSummary>({ name: text, type: text, text }));
+
+const CELL_FIELDS = {
+  cell_id: text,
+  source: text,
+  cell_type: oneOf('code', 'markdown', 'raw'),
+  after: text,
+  outputs: list(opaque<AgentCell['outputs'][number]>()),
+  execution_count: nullable(number)
+};
+
+const RUN_CELLS = list(
+  record<RunCell>({ ...CELL_FIELDS, fate: oneOf('', 'saved', 'deleted', 'discarded') })
+);
+
+const MISSING = list(
+  record<MissingCells>({ run: text, chat: text, cells: list(record<AgentCell>(CELL_FIELDS)) })
+);
+
+/** What the server extension answers to requests; everything that changes goes over the socket. */
+export class Rest {
+  constructor(settings: ServerConnection.ISettings) {
+    this._settings = settings;
+  }
+
+  service(): Promise<ServiceState> {
+    return this._get(SERVICE, { path: ['service'] });
+  }
+
+  changeService(change: ServiceChange): Promise<ServiceState> {
+    return this._get(SERVICE, { path: ['service'] }, withBody('PUT', change));
+  }
+
+  testService(): Promise<readonly ServiceCheck[]> {
+    return this._get(CHECKS, { path: ['service', 'test'] }, withBody('POST', {}));
+  }
+
+  async models(): Promise<readonly string[]> {
+    const shape = record<{ models: readonly string[] }>({ models: list(text) });
+    return (await this._get(shape, { path: ['models'] })).models;
+  }
+
+  /** The assistants beside a notebook and where the server starts from. */
+  assistants(notebook: string): Promise<AssistantChoices> {
+    return this._get(ASSISTANTS, { path: ['assistants'], query: { notebook } });
+  }
+
+  /** Chats, newest first; empty texts leave a condition out. */
+  chats(notebook: string, query = ''): Promise<readonly ListedChat[]> {
+    return this._get(list(CHAT), { path: ['chats'], query: { notebook, query } });
+  }
+
+  newChat(notebookPath: string): Promise<ListedChat> {
+    const body = withBody('POST', { notebook_path: notebookPath });
+    return this._get(CHAT, { path: ['chats'] }, body);
+  }
+
+  chat(id: string): Promise<ListedChat> {
+    return this._get(CHAT, { path: ['chats', id] });
+  }
+
+  async changeChat(id: string, change: ChatChange): Promise<void> {
+    await send(this._settings, { path: ['chats', id] }, withBody('PATCH', change));
+  }
+
+  /** Keep a turn in the model's context however long the chat gets, or no longer; the chat then. */
+  setPinned(id: string, run: string, isPinned: boolean): Promise<ListedChat> {
+    const init = isPinned ? withBody('PUT', {}) : { method: 'DELETE' };
+    return this._get(CHAT, { path: ['chats', id, 'pins', run] }, init);
+  }
+
+  /** What the next question takes along. */
+  async waitingNotes(id: string): Promise<readonly WaitingNote[]> {
+    const shape = record<{ waiting: readonly WaitingNote[] }>({ waiting: list(NOTE) });
+    const route = { path: ['chats', id, 'messages'], query: { waiting: '1' } };
+    return (await this._get(shape, route)).waiting;
+  }
+
+  /** Let a text wait for the next question; nobody answers it before. */
+  addNote(id: string, words: string): Promise<WaitingNote> {
+    const body = withBody('POST', { role: 'user_later', text: words });
+    return this._get(NOTE, { path: ['chats', id, 'messages'] }, body);
+  }
+
+  async takeNote(id: string, note: string): Promise<void> {
+    await send(this._settings, { path: ['chats', id, 'messages', note] }, { method: 'DELETE' });
+  }
+
+  /** What the next request begins with, and what it costs. */
+  context(id: string): Promise<ChatContext> {
+    return this._get(CONTEXT, { path: ['chats', id, 'context'] });
+  }
+
+  /** Put these words above the summary of older turns. */
+  changeSummary(id: string, words: string): Promise<ChatContext> {
+    return this._get(CONTEXT, { path: ['chats', id, 'context'] }, withBody('PUT', { words }));
+  }
+
+  /** A new chat that goes on after this run. */
+  branchChat(id: string, run: string): Promise<ListedChat> {
+    return this._get(CHAT, { path: ['chats', id, 'branch'] }, withBody('POST', { run }));
+  }
+
+  async deleteChat(id: string): Promise<void> {
+    await send(this._settings, { path: ['chats', id] }, { method: 'DELETE' });
+  }
+
+  async exportChat(id: string, to: ExportFormat): Promise<Blob> {
+    const route = { path: ['chats', id, 'export'], query: { to } };
+    return (await send(this._settings, route)).blob();
+  }
+
+  uploadFile(
+    file: Blob,
+    name: string,
+    place: UploadPlace = { notebook: '', assistant: '' }
+  ): Promise<UploadedFile> {
+    const headers = { 'Content-Type': file.type || 'application/octet-stream' };
+    const route = { path: ['files'], query: { name, ...place } };
+    return this._get(FILE, route, { method: 'POST', body: file, headers });
+  }
+
+  /** Put an uploaded file into a library; the server reads it after it has answered. */
+  async addDocument(document: NewDocument): Promise<void> {
+    await send(this._settings, { path: ['library'] }, withBody('POST', document));
+  }
+
+  variables(kernelId: string): Promise<readonly VariableSummary[]> {
+    return this._get(VARIABLES, { path: ['kernels', kernelId, 'variables'] });
+  }
+
+  async variable(kernelId: string, name: string): Promise<string> {
+    const shape = record<{ text: string }>({ text });
+    return (await this._get(shape, { path: ['kernels', kernelId, 'variables', name] })).text;
+  }
+
+  runCells(run: string): Promise<readonly RunCell[]> {
+    return this._get(RUN_CELLS, { path: ['runs', run, 'cells'] });
+  }
+
+  /** None while another page than `tab` has the notebook open. */
+  missing(path: string, tab: string): Promise<readonly MissingCells[]> {
+    return this._get(MISSING, { path: ['notebooks', 'missing'], query: { path, tab } });
+  }
+
+  async reportFates(run: string, fates: Readonly<Record<string, Fate>>): Promise<void> {
+    await send(this._settings, { path: ['runs', run, 'fates'] }, withBody('POST', { fates }));
+  }
+
+  private _get<T>(shape: Shape<T>, route: Route, init: RequestInit = {}): Promise<T> {
+    return requestJson(this._settings, shape, route, init);
+  }
+
+  private readonly _settings: ServerConnection.ISettings;
+}

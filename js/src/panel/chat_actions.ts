@@ -1,0 +1,221 @@
+import * as React from 'react';
+
+import type { AskOptions, Turn } from '../chat/types';
+import { useSignal, useTrans } from '../ui/hooks';
+import type { NamedCell } from '../wire/events';
+import type { WireCell } from '../wire/frames';
+import type { Chat, Notebooks, NotebookView, Panel } from './ports';
+import type { TurnActions } from './turn_actions';
+
+/**
+ * Allows the edits of a batch one after the other, as each of them asks.
+ *
+ * The server asks about one call at a time; a call that turns out to do more than edit is left
+ * for the person.
+ */
+function useAcceptAll(chat: Chat): (callIds: readonly string[]) => void {
+  const accepted = React.useRef(new Set<string>());
+  const answerNext = React.useCallback(() => {
+    const { approval } = chat.state;
+    if (accepted.current.has(approval) && riskOf(chat.turns.at(-1), approval) === 'edit') {
+      accepted.current.delete(approval);
+      chat.answer(approval, true);
+    }
+  }, [chat]);
+  React.useEffect(() => {
+    accepted.current.clear();
+    chat.changed.connect(answerNext);
+    return () => {
+      chat.changed.disconnect(answerNext);
+    };
+  }, [chat, answerNext]);
+  return React.useCallback(
+    callIds => {
+      for (const callId of callIds) {
+        accepted.current.add(callId);
+      }
+      answerNext();
+    },
+    [answerNext]
+  );
+}
+
+function riskOf(turn: Turn | undefined, callId: string): string {
+  const card = turn?.blocks.find(block => block.kind === 'tool' && block.callId === callId);
+  return card?.kind === 'tool' && card.status === 'asking' ? card.risk : '';
+}
+
+/** A kernel that has not come so long after its notebook opened is not waited for any more. */
+const KERNEL_MILLISECONDS = 10_000;
+
+/** What can be done about the turns of a chat, here and now. */
+export function useChatActions(
+  panel: Panel,
+  chat: Chat,
+  notebooks: Notebooks | null,
+  setUp: () => void
+): TurnActions {
+  const trans = useTrans();
+  const acceptAll = useAcceptAll(chat);
+  const path = useSignal(chat.changed, () => chat.state.notebook_path);
+  const isRunning = useSignal(chat.changed, () => chat.state.run !== '');
+  const isElsewhere = useSignal(chat.changed, () => chat.isDrivenElsewhere);
+  const isAbandoned = useSignal(chat.changed, () => isRunning && chat.state.driver === '');
+  const port = usePort(notebooks, path);
+  const closedPath = port === null ? path : '';
+  const notebookToOpen = isAbandoned ? closedPath : '';
+  const { waitingAsk, askWhenOpen, cancelAsk } = useWaitingAsk(chat, notebooks, port, path);
+  return React.useMemo(() => {
+    const ask = (runId: string, text: string, optionsNow: () => AskOptions): void => {
+      askWhenOpen(runId, () => {
+        const { chosenModel: model } = chat.composer;
+        chat.ask({ text, context: [], mode: panel.modeOf(chat), model }, optionsNow());
+      });
+    };
+    return {
+      canReveal: port !== null,
+      canUndo: port?.editable === true && !isRunning,
+      canAnswer: !isElsewhere && notebookToOpen === '',
+      notebookToOpen,
+      waitingAsk,
+      cancelAsk,
+      watchCells: listener => {
+        port?.edited.connect(listener);
+        return () => port?.edited.disconnect(listener);
+      },
+      answer: (callId, { allowed, reason, forSession }) => {
+        chat.answer(callId, allowed, reason, forSession);
+      },
+      acceptAll,
+      reveal: cellId => {
+        port?.reveal(cellId);
+      },
+      highlight: (cellId, isOn) => {
+        port?.highlight(cellId, isOn);
+      },
+      findCell: cellId => findCell(port?.cells() ?? [], cellId),
+      undo: (runId, callId) => port?.undo(runId, callId) ?? null,
+      redo: (runId, callId) => port?.redo(runId, callId) ?? null,
+      retry: ({ isAnswered, prompt, runId }) => {
+        ask(runId, prompt, () => {
+          const isLast = chat.turns.at(-1)?.runId === runId;
+          return isLast && !isAnswered ? { supersedes: runId } : {};
+        });
+      },
+      replace: ({ runId }, prompt) => {
+        ask(runId, prompt, () => ({ supersedes: runId, instead: chat.state.run !== '' }));
+      },
+      branch: turn => {
+        void panel.branchChat(chat.id, turn.runId);
+      },
+      proceed: () => {
+        const words = trans.__('Continue where you were cut off.');
+        ask(chat.turns.at(-1)?.runId ?? '', words, () => ({}));
+      },
+      setUp
+    };
+  }, [
+    acceptAll,
+    askWhenOpen,
+    cancelAsk,
+    chat,
+    isElsewhere,
+    isRunning,
+    notebookToOpen,
+    panel,
+    port,
+    setUp,
+    trans,
+    waitingAsk
+  ]);
+}
+
+interface Kept {
+  readonly chat: Chat;
+  readonly runId: string;
+  readonly send: () => void;
+}
+
+/** Keeps what the person asked for while the notebook is closed: nobody would see what runs. */
+function useWaitingAsk(
+  chat: Chat,
+  notebooks: Notebooks | null,
+  port: NotebookView | null,
+  path: string
+): Pick<TurnActions, 'waitingAsk' | 'cancelAsk'> & {
+  readonly askWhenOpen: (runId: string, send: () => void) => void;
+} {
+  const [kept, setKept] = React.useState<Kept | null>(null);
+  const isClosed = notebooks !== null && path !== '' && port === null;
+  const current = kept?.chat === chat ? kept : null;
+  React.useEffect(() => {
+    if (current === null || isClosed) {
+      return;
+    }
+    const send = (): void => {
+      setKept(null);
+      current.send();
+    };
+    const look = (): void => {
+      if (port?.kernelId !== '') {
+        send();
+      }
+    };
+    const timer = setTimeout(send, KERNEL_MILLISECONDS);
+    port?.changed.connect(look);
+    look();
+    return () => {
+      clearTimeout(timer);
+      port?.changed.disconnect(look);
+    };
+  }, [current, isClosed, port]);
+  const askWhenOpen = React.useCallback(
+    (runId: string, send: () => void) => {
+      if (isClosed) {
+        setKept({ chat, runId, send });
+      } else {
+        send();
+      }
+    },
+    [chat, isClosed]
+  );
+  const cancelAsk = React.useCallback(() => {
+    setKept(null);
+  }, []);
+  const runId = current?.runId;
+  const waitingAsk = React.useMemo(
+    () => (runId === undefined ? null : { runId, notebook: isClosed ? path : '' }),
+    [runId, isClosed, path]
+  );
+  return { waitingAsk, askWhenOpen, cancelAsk };
+}
+
+function findCell(cells: readonly WireCell[], cellId: string): NamedCell | null {
+  const index = cells.findIndex(({ id }) => id === cellId);
+  const cell = cells[index];
+  if (cell === undefined) {
+    return null;
+  }
+  const { cell_type, execution_count = null, source } = cell;
+  return { cell_id: cellId, cell_type, execution_count, source, position: index + 1 };
+}
+
+/** The open document of a path; null: it is not open in this tab. */
+function usePort(notebooks: Notebooks | null, path: string): NotebookView | null {
+  const [port, setPort] = React.useState<NotebookView | null>(null);
+  React.useEffect(() => {
+    const look = (): void => {
+      setPort(path === '' ? null : (notebooks?.find(path) ?? null));
+    };
+    look();
+    notebooks?.currentChanged.connect(look);
+    notebooks?.added.connect(look);
+    port?.closed.connect(look);
+    return () => {
+      notebooks?.currentChanged.disconnect(look);
+      notebooks?.added.disconnect(look);
+      port?.closed.disconnect(look);
+    };
+  }, [notebooks, path, port]);
+  return port;
+}

@@ -1,0 +1,86 @@
+import * as React from 'react';
+
+import type { UndoResult } from '../chat/notebooks';
+import type { Turn } from '../chat/types';
+import type { NamedCell } from '../wire/events';
+
+/** What a person can do about a turn and its calls. */
+export interface TurnActions {
+  /** The chat's notebook is open here, so its cells can be shown. */
+  readonly canReveal: boolean;
+  /** The notebook can be changed and nothing is going on. */
+  readonly canUndo: boolean;
+  /** This page may answer approvals. */
+  readonly canAnswer: boolean;
+  /** Path of the notebook that has to be open here first: no page drives the run. Or empty. */
+  readonly notebookToOpen: string;
+  /** What the person asked for and that waits until the notebook is open; null: nothing. */
+  readonly waitingAsk: WaitingAsk | null;
+  cancelAsk(): void;
+  /** Call this when the person has changed cells, until the returned function is called. */
+  watchCells(listener: () => void): () => void;
+  answer(callId: string, answer: ApprovalAnswer): void;
+  /** Allow these calls; those that do not ask yet, as soon as they do. */
+  acceptAll(callIds: readonly string[]): void;
+  reveal(cellId: string): void;
+  /** Mark a cell in the notebook, or no longer. */
+  highlight(cellId: string, isOn: boolean): void;
+  /** A cell as the notebook has it now; null: it is not open here, or the cell is not there. */
+  findCell(cellId: string): NamedCell | null;
+  /** Take back a run, or one call of it; null: the notebook is not open. */
+  undo(runId: string, callId?: string): UndoResult | null;
+  redo(runId: string, callId?: string): UndoResult | null;
+  /** Ask the same, after all that was said. */
+  retry(turn: Turn): void;
+  /** Ask this in place of a turn and of all that followed. */
+  replace(turn: Turn, prompt: string): void;
+  /** Go on after a turn in a chat of its own. */
+  branch(turn: Turn): void;
+  /** Ask the model to go on where it was cut off. */
+  proceed(): void;
+  /** Show where model and key are set. */
+  setUp(): void;
+}
+
+interface WaitingAsk {
+  /** The turn in which the person pressed the button. */
+  readonly runId: string;
+  /** Path of the notebook; empty: it is open, and its kernel is waited for. */
+  readonly notebook: string;
+}
+
+export interface ApprovalAnswer {
+  readonly allowed: boolean;
+  readonly reason: string;
+  readonly forSession: boolean;
+}
+
+const NOTHING: TurnActions = {
+  canReveal: false,
+  canUndo: false,
+  canAnswer: false,
+  notebookToOpen: '',
+  waitingAsk: null,
+  cancelAsk: () => undefined,
+  watchCells: () => () => undefined,
+  answer: () => undefined,
+  acceptAll: () => undefined,
+  reveal: () => undefined,
+  highlight: () => undefined,
+  findCell: () => null,
+  undo: () => null,
+  redo: () => null,
+  retry: () => undefined,
+  replace: () => undefined,
+  branch: () => undefined,
+  proceed: () => undefined,
+  setUp: () => undefined
+};
+
+const ActionsContext = React.createContext<TurnActions>(NOTHING);
+
+export const TurnActionsProvider = ActionsContext.Provider;
+
+export function useTurnActions(): TurnActions {
+  return React.useContext(ActionsContext);
+}

@@ -1,2 +1,0 @@
-/** Opens the page of runs. */
-export const OPEN_RUNS = 'cellwright:runs';

@@ -1,0 +1,196 @@
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
+import { afterEach, expect, it } from 'vitest';
+
+import type { ToolCard, Turn } from '../../src/chat/types';
+import { card, FakeChat, FakePanel, turn } from './fakes';
+import { PATH, press, settle, Stage } from './stage';
+
+afterEach(cleanup);
+
+it('says that a conversation is on its way', async () => {
+  const chat = new FakeChat();
+  chat.isCaughtUp = false;
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.getByText('Loading the conversation …')).toBeDefined();
+  expect(screen.queryByText('What shall we do?')).toBeNull();
+});
+
+const ASKING: Turn = turn({
+  status: 'running',
+  blocks: [card({ status: 'asking', risk: 'edit', name: 'edit_cell' })]
+});
+
+it('goes to what waits for approval', async () => {
+  const chat = new FakeChat({ run: 'run-1', phase: 'approval', approval: 'call-1' }, [ASKING]);
+  const stage = new Stage(new FakePanel(chat));
+  await stage.show();
+  act(() => {
+    stage.requests.ask('approval');
+  });
+  await settle();
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Accept' }));
+});
+
+it('asks for the input of a running cell, hidden where it is a password', async () => {
+  const input = { request: 'r1', prompt: 'Your password: ', password: true };
+  const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
+  await new Stage(new FakePanel(chat)).show();
+  const field = screen.getByLabelText<HTMLInputElement>('Your password:');
+  expect(field.type).toBe('password');
+  fireEvent.change(field, { target: { value: 'x y' } });
+  fireEvent.submit(field);
+  expect(chat.calls).toEqual([['sendInput', 'x y']]);
+});
+
+it('asks for plain input without a prompt of its own', async () => {
+  const input = { request: 'r1', prompt: '', password: false };
+  const chat = new FakeChat({ run: 'run-1', phase: 'input', input });
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.getByLabelText<HTMLInputElement>('The running cell asks for input').type).toBe(
+    'text'
+  );
+});
+
+it('shows a prompt at once, before the server has it', async () => {
+  const chat = new FakeChat();
+  chat.sending = [{ text: 'Plot it', context: [], mode: 'ask', model: '' }];
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.getByText('Plot it')).toBeDefined();
+  expect(screen.queryByText('What shall we do?')).toBeNull();
+});
+
+it('says what the run does and for how long', async () => {
+  const started = Date.now() / 1000 - 65;
+  const chat = new FakeChat({ run: 'run-1', phase: 'kernel_busy' }, [
+    turn({ status: 'running', startedAt: started })
+  ]);
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.getByText('Waiting for the kernel, which is running something else')).toBeDefined();
+  expect(screen.getByText(/^1m 0[5-7]s$/)).toBeDefined();
+});
+
+const NOW = Date.now() / 1000;
+const TOOL = { run: 'run-1', phase: 'tool' } as const;
+
+function running(change: Partial<ToolCard>): Turn {
+  return turn({ status: 'running', blocks: [card({ status: 'running', ...change })] });
+}
+
+it('gives a cell that runs for long more time, as often as it is asked to', async () => {
+  const chat = new FakeChat(TOOL, [running({ startedAt: NOW - 40 })]);
+  await new Stage(new FakePanel(chat)).show();
+  press('Give the cell 10 more minutes');
+  press('Give the cell 10 more minutes');
+  expect(screen.getByText('It may run 20 minutes longer.')).toBeDefined();
+  expect(chat.calls).toEqual([
+    ['extend', 600],
+    ['extend', 600]
+  ]);
+});
+
+it.each([
+  ['that has just begun', { startedAt: NOW }],
+  ['that is no cell', { startedAt: NOW - 40, cellIds: [] }],
+  ['that waits', { startedAt: null }]
+])('offers no time to a call %s', async (_, change) => {
+  await new Stage(new FakePanel(new FakeChat(TOOL, [running(change)]))).show();
+  expect(screen.queryByRole('button', { name: /more minutes/ })).toBeNull();
+});
+
+it('leaves the time of a cell to the tab that drives', async () => {
+  const chat = new FakeChat(TOOL, [running({ startedAt: NOW - 40 })]);
+  chat.isDrivenElsewhere = true;
+  await new Stage(new FakePanel(chat)).show();
+  expect(screen.queryByRole('button', { name: /more minutes/ })).toBeNull();
+});
+
+it('acts on the notebook of the chat', async () => {
+  const chat = new FakeChat({ notebook_path: PATH }, [turn({ blocks: [card()] })]);
+  const stage = new Stage(new FakePanel(chat));
+  await stage.show();
+  press(/Load the penguins/);
+  press('Go to cell');
+  press('Undo step');
+  press('Redo');
+  press(/^Undo run/);
+  press('Redo run');
+  expect(stage.notebook.calls).toEqual([
+    ['reveal', 'cell-1'],
+    ['undo', 'run-1', 'call-1'],
+    ['redo', 'run-1', 'call-1'],
+    ['undo', 'run-1', undefined],
+    ['redo', 'run-1', undefined]
+  ]);
+});
+
+it.each([
+  ['while a run goes on', { run: 'run-2' }, true],
+  ['in a notebook that cannot be changed', {}, false]
+])('takes nothing back %s', async (_, state, editable) => {
+  const chat = new FakeChat({ notebook_path: PATH, ...state }, [turn({ blocks: [card()] })]);
+  const stage = new Stage(new FakePanel(chat));
+  stage.notebook.editable = editable;
+  await stage.show();
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Undo run/ }).disabled).toBe(true);
+});
+
+it('cannot show cells of a notebook that is not open', async () => {
+  const chat = new FakeChat({ notebook_path: 'closed.ipynb' }, [turn({ blocks: [card()] })]);
+  await new Stage(new FakePanel(chat)).show();
+  press(/Load the penguins/);
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Go to cell' }).disabled).toBe(true);
+});
+
+it('asks again, goes on and shows the settings from a turn that failed', async () => {
+  const failed = turn({ status: 'task error', cause: 'SetupError', reason: 'No model.' });
+  const cut = turn({ runId: 'run-2', cause: 'truncated', reason: 'Cut off.' });
+  const chat = new FakeChat({}, [failed, cut]);
+  await new Stage(new FakePanel(chat)).show();
+  press('Retry');
+  press('Continue');
+  press('Model settings');
+  expect(chat.calls.map(([name, sent]) => [name, (sent as { text: string }).text])).toEqual([
+    ['ask', failed.prompt],
+    ['ask', 'Continue where you were cut off.']
+  ]);
+  expect(screen.getByRole('form', { name: 'Model settings' })).toBeDefined();
+});
+
+it.each([
+  ['takes the place of a question that nobody answered', false, { supersedes: 'run-1' }],
+  ['leaves what was answered in part', true, {}]
+])('asks again and %s', async (_, isAnswered, options) => {
+  const failed = turn({ status: 'task error', cause: 'SetupError', isAnswered });
+  const chat = new FakeChat({}, [failed]);
+  chat.composer.setModel('qwen3-coder');
+  await new Stage(new FakePanel(chat)).show();
+  press('Retry');
+  expect(chat.calls).toEqual([
+    ['ask', { text: failed.prompt, context: [], mode: 'ask', model: 'qwen3-coder' }, options]
+  ]);
+});
+
+it('answers each edit of a batch as it asks, and nothing that does more', async () => {
+  const edit = (callId: string, status: 'asking' | 'waiting' | 'ok', risk = 'edit') =>
+    card({ callId, status, risk, name: 'edit_cell' });
+  const chat = new FakeChat({ run: 'run-1', phase: 'approval', approval: 'a' }, [
+    turn({
+      status: 'running',
+      blocks: [edit('a', 'asking'), edit('b', 'waiting'), edit('c', 'waiting')]
+    })
+  ]);
+  await new Stage(new FakePanel(chat)).show();
+  await act(() => new Promise(resolve => setTimeout(resolve, 450)));
+  press('Accept all 3 edits');
+  const goOn = (approval: string, ...blocks: Turn['blocks'][number][]): void => {
+    act(() => {
+      chat.set({ state: { approval }, turns: [turn({ status: 'running', blocks })] });
+    });
+  };
+  goOn('b', edit('a', 'ok'), edit('b', 'asking'), edit('c', 'waiting'));
+  goOn('c', edit('a', 'ok'), edit('b', 'ok'), edit('c', 'asking', 'destroy'));
+  expect(chat.calls).toEqual([
+    ['answer', 'a', true, '', false],
+    ['answer', 'b', true, '', false]
+  ]);
+});

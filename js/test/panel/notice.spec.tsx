@@ -1,0 +1,53 @@
+import { cleanup, screen } from '@testing-library/react';
+import * as React from 'react';
+import { afterEach, expect, it } from 'vitest';
+
+import type { Content } from '../../src/wire/events';
+import type { NoticeBlock } from '../../src/chat/types';
+import { NoticeCard } from '../../src/panel/notice';
+import { showPart } from './stage';
+
+afterEach(cleanup);
+
+const TEXT = 'From the library: [1] Rules (page 2).';
+
+function notice(contents?: readonly Content[]): NoticeBlock {
+  const words = { text: TEXT, action: '', code: 'looked_up' };
+  return { kind: 'notice', level: 'info', ...words, ...(contents && { contents }) };
+}
+
+it('unfolds the sources that were quoted, and their addresses lead there', () => {
+  const text = {
+    id: '1',
+    title: '[1] Rules (page 2)',
+    url: 'http://127.0.0.1/rules',
+    content: 'No.'
+  };
+  const source: Content = {
+    type: 'references',
+    text,
+    name: '',
+    visible_scope: 'user',
+    is_error: false
+  };
+  showPart(<NoticeCard block={notice([source])} />);
+  expect(screen.getByText(TEXT).tagName).toBe('SUMMARY');
+  const link = screen.getByText('[1] Rules (page 2)');
+  expect(link.getAttribute('href')).toBe('http://127.0.0.1/rules');
+});
+
+it('is a line where there is nothing to unfold', () => {
+  showPart(<NoticeCard block={notice()} />);
+  expect(screen.getByText(TEXT).tagName).toBe('P');
+});
+
+it.each([
+  ['summed_up', '%agent context summary shows what stands for them.', /ring/],
+  ['memory_proposed', 'Keep it: %agent memory accept m1.', /Accept or reject/]
+])('says what to do in the panel where a record names a command: %s', (code, action, said) => {
+  showPart(
+    <NoticeCard block={{ kind: 'notice', level: 'info', text: 'It was long.', action, code }} />
+  );
+  expect(screen.getByText(said)).toBeDefined();
+  expect(screen.queryByText(/%agent/)).toBeNull();
+});
