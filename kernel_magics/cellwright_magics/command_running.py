@@ -231,8 +231,7 @@ class Commands:
     def _rerun(self, order: _Order) -> object:
         record, shown = order.store.record(order.run_id), self._shown(order)
         check_batch_mode(record.mode or "ask", is_interactive=order.calling.interactive)
-        model = order.line.arguments.model or record.parameters.model
-        service = self._session.services.get(order.settings, model)
+        service = self._session.services.get(order.settings, order.line.arguments.model)
         self._repeat(order, record, shown, service)
         return self._finish(order, order.store.record(order.store.last_started), shown)
 

@@ -112,7 +112,7 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     notices = [request.notice, news, model.notice]
     if request.message is None:
         sees = service.lm.capabilities(service.model).vision
-        files = dict(zip(names, paths, strict=True))
+        files = dict(zip(names, paths, strict=False))
         notices.append(unseen_pictures(files, sees=sees, model=service.model))
     request = replace(
         request,
