@@ -4,7 +4,6 @@ import { PageConfig } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { NotebookPort, NotebookRegistry } from '../chat/notebooks';
-import { messageOf } from '../client/problems';
 import { OPEN_RUNS } from '../command_ids';
 import type { Opener } from '../ui/opening';
 
@@ -42,8 +41,9 @@ export function openerOf(
             }
           },
           (error: unknown) => {
-            // It was moved or deleted outside of JupyterLab.
-            const message = messageOf(error);
+            // It was moved or deleted outside of JupyterLab. `messageOf` would load requests at
+            // JupyterLab's start.
+            const message = error instanceof Error ? error.message : String(error);
             void showErrorMessage(trans.__('Cannot open %1', path), message);
           }
         );

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { ServiceModel } from '../../src/chat/service';
+import { allowedMode, ServiceModel } from '../../src/chat/service';
 import type { ServiceState } from '../../src/client/panel_rest';
 import { SERVICE } from '../panel/fakes';
 
@@ -41,4 +41,23 @@ it('asks nothing more once it is disposed', async () => {
   model.dispose();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(service).toHaveBeenCalledTimes(1);
+});
+
+describe('a mode', () => {
+  it('is the wanted one where that is allowed', () => {
+    expect(allowedMode('auto', ['plan', 'ask', 'edits', 'auto'])).toBe('auto');
+  });
+
+  it('is the next stricter one where the wanted one is not allowed', () => {
+    expect(allowedMode('auto', ['plan', 'ask'])).toBe('ask');
+    expect(allowedMode('edits', ['plan', 'auto'])).toBe('plan');
+  });
+
+  it('is the strictest there is where none is stricter', () => {
+    expect(allowedMode('plan', ['auto', 'edits'])).toBe('edits');
+  });
+
+  it('is to plan only where nothing is allowed', () => {
+    expect(allowedMode('auto', [])).toBe('plan');
+  });
 });

@@ -1,7 +1,8 @@
 import { ServerConnection } from '@jupyterlab/services';
 import { describe, expect, it } from 'vitest';
 
-import { fetchHealth } from '../src/client/health';
+import manifest from '../../../package.json?raw';
+import { fetchHealth, VERSION } from '../../src/client/health';
 
 interface Server {
   readonly settings: ServerConnection.ISettings;
@@ -38,4 +39,8 @@ describe('fetchHealth', () => {
     const { settings } = serverAnswering(body);
     await expect(fetchHealth(settings)).rejects.toThrow(/^health(\.version)? is .*, not /);
   });
+});
+
+it('compares with the version of the package', () => {
+  expect(JSON.parse(manifest)).toHaveProperty('version', VERSION);
 });
