@@ -18,7 +18,7 @@ from cellwright.record.outputs import ErrorOutput, Output, StreamOutput
 from cellwright.record.run_record import RunRecord
 from cellwright.session.run import Run
 from cellwright.text.safe_markdown import plain_text
-from cellwright_magics.wording import one_line, status_line
+from cellwright_magics.wording import indent, one_line, status_line
 
 TEXT_LIMIT_CHARACTERS = 4_000
 
@@ -76,17 +76,13 @@ def _lines(record: RunRecord) -> Iterator[str]:
             case TimelineMessage():
                 yield item.text
             case Ran():
-                yield _indented(item.execution.source)
+                yield indent(item.execution.source)
                 yield from map(_output_text, item.execution.outputs)
             case Wrote():
-                yield _indented(item.cell.source)
+                yield indent(item.cell.source)
             case Called():
                 yield f"[{item.call.name}: {item.call.status}]"
     yield f"[{status_line(Run(record))}]"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
 
 
 def _output_text(output: Output) -> str:

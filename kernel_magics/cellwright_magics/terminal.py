@@ -76,7 +76,7 @@ class TerminalTranscript(Narrator):
             return
         self._write(wording.tool_line(call, event))
         if event.shown.strip() and event.status == "ok":
-            self._write(_indented(plain_text(event.shown)))
+            self._write(wording.indent(plain_text(event.shown)))
 
     def _tool_progress(self, event: ToolProgress) -> None:
         call = self._calls.get(event.call_id)
@@ -90,7 +90,7 @@ class TerminalTranscript(Narrator):
         self._write(f"▸ {' — '.join(part for part in words if part)}")
         code = code_of(call)
         if code:
-            self._write(_indented(code))
+            self._write(wording.indent(code))
 
     def _approval_answered(self, event: ApprovalAnswered) -> None:
         if not event.allowed:
@@ -105,8 +105,4 @@ class TerminalTranscript(Narrator):
     def _draw_code(self, call: ToolStarted | None, code: str) -> None:
         self._write(f"▸ {wording.title_of(call) if call is not None else ''}".rstrip())
         if self._show_code:
-            self._write(_indented(code))
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
+            self._write(wording.indent(code))

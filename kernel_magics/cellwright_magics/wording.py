@@ -33,6 +33,11 @@ REASON_CHARACTERS = 20_000
 STOPPED = ("stopped by the user", "interrupted by the person")
 
 
+def indent(text: str) -> str:
+    """Code as it stands below a line of text."""
+    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
+
+
 def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
     """The text on one line, cut where it is long."""
     line = " ".join(plain_text(text).split())

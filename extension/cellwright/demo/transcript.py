@@ -63,9 +63,9 @@ def read_conversation(
     """
     listed = list(messages)
     start = _turn_start(listed, can_call)
-    text = _text(listed[start]) if start >= 0 else ""
+    text = message_text(listed[start]) if start >= 0 else ""
     blocks = {found["tag"]: found["body"] for found in BLOCK.finditer(text)}
-    users = [_text(m) for m in listed[: start + 1] if m.get("role") == "user"]
+    users = [message_text(m) for m in listed[: start + 1] if m.get("role") == "user"]
     return DemoConversation(
         prompt=BLOCK.sub("", text).strip(),
         files=blocks.get("files", ""),
@@ -86,7 +86,7 @@ def _turn_start(messages: list[Mapping[str, Any]], can_call: bool) -> int:
     """The place of the message that began the newest turn; -1 when there is none."""
     places = [i for i, message in enumerate(messages) if message.get("role") == "user"]
     if len(places) > 1 and messages[places[-1] - 1].get("role") == "tool":
-        said = _text(messages[places[-1]])
+        said = message_text(messages[places[-1]])
         if not can_call or said.startswith(NOTICE):
             places.pop()
     return places[-1] if places else -1
@@ -111,10 +111,11 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _result(message: Mapping[str, Any]) -> str:
-    return RESULT.sub(r"\1", _text(message))
+    return RESULT.sub(r"\1", message_text(message))
 
 
-def _text(message: Mapping[str, Any]) -> str:
+def message_text(message: Mapping[str, Any]) -> str:
+    """What a message of a request says."""
     content = message.get("content") or ""
     if isinstance(content, str):
         return content

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cellwright.demo.transcript import message_text
 from cellwright.llm.adapters.chat import ChatAdapter, read_sections
 from cellwright.llm.adapters.fences import fences
 from cellwright.llm.adapters.json import JsonAdapter
@@ -284,7 +285,7 @@ def in_words(request: ChatRequest) -> InWords | None:
     form = _form(request)
     if request.tools or not form:
         return None
-    system = _text(request.messages[0])
+    system = message_text(request.messages[0])
     tools = {found["name"]: json.loads(found["schema"]) for found in TOOL.finditer(system)}
     messages = tuple(_messages(request.messages, form, tools))
     return InWords(form, replace(request, messages=messages, tools=tools))
@@ -292,11 +293,11 @@ def in_words(request: ChatRequest) -> InWords | None:
 
 def _form(request: ChatRequest) -> str:
     first, *others = request.messages
-    _, _, instructions = _text(first).partition(HOW)
+    _, _, instructions = message_text(first).partition(HOW)
     for form, (asked, answered) in SIGNS.items():
         if asked in instructions:
             return form
-        if any(m["role"] == "user" and _text(m).startswith(answered) for m in others):
+        if any(m["role"] == "user" and message_text(m).startswith(answered) for m in others):
             return form
     return ""
 
@@ -307,7 +308,7 @@ def _messages(
     tools = {name: Manifest(name, "", schema) for name, schema in schemas.items()}
     waiting: list[str] = []
     for place, message in enumerate(messages):
-        text = _text(message)
+        text = message_text(message)
         if message["role"] == "assistant":
             said = _said(text, ADAPTERS[form](), tools, place)
             waiting = [call["id"] for call in said.get("tool_calls", ())]
@@ -367,10 +368,3 @@ def _xml_results(text: str) -> tuple[list[str], str]:
 
 
 READERS = {"chat": _chat_results, "json": _json_results, "xml": _xml_results}
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    content = message.get("content") or ""
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

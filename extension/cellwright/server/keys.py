@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError, StoreError
 from cellwright.stopping import WorkerThread
+from cellwright.store.event_rows import replace_file
 
 T = TypeVar("T")
 KeySource = Literal["environment", "keyring", "file", ""]
@@ -276,14 +276,4 @@ def _in_time(question: Callable[[], T], seconds: float) -> T | None:
 def _write_alone(path: Path, text: str) -> None:
     """Write a file that its owner alone can read, whole or not at all."""
     os.makedirs(path.parent, mode=0o700, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent)  # made with the mode 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
+    replace_file(path, text.encode())

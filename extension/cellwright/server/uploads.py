@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import shutil
-import tempfile
 import threading
 import time
 import unicodedata
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from cellwright.errors import CellwrightError, SetupError, StoreError
 from cellwright.record.attachments import STORED_NAME, human_size
+from cellwright.store.event_rows import replace_file
 from cellwright.text.file_kinds import HEAD_BYTES, kind_of
 
 FILE_LIMIT_BYTES = 20 * 1024 * 1024
@@ -195,17 +195,7 @@ class Uploads:
         try:
             for folder in (self.folder, target.parent):
                 os.makedirs(folder, mode=0o700, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=target.parent)
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(name, target)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(name)
-                raise
+            replace_file(target, data)
         except OSError as error:
             where, why = str(self.folder), error.strerror or type(error).__name__
             raise StoreError(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Protocol
 
 from cellwright.record.events import Event, RunFinished
@@ -17,6 +16,7 @@ from cellwright.store.database import Database
 from cellwright.store.event_rows import (
     BLOB_KEY,
     BlobFolder,
+    blob_readers,
     event_of,
     named_in,
     sha_of,
@@ -149,13 +149,8 @@ class StoredEvents:
             if text is not None and BLOB_KEY not in text:
                 return text
         values = {name: json.loads(part) for name, part in parts.items()}
-        return _text_of(event_of(data, sha, self._blob_readers(run), values))
-
-    def _blob_readers(self, run: str) -> Mapping[str, Callable[[], str | None]]:
-        if self._blobs is None:
-            return {}
-        rows = self._database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run,))
-        return {sha: partial(self._blobs.get, sha) for (sha,) in rows}
+        readers = blob_readers(self._database, self._blobs, run)
+        return _text_of(event_of(data, sha, readers, values))
 
 
 def wire_event(recorded: RecordedEvent) -> WireEvent:

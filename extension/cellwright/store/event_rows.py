@@ -69,18 +69,33 @@ class BlobFolder:
     def _write(self, target: Path, data: bytes) -> None:
         for folder in (self.folder, target.parent):
             os.makedirs(folder, mode=0o700, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+        replace_file(target, data)
         _sync_folder(target.parent)
+
+
+def blob_readers(
+    database: Database, blobs: BlobFolder | None, run_id: str
+) -> dict[str, Callable[[], str | None]]:
+    """What reads each text that a run keeps in a file, by its name."""
+    if blobs is None:
+        return {}
+    rows = database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run_id,))
+    return {sha: partial(blobs.get, sha) for (sha,) in rows}
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file that its owner alone can read, whole or not at all."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent)  # made with the mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
 
 
 def _sync_folder(folder: Path) -> None:

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -36,6 +35,7 @@ from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.event_rows import (
     BlobFolder,
     EventRow,
+    blob_readers,
     event_of,
     forgetting,
     has_parts,
@@ -455,7 +455,7 @@ class RunStore:
             "SELECT sequence, time, data, sha FROM events WHERE run_id = ? ORDER BY sequence",
             (run_id,),
         )
-        readers = self._blob_readers(run_id)
+        readers = blob_readers(self._database, self._blobs, run_id)
         by_sequence = {row[0]: row for row in rows}
         has_any = any(has_parts(row[2]) for row in rows)
         parts = loaded(self._database, run_id) if has_any else {}
@@ -500,7 +500,10 @@ class RunStore:
             len(on_disk),
             len(in_memory),
             max(every, default=0) - len(every),
-            sum(read() is None for read in self._blob_readers(run_id).values()),
+            sum(
+                read() is None
+                for read in blob_readers(self._database, self._blobs, run_id).values()
+            ),
             database.problem,
         )
 
@@ -584,12 +587,6 @@ class RunStore:
             self._database.change(*statements)
         except StoreError as error:
             raise StoreError(f"Run {run_id!r} is not deleted.", hint=error.message) from error
-
-    def _blob_readers(self, run_id: str) -> dict[str, Callable[[], str | None]]:
-        if self._blobs is None:
-            return {}
-        rows = self._database.read("SELECT sha FROM blob_uses WHERE run_id = ?", (run_id,))
-        return {sha: partial(self._blobs.get, sha) for (sha,) in rows}
 
     def _summary_of(self, run_id: str) -> RunSummary:
         rows = self._database.read(f"{SELECT_RUNS} WHERE run_id = ?", (run_id,))
