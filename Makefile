@@ -15,8 +15,8 @@ WORKERS = auto
 UNIT_WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Tests of one file share a kernel, so each process gets tests that stand together
 SHARED = --dist worksteal
-# Plugins that no test uses take seconds of each process
-UNUSED = -p no:anyio -p no:inline_snapshot
+# A plugin that no test uses takes seconds of each process
+UNUSED = -p no:anyio
 UNIT = $(BIN)/pytest $(UNUSED) -p no:schemathesis
 # Branches of all but the edges (tests/coverage_gate.py) that the tests must take, in percent
 BRANCHES = 95

@@ -205,6 +205,10 @@ def test_a_suite_of_a_package_is_run_by_its_name(shell: Shell) -> None:
     done = shell.run_process("bench", "run", "moon", "--agent", "oracle", "--json")
     assert done.code == 0, done.err
     assert '"passed": 1' in done.out
+    (folder,) = (shell.folder / "runs").iterdir()
+    done = shell.run_process("bench", "export", str(folder), "--to", "moonlog", "-o", "out")
+    assert done.code == 0, done.err
+    assert (shell.folder / "out.moon.txt").read_text("utf-8").startswith("completed: ")
     assert "no_such_module" in shell.run_process("bench", "run", "broken", "--agent", "oracle").err
 
 
