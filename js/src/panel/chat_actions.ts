@@ -64,7 +64,11 @@ export function useChatActions(
   const port = usePort(notebooks, path);
   const closedPath = port === null ? path : '';
   const notebookToOpen = isAbandoned ? closedPath : '';
-  const { waitingAsk, askWhenOpen, cancelAsk } = useWaitingAsk(chat, notebooks, port, path);
+  const isLinked = useSignal(panel.linkChanged, () => panel.link === 'open');
+  const { waitingAsk, askWhenOpen, cancelAsk } = useWaitingAsk(chat, notebooks, port, {
+    path,
+    isLinked
+  });
   return React.useMemo(() => {
     const ask = (runId: string, text: string, optionsNow: () => AskOptions): void => {
       askWhenOpen(runId, () => {
@@ -136,12 +140,17 @@ interface Kept {
   readonly send: () => void;
 }
 
-/** Keeps what the person asked for while the notebook is closed: nobody would see what runs. */
+/**
+ * Keeps what the person asked for until it can be answered.
+ *
+ * While the notebook is closed nobody would see what runs. A page that was just loaded has neither
+ * a connection nor a kernel yet, and the server would refuse.
+ */
 function useWaitingAsk(
   chat: Chat,
   notebooks: Notebooks | null,
   port: NotebookView | null,
-  path: string
+  { path, isLinked }: { readonly path: string; readonly isLinked: boolean }
 ): Pick<TurnActions, 'waitingAsk' | 'cancelAsk'> & {
   readonly askWhenOpen: (runId: string, send: () => void) => void;
 } {
@@ -157,7 +166,7 @@ function useWaitingAsk(
       current.send();
     };
     const look = (): void => {
-      if (port?.kernelId !== '') {
+      if (isLinked && port?.kernelId !== '') {
         send();
       }
     };
@@ -168,16 +177,16 @@ function useWaitingAsk(
       clearTimeout(timer);
       port?.changed.disconnect(look);
     };
-  }, [current, isClosed, port]);
+  }, [current, isClosed, isLinked, port]);
   const askWhenOpen = React.useCallback(
     (runId: string, send: () => void) => {
-      if (isClosed) {
+      if (isClosed || !isLinked || port?.kernelId === '') {
         setKept({ chat, runId, send });
       } else {
         send();
       }
     },
-    [chat, isClosed]
+    [chat, isClosed, isLinked, port]
   );
   const cancelAsk = React.useCallback(() => {
     setKept(null);
