@@ -85,7 +85,7 @@ class AgentMagics(Magics):
         """What answers prompts, made when the first one comes."""
         if self._answering is None:
             module = importlib.import_module("cellwright_magics.answering")
-            self._answering = module.Answering(self._shell, self.easels)
+            self._answering = module.ShellConversation(self._shell, self.easels)
         return self._answering
 
     def install_completion(self) -> None:
