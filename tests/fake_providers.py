@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fake_answers import Answer, Request, chunk, error, in_bytes, json_body, raw_sse
+from fake_answers import Answer, Request, Wire, chunk, error, in_bytes, json_body, raw_sse
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 from sdk_types import problems
 
@@ -70,18 +70,18 @@ class OpenAIResponses:
     refusals: list[str] = field(default_factory=list)
     _led_to: dict[str, str] = field(default_factory=dict)
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: Request) -> Wire:
         """The answer to a request."""
         is_chat = request.path.endswith("/chat/completions")
         refused = _chat_refusal(request.body) if is_chat else self._refusal(request.body)
         if refused:
             self.refusals.append(refused["message"])
-            return error(refused.pop("status", 400), refused.pop("message"), **refused)
+            return error(refused.pop("status", 400), refused.pop("message"), **refused)(request)
         assert not is_chat, "a chat request without tools is not played here"
         self.taken.append(request.body)
         events = self._events(request.body, self.script[len(self.taken) - 1])
         answer = raw_sse([f"event: {e['type']}\ndata: {json.dumps(e)}" for e in events], done=False)
-        return in_bytes(answer, self.chunk_bytes) if self.chunk_bytes else answer
+        return (in_bytes(answer, self.chunk_bytes) if self.chunk_bytes else answer)(request)
 
     def _refusal(self, body: Json) -> Json:
         wrong = problems(body, ResponseCreateParamsStreaming)
@@ -219,11 +219,12 @@ def _item(spec: Json, number: str) -> Json:
 def _item_events(place: int, item: Json) -> list[Json]:
     """The events of one output item, in the order of the guide "streaming-responses"."""
     at = {"output_index": place, "item_id": item["id"]}
-    empty = {
+    empties: Mapping[str, Json] = {
         "reasoning": {"summary": []},
         "function_call": {"arguments": "", "status": "in_progress"},
         "message": {"content": [], "status": "in_progress"},
-    }[item["type"]]
+    }
+    empty = empties[item["type"]]
     begun = {"type": "response.output_item.added", "output_index": place, "item": item | empty}
     done = {"type": "response.output_item.done", "output_index": place, "item": item}
     between: list[Json] = []
@@ -304,21 +305,21 @@ class DeepSeek:
     thoughts: dict[str, str] = field(default_factory=dict)
     """The thinking that led to each call."""
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: Request) -> Wire:
         """The answer to a request."""
         refused = self._refusal(request.body)
         if refused:
             self.refusals.append(refused)
-            return error(400, refused, code="invalid_request_error")
+            return error(400, refused, code="invalid_request_error")(request)
         self.taken.append(request.body)
         output = self.script[len(self.taken) - 1]
         thought = "".join(spec["said"] for spec in output if spec["type"] == "reasoning")
         deltas: list[Json] = [{"role": "assistant", "content": None, "reasoning_content": ""}]
         deltas += [{"reasoning_content": piece} for piece in _pieces(thought)]
-        made = _chat_calls(output, len(self.taken))
+        made = _chat_calls(output, f"{type(self).__name__}_{len(self.taken)}")
         for call in made:
             self.thoughts[call["id"]] = thought
-        return _chat_stream(deltas, output, made)
+        return _chat_stream(deltas, output, made)(request)
 
     def _refusal(self, body: Json) -> str:
         for number, message in enumerate(body["messages"]):
@@ -351,21 +352,21 @@ class Gemini:
     refusals: list[str] = field(default_factory=list)
     signatures: dict[str, str] = field(default_factory=dict)
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: Request) -> Wire:
         """The answer to a request."""
         refused = self._refusal(request.body)
         if refused:
             self.refusals.append(refused)
             fault = {"code": 400, "message": refused, "status": "INVALID_ARGUMENT"}
-            return json_body([{"error": fault}], status=400)
+            return json_body([{"error": fault}], status=400)(request)
         self.taken.append(request.body)
         output = self.script[len(self.taken) - 1]
-        made = _chat_calls(output, len(self.taken))
+        made = _chat_calls(output, f"{type(self).__name__}_{len(self.taken)}")
         for call in made[:1]:  # of parallel calls the first one alone is signed
             signature = base64.b64encode(f"signed {call['id']} {'y' * 60}".encode()).decode()
             self.signatures[call["id"]] = signature
             call["extra_content"] = {"google": {"thought_signature": signature}}
-        return _chat_stream([{"role": "assistant"}], output, made)
+        return _chat_stream([{"role": "assistant"}], output, made)(request)
 
     def _refusal(self, body: Json) -> str:
         messages = body["messages"]
@@ -386,7 +387,7 @@ class Gemini:
         return ""
 
 
-def _chat_calls(output: Sequence[Json], number: int) -> list[Json]:
+def _chat_calls(output: Sequence[Json], number: str) -> list[Json]:
     wanted = [spec for spec in output if spec["type"] == "function_call"]
     return [
         {

@@ -158,13 +158,14 @@ def test_the_check_against_the_description_finds_what_is_wrong() -> None:
     good: dict[str, Any] = {"model": "m", "input": "hi", "store": False, "stream": True}
     assert problems(good, ResponseCreateParamsStreaming) == []
     call = {"type": "function_call", "name": "f", "arguments": "{}"}
-    for bad in (
+    wrong: list[dict[str, Any]] = [
         {"messages": []},
         {"stream": False},
         {"tools": [{"type": "function", "function": {"name": "f"}}]},
         {"input": [call]},
         {"reasoning": {"effort": "enormous"}},
-    ):
+    ]
+    for bad in wrong:
         assert problems(good | bad, ResponseCreateParamsStreaming) != [], bad
 
 

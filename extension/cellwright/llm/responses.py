@@ -121,7 +121,13 @@ def _option(name: str, value: Any) -> Any:
 def _tool(tool: Manifest) -> FunctionToolParam:
     function = tool_to_openai(tool)["function"]
     # Without the word it would be strict, which few schemas of tools are.
-    return {"type": "function", **function, "strict": False}
+    return {
+        "type": "function",
+        "name": function["name"],
+        "description": function["description"],
+        "parameters": function["parameters"],
+        "strict": False,
+    }
 
 
 def _input(message: Message, vision: bool, reader: ItemReader) -> Iterator[ResponseInputItemParam]:
