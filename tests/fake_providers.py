@@ -186,7 +186,7 @@ def _encrypted(item_id: str) -> str:
 
 def _item(spec: Json, number: str) -> Json:
     if spec["type"] == "reasoning":
-        item_id = f"rs_03ede13b80370d1b016a5f56b4e5fc8196904642449798{number:0>4}"
+        item_id = f"rs_0f26baa4a8bfec6b0169326d7c20a8819499e6d836076c{number:0>4}"
         summary = [{"type": "summary_text", "text": spec["said"]}] if spec["said"] else []
         return {
             "type": "reasoning",

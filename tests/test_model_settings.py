@@ -71,3 +71,14 @@ def test_a_table_that_cannot_be_used_is_named(tmp_path: Path, table: object, wor
 def test_a_table_that_is_not_there_is_named() -> None:
     with pytest.raises(SetupError, match="'nowhere.json'"):
         from_env({"CELLWRIGHT_MODELS": "nowhere.json"})
+
+
+def test_pictures_and_the_api_are_set_for_a_model(tmp_path: Path) -> None:
+    models = read(tmp_path, {"blind*": {"vision": False}, "new*": {"api": "responses"}}).models
+    learned = Learned(ServiceSettings(), prefers_completion_limit=False, models=models)
+    assert not learned.capabilities("blind-1").vision
+    assert learned.capabilities("other").vision
+    assert learned.capabilities("new-1").api == "responses"
+    for wrong in ({"vision": "yes"}, {"api": "soap"}, {"verbosity": 3}):
+        with pytest.raises(SetupError, match="CELLWRIGHT_MODELS"):
+            read(tmp_path, {"x": wrong})

@@ -27,6 +27,9 @@ USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 EXAMPLE = 'It holds JSON such as {"qwen*": {"system_notes": "in_place"}}.'
 
 
+SENT_WITH_REQUESTS = ("reasoning_effort", "verbosity", "service_tier", "prompt_cache_key")
+
+
 @dataclass(frozen=True)
 class ModelSettings:
     """How one model is talked with."""
@@ -43,6 +46,17 @@ class ModelSettings:
     """Whether it sees pictures; None: it is sent them until it refuses one."""
     api: Api = "auto"
     """Which of OpenAI's APIs it is asked through."""
+    reasoning_effort: str = ""
+    """How much it thinks, such as ``low``; empty: its own default. So for the next three."""
+    verbosity: str = ""
+    service_tier: str = ""
+    prompt_cache_key: str = ""
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """What is sent with each request, by the names that chat completions have for it."""
+        given = {name: getattr(self, name) for name in SENT_WITH_REQUESTS}
+        return {name: value for name, value in given.items() if value}
 
 
 CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
@@ -52,6 +66,7 @@ CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "context_tokens": (lambda value: type(value) is int and value > 0, "a number above zero"),
     "vision": (lambda value: isinstance(value, bool), "true or false"),
     "api": (lambda value: value in APIS, '"auto", "chat" or "responses"'),
+    **dict.fromkeys(SENT_WITH_REQUESTS, (lambda value: isinstance(value, str), "a text")),
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from asking import RUN_CELL, Asked, ask, prompt_of, serving
 from fake_providers import OpenAIResponses, calls, says, thinks
-from fake_service import FakeService, Pause, Request, error, json_body, raw_sse
+from fake_service import FakeService, Pause, Request, error, json_body, raw_sse, text
 from openai.types.responses import ResponseStreamEvent
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 from pydantic import TypeAdapter
@@ -40,7 +40,7 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.settings import OFFICIAL_URL
+from cellwright.settings import OFFICIAL_URL, ModelSettings
 from cellwright.stopping import Stop
 
 PICTURE = ImagePart("image/png", "aGk=", "a plot")
@@ -393,3 +393,32 @@ def test_another_model_is_not_sent_what_this_one_thought() -> None:
     assert provider.refusals == []
     kinds = [item["type"] for item in provider.taken[1]["input"]]
     assert kinds == ["message", "message", "function_call", "function_call_output"]
+
+
+SET = ModelSettings(reasoning_effort="low", verbosity="low", service_tier="flex")
+
+
+def test_what_is_set_for_a_model_is_sent_in_the_form_of_the_api() -> None:
+    provider = OpenAIResponses([ENOUGH])
+    with FakeService(provider) as service:
+        lm = OpenAILM(service.settings(api="responses"), models={"fake*": SET})
+        ask(lm, prompt_of("hi", extra={"reasoning_effort": "high"}))
+        lm.close()
+    body = provider.taken[0]
+    assert (body["reasoning"]["effort"], body["text"]) == ("high", {"verbosity": "low"})
+    assert body["service_tier"] == "flex"
+
+
+def test_what_is_set_for_a_model_and_refused_is_left_out_once_and_said() -> None:
+    words = "Unsupported value: 'verbosity' does not support 'low' with this model."
+    answers = [error(400, words, param="verbosity"), text("Yes."), text("Yes.")]
+    with FakeService(answers) as service:
+        lm = OpenAILM(service.settings(), models={"fake*": SET})
+        first, second = ask(lm), ask(lm)
+        lm.close()
+        bodies = [request.body for request in service.requests]
+    assert [notice.code for notice in first.all(Notice)] == ["parameter_dropped"]
+    assert reply_of(first).dropped_parameters == ("verbosity",)
+    assert second.all(Notice) == []
+    assert ["verbosity" in body for body in bodies] == [True, False, False]
+    assert bodies[0]["reasoning_effort"] == "low"

@@ -48,7 +48,7 @@ from cellwright.record.messages import (
     UserMessage,
 )
 from cellwright.record.usage import CHARACTERS_PER_TOKEN, Usage
-from cellwright.settings import ModelSettings, ServiceSettings
+from cellwright.settings import ModelSettings, ServiceSettings, settings_of
 from cellwright.stopping import Stop
 
 CHAT_PATH = "/chat/completions"
@@ -89,6 +89,7 @@ class OpenAILM:
         pace: WaitTimes | None = None,
     ) -> None:
         self._service = service
+        self._models = models
         self._pace = pace or WaitTimes()
         host = Endpoint(service.base_url, "").host
         self._learned = Learned(
@@ -130,6 +131,7 @@ class OpenAILM:
             RunCancelled: ``stop`` was set.
         """
         failures: list[LMError] = []
+        prompt = self._with_settings(prompt)
         while True:
             stop.check()
             request = self._request(prompt)
@@ -147,6 +149,14 @@ class OpenAILM:
             else:
                 yield from self._warnings(prompt, reply)
                 return replace(reply, attempts=len(failures) + 1)
+
+    def _with_settings(self, prompt: Prompt) -> Prompt:
+        """The prompt with what the person set for the model; what was asked for now wins."""
+        parameters = prompt.parameters
+        own = settings_of(parameters.model, self._models).parameters
+        if not own:
+            return prompt
+        return replace(prompt, parameters=replace(parameters, extra={**own, **parameters.extra}))
 
     def _request(self, prompt: Prompt) -> _Request:
         model = prompt.parameters.model
