@@ -10,13 +10,15 @@ import pytest
 from asking import RUN_CELL, Asked, ask, prompt_of, serving
 from event_strategies import json_values, values_of
 from fake_providers import DeepSeek, Gemini, OpenAIResponses, calls, says, thinks
-from fake_service import Request, chunk, error, raw_sse, text
+from fake_service import FakeService, Request, chunk, error, raw_sse, text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.context.normalise import normalise
 from cellwright.context.window import Window, compact, when_refused
+from cellwright.errors import LMRequestError
 from cellwright.llm import LM
+from cellwright.llm.openai import OpenAILM
 from cellwright.llm.provider_items import OPAQUE_NAMES, ItemReader
 from cellwright.record.events import ModelReplied, Notice
 from cellwright.record.messages import (
@@ -33,6 +35,7 @@ from cellwright.record.messages import (
 )
 from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
+from cellwright.settings import ModelSettings
 from cellwright.text.redaction import Redactor
 
 STEP = [thinks("Let me look."), calls("run_cell", {"code": "1"})]
@@ -157,6 +160,22 @@ def test_a_service_that_refuses_its_own_field_is_sent_it_no_more() -> None:
         assert len(service.requests) == 3
     assert [notice.code for notice in first.all(Notice)] == ["parameter_dropped"]
     assert second.all(Notice) == []
+
+
+def test_a_service_that_refuses_whatever_is_sent_gets_an_end() -> None:
+    called = AssistantMessage("", (ToolCall("call_1", "run_cell", "{}"),), "Hm.")
+    words = "unsupported reasoning_content, which must be passed back; image input not supported"
+    table = {"*": ModelSettings(vision=True, reasoning_effort="low")}
+    with FakeService(lambda request: error(400, words)) as service:
+        lm = OpenAILM(service.settings(), models=table)
+        place = service.base_url.removeprefix("http://").removesuffix("/v1")
+        items = ProviderItems(place, "chat", "fake-model", ({"field": "reasoning_content"},))
+        own = replace(called, provider_items=items)
+        result = ToolMessage("call_1", "run_cell", (TextPart("1"), PICTURE))
+        with pytest.raises(LMRequestError):
+            ask(lm, prompt_of(GO, own, result, tools=(RUN_CELL,)))
+        lm.close()
+        assert len(service.requests) < 6
 
 
 def test_details_that_come_in_pieces_go_back_whole() -> None:

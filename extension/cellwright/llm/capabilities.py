@@ -149,7 +149,7 @@ class Learned:
         row = settings_of(model, self._models)
         return replace(
             learned,
-            vision=learned.vision if row.vision is None else row.vision,
+            vision=learned.vision and row.vision is not False,
             api=learned.api if self._api(model) == "auto" else told.api,
             system_position=row.system_position,
             system_notes=row.system_notes,
@@ -218,8 +218,10 @@ class Learned:
                 text = f"{model!r} wants {name!r} with each call; one that is missing is made up."
                 return Notice("info", text, code="field_required")
         if REFUSAL_WORDS.search(words) or "must not" in words or "forbidden" in words:
-            named = [name for name in sent if re.search(rf"\b{name}\b", words)]
-            for name in named:
+            # What is still refused when it is no longer sent cannot be helped.
+            for name in sorted(set(sent) - known.refused_fields):
+                if not re.search(rf"\b{name}\b", words):
+                    continue
                 self._keep(model, replace(known, refused_fields=known.refused_fields | {name}))
                 return _dropped(model, name)
         return None
