@@ -26,7 +26,7 @@ from typing import Any
 from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm import Capabilities, LMEvent
-from cellwright.llm.openai_format import parameters_of
+from cellwright.llm.openai_format import ChatForm, parameters_of
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.messages import (
     AssistantMessage,
@@ -193,7 +193,7 @@ class ReadingLM:
         return str(answer)
 
     def _measure(self, prompt: Prompt) -> int:
-        body = parameters_of(prompt, vision=False)
+        body = parameters_of(prompt, ChatForm(vision=False))
         parts = [body.get("tools", []), *body["messages"]]
         sent = "".join(json.dumps(part, ensure_ascii=False) for part in parts).encode()
         measured = self.measured

@@ -49,7 +49,7 @@ class Request:
     @property
     def tool_names(self) -> list[str]:
         """The names of the tools sent."""
-        return [tool["function"]["name"] for tool in self.body.get("tools", [])]
+        return [tool.get("function", tool)["name"] for tool in self.body.get("tools", [])]
 
     @property
     def last_text(self) -> str:

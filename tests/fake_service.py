@@ -73,6 +73,7 @@ from fake_answers import (
     tool_calls,
 )
 
+from cellwright.llm.capabilities import LEARNED
 from cellwright.settings import ServiceSettings
 
 __all__ = [
@@ -118,7 +119,7 @@ class FakeService:
     ) -> None:
         self.script = script
         self.requests: list[Request] = []
-        """The requests to the chat, in order."""
+        """The requests to chat completions and to Responses, in order."""
         self.other_requests: list[Request] = []
         """Requests to ``/models`` and elsewhere."""
         self.connections = 0
@@ -134,6 +135,8 @@ class FakeService:
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.host, self.port = self._listener.getsockname()[:2]
+        for known in [known for known in LEARNED if known[0] == self.base_url]:
+            del LEARNED[known]  # an earlier test had the same port
 
     @property
     def base_url(self) -> str:
@@ -227,7 +230,7 @@ class FakeService:
             return error(400, f"The script failed: {failure!r}")(request)
 
     def _answer(self, request: Request) -> Answer:
-        if not request.path.partition("?")[0].endswith("/chat/completions"):
+        if not request.path.partition("?")[0].endswith(("/chat/completions", "/responses")):
             self.other_requests.append(request)
             return self._other(request)
         with self._lock:

@@ -17,6 +17,7 @@ from cellwright.record.attachments import human_size
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
+from cellwright.settings import ModelSettings
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -50,7 +51,8 @@ def asked(kernel: FreshKernel, model: str, *files: str) -> list[dict[str, Any]]:
     place = RunContext(kernel, RunStore(database), Redactor({}), "cli")
     question = RunRequest("What is in it?", Parameters(model), mode="auto", files=files)
     with FakeService([text("Seen.")]) as service:
-        list(Conversation(place).ask(question, OpenAILM(service.settings())))
+        lm = OpenAILM(service.settings(), models={BLIND: ModelSettings(vision=False)})
+        list(Conversation(place).ask(question, lm))
         messages: list[dict[str, Any]] = service.requests[0].body["messages"]
     database.close()
     return messages

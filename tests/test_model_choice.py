@@ -19,7 +19,7 @@ from cellwright.record.messages import (
     UserMessage,
 )
 from cellwright.session.services import RequestWindow, choose_model, models_like, unseen_pictures
-from cellwright.settings import ServiceSettings, Settings, from_env
+from cellwright.settings import ModelSettings, ServiceSettings, Settings, from_env
 
 SETTINGS = Settings(
     ServiceSettings("http://box/v1", model="small"), vision_model="seeing", long_model="long"
@@ -52,12 +52,13 @@ def test_002_50_a_model_that_was_named_is_never_switched() -> None:
 
 
 def test_002_50_the_set_model_is_kept_when_it_sees() -> None:
-    seeing = replace(SETTINGS, service=replace(SETTINGS.service, model="gpt-4o-mini"))
+    seeing = replace(SETTINGS, models={"small": ModelSettings(vision=True)})
     assert choose_model("auto", seeing, SEEN).model == ""
 
 
 def test_002_50_without_a_model_that_sees_the_person_is_told() -> None:
-    found = choose_model("auto", replace(SETTINGS, vision_model=""), SEEN)
+    blind = replace(SETTINGS, vision_model="", models={"small": ModelSettings(vision=False)})
+    found = choose_model("auto", blind, SEEN)
     assert found.model == ""
     assert "CELLWRIGHT_VISION_MODEL" in found.notice
     assert choose_model("auto", replace(SETTINGS, long_model=""), LONG).model == ""

@@ -10,7 +10,7 @@ import pytest
 from cellwright.errors import LMContextError, SetupError
 from cellwright.llm import Capabilities
 from cellwright.llm.capabilities import Learned
-from cellwright.settings import ModelSettings, Settings, from_env, settings_of
+from cellwright.settings import ModelSettings, ServiceSettings, Settings, from_env, settings_of
 
 WANTED = {"system_position": "last", "system_notes": "in_place"}
 
@@ -23,12 +23,12 @@ def read(folder: Path, table: object) -> Settings:
 
 def test_x_15_where_the_system_message_stands_can_be_set_for_a_model(tmp_path: Path) -> None:
     models = read(tmp_path, {"qwen*": {**WANTED, "context_tokens": 32_768}}).models
-    learned = Learned((), prefers_completion_limit=False, models=models)
+    learned = Learned(ServiceSettings(), prefers_completion_limit=False, models=models)
     able = learned.capabilities("hub/qwen3.5-32b")
     assert able == Capabilities(
-        system_position="last", system_notes="in_place", context_tokens=32_768
+        vision=True, system_position="last", system_notes="in_place", context_tokens=32_768
     )
-    assert learned.capabilities("gpt-5.6") == Capabilities()
+    assert learned.capabilities("gpt-5.6") == Capabilities(vision=True)
     learned.from_refusal("qwen3", LMContextError("", detail="maximum context length 8192"), (),
                          pictures=False)  # fmt: skip
     told = learned.capabilities("qwen3")
@@ -71,3 +71,14 @@ def test_a_table_that_cannot_be_used_is_named(tmp_path: Path, table: object, wor
 def test_a_table_that_is_not_there_is_named() -> None:
     with pytest.raises(SetupError, match="'nowhere.json'"):
         from_env({"CELLWRIGHT_MODELS": "nowhere.json"})
+
+
+def test_pictures_and_the_api_are_set_for_a_model(tmp_path: Path) -> None:
+    models = read(tmp_path, {"blind*": {"vision": False}, "new*": {"api": "responses"}}).models
+    learned = Learned(ServiceSettings(), prefers_completion_limit=False, models=models)
+    assert not learned.capabilities("blind-1").vision
+    assert learned.capabilities("other").vision
+    assert learned.capabilities("new-1").api == "responses"
+    for wrong in ({"vision": "yes"}, {"api": "soap"}, {"verbosity": 3}):
+        with pytest.raises(SetupError, match="CELLWRIGHT_MODELS"):
+            read(tmp_path, {"x": wrong})

@@ -118,3 +118,10 @@ def test_settings_are_read_from_the_process_when_nothing_is_passed(
 ) -> None:
     monkeypatch.setenv("CELLWRIGHT_MODE", "edits")
     assert from_env().mode == "edits"
+
+
+def test_the_api_is_set_by_its_name() -> None:
+    assert from_env({}).service.api == "auto"
+    assert from_env({"CELLWRIGHT_API": " Responses "}).service.api == "responses"
+    with pytest.raises(SetupError, match="CELLWRIGHT_API is 'soap'"):
+        from_env({"CELLWRIGHT_API": "soap"})

@@ -15,6 +15,8 @@ from cellwright.record.usage import Price
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
 ADAPTERS = ("native", "chat", "json", "xml")
+Api = Literal["auto", "chat", "responses"]
+APIS: tuple[Api, ...] = ("auto", "chat", "responses")
 OLLAMA_URL = "http://127.0.0.1:11434"
 OFFICIAL_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5.6"
@@ -23,6 +25,9 @@ USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 
 
 EXAMPLE = 'It holds JSON such as {"qwen*": {"system_notes": "in_place"}}.'
+
+
+SENT_WITH_REQUESTS = ("reasoning_effort", "verbosity", "service_tier", "prompt_cache_key")
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,21 @@ class ModelSettings:
     """Its template wants words of the person and of the model strictly in turn."""
     context_tokens: int | None = None
     """Its window; None: not known."""
+    vision: bool | None = None
+    """Whether it sees pictures; None: it is sent them until it refuses one."""
+    api: Api = "auto"
+    """Which of OpenAI's APIs it is asked through."""
+    reasoning_effort: str = ""
+    """How much it thinks, such as ``low``; empty: its own default. So for the next three."""
+    verbosity: str = ""
+    service_tier: str = ""
+    prompt_cache_key: str = ""
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """What is sent with each request, by the names that chat completions have for it."""
+        given = {name: getattr(self, name) for name in SENT_WITH_REQUESTS}
+        return {name: value for name, value in given.items() if value}
 
 
 CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
@@ -44,6 +64,9 @@ CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "system_notes": (lambda value: value in ("head", "in_place"), '"head" or "in_place"'),
     "alternates": (lambda value: isinstance(value, bool), "true or false"),
     "context_tokens": (lambda value: type(value) is int and value > 0, "a number above zero"),
+    "vision": (lambda value: isinstance(value, bool), "true or false"),
+    "api": (lambda value: value in APIS, '"auto", "chat" or "responses"'),
+    **dict.fromkeys(SENT_WITH_REQUESTS, (lambda value: isinstance(value, str), "a text")),
 }
 
 
@@ -99,6 +122,8 @@ class ServiceSettings:
     """Empty: none is set, so the demo model answers."""
     api_key: str = field(default="", repr=False)
     model: str = ""
+    api: Api = "auto"
+    """``chat`` (chat completions) or ``responses``; ``auto``: by host, model and refusals."""
     connect_timeout_seconds: float = 10.0
     idle_timeout_seconds: float = 60.0
     """No data for this long ends the request."""
@@ -143,8 +168,6 @@ class Settings:
     """Dollars per million tokens by model name; a model that is not here shows no cost."""
     ollama_url: str = ""
     """Where a local Ollama is looked for when nothing is set; empty: it is not looked for."""
-    vision_models: tuple[str, ...] = ("gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4")
-    """Name starts of models that are sent pictures."""
     vision_model: str = ""
     """What ``auto`` means where there are pictures and the set model does not see."""
     long_model: str = ""
@@ -267,6 +290,18 @@ def checked_adapter(value: str) -> str:
     )
 
 
+def checked_api(value: str) -> Api:
+    """``value`` as the name of an API.
+
+    Raises:
+        SetupError: There is none of that name.
+    """
+    for api in APIS:
+        if value == api:
+            return api
+    raise SetupError(f"CELLWRIGHT_API is {value!r}.", hint=f"Use one of: {', '.join(APIS)}.")
+
+
 def normalise_base_url(url: str) -> str:
     """A base URL as the SDK wants it: trimmed, with ``/v1``, without ``/chat/completions``.
 
@@ -280,7 +315,7 @@ def normalise_base_url(url: str) -> str:
         raise SetupError(
             f"The endpoint {url!r} is not an address.", hint="It starts with http:// or https://."
         )
-    for ending in ("/chat/completions", "/completions", "/models"):
+    for ending in ("/chat/completions", "/completions", "/responses", "/models"):
         cleaned = cleaned.removesuffix(ending)
     path = cleaned.split("://", 1)[1].partition("/")[2]
     return cleaned if path else cleaned + "/v1"
@@ -296,6 +331,7 @@ def _service(env: Mapping[str, str]) -> ServiceSettings:
         idle_timeout_seconds=_seconds(env, "CELLWRIGHT_IDLE_SECONDS", 60.0),
         base_url=normalise_base_url(url),
         api_key=key,
+        api=checked_api(env.get("CELLWRIGHT_API", "").strip().lower() or "auto"),
         model=model or (DEFAULT_MODEL if url.startswith(OFFICIAL_URL) else ""),
     )
 

@@ -73,7 +73,8 @@ const NESTED: Nested = {
     reasoning: true,
     refusal: true,
     author: true,
-    origin: true
+    origin: true,
+    provider_items: true
   },
   ToolMessage: {
     role: true,

@@ -15,7 +15,7 @@ from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.errors import SetupError, ToolError
 from cellwright.llm.adapters.native import NativeAdapter
 from cellwright.llm.budget import RunBudget
-from cellwright.llm.openai_format import messages_to_openai
+from cellwright.llm.openai_format import ChatForm, messages_to_openai
 from cellwright.record.content import ComponentOutput
 from cellwright.record.events import Event, Notice, ToolFinished, ToolProgress
 from cellwright.record.messages import (
@@ -112,7 +112,7 @@ def test_000_26_what_is_for_the_person_is_in_no_request() -> None:
         AssistantMessage("", (ToolCall("call_1", "report", "{}"),)),
         finished.message,
     )
-    sent = json.dumps(messages_to_openai(history, vision=True), ensure_ascii=False)
+    sent = json.dumps(messages_to_openai(history, ChatForm()), ensure_ascii=False)
     assert "for all" in sent
     assert "only read" in sent
     for hidden in ("only drawn", "AAAA", "plot", "raw words"):

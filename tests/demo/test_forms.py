@@ -12,7 +12,7 @@ from cellwright.demo.server import reply_to
 from cellwright.demo.wire import MODEL, read_request
 from cellwright.llm.adapters.chain import ADAPTERS
 from cellwright.llm.adapters.text_adapter import TextAdapter
-from cellwright.llm.openai_format import messages_to_openai
+from cellwright.llm.openai_format import ChatForm, messages_to_openai
 from cellwright.record.messages import (
     AssistantMessage,
     Manifest,
@@ -45,7 +45,7 @@ def answered(
 ) -> str:
     history = (SystemMessage("Rules."), *messages)
     prompt = adapter_of(name).format(history, tools, Parameters(MODEL))
-    sent = messages_to_openai(prompt.messages, vision=False)
+    sent = messages_to_openai(prompt.messages, ChatForm(vision=False))
     reply = reply_to(read_request({"model": MODEL, "messages": sent, **body}), 0)
     assert reply.tool == ""
     return reply.text

@@ -175,7 +175,7 @@ def test_pictures_that_are_refused_become_their_captions() -> None:
     prompt = prompt_of(UserMessage((TextPart("See"), picture)))
     answers = [error(400, "This model does not support image input."), text("Yes.")]
     with FakeService(answers) as service:
-        lm = OpenAILM(service.settings(), vision_models=("fake",))
+        lm = OpenAILM(service.settings())
         asked = ask(lm, prompt)
         lm.close()
         first, second = (request.messages[0]["content"] for request in service.requests)

@@ -127,7 +127,7 @@ def test_a_line_given_up_before_it_is_connected_sends_nothing() -> None:
     with FakeService([text("Yes.")]) as service:
         line = ServiceConnection(service.settings())
         line.abandon()
-        exchange = line.start(b"{}", Endpoint(service.base_url, "any"))
+        exchange = line.start("/chat/completions", b"{}", Endpoint(service.base_url, "any"))
         assert exchange.wait(5)
         assert service.requests == []
     ready, failed = exchange.next(0), exchange.next(0)
@@ -283,14 +283,6 @@ def test_the_limit_of_an_answer_has_the_name_the_service_prefers(host: str, name
     lm = OpenAILM(ServiceSettings(base_url=host))
     request = lm._request(prompt_of("hi", max_output_tokens=5))
     assert name in request.optional
-
-
-@pytest.mark.parametrize(
-    ("model", "sees"), [("gpt-5.6", True), ("openai/gpt-4o-mini", True), ("qwen3:8b", False)]
-)
-def test_models_that_see_are_known_by_their_names(model: str, sees: bool) -> None:
-    with serving([]) as (_, lm):
-        assert lm.capabilities(model).vision is sees
 
 
 def test_the_key_of_another_service_is_not_sent_to_one_that_needs_none(

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.llm.openai_format import (
+    ChatForm,
     body_bytes,
     message_from_openai,
     message_to_openai,
@@ -51,14 +52,14 @@ def test_a_message_comes_back_as_it_was(message: Message) -> None:
 @given(st.lists(messages, max_size=6), st.integers(0, 6))
 def test_a_prompt_that_grows_keeps_its_first_bytes(said: list[Message], cut: int) -> None:
     def sent(part: list[Message]) -> bytes:
-        return body_bytes({"messages": messages_to_openai(part, vision=True)})
+        return body_bytes({"messages": messages_to_openai(part, ChatForm())})
 
     assert sent(said).startswith(sent(said[:cut])[: -len("]}")])
 
 
 def test_the_tools_come_before_the_messages_and_the_options_last() -> None:
     prompt = prompt_of("hi", tools=(RUN_CELL,), temperature=0.5, extra={"seed": 1})
-    body = parameters_of(prompt, vision=False)
+    body = parameters_of(prompt, ChatForm(vision=False))
     assert list(body) == [
         "model", "tools", "messages", "temperature", "seed", "stream", "stream_options",
     ]  # fmt: skip
@@ -69,7 +70,10 @@ def test_the_tools_come_before_the_messages_and_the_options_last() -> None:
 def test_parameters_can_be_left_out() -> None:
     prompt = prompt_of("hi", temperature=0.5, max_output_tokens=9)
     body = parameters_of(
-        prompt, vision=False, length_parameter="max_completion_tokens", without={"temperature"}
+        prompt,
+        ChatForm(vision=False),
+        length_parameter="max_completion_tokens",
+        without={"temperature"},
     )
     assert body["max_completion_tokens"] == 9
     assert "temperature" not in body
@@ -91,7 +95,7 @@ def test_pictures_are_captions_for_a_model_that_does_not_see() -> None:
         UserMessage((TextPart("See"), PICTURE)),
         ToolMessage("c", "plot", (PICTURE,)),
     ]
-    user, tool = messages_to_openai(said, vision=False)
+    user, tool = messages_to_openai(said, ChatForm(vision=False))
     assert user["content"] == "See\n[image: a plot]"
     assert tool == {"role": "tool", "tool_call_id": "c", "content": "[image: a plot]"}
 
@@ -103,7 +107,7 @@ def test_pictures_of_results_follow_the_last_result_of_the_block() -> None:
         ToolMessage("d", "plot", (TextPart("drawn"),)),
         AssistantMessage("Nice."),
     ]
-    sent = messages_to_openai(said, vision=True)
+    sent = messages_to_openai(said, ChatForm())
     assert [message["role"] for message in sent] == [
         "assistant", "tool", "tool", "user", "assistant",
     ]  # fmt: skip
@@ -133,7 +137,7 @@ def test_results_get_the_name_of_their_tool_back() -> None:
         AssistantMessage("", (ToolCall("c", "run_cell", "{}"),)),
         ToolMessage("c", "run_cell", (TextPart("done"),)),
     )
-    assert messages_from_openai(messages_to_openai(said, vision=True)) == said
+    assert messages_from_openai(messages_to_openai(said, ChatForm())) == said
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from cellwright.bench.attempt import Job, Laboratory, attempt
 from cellwright.bench.environments import Rooms
 from cellwright.bench.suites import Item, Suite
 from cellwright.llm.openai_format import (
+    ChatForm,
     body_bytes,
     parameters_of,
     usable_parameters,
@@ -44,14 +45,14 @@ def test_000_05_and_x_12_a_temperature_is_kept_within_what_can_be_sent(
     wanted: float | None, sent: float | None
 ) -> None:
     assert usable_temperature(wanted) == sent
-    body = parameters_of(prompt_of("hi", temperature=wanted), vision=False)
+    body = parameters_of(prompt_of("hi", temperature=wanted), ChatForm())
     assert body.get("temperature") == sent
     assert json.loads(body_bytes(body)).get("temperature") == sent
 
 
 def test_000_05_zero_is_sent_and_none_is_left_out() -> None:
-    assert parameters_of(prompt_of("hi", temperature=0), vision=False)["temperature"] == 0
-    assert "temperature" not in parameters_of(prompt_of("hi"), vision=False)
+    assert parameters_of(prompt_of("hi", temperature=0), ChatForm())["temperature"] == 0
+    assert "temperature" not in parameters_of(prompt_of("hi"), ChatForm())
 
 
 def test_x_12_parameters_that_can_be_sent_stay_the_same_object() -> None:

@@ -15,7 +15,12 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleRecord, format_messages, parse_messages, trimmed
-from cellwright.llm.openai_format import messages_from_openai, messages_to_openai, tool_to_openai
+from cellwright.llm.openai_format import (
+    ChatForm,
+    messages_from_openai,
+    messages_to_openai,
+    tool_to_openai,
+)
 from cellwright.record.messages import Manifest
 from cellwright.record.outputs import safe_json
 from cellwright.record.values import from_dict
@@ -68,7 +73,7 @@ def rest_path(path: Path) -> Path:
 
 
 def _example(sample: SampleRecord) -> JSON:
-    messages = messages_to_openai(parse_messages(sample.messages), vision=True)
+    messages = messages_to_openai(parse_messages(sample.messages), ChatForm())
     tools = [tool_to_openai(_manifest(tool)) for tool in sample.tools]
     example: JSON = safe_json({"messages": messages, **({"tools": tools} if tools else {})})
     return example

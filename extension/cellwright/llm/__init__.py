@@ -24,10 +24,16 @@ class Capabilities:
     tools: bool = True
     parallel_tool_calls: bool = True
     vision: bool = False
+    api: Literal["chat", "responses"] = "chat"
+    """Which of OpenAI's APIs it is asked through."""
     context_tokens: int | None = None
     """The model's window; None when it is not known."""
     refused_parameters: frozenset[str] = frozenset()
     """Parameters this model rejected once; they are left out from then on."""
+    refused_fields: frozenset[str] = frozenset()
+    """Fields of messages that this model rejected once, such as its own ``reasoning_content``."""
+    required_fields: frozenset[str] = frozenset()
+    """Fields it rejects messages with calls without, even where the provider never sent them."""
     alternates: bool = False
     """Its template wants words of the person and of the model strictly in turn."""
     system_position: Literal["first", "last"] = "first"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from cellwright.errors import (
     LMContextError,
@@ -19,8 +18,15 @@ from cellwright.errors import (
 )
 from cellwright.llm import Capabilities
 from cellwright.llm.connection import ServiceConnection
-from cellwright.llm.faults import Endpoint, context_tokens_in, from_exception
-from cellwright.settings import ModelSettings, ServiceSettings, settings_of
+from cellwright.llm.faults import (
+    PICTURE_WORDS,
+    TURN_WORDS,
+    Endpoint,
+    context_tokens_in,
+    from_exception,
+)
+from cellwright.record.events import Notice
+from cellwright.settings import Api, ModelSettings, ServiceSettings, settings_of
 
 TIMEOUT_SECONDS = 5.0
 
@@ -74,31 +80,49 @@ def _strange(endpoint: Endpoint) -> LMError:
 # What a service taught us of its models: refused parameters, no tools, no pictures, the window.
 
 
-VISION_MODELS = ("gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4")
-"""Names that models which see begin with."""
+RESPONSES_HOST = "api.openai.com"
+RESPONSES_SINCE = (5, 4)
+"""From this GPT on, chat completions take function tools only without thinking.
+
+Source: OpenAI's guide "responses-vs-chat-completions", read 2026-11-23.
+"""
+GPT_VERSION = re.compile(r"(?:^|:)gpt-(\d{1,2})(?:\.(\d+))?(?![\d])")
+ONLY_RESPONSES = re.compile(r"(?:^|:)(?:o\d+|gpt-[\d.]+)-(?:pro|deep-research)|codex|computer-use")
+"""Models that never were in chat completions."""
 NOTHING_KNOWN: Mapping[str, ModelSettings] = {}
 LENGTH_PARAMETERS = ("max_tokens", "max_completion_tokens")
 REFUSAL_WORDS = re.compile(
     r"unsupported|not support|unrecognized|unrecognised|unknown|unexpected|not permitted"
     r"|extra (?:inputs|fields|parameters)|not allowed|deprecated|invalid|incompatible"
 )
-PICTURE_WORDS = re.compile(
-    r"image(?:_url|s| input| content)?.{0,40}not (?:be )?support"
-    r"|not support.{0,20}image|not a multimodal|no image|invalid content type.{0,40}image"
+RESPONSES_WORDS = re.compile(r"\bv1/responses\b|\bresponses api\b")
+ITEM_WORDS = re.compile(
+    r"invalid_encrypted_content|encrypted content .*(?:verified|match|parsed)"
+    r"|(?:invalid|corrupted) thought signature|items? with id .*not found"
+    r"|without its required (?:following|'reasoning') item"
 )
+"""Items that a provider no longer takes back: another organisation, route or key."""
+REQUIRED_WORDS = {
+    "reasoning_content": re.compile(
+        r"reasoning_content.{0,60}(?:must be passed|is missing)|missing.{0,20}reasoning_content"
+    ),
+    "extra_content": re.compile(r"missing a .?thought_signature"),
+}
+"""As DeepSeek and Moonshot, and Google, word it that a call lacks what they sent with it."""
 
-TURN_WORDS = re.compile(
-    r"roles must alternate|must alternate between|unexpected role \S+ after role"
-    r"|consecutive (?:user|assistant)"
-)
-"""A template that wants the person's and the model's words in turn."""
+
+LEARNED: dict[tuple[str, str], Capabilities] = {}
+"""What was learned in this process, by the address of the service and the model.
+
+A question opens a client and closes it; what a model refused once is not tried with the next one.
+"""
 
 
 class Learned:
     """Capabilities by model; threads may share it.
 
     Args:
-        vision_models: Names that models which see begin with.
+        service: Where the models are, and through which API they are to be asked.
         prefers_completion_limit: Whether the service wants ``max_completion_tokens`` rather than
             ``max_tokens``.
         models: What the person knows of models, by name or pattern.
@@ -106,22 +130,30 @@ class Learned:
 
     def __init__(
         self,
-        vision_models: tuple[str, ...],
+        service: ServiceSettings,
         *,
         prefers_completion_limit: bool,
         models: Mapping[str, ModelSettings] = NOTHING_KNOWN,
     ) -> None:
-        self._vision_models = vision_models
+        self._service = service
         self._models = models
         self._length = LENGTH_PARAMETERS[prefers_completion_limit]
-        self._known: dict[str, Capabilities] = {}
-        self._lock = threading.Lock()
 
     def capabilities(self, model: str) -> Capabilities:
         """What is known of ``model`` so far."""
-        with self._lock:
-            known = self._known.get(model)
-        return known or self._told(model)
+        told = self._told(model)
+        learned = LEARNED.get((self._service.base_url, model))
+        if learned is None:
+            return told
+        # What the person set may have changed since, and wins.
+        row = settings_of(model, self._models)
+        return replace(
+            learned,
+            vision=learned.vision and row.vision is not False,
+            api=learned.api if self._api(model) == "auto" else told.api,
+            system_position=row.system_position,
+            system_notes=row.system_notes,
+        )
 
     def length_parameter(self, model: str) -> str:
         """Under which name this model takes a limit of its answer."""
@@ -130,65 +162,114 @@ class Learned:
         return other if self._length in refused and other not in refused else self._length
 
     def from_refusal(
-        self, model: str, error: LMRequestError, sent: Collection[str], *, pictures: bool
-    ) -> str:
-        """Learn from a request that was refused; what to leave out, or empty if nothing helps.
+        self,
+        model: str,
+        error: LMRequestError | LMNotFoundError,
+        sent: Collection[str],
+        *,
+        pictures: bool,
+        fields: Collection[str] = (),
+    ) -> Notice | None:
+        """Learn from a request that was refused; what to tell the person, None if nothing helps.
 
         Args:
             model: The model asked.
             error: What the service said.
             sent: The parameters that can be left out.
             pictures: Whether pictures were sent.
+            fields: Fields of messages that were sent back to their provider.
         """
-        known = self.capabilities(model)
+        known, words = self.capabilities(model), error.detail.lower()
         if isinstance(error, LMToolsUnsupportedError):
             self._keep(model, replace(known, tools=False))
-            return ""
+            return None
         if isinstance(error, LMContextError):
             tokens = context_tokens_in(error.detail) or known.context_tokens
             self._keep(model, replace(known, context_tokens=tokens))
-            return ""
+            return None
+        if known.api == "chat" and self._api(model) == "auto" and RESPONSES_WORDS.search(words):
+            self._keep(model, replace(known, api="responses"))
+            text = f"{model!r} is asked through OpenAI's Responses API from now on: {error.detail}"
+            return Notice("info", text, code="api_switched")
+        if pictures and PICTURE_WORDS.search(words):
+            self._keep(model, replace(known, vision=False))
+            text = f"{model!r} does not see pictures; it is sent their captions from now on."
+            return Notice("info", text, code="pictures_refused")
+        if notice := self._about_fields(model, known, words, fields):
+            return notice
         if parameter := _refused_parameter(error, sent):
             refused = known.refused_parameters | {parameter}
             parallel = known.parallel_tool_calls and parameter != "parallel_tool_calls"
             self._keep(
                 model, replace(known, refused_parameters=refused, parallel_tool_calls=parallel)
             )
-            return parameter
-        if pictures and PICTURE_WORDS.search(error.detail.lower()):
-            self._keep(model, replace(known, vision=False))
-            return "pictures"
-        if TURN_WORDS.search(error.detail.lower()):
+            return _dropped(model, parameter)
+        if TURN_WORDS.search(words):
             self._keep(model, replace(known, alternates=True))
-        return ""
+        return None
+
+    def _about_fields(
+        self, model: str, known: Capabilities, words: str, sent: Collection[str]
+    ) -> Notice | None:
+        """Learn which fields of messages a model demands or refuses."""
+        for name, pattern in REQUIRED_WORDS.items():
+            if pattern.search(words) and name not in known.required_fields:
+                self._keep(model, replace(known, required_fields=known.required_fields | {name}))
+                text = f"{model!r} wants {name!r} with each call; one that is missing is made up."
+                return Notice("info", text, code="field_required")
+        if REFUSAL_WORDS.search(words) or "must not" in words or "forbidden" in words:
+            # What is still refused when it is no longer sent cannot be helped.
+            for name in sorted(set(sent) - known.refused_fields):
+                if not re.search(rf"\b{name}\b", words):
+                    continue
+                self._keep(model, replace(known, refused_fields=known.refused_fields | {name}))
+                return _dropped(model, name)
+        return None
 
     def _told(self, model: str) -> Capabilities:
         """What a model can before it was asked anything."""
-        row = settings_of(model, self._models)
+        row, api = settings_of(model, self._models), self._api(model)
         return Capabilities(
-            vision=_plain_name(model).startswith(self._vision_models),
+            vision=row.vision is not False,
+            api=usual_api(self._service.base_url, model) if api == "auto" else api,
             context_tokens=row.context_tokens,
             alternates=row.alternates,
             system_position=row.system_position,
             system_notes=row.system_notes,
         )
 
+    def _api(self, model: str) -> Api:
+        """What the person set."""
+        row = settings_of(model, self._models)
+        return self._service.api if row.api == "auto" else row.api
+
     def _keep(self, model: str, capabilities: Capabilities) -> None:
-        with self._lock:
-            self._known[model] = capabilities
+        LEARNED[self._service.base_url, model] = capabilities
 
 
-def _refused_parameter(error: LMRequestError, sent: Collection[str]) -> str:
-    if error.parameter in sent:
-        return error.parameter
+def usual_api(base_url: str, model: str) -> Literal["chat", "responses"]:
+    """Through which API a model is asked of which nothing is set and nothing learned."""
+    if not Endpoint(base_url, model).host.endswith(RESPONSES_HOST):
+        return "chat"
+    if ONLY_RESPONSES.search(model):
+        return "responses"
+    found = GPT_VERSION.search(model)
+    version = (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+    return "responses" if version >= RESPONSES_SINCE else "chat"
+
+
+def _dropped(model: str, name: str) -> Notice:
+    text = f"{model!r} does not take {name!r}; the request goes on without it."
+    return Notice("info", text, code="parameter_dropped")
+
+
+def _refused_parameter(error: LMError, sent: Collection[str]) -> str:
+    parameter = getattr(error, "parameter", "")
+    if parameter in sent:
+        return str(parameter)
     words = error.detail.lower()
     if not REFUSAL_WORDS.search(words):
         return ""
     named = [(words.find(name), name) for name in sent if re.search(rf"\b{name}\b", words)]
     # "max_tokens is not supported, use max_completion_tokens": the first one is the culprit.
     return min(named)[1] if named else ""
-
-
-def _plain_name(model: str) -> str:
-    """The name without the provider that a router puts before it, such as ``openai/``."""
-    return model.rpartition("/")[2]

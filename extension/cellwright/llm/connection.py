@@ -136,7 +136,7 @@ class BodyReader:
         if not self._shape:
             return []
         chunk = self._parsed(self._text())
-        if "choices" not in chunk:
+        if "choices" not in chunk and chunk.get("object") != "response":
             shown = json.dumps(chunk, ensure_ascii=False)[:SHOWN_CHARACTERS]
             raise self._strange(f"{self._endpoint.place} sent JSON that is no chat reply.", shown)
         self.done = True
@@ -176,8 +176,9 @@ class BodyReader:
             chunk = chunk[0]  # Google's endpoint wraps an error in a list
         if not isinstance(chunk, Mapping):
             raise self._strange(f"{self._endpoint.place} sent {chunk!r:.80} as a reply.", "")
-        if chunk.get("error"):
-            raise from_stream(chunk, self._endpoint)
+        failed = _failed(chunk)
+        if failed is not None:
+            raise from_stream(failed, self._endpoint)
         return chunk
 
     def _text(self) -> str:
@@ -199,6 +200,16 @@ class BodyReader:
         error = LMStreamError(text, hint=hint, detail=detail)
         error.retryable = False
         return error
+
+
+def _failed(chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The error that a chunk is; Responses has events for it beside the plain object."""
+    if chunk.get("error") or chunk.get("type") == "error":
+        return chunk
+    response = chunk.get("response")
+    if chunk.get("type") == "response.failed" and isinstance(response, Mapping):
+        return response
+    return None
 
 
 PLACEHOLDER_KEY = "none"
@@ -252,17 +263,15 @@ class ServiceConnection:
             )
         return self._client
 
-    def post(self, body: bytes) -> Any:
-        """Send a chat request; the response comes back as soon as its head is there.
+    def post(self, path: str, body: bytes) -> Any:
+        """Send a request to a path; the response comes back as soon as its head is there.
 
         Raises:
             Exception: Whatever the SDK raises.
         """
         client = self.connect()
         assert self._http is not None
-        return client.post(
-            "/chat/completions", cast_to=self._http.Response, content=body, stream=True
-        )
+        return client.post(path, cast_to=self._http.Response, content=body, stream=True)
 
     def get(self, path: str) -> str:
         """The text at a path of the service.
@@ -275,9 +284,9 @@ class ServiceConnection:
         response = client.get(path, cast_to=self._http.Response)
         return str(response.text)
 
-    def start(self, body: bytes, endpoint: Endpoint) -> Exchange:
+    def start(self, path: str, body: bytes, endpoint: Endpoint) -> Exchange:
         """Begin a request."""
-        self._exchange = Exchange(self, body, endpoint)
+        self._exchange = Exchange(self, path, body, endpoint)
         return self._exchange
 
     def is_free(self) -> bool:
@@ -315,8 +324,9 @@ class ServiceConnection:
 class Exchange:
     """One request and the thread that reads its response."""
 
-    def __init__(self, line: ServiceConnection, body: bytes, endpoint: Endpoint) -> None:
+    def __init__(self, line: ServiceConnection, path: str, body: bytes, endpoint: Endpoint) -> None:
         self._line = line
+        self._path = path
         self._body = body
         self._endpoint = endpoint
         self._arrived: queue.SimpleQueue[Arrived] = queue.SimpleQueue()
@@ -340,7 +350,7 @@ class Exchange:
             self._line.connect()
             # Silence is the service's only from here on.
             self._arrived.put(Arrived())
-            response = self._line.post(self._body)
+            response = self._line.post(self._path, self._body)
             try:
                 self._read(response)
             finally:

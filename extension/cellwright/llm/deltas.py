@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from cellwright.llm.provider_items import REASONING_TEXTS, ChatItems, Item
 from cellwright.record.messages import AssistantMessage, ToolCall
 from cellwright.record.usage import Usage
 from cellwright.text.cleaning import without_lone_surrogates
@@ -57,10 +58,13 @@ class CallCollector:
         """How much the model wrote for its calls."""
         return sum(len(piece) for call in self._calls for piece in call.pieces)
 
-    def add(self, raw: Any) -> None:
-        """Take one entry of ``tool_calls``, or a ``function_call``; junk is passed over."""
+    def add(self, raw: Any) -> int:
+        """Take one entry of ``tool_calls``, or a ``function_call``; the place of its call.
+
+        Junk is passed over and has the place -1.
+        """
         if not isinstance(raw, Mapping):
-            return
+            return -1
         piece = _piece(raw)
         call = self._by_index.get(piece.index)
         if piece.index is None:
@@ -73,6 +77,7 @@ class CallCollector:
         call.id = call.id or piece.id
         call.name = call.name or piece.name
         call.pieces.append(piece.arguments)
+        return next(place for place, known in enumerate(self._calls) if known is call)
 
     def calls(self, used_ids: Collection[str] = ()) -> tuple[ToolCall, ...]:
         """The calls, each with an id that no other call of the conversation has."""
@@ -231,11 +236,13 @@ FINISH_WORDS = {
     "safety": "content_filter",
 }
 """What some services call the four usual reasons."""
-REASONING_FIELDS = ("reasoning_content", "reasoning")
 
 
 class ReplyAssembler:
     """Takes chunks as they come; says what is new, and in the end what it all was."""
+
+    ends_with_reason = False
+    """Whether nothing follows the reason to end; chat completions send the counts behind it."""
 
     def __init__(self) -> None:
         self.finish_reason = ""
@@ -244,6 +251,7 @@ class ReplyAssembler:
         self.usage: Usage | None = None
         """What the service counted; None when it did not."""
         self._calls = CallCollector()
+        self._items = ChatItems()
         self._thinking = ThinkingFilter()
         self._half_pair = ""
         self._text: list[str] = []
@@ -300,17 +308,21 @@ class ReplyAssembler:
             without_lone_surrogates("".join(self._refusal)),
         )
 
+    def provider_items(self) -> tuple[Item, ...]:
+        """What the provider wants back with this message."""
+        return self._items.items()
+
     def _add_delta(self, delta: Any) -> SplitDelta:
         if not isinstance(delta, Mapping):
             return SplitDelta()
-        for raw in delta.get("tool_calls") or ():
-            self._calls.add(raw)
-        if delta.get("function_call"):
-            self._calls.add(delta["function_call"])
+        self._items.add(delta)
+        for raw in (*(delta.get("tool_calls") or ()), delta.get("function_call")):
+            if raw and (place := self._calls.add(raw)) >= 0:
+                self._items.add_call(place, raw)
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
         said = self._thinking.feed(self._whole_pairs(_content(delta.get("content"))))
-        thought = next((delta[name] for name in REASONING_FIELDS if delta.get(name)), "")
+        thought = next((delta[name] for name in REASONING_TEXTS if delta.get(name)), "")
         if isinstance(thought, str) and thought:
             said = SplitDelta(reasoning=without_lone_surrogates(thought)) + said
         return self._keep(said)

@@ -168,6 +168,24 @@ QUOTA_WORDS = re.compile(
 PASSING_WORDS = re.compile(
     r"overloaded|server[_ ]error|internal error|rate[_ ]limit|temporar|unavail"
 )
+PICTURE_WORDS = re.compile(
+    r"image(?:_url|s| inputs?| content)?.{0,40}not (?:be )?(?:support|enabled)"
+    r"|not support.{0,20}image|not a multimodal|no image|invalid content type.{0,40}image"
+    r"|image_url is only supported|found that support image|unknown variant .?image_url|mmproj"
+    r"|content must be a string|content.{0,60}valid string"
+)
+"""As services word it that a model does not see.
+
+Sources, read 2026-11-23: issues of vLLM, of llama.cpp ("image input is not supported - hint: if
+this is unexpected, you may need to provide the mmproj", status 500), of DeepSeek's users ("unknown
+variant `image_url`, expected `text`"), of OpenRouter's ("No endpoints found that support image
+input", status 404).
+"""
+TURN_WORDS = re.compile(
+    r"roles must alternate|must alternate between|unexpected role \S+ after role"
+    r"|consecutive (?:user|assistant)"
+)
+"""A template that wants the person's and the model's words in turn."""
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 TOOL_MODELS = "Models known to call tools: gpt-5.6, qwen3, llama3.3, mistral-small3.2, gpt-oss."
 KEY_HOMES = {
@@ -195,7 +213,7 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
         return _access(status, detail, endpoint)
     if status == 404:
         return _not_found(detail, endpoint)
-    if status >= 500 or status in (408, 409):
+    if (status >= 500 and not _is_about_content(complaint)) or status in (408, 409):
         text = f"{endpoint.place} failed with status {status}{_said(detail)}."
         hint = "Try again in a while."
         return LMServerError(text, hint=hint, status=status, detail=detail)
@@ -244,6 +262,11 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
         found = LMConnectionError(f"The connection to {endpoint.place} broke: {text}.")
     found.__cause__ = error
     return found
+
+
+def _is_about_content(complaint: Complaint) -> bool:
+    """Whether llama.cpp calls a request a failure of its own that it would never take."""
+    return bool(PICTURE_WORDS.search(complaint.words) or TURN_WORDS.search(complaint.words))
 
 
 def context_tokens_in(text: str) -> int | None:

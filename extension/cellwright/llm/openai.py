@@ -13,14 +13,30 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.errors import LMAccessError, LMError, LMRequestError, LMStreamError
+from cellwright.errors import (
+    LMAccessError,
+    LMError,
+    LMNotFoundError,
+    LMRequestError,
+    LMStreamError,
+)
 from cellwright.llm import Capabilities, LMEvent
-from cellwright.llm.capabilities import LENGTH_PARAMETERS, NOTHING_KNOWN, VISION_MODELS, Learned
+from cellwright.llm.capabilities import ITEM_WORDS, LENGTH_PARAMETERS, NOTHING_KNOWN, Learned
 from cellwright.llm.connection import Arrived, Exchange, ServiceConnection
 from cellwright.llm.deltas import ReplyAssembler
 from cellwright.llm.faults import Endpoint
-from cellwright.llm.openai_format import body_bytes, parameters_of
+from cellwright.llm.openai_format import JSON, ChatForm, body_bytes, parameters_of
 from cellwright.llm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
+from cellwright.llm.provider_items import FieldRules, ItemReader, key_of
+from cellwright.llm.responses import (
+    PATH as RESPONSES_PATH,
+)
+from cellwright.llm.responses import (
+    ResponsesAssembler,
+    name_of,
+    parameter_names,
+    responses_parameters,
+)
 from cellwright.llm.retries import Joiner, WaitTimes, Watch, next_delay
 from cellwright.record.events import ModelRetrying, Notice
 from cellwright.record.messages import (
@@ -32,11 +48,12 @@ from cellwright.record.messages import (
     UserMessage,
 )
 from cellwright.record.usage import Usage
-from cellwright.settings import ModelSettings, ServiceSettings
+from cellwright.settings import ModelSettings, ServiceSettings, settings_of
 from cellwright.stopping import Stop
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN
 
-NOT_OPTIONAL = ("model", "messages", "tools", "stream")
+CHAT_PATH = "/chat/completions"
+NOT_OPTIONAL = ("model", "messages", "input", "tools", "stream", "store")
 COMPLETION_LIMIT_HOSTS = ("openai.com", "openai.azure.com")
 """Services that want ``max_completion_tokens``; the others know ``max_tokens``."""
 PARTIAL_CHARACTERS = 20_000
@@ -46,11 +63,14 @@ PARTIAL_CHARACTERS = 20_000
 class _Request:
     """One request as it goes out."""
 
+    path: str
     body: bytes
     optional: tuple[str, ...]
     """The parameters in it that can be left out."""
     pictures: bool
     used_ids: frozenset[str]
+    reader: ItemReader
+    """Found what the provider wanted back."""
 
 
 class OpenAILM:
@@ -58,7 +78,6 @@ class OpenAILM:
 
     Args:
         service: Address, key and waits.
-        vision_models: Names that models which see begin with; others are sent captions.
         models: What the person knows of models, by name or pattern.
         pace: Waits that tests shorten.
     """
@@ -67,19 +86,20 @@ class OpenAILM:
         self,
         service: ServiceSettings,
         *,
-        vision_models: tuple[str, ...] = VISION_MODELS,
         models: Mapping[str, ModelSettings] = NOTHING_KNOWN,
         pace: WaitTimes | None = None,
     ) -> None:
         self._service = service
+        self._models = models
         self._pace = pace or WaitTimes()
         host = Endpoint(service.base_url, "").host
         self._learned = Learned(
-            vision_models,
+            service,
             prefers_completion_limit=host.endswith(COMPLETION_LIMIT_HOSTS),
             models=models,
         )
         self._cut_models: set[str] = set()
+        self._refused_items: frozenset[str] = frozenset()
         self._lines = _Lines(service)
         # Sockets that nobody closes are a warning when they are collected.
         self._closing = weakref.finalize(self, self._lines.close)
@@ -112,12 +132,13 @@ class OpenAILM:
             RunCancelled: ``stop`` was set.
         """
         failures: list[LMError] = []
+        prompt = self._with_settings(prompt)
         while True:
             stop.check()
             request = self._request(prompt)
             try:
                 reply = yield from self._attempt(prompt, request, stop)
-            except LMRequestError as error:
+            except (LMRequestError, LMNotFoundError) as error:
                 yield self._leave_out(prompt, request, error)
             except LMError as error:
                 failures.append(error)
@@ -130,29 +151,73 @@ class OpenAILM:
                 yield from self._warnings(prompt, reply)
                 return replace(reply, attempts=len(failures) + 1)
 
+    def _with_settings(self, prompt: Prompt) -> Prompt:
+        """The prompt with what the person set for the model; what was asked for now wins."""
+        parameters = prompt.parameters
+        own = settings_of(parameters.model, self._models).parameters
+        if not own:
+            return prompt
+        return replace(prompt, parameters=replace(parameters, extra={**own, **parameters.extra}))
+
     def _request(self, prompt: Prompt) -> _Request:
         model = prompt.parameters.model
         known = self.capabilities(model)
-        parameters = parameters_of(
-            prompt,
-            vision=known.vision,
-            length_parameter=self._learned.length_parameter(model),
-            without=known.refused_parameters,
+        place = Endpoint(self._service.base_url, model).place
+        reader = ItemReader(place, known.api, model, self._refused_items)
+        is_chat = known.api == "chat"
+        parameters = (
+            self._chat_parameters(prompt, reader)
+            if is_chat
+            else responses_parameters(
+                prompt, vision=known.vision, reader=reader, without=known.refused_parameters
+            )
         )
-        optional = tuple(name for name in parameters if name not in NOT_OPTIONAL)
-        pictures = known.vision and _has_pictures(prompt)
-        return _Request(body_bytes(parameters), optional, pictures, _call_ids(prompt))
+        names = tuple(parameters) if is_chat else parameter_names(parameters)
+        return _Request(
+            CHAT_PATH if is_chat else RESPONSES_PATH,
+            body_bytes(parameters),
+            tuple(name for name in names if name not in NOT_OPTIONAL),
+            known.vision and _has_pictures(prompt),
+            _call_ids(prompt),
+            reader,
+        )
 
-    def _leave_out(self, prompt: Prompt, request: _Request, error: LMRequestError) -> Notice:
-        """Learn what the model refuses; raises the error again where leaving out is no help."""
+    def _chat_parameters(self, prompt: Prompt, reader: ItemReader) -> JSON:
         model = prompt.parameters.model
-        left_out = self._learned.from_refusal(
-            model, error, request.optional, pictures=request.pictures
+        known = self.capabilities(model)
+        form = ChatForm(
+            known.vision, reader, FieldRules(known.refused_fields, known.required_fields)
         )
-        if not left_out:
+        length = self._learned.length_parameter(model)
+        return parameters_of(
+            prompt, form, length_parameter=length, without=known.refused_parameters
+        )
+
+    def _leave_out(
+        self, prompt: Prompt, request: _Request, error: LMRequestError | LMNotFoundError
+    ) -> Notice:
+        """Learn what the model refuses; raises the error again where leaving out is no help."""
+        own = {
+            key_of(message.provider_items): request.reader.items_of(message)
+            for message in prompt.messages
+            if isinstance(message, AssistantMessage) and message.provider_items is not None
+        }
+        sent = {key: items for key, items in own.items() if items}
+        if sent and ITEM_WORDS.search(error.detail.lower()):
+            self._refused_items |= frozenset(sent)
+            text = f"{error.detail} The request goes on without the model's earlier thinking."
+            return Notice("info", text, code="items_refused")
+        fields = {str(item.get("field", "")) for items in sent.values() for item in items} - {""}
+        notice = self._learned.from_refusal(
+            prompt.parameters.model,
+            error,
+            request.optional,
+            pictures=request.pictures,
+            fields=fields,
+        )
+        if notice is None:
             raise error
-        text = f"{model!r} does not take {left_out!r}; the request goes on without it."
-        return Notice("info", text, code="parameter_dropped")
+        return notice
 
     def _attempt(
         self, prompt: Prompt, request: _Request, stop: Stop
@@ -161,9 +226,11 @@ class OpenAILM:
         line = self._lines.take()
         whole = failed = False
         try:
-            exchange = line.start(request.body, endpoint)
+            exchange = line.start(request.path, request.body, endpoint)
             reading = _StreamReading(
-                exchange, Watch(self._service, self._pace, endpoint.place, time.monotonic())
+                exchange,
+                Watch(self._service, self._pace, endpoint.place, time.monotonic()),
+                ReplyAssembler() if request.path == CHAT_PATH else ResponsesAssembler(),
             )
             yield from reading.follow(self._pace, stop)
             whole = True
@@ -188,7 +255,8 @@ class OpenAILM:
 
     def _reply(self, prompt: Prompt, request: _Request, reading: _StreamReading) -> Reply:
         assembler, model = reading.assembler, prompt.parameters.model
-        message = assembler.message(request.used_ids)
+        items = request.reader.keep(assembler.provider_items())
+        message = replace(assembler.message(request.used_ids), provider_items=items)
         return Reply(
             message,
             assembler.finish_reason or ("tool_calls" if message.tool_calls else "stop"),
@@ -197,7 +265,7 @@ class OpenAILM:
             reading.duration_seconds,
             reading.first_delta_seconds,
             request_id=reading.request_id or assembler.response_id,
-            dropped_parameters=_dropped(prompt, request.optional),
+            dropped_parameters=_dropped(prompt, request),
             truncated=assembler.finish_reason == "length",
         )
 
@@ -222,8 +290,8 @@ class OpenAILM:
 class _StreamReading:
     """One response as it is read."""
 
-    def __init__(self, exchange: Exchange, watch: Watch) -> None:
-        self.assembler = ReplyAssembler()
+    def __init__(self, exchange: Exchange, watch: Watch, assembler: ReplyAssembler) -> None:
+        self.assembler = assembler
         self.request_id = ""
         self.first_delta_seconds: float | None = None
         self.duration_seconds = 0.0
@@ -273,7 +341,8 @@ class _StreamReading:
             raise self._with_partial(arrived.failure)
         if arrived.ended and not (arrived.done or self.assembler.finished):
             raise self._with_partial(_ended_early())
-        return arrived.ended or arrived.failure is not None
+        is_whole = self.assembler.finished and self.assembler.ends_with_reason
+        return is_whole or arrived.ended or arrived.failure is not None
 
     def _with_partial(self, error: Exception) -> Exception:
         if isinstance(error, LMError) and not error.detail:
@@ -347,10 +416,14 @@ def _has_pictures(prompt: Prompt) -> bool:
     )
 
 
-def _dropped(prompt: Prompt, sent: tuple[str, ...]) -> tuple[str, ...]:
+def _dropped(prompt: Prompt, request: _Request) -> tuple[str, ...]:
     """The parameters that the prompt asks for and that were left out."""
-    parameters = prompt.parameters
+    parameters, sent = prompt.parameters, request.optional
     wanted: dict[str, Any] = {**parameters.extra, "temperature": parameters.temperature}
-    if parameters.max_output_tokens is not None and not set(LENGTH_PARAMETERS) & set(sent):
+    limits = {*LENGTH_PARAMETERS, "max_output_tokens"}
+    if parameters.max_output_tokens is not None and not limits & set(sent):
         wanted["max_tokens"] = parameters.max_output_tokens
+    if request.path == RESPONSES_PATH:
+        sent = (*sent, *(name for name in wanted if name_of(name) in sent))
+        sent = (*sent, *(name.partition(".")[0] for name in sent))
     return tuple(sorted(n for n, value in wanted.items() if value is not None and n not in sent))

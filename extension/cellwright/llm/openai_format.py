@@ -10,9 +10,16 @@ import functools
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
+from cellwright.llm.provider_items import (
+    NO_ITEMS,
+    NO_RULES,
+    FieldRules,
+    ItemReader,
+    put_into_chat,
+)
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
@@ -192,10 +199,22 @@ UNREADABLE_ARGUMENTS = "unreadable_arguments"
 PICTURES = "Pictures of the results above:"
 
 
+@dataclass(frozen=True)
+class ChatForm:
+    """How messages are written for one model."""
+
+    vision: bool = True
+    """Whether it sees; pictures become their captions where it does not."""
+    reader: ItemReader = NO_ITEMS
+    """Finds the items that the service wants back."""
+    rules: FieldRules = NO_RULES
+    """What the model takes of them."""
+
+
 def parameters_of(
     prompt: Prompt,
+    form: ChatForm,
     *,
-    vision: bool,
     length_parameter: str = "max_tokens",
     without: Collection[str] = (),
 ) -> JSON:
@@ -203,14 +222,14 @@ def parameters_of(
 
     Args:
         prompt: What to ask.
-        vision: Whether the model sees; pictures become their captions where it does not.
+        form: How its messages are written.
         length_parameter: ``max_tokens`` or ``max_completion_tokens``.
         without: Parameters the model refuses.
     """
     body: JSON = {"model": prompt.parameters.model}
     if prompt.tools:
         body["tools"] = [tool_to_openai(tool) for tool in prompt.tools]
-    body["messages"] = messages_to_openai(prompt.messages, vision=vision)
+    body["messages"] = messages_to_openai(prompt.messages, form)
     parameters = prompt.parameters
     options: JSON = {
         "temperature": usable_temperature(parameters.temperature),
@@ -245,7 +264,7 @@ def tool_to_openai(tool: Manifest) -> JSON:
     }
 
 
-def messages_to_openai(messages: Iterable[Message], *, vision: bool) -> list[JSON]:
+def messages_to_openai(messages: Iterable[Message], form: ChatForm) -> list[JSON]:
     """Messages as they are sent.
 
     A tool message takes only text, so the pictures of a block of results follow it in a message
@@ -253,13 +272,23 @@ def messages_to_openai(messages: Iterable[Message], *, vision: bool) -> list[JSO
     """
     sent: list[JSON] = []
     pictures: list[ImagePart] = []
+    last: Message | None = None
     for message in messages:
         if not isinstance(message, ToolMessage):
             sent += _picture_message(pictures)
             pictures = []
-        elif vision:
+        elif form.vision:
             pictures += [part for part in message.parts if isinstance(part, ImagePart)]
-        sent.append(message_to_openai(message, vision=vision))
+        sent.append(message_to_openai(message, vision=form.vision))
+        if isinstance(message, AssistantMessage):
+            put_into_chat(
+                sent[-1],
+                message,
+                form.reader.items_of(message),
+                form.rules,
+                follows_result=isinstance(last, ToolMessage),
+            )
+        last = message
     return sent + _picture_message(pictures)
 
 
@@ -270,7 +299,7 @@ def message_to_openai(message: Message, *, vision: bool = True) -> JSON:
     if isinstance(message, UserMessage):
         return {"role": "user", "content": _user_content(message.parts, vision)}
     if isinstance(message, ToolMessage):
-        content = _with_captions(message.parts)
+        content = with_captions(message.parts)
         return {"role": "tool", "tool_call_id": message.call_id, "content": content}
     said = message.text or message.refusal
     if not message.tool_calls:
@@ -351,14 +380,15 @@ def _picture_message(pictures: list[ImagePart]) -> list[JSON]:
 
 def _user_content(parts: tuple[Part, ...], vision: bool) -> str | list[JSON]:
     if not vision or not any(isinstance(part, ImagePart) for part in parts):
-        return _with_captions(parts)
+        return with_captions(parts)
     return [
         {"type": "text", "text": part.text} if isinstance(part, TextPart) else _image_url(part)
         for part in parts
     ]
 
 
-def _with_captions(parts: tuple[Part, ...]) -> str:
+def with_captions(parts: tuple[Part, ...]) -> str:
+    """The text of parts, pictures by their captions."""
     return "\n".join(
         part.text if isinstance(part, TextPart) else f"[image: {part.caption or part.mime}]"
         for part in parts
@@ -371,12 +401,12 @@ def _image_url(part: ImagePart) -> JSON:
 
 
 def _call_to_openai(call: ToolCall) -> JSON:
-    function = {"name": call.name, "arguments": _sendable(call.arguments)}
+    function = {"name": call.name, "arguments": readable_arguments(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 
 @functools.lru_cache(maxsize=512)
-def _sendable(arguments: str) -> str:
+def readable_arguments(arguments: str) -> str:
     """The arguments, or an object that quotes them.
 
     vLLM, llama.cpp and Ollama read the arguments of past calls and refuse the whole request

@@ -73,17 +73,34 @@ class UserMessage:
 
 
 @dataclass(frozen=True)
+class ProviderItems:
+    """What a provider sent with a reply and wants back as it was; no other one is sent it.
+
+    ``llm.provider_items`` makes them and puts them into requests.
+    """
+
+    service: str
+    """Host and port."""
+    api: str
+    """``chat`` or ``responses``."""
+    model: str
+    """As it was asked for."""
+    items: tuple[Mapping[str, Any], ...] = field(hash=False)
+
+
+@dataclass(frozen=True)
 class AssistantMessage:
     """What the model said and which tools it asked for."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
-    """Thinking the provider shows; never sent back."""
+    """Thinking the provider shows; sent back where ``provider_items`` says so."""
     refusal: str = ""
     author: str = ""
     """Name of the assistant that said it; empty: none was chosen."""
     origin: Origin = ""
+    provider_items: ProviderItems | None = None
     role: Literal["assistant"] = field(default="assistant", init=False)
 
 

@@ -12,7 +12,7 @@ from urllib.error import URLError
 from cellwright.errors import SetupError
 from cellwright.llm import LM
 from cellwright.llm.openai import OpenAILM
-from cellwright.settings import Limits, ServiceSettings, Settings
+from cellwright.settings import Limits, ServiceSettings, Settings, settings_of
 
 if TYPE_CHECKING:
     from cellwright.demo.server import DemoServer
@@ -128,7 +128,7 @@ def _demo(settings: Settings, notice: str) -> Service:
 
 
 def _lm(settings: Settings, service: ServiceSettings) -> OpenAILM:
-    return OpenAILM(service, vision_models=settings.vision_models, models=settings.models)
+    return OpenAILM(service, models=settings.models)
 
 
 def _no_endpoint(model: str) -> SetupError:
@@ -240,9 +240,10 @@ def choose_model(wanted: str, settings: Settings, window: RequestWindow) -> Mode
         hint = "Begin anew with %agent reset, or make the chat shorter."
         raise SetupError(f"The conversation has {size}, too much for any model.", hint=hint)
     usual = settings.service.model
-    if window.has_pictures and not usual.startswith(settings.vision_models):
-        if settings.vision_model:
-            return _other(settings.vision_model, "it sees pictures")
+    sees = settings_of(usual, settings.models).vision
+    if window.has_pictures and settings.vision_model and not sees:
+        return _other(settings.vision_model, "it sees pictures")
+    if window.has_pictures and sees is False:
         return ModelChoice("", "No model that sees is set; CELLWRIGHT_VISION_MODEL names one.")
     if window.size_bytes > LONG_BYTES and settings.long_model and not window.has_pictures:
         return _other(settings.long_model, "the conversation is long")

@@ -75,6 +75,8 @@ export interface AssistantMessage {
   readonly refusal: string;
   readonly author?: string;
   readonly origin?: string;
+  /** What the provider wants back with it; for no one else. */
+  readonly provider_items?: object | null;
 }
 
 export interface ToolMessage {
