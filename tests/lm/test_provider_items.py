@@ -166,7 +166,7 @@ def test_a_service_that_refuses_whatever_is_sent_gets_an_end() -> None:
     called = AssistantMessage("", (ToolCall("call_1", "run_cell", "{}"),), "Hm.")
     words = "unsupported reasoning_content, which must be passed back; image input not supported"
     table = {"*": ModelSettings(vision=True, reasoning_effort="low")}
-    with FakeService(lambda request: error(400, words)) as service:
+    with FakeService(error(400, words)) as service:
         lm = OpenAILM(service.settings(), models=table)
         place = service.base_url.removeprefix("http://").removesuffix("/v1")
         items = ProviderItems(place, "chat", "fake-model", ({"field": "reasoning_content"},))
