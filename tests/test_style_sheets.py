@@ -56,7 +56,7 @@ def test_what_the_panel_draws_is_styled_without_the_sheets_of_the_pages() -> Non
         for name in CLASS.findall(COMMENT.sub("", path.read_text("utf-8"))):
             styled[name].add(path.name)
     source = STYLE.parent / "src"
-    drawn = [path for room in ("views", "markdown") for path in (source / room).glob("*.tsx")]
+    drawn = [path for room in ("panel", "markdown", "ui") for path in (source / room).glob("*.tsx")]
     used = {name for path in drawn for name in re.findall(r"\bcw-[\w-]+", path.read_text("utf-8"))}
     assert len(used & styled.keys()) > 100
     assert [name for name in sorted(used) if styled[name] and styled[name] <= pages] == []

@@ -94,7 +94,7 @@ def asked(given: Mapping[str, str] | None = None, **parameters: Any) -> RunReque
     return RunRequest(
         "How many?",
         Parameters("m", **parameters),
-        "http://127.0.0.1:1/v1",
+        base_url="http://127.0.0.1:1/v1",
         files=("a.csv", "/data/b.csv"),
         given=given or {},
     )

@@ -233,6 +233,8 @@ def test_a_kernel_that_is_restarted_in_a_loop_is_not_waited_for(
     client.start_channels(stdin=False)
     try:
         person.runs("import time; time.sleep(60)")
+        while read(person.client.iopub_channel, 20)["msg_type"] != "execute_input":
+            pass
         lent = ClientKernel(client, LoopingProcess())
         started = time.monotonic()
         with pytest.raises(KernelDiedError, match="again and again") as caught:
