@@ -281,7 +281,8 @@ def faces(
 ) -> Faces:
     monkeypatch.setenv("CELLWRIGHT_MODEL", MODEL)
     monkeypatch.setenv("CELLWRIGHT_MODELS", str(jp_root_dir.parent / "models.json"))
-    (jp_root_dir.parent / "models.json").write_text(json.dumps({MODEL: {"vision": False}}))
+    blind = {name: {"vision": False} for name in (MODEL, "sharp")}
+    (jp_root_dir.parent / "models.json").write_text(json.dumps(blind))
     for name, data in FILES.items():
         (jp_root_dir / name).write_bytes(data)
     return Faces(jp_root_dir, scripted, live, jp_asyncio_loop)
