@@ -1,4 +1,4 @@
-"""Take the pictures of docs/panel.md anew, in a real JupyterLab with the demo model.
+"""Take the pictures of docs/reference/panel.md anew, in a real JupyterLab with the demo model.
 
 make js && PYTHONPATH=tests/browser .venv/bin/python docs/take_screenshots.py
 """

@@ -15,8 +15,9 @@ from cellwright_magics.commands import COMMANDS, MagicCommand
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MAGICS = (ROOT / "docs" / "magics.md").read_text(encoding="utf-8")
-CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+MAGICS = (ROOT / "docs" / "reference" / "magics.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("docs/**/*.md")])
+CLI = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.names[-1])
@@ -61,7 +62,24 @@ def test_the_readme_names_the_two_commands_that_do_all_the_set_up() -> None:
     assert "\nmake test " in README
 
 
-@pytest.mark.parametrize("page", [README, MAGICS, CLI], ids=["readme", "magics", "cli"])
-def test_links_to_files_of_the_project_lead_somewhere(page: str) -> None:
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page):
-        assert (ROOT / target).exists() or (ROOT / "docs" / target).exists()
+def anchors_of(page: Path) -> set[str]:
+    """What a link may name behind ``#``: the headings, as GitHub turns them into anchors."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_files_of_the_project_lead_to_a_file_and_a_heading(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for name, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", text):
+        target = (page.parent / name) if name else page
+        assert target.exists(), name
+        assert not anchor or anchor in anchors_of(target), f"{name}#{anchor}"
+
+
+def test_each_page_stands_in_the_table_of_contents() -> None:
+    contents = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = [page for page in (ROOT / "docs").glob("*/*.md") if page.parent.name != "decisions"]
+    assert [
+        str(page) for page in pages if f"({page.parent.name}/{page.name})" not in contents
+    ] == []

@@ -12,7 +12,7 @@ from cellwright.server.openapi_routes import operations
 from cellwright.server.table import load_all_routes
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "server.md").read_text(encoding="utf-8")
 
 
 def calls() -> list[str]:

@@ -14,7 +14,7 @@ from source_tree import PROJECT
 
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The benchmark that docs/scale.md was written from."""
+    """The benchmark that docs/explanation/scale.md was written from."""
     monkeypatch.syspath_prepend(PROJECT / "benchmarks")
     return importlib.import_module("runner")
 
@@ -28,7 +28,9 @@ def test_the_record_of_a_sample_is_as_large_as_docs_scale_says(runner: Any, tmp_
 
     runner.run_ours(100, tmp_path, runner.How(Rooms({})))
     kilobytes = written_bytes(tmp_path) / 100 / 1000
-    said = documented("docs/scale.md", r"record of a sample without cells \| ([\d.]+) kB")
+    said = documented(
+        "docs/explanation/scale.md", r"record of a sample without cells \| ([\d.]+) kB"
+    )
     assert kilobytes == pytest.approx(said, rel=ALLOWED)
 
 
@@ -40,5 +42,7 @@ def test_the_record_of_ten_tool_turns_is_as_large_as_docs_scale_says(
     with runner.our_rooms(sys.executable, forked=True) as rooms:
         runner.run_ours(6, tmp_path, runner.How(rooms), codes)
     kilobytes = written_bytes(tmp_path) / 6 / 1000
-    said = documented("docs/scale.md", r"record of a sample with ten tool turns \| ([\d.]+) kB")
+    said = documented(
+        "docs/explanation/scale.md", r"record of a sample with ten tool turns \| ([\d.]+) kB"
+    )
     assert kilobytes == pytest.approx(said, rel=ALLOWED)

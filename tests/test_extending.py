@@ -1,4 +1,4 @@
-"""The package of docs/extending.md, installed as written there and used through the real faces."""
+"""The package of docs/how-to/extending.md, installed as written and used through real faces."""
 
 from __future__ import annotations
 

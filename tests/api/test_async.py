@@ -20,7 +20,7 @@ from cellwright.record.events import CellStarted, Event
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels", "folder")]
 Serve = Callable[[Script], FakeService]
-PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
 FIRST = PAGE.partition("```python\n")[2].partition("```")[0]
 
 

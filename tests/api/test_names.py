@@ -16,7 +16,7 @@ import pytest
 import cellwright
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
 HOOKS = {"__version__", "load_ipython_extension", "unload_ipython_extension"}
 NAMES = [
     *("Answer", "AnswerFile", "CellwrightError", "Replay", "Run", "RunFailedError", "Session"),

@@ -15,7 +15,7 @@ from fake_service import FakeService, text, tool_call
 from magics.live_kernel import LiveKernel
 
 pytestmark = pytest.mark.kernel
-PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
 FIRST = PAGE.partition("```python\n")[2].partition("```")[0]
 DRAW = """\
 from IPython.display import display

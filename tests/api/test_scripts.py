@@ -21,7 +21,7 @@ import cellwright
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("folder")]
 Serve = Callable[[Script], FakeService]
-PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
 FIRST = PAGE.partition("```python\n")[2].partition("```")[0]
 SLEEP = 'import os, time; open("pid", "w").write(str(os.getpid())); time.sleep(60)'
 

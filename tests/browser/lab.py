@@ -41,7 +41,7 @@ FORKED_KERNEL = {
     "language": "python",
     "metadata": {"kernel_provisioner": {"provisioner_name": "cellwright-fork"}},
 }
-"""As the usual one, and there ten times sooner (docs/kernels.md)."""
+"""As the usual one, and there ten times sooner (docs/how-to/kernels.md)."""
 
 SHARING_SERVER = ("jupyter_server_ydoc", "jupyter_server_fileid")
 SHARING_PAGE = ("@jupyter/collaboration-extension", "@jupyter/docprovider-extension")

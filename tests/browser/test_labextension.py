@@ -50,9 +50,9 @@ def test_what_a_page_loads_weighs_what_docs_panel_says(lab: LabPage) -> None:
     assert not [name for name in names if re.search("runs_widget|keeping_widget|katex", name)]
     sizes = {name: len(gzip.compress((STATIC / name).read_bytes(), 9)) / 1000 for name in names}
     first = sum(size for name, size in sizes.items() if name.startswith(LOADED_FIRST))
-    said = documented("docs/panel.md", r"JupyterLab loads (\d+) kB of it")
+    said = documented("docs/reference/panel.md", r"JupyterLab loads (\d+) kB of it")
     assert first == pytest.approx(said, rel=ALLOWED), sizes
-    said = documented("docs/panel.md", r"then\s+(\d+) kB for the panel")
+    said = documented("docs/reference/panel.md", r"then\s+(\d+) kB for the panel")
     assert sum(sizes.values()) - first == pytest.approx(said, rel=ALLOWED), sizes
 
 

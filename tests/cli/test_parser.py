@@ -12,7 +12,7 @@ from command_line import Shell
 from cellwright import __version__
 from cellwright.cli import main, make_parser
 
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "cli.md"
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 
 
 def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:

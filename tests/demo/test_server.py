@@ -106,6 +106,16 @@ def test_cached_tokens_are_what_was_sent_before(server: DemoServer) -> None:
     assert 1_000 <= cached <= second["usage"]["prompt_tokens"]
 
 
+def test_a_picture_counts_as_much_whatever_its_size_in_bytes(server: DemoServer) -> None:
+    def count(data: str) -> int:
+        address = {"url": f"data:image/png;base64,{data}"}
+        parts = [{"type": "text", "text": "hello"}, {"type": "image_url", "image_url": address}]
+        _, reply = ask(server, messages=[{"role": "user", "content": parts}])
+        return int(reply["usage"]["prompt_tokens"])
+
+    assert count("A" * 90_000) == count("A" * 9_000) < 1_500
+
+
 def test_the_models_are_listed(client: openai.OpenAI) -> None:
     assert [model.id for model in client.models.list()] == [MODEL]
     assert client.models.retrieve(MODEL).owned_by == "cellwright"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "faults.md").read_text(encoding="utf-8")
 NAMED = sorted(set(re.findall(r"`((?:tests|js)/[\w/.]+)::([^`]+)`", PAGE)))
 ROWS = [line.split("|") for line in PAGE.splitlines() if re.match(r"\| [A-Z]?\d* \| ", line)]
 

@@ -1,7 +1,8 @@
-"""The example notebooks run, and show what they say."""
+"""The example notebooks and the tutorial run, and show what they say."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,29 @@ from nbclient import NotebookClient
 from quick_kernels import without_forks
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+TUTORIAL = ROOT / "docs" / "tutorial" / "first-hour.md"
+
+
+def read_example(name: str) -> Any:
+    """One of ``examples/``, which are kept without outputs."""
+    notebook = nbformat.read(ROOT / "examples" / name, as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells), "keep it without"
+    return notebook
+
+
+def read_code_blocks(page: Path) -> Any:
+    """A notebook with a cell for each block of Python of a page."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(block) for block in blocks])
 
 
 class Executed:
     """A notebook after its execution: what each cell shows, by a part of its source."""
 
-    def __init__(self, name: str, folder: Path) -> None:
-        self.notebook: Any = nbformat.read(EXAMPLES / name, as_version=4)
-        assert all(not cell.get("outputs") for cell in self.notebook.cells), "keep it without"
+    def __init__(self, notebook: Any, folder: Path) -> None:
+        self.notebook = notebook
+        self.folder = folder / "work"
         (folder / "work").mkdir()
         where = {"metadata": {"path": str(folder / "work")}}
         client = NotebookClient(self.notebook, timeout=120, resources=where)
@@ -47,7 +62,7 @@ def _text(output: Any) -> str:
 def test_a_tool_of_a_cell_is_called_and_what_is_for_the_person_stays_with_them(
     tmp_path: Path,
 ) -> None:
-    shown = Executed("tools.ipynb", tmp_path)
+    shown = Executed(read_example("tools.ipynb"), tmp_path)
     assert "The agent can call margin(item)" in shown.after("%agent tool add margin")
     called = shown.after("%agent call margin")
     assert "margin(item='pear')" in called
@@ -61,7 +76,7 @@ def test_a_tool_of_a_cell_is_called_and_what_is_for_the_person_stays_with_them(
 
 
 def test_typed_results_are_variables_also_of_a_model_without_functions(tmp_path: Path) -> None:
-    shown = Executed("signatures.ipynb", tmp_path)
+    shown = Executed(read_example("signatures.ipynb"), tmp_path)
     assert "pear is the item with the highest sum of revenue: 230." in shown.after("print(answer)")
     assert "230.0" in shown.after("print(answer)")
     assert shown.after("average * 1.19") == "96.19 with tax\n"
@@ -73,7 +88,7 @@ def test_typed_results_are_variables_also_of_a_model_without_functions(tmp_path:
 
 
 def test_002_60_a_long_conversation_is_summed_up_read_and_found_again(tmp_path: Path) -> None:
-    shown = Executed("long_session.ipynb", tmp_path)
+    shown = Executed(read_example("long_session.ipynb"), tmp_path)
     assert "Noted." in shown.after("%agent /later")
     roles = shown.after("for message in first.messages").splitlines()
     assert [line.split()[0] for line in roles] == ["system", "user_later", "system", "user"]
@@ -89,7 +104,7 @@ def test_002_60_a_long_conversation_is_summed_up_read_and_found_again(tmp_path: 
 def test_002_32_assistants_share_a_conversation_and_what_each_costs_is_told(
     tmp_path: Path,
 ) -> None:
-    shown = Executed("assistants.ipynb", tmp_path)
+    shown = Executed(read_example("assistants.ipynb"), tmp_path)
     assert "| analyst | Works on tables |" in shown.after("%agent assistant")
     assert "west" in shown.after("first = %agent")
     assert "@analyst" in shown.after("first = %agent")
@@ -104,3 +119,17 @@ def test_002_32_assistants_share_a_conversation_and_what_each_costs_is_told(
     assert "Name the axes" in shown.after("asked = ")
     usage = shown.after("usage --by assistant")
     assert "analyst" in usage
+
+
+def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
+    shown = Executed(read_code_blocks(TUTORIAL), tmp_path)
+    assert "demo model" in shown.after("%%agent -o run")
+    assert "North" in shown.after("best.head()")
+    assert "best" in shown.after("What is in @best?")
+    assert "completed" in shown.after("print(run.status")
+    listed = shown.after("%agent runs")
+    assert "Which month had the best revenue" in listed
+    assert "in @best" in shown.after("%agent show")
+    assert "replay" in shown.after("%agent replay").lower()
+    report = (shown.folder / "report.html").read_text(encoding="utf-8")
+    assert "Which month had the best revenue" in report

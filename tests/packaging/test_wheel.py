@@ -232,7 +232,7 @@ def test_a_page_can_load_the_whole_labextension_quickly(contents: dict[str, byte
         if LABEXTENSION in name and not name.endswith(".map")
     }
     assert 0 < sum(loaded.values()) < WHOLE_BYTES, loaded
-    said = documented("docs/panel.md", r"The whole labextension is (\d+) kB")
+    said = documented("docs/reference/panel.md", r"The whole labextension is (\d+) kB")
     assert sum(loaded.values()) / 1000 == pytest.approx(said, rel=ALLOWED)
 
 

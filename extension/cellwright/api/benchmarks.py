@@ -36,7 +36,8 @@ def bench(
     """Score models on a suite of tasks. Stability: provisional.
 
     Args:
-        suite: A folder or file with a suite, or the name of a public one (``docs/bench.md``).
+        suite: A folder or file with a suite, or the name of a public one
+            (``docs/how-to/bench.md``).
         models: Who is asked; none: the model of the settings.
         **options: Those of ``cellwright bench run``, with underscores: ``limit=5``, ``epochs=3``,
             ``output="results"``, ``jobs=4``, ``budget=1.0``. ``quiet=False`` shows progress on

@@ -5,7 +5,7 @@ A kernelspec asks for it by name, in its ``metadata``:
     "kernel_provisioner": {"provisioner_name": "cellwright-fork", "config": {"modules": [...]}}
 
 Where forking is not safe the kernel is started as usual, and ``fallback_reason`` says why.
-``docs/kernels.md`` lists what a forked kernel has in common with a normal one, and what not.
+``docs/how-to/kernels.md`` lists what a forked kernel has in common with a normal one, and what not.
 """
 
 from __future__ import annotations

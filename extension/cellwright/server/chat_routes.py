@@ -207,7 +207,7 @@ class ChatMessage:
 
     run: str
     role: str
-    """One of the eleven of docs/context.md."""
+    """One of the eleven of docs/explanation/context.md."""
     hidden: bool
     """Whether its role is one that is not shown; such ones are left out unless ``debug`` is given.
     """

@@ -210,7 +210,7 @@ def load(folder: Path) -> Suite:
     if not paths:
         raise SetupError(
             f"The folder {str(folder)!r} has no samples.",
-            hint="Write a YAML file (docs/bench.md), or save a run of yours: "
+            hint="Write a YAML file (docs/how-to/bench.md), or save a run of yours: "
             f'cellwright save-sample last --check "…" --to {folder}',
         )
     items = tuple(read_item(path) for path in paths)
@@ -238,7 +238,7 @@ def read_item(path: Path) -> Item:
     wrong: list[str] = []
     item = _item(data, path, wrong)
     if wrong:
-        raise SetupError(f"{str(path)!r}: {'; '.join(wrong)}.", hint="See docs/bench.md.")
+        raise SetupError(f"{str(path)!r}: {'; '.join(wrong)}.", hint="See docs/how-to/bench.md.")
     return item
 
 
