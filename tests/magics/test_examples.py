@@ -129,7 +129,7 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     assert "completed" in shown.after("print(run.status")
     listed = shown.after("%agent runs")
     assert "Which month had the best revenue" in listed
-    assert "in @best" in shown.after("%agent show")
+    assert "✓ completed" in shown.after("%agent show")
     assert "replay" in shown.after("%agent replay").lower()
     report = (shown.folder / "report.html").read_text(encoding="utf-8")
-    assert "Which month had the best revenue" in report
+    assert "What is in @best?" in report
