@@ -24,8 +24,8 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
+from cellwright.session.conversation import model_configs, said_so_far, with_run_facts
 from cellwright.session.questions import RunRequest
-from cellwright.session.run_facts import model_configs, said_so_far, with_run_facts
 from cellwright.tools.evaluation import settable_values
 
 
@@ -94,7 +94,7 @@ def asked(given: Mapping[str, str] | None = None, **parameters: Any) -> RunReque
     return RunRequest(
         "How many?",
         Parameters("m", **parameters),
-        "http://127.0.0.1:1/v1",
+        base_url="http://127.0.0.1:1/v1",
         files=("a.csv", "/data/b.csv"),
         given=given or {},
     )

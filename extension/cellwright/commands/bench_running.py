@@ -15,13 +15,27 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.agents import Agent, model_agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, SessionMemory, attempt
 from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
-from cellwright.bench.executors import Cluster, Equipment, Parcel, equipped, unpacked
 from cellwright.bench.judge_check import Judging, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
 from cellwright.bench.results import ResultFiles, folder_name
-from cellwright.bench.runner import Attempt, BenchProgress, Runner, RunnerOptions, pending
+from cellwright.bench.runner import (
+    Attempt,
+    BenchProgress,
+    Cluster,
+    Equipment,
+    InfrastructureError,
+    Job,
+    Laboratory,
+    Parcel,
+    Runner,
+    RunnerOptions,
+    SessionMemory,
+    attempt,
+    equipped,
+    pending,
+    unpacked,
+)
 from cellwright.bench.suites import Suite
 from cellwright.bench.suites.opening import PUBLIC, open_suite
 from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of

@@ -25,12 +25,13 @@ from cellwright.llm.capabilities import list_models
 from cellwright.record.messages import (
     ImagePart,
     Message,
+    Price,
     SystemMessage,
     ToolMessage,
     UserMessage,
+    price_for,
     text_of,
 )
-from cellwright.record.usage import Price, price_for
 from cellwright.text.file_kinds import HEAD_BYTES, RASTER_TYPES, kind_of
 
 DEMO_MODEL = "cellwright-demo"
