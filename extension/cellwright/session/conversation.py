@@ -662,8 +662,6 @@ class Conversation:
 
     def _looked_up(self, question: RunRequest, state: TurnState, stop: Stop) -> RetrievalResult:
         """What the place's sources have; nothing for a question that is asked as it was sent."""
-        if question.message is not None:
-            return RetrievalResult()
         turn = SourceQuestion(
             prompt=self._place.redactor.text(question.prompt),
             chat_id=self.chat_id,
@@ -680,7 +678,7 @@ class Conversation:
             stop=stop,
             said=lambda: "\n".join(map(text_of, self._history.messages)),
         )
-        return looked_up(self._place.sources, turn)
+        return looked_up(self._place.sources, turn, adds_nothing=question.message is not None)
 
     def _append_question(
         self,

@@ -139,6 +139,10 @@ class LibrarySource:
         self._has_documents = self._has_documents or not self._libraries.store.is_empty
         return (self._tool,) if self._has_documents else ()
 
+    def begin(self, turn: SourceQuestion) -> None:
+        """Note where the tool of a run may look."""
+        self._numbering.allow(turn.run_id, self._scope(turn))
+
     def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """The best pieces for the question, as far as they really fit it."""
         scope = self._scope(turn)

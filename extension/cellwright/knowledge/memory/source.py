@@ -232,6 +232,10 @@ class MemorySource:
         """``remember`` and ``recall``."""
         return self._components
 
+    def begin(self, turn: SourceQuestion) -> None:
+        """Note whose memory the tools of a run may use."""
+        self._turns.begin(turn)
+
     def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """What goes with the question; what the person says in it is proposed to be kept."""
         whose = self._turns.begin(turn)
