@@ -13,7 +13,6 @@ from source_tree import PROJECT, ROOTS, source_files
 
 DEFERRED = {
     "cellwright/__init__.py": "the magics import cellwright; %load_ext cellwright needs them",
-    "cellwright/session/services.py": "the demo model loads where it answers",
     "cellwright/server/first_request.py": "the routes load with the first request",
     "cellwright/server/hub.py": "what a run stands on loads with the first prompt",
 }

@@ -37,7 +37,7 @@ from cellwright.bench.runner import (
     unpacked,
 )
 from cellwright.bench.suites import Suite
-from cellwright.bench.suites.opening import PUBLIC, open_suite
+from cellwright.bench.suites.opening import open_suite, public_suites
 from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.records import make_redactor
@@ -95,7 +95,7 @@ class BenchPlan:
 def plan_of(options: argparse.Namespace) -> BenchPlan:
     """The plan that the options of ``bench run`` mean."""
     return BenchPlan(
-        suite=options.suite if options.suite in PUBLIC else _absolute(options.suite),
+        suite=options.suite if options.suite in public_suites() else _absolute(options.suite),
         data=_absolute(options.data),
         agents=tuple(_absolute_agent(name) for name in options.agent),
         models=tuple(options.model),

@@ -11,14 +11,18 @@ from cellwright.assistants.files import project_folders
 from cellwright.context.assemble import Quoted
 from cellwright.context.blocks import RECALLED, Block, BlockShelf, Recalled
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion, TurnSource
-from cellwright.errors import LMError
+from cellwright.errors import LMError, SetupError
 from cellwright.external.source import OutsideTools, Whereabouts, open_outside
-from cellwright.installation import CONTEXT, TOOLS, Plugin, list_entry_points, load_plugins
+from cellwright.installation import (
+    CONTEXT,
+    SOURCES,
+    TOOLS,
+    Plugin,
+    list_entry_points,
+    load_own,
+    load_plugins,
+)
 from cellwright.knowledge.block_vectors import BlockVector, BlockVectors
-from cellwright.knowledge.library.libraries import Libraries
-from cellwright.knowledge.library.source import LibrarySource
-from cellwright.knowledge.memory.repository import MemoryKeeper
-from cellwright.knowledge.memory.source import MemorySource
 from cellwright.knowledge.rank_fusion import fused
 from cellwright.llm.embedding import Embedder, embedder_of
 from cellwright.session.scene_source import SceneSource, classifier_of
@@ -36,15 +40,26 @@ CONTEXT_LIMIT = 8_000
 """Characters of one package's context; the rest of it is left out."""
 
 
-def installed_sources() -> tuple[TurnSource, ...]:
-    """Load the plug-ins for conversations; none for whoever has none."""
+OWN_SOURCES = ("memory", "library")
+"""Those of cellwright itself that entry points name, in the order in which the model is told."""
+
+
+def installed_sources(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
+    """Load what entry points name: our own sources, then the plug-ins for conversations."""
+    found: list[TurnSource] = []
+    problems: list[str] = []
+    for name in OWN_SOURCES:
+        try:
+            found.append(load_own(SOURCES, name)(database, settings))
+        except SetupError as error:
+            problems.append(str(error))
     points = list_entry_points(TOOLS, CONTEXT)
-    if not points:
-        return ()
     tools = make_tools(load_plugins(point for point in points if point.group == TOOLS))
     context = load_plugins(point for point in points if point.group == CONTEXT)
-    problems = (*tools.problems, *context.problems)
-    return (PluginTools(tools.sources, problems), *map(PluginContext, context.loaded))
+    problems += [*tools.problems, *context.problems]
+    if tools.sources or problems:
+        found.append(PluginTools(tools.sources, tuple(problems)))
+    return (*found, *map(PluginContext, context.loaded))
 
 
 class PluginTools:
@@ -247,10 +262,7 @@ class Sources:
 
 
 def _standard(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
-    # one line for each source
     return (
         SceneSource(classifier_of(settings)),
-        MemorySource(MemoryKeeper(database), settings.user),
-        LibrarySource(Libraries(database, settings)),
-        *installed_sources(),
+        *installed_sources(database, settings),
     )

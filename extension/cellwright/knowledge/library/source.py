@@ -26,6 +26,8 @@ from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.searching import Scope, asks_for_library, read_query
 from cellwright.record.content import ComponentOutput, text
 from cellwright.record.events import Notice
+from cellwright.settings import Settings
+from cellwright.store.database import Database
 from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
@@ -133,6 +135,11 @@ class LibrarySource:
         self._numbering = Numbering()
         self._tool = SearchLibrary(libraries, self._numbering)
         self._has_documents = False
+
+    @classmethod
+    def of(cls, database: Database, settings: Settings) -> LibrarySource:
+        """Make the one over a database; an entry point names it."""
+        return cls(Libraries(database, settings))
 
     def components(self) -> tuple[Component, ...]:
         """The tool that searches, from the first document on."""
