@@ -29,8 +29,7 @@ from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Signature
-from cellwright.record.messages import Parameters
-from cellwright.record.usage import Usage
+from cellwright.record.messages import Parameters, Usage
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import ServiceSettings

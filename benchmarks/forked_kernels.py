@@ -30,7 +30,7 @@ from cellwright.kernels import CellRequest
 from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.kernels.provisioner import warm_up
-from cellwright.record.cells import Execution
+from cellwright.record.outputs import Execution
 from cellwright.stopping import Stop
 
 PROVISIONERS = {"normal": "local-provisioner", "forked": "cellwright-fork"}

@@ -35,10 +35,10 @@ from cellwright.record.messages import (
     Reply,
     ToolCall,
     ToolMessage,
+    Usage,
     UserMessage,
     text_of,
 )
-from cellwright.record.usage import Usage
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Limits

@@ -32,8 +32,7 @@ from playwright.sync_api import Browser, Response, sync_playwright
 from streaming_service import StreamingService
 
 from cellwright.record.events import ModelReplied, RunFinished, RunStarted
-from cellwright.record.messages import AssistantMessage, Parameters
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Parameters, Usage
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore

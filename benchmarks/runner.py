@@ -82,8 +82,7 @@ class AnsweringLM:
 
     def stream(self, prompt: Any, stop: Any) -> Generator[Any, None, Any]:
         from cellwright.record.events import TextDelta
-        from cellwright.record.messages import AssistantMessage, Reply, ToolCall, ToolMessage
-        from cellwright.record.usage import Usage
+        from cellwright.record.messages import AssistantMessage, Reply, ToolCall, ToolMessage, Usage
 
         done = sum(isinstance(message, ToolMessage) for message in prompt.messages)
         usage = Usage(100, 10)
@@ -102,9 +101,8 @@ class AnsweringLM:
 def run_ours(count: int, root: Path, how: Any, codes: tuple[str, ...] = ()) -> None:
     """Run so many samples; all of them must pass."""
     from cellwright.bench.agents import model_agent
-    from cellwright.bench.attempt import Job, Laboratory, attempt
     from cellwright.bench.checks import AnswerCheck
-    from cellwright.bench.runner import Runner, RunnerOptions
+    from cellwright.bench.runner import Job, Laboratory, Runner, RunnerOptions, attempt
     from cellwright.bench.suites import Item, Suite
     from cellwright.settings import Limits
 
@@ -133,7 +131,7 @@ class How:
 @contextmanager
 def our_rooms(python: str, *, forked: bool) -> Iterator[Any]:
     from cellwright.bench.environments import InterpreterChoice
-    from cellwright.bench.executors import Equipment, equipped
+    from cellwright.bench.runner import Equipment, equipped
 
     with equipped(Equipment(InterpreterChoice(python, is_forked=forked)), {}) as (rooms, notice):
         if notice:

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.record.events import Event, ModelReplied, RunFinished, RunStarted
-from cellwright.record.messages import AssistantMessage, Parameters
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Parameters, Usage
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.process_claims import ChatBusyError

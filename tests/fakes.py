@@ -10,9 +10,8 @@ from typing import Any
 from cellwright.errors import ToolError
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
 from cellwright.notebooks.confirming import check_source
-from cellwright.record.cells import Cell, Execution
 from cellwright.record.events import CellAdded, CellEdited, CellEvent, CellOutput, CellRemoved
-from cellwright.record.outputs import OutputMessage, StreamOutput
+from cellwright.record.outputs import Cell, Execution, OutputMessage, StreamOutput
 from cellwright.stopping import Stop
 from cellwright.tools import ToolContext, ToolLimits
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from recorded_runs import called, cell_run, record_of, replied, result
 
-from cellwright.record.cells import Cell
 from cellwright.record.events import (
     CellAdded,
     ModelAsked,
@@ -25,7 +24,7 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.record.outputs import Cell, DisplayData, ErrorOutput, StreamOutput
 from cellwright.record.run_record import RunRecord
 
 MARKED = "document.documentElement.setAttribute('hacked','1')"

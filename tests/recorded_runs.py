@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cellwright.record.cells import Cell, Execution
 from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -33,17 +32,19 @@ from cellwright.record.messages import (
     TextPart,
     ToolCall,
     ToolMessage,
+    Usage,
     UserMessage,
 )
 from cellwright.record.outputs import (
+    Cell,
     DisplayData,
     ErrorOutput,
     ExecuteResult,
+    Execution,
     OutputMessage,
     StreamOutput,
 )
 from cellwright.record.run_record import RecordedEvent, RunRecord, fold
-from cellwright.record.usage import Usage
 
 RUN_ID = "20261121-093015-ab12cd"
 START = 1_795_253_415.0

@@ -8,8 +8,7 @@ from typing import Any
 
 from cellwright.llm import Capabilities, LMEvent
 from cellwright.record.events import TextDelta
-from cellwright.record.messages import AssistantMessage, Prompt, Reply, ToolCall
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Prompt, Reply, ToolCall, Usage
 from cellwright.stopping import Stop
 
 __all__ = ["Answer", "ScriptedLM", "calls", "says"]

@@ -51,8 +51,7 @@ from cellwright.record.run_record import RecordedEvent
 from cellwright.settings import Limits, Mode
 from cellwright.stopping import Stop
 from cellwright.text.redaction import Redactor
-from cellwright.tools import Component, ToolContext, ToolYield
-from cellwright.tools.output_store import Shelf
+from cellwright.tools import Component, Shelf, ToolContext, ToolYield
 from cellwright.tools.registry import Registry
 
 

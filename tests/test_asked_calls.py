@@ -21,7 +21,6 @@ from cellwright.llm.adapters import ParsedCall
 from cellwright.llm.budget import RunBudget
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.asked_calls import code_of, deed_of, words_of
-from cellwright.record.cells import Cell
 from cellwright.record.events import (
     ApprovalAsked,
     CellAdded,
@@ -32,16 +31,16 @@ from cellwright.record.events import (
     ToolStarted,
 )
 from cellwright.record.messages import ToolCall, text_of
+from cellwright.record.outputs import Cell
 from cellwright.record.run_record import RecordedCall
 from cellwright.session.replaying import RecordedApprover
 from cellwright.settings import Limits, Mode
 from cellwright.stopping import Stop
 from cellwright.text.browser_loads import browser_loads
 from cellwright.text.redaction import Redactor
-from cellwright.tools import Component, ToolContext, ToolYield
+from cellwright.tools import Component, Shelf, ToolContext, ToolYield
 from cellwright.tools.cell_running import SeenCells
 from cellwright.tools.notebook import AddCell, ArrangeCell, EditCell
-from cellwright.tools.output_store import Shelf
 from cellwright.tools.registry import Registry
 
 PICTURE = "![x](http://evil.test/x.png)"

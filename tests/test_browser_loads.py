@@ -10,7 +10,7 @@ import pytest
 
 from cellwright.agent.policy import Policy, assess, decide
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.cells import Cell
+from cellwright.record.outputs import Cell
 from cellwright.settings import Mode
 from cellwright.text.browser_loads import browser_loads
 from cellwright.tools.cell_running import SeenCells

@@ -3,8 +3,7 @@ import contextlib
 import pytest
 
 from cellwright.llm.budget import STOP_AT, WINDOW, RepeatDetector, RunBudget
-from cellwright.record.messages import AssistantMessage, Reply
-from cellwright.record.usage import Price, Usage
+from cellwright.record.messages import AssistantMessage, Price, Reply, Usage
 from cellwright.settings import Limits
 
 

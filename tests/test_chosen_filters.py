@@ -21,10 +21,9 @@ from cellwright.record.events import Event, Notice, RunStarted
 from cellwright.record.messages import Parameters, TextPart, UserMessage, text_of
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import from_dict, to_dict
-from cellwright.session.conversation import Conversation
+from cellwright.session.conversation import Conversation, said_so_far
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import replay, rerun
-from cellwright.session.run_facts import said_so_far
 from cellwright.session.services import ModelService
 from cellwright.store.chat_rows import filters_of, with_filters
 from cellwright.store.chats import ChatStore

@@ -13,10 +13,8 @@ from scripted_model import ScriptedLM
 from cellwright.assistants import Assistant, AssistantList
 from cellwright.context.few_shot import DemoSet
 from cellwright.errors import SetupError
-from cellwright.record.messages import Parameters
-from cellwright.record.usage import Price
-from cellwright.session.assistant_choice import AssistantChoice
-from cellwright.session.composer import RunEnvironment, compose
+from cellwright.record.messages import Parameters, Price
+from cellwright.session.composer import AssistantChoice, RunEnvironment, compose
 from cellwright.session.questions import RunRequest
 from cellwright.session.services import ModelService
 from cellwright.settings import Limits, ServiceSettings, Settings

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from cellwright.errors import ToolError
-from cellwright.record import mime_text
+from cellwright.record import mime_bundles as mime_text
 from cellwright.record.content import (
     CONTENT_TYPES,
     CONTEXT_MIME,
@@ -27,8 +27,7 @@ from cellwright.record.content import (
     text,
 )
 from cellwright.record.content_streams import merge, merged_metrics
-from cellwright.record.messages import ImagePart, TextPart
-from cellwright.record.usage import ModelUsage, Usage, model_usages
+from cellwright.record.messages import ImagePart, ModelUsage, TextPart, Usage, model_usages
 from cellwright.record.values import from_dict, to_dict
 
 EXAMPLES: dict[str, Any] = {

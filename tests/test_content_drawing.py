@@ -20,7 +20,7 @@ from cellwright.record.content import (
     progress_bar,
     source_links,
 )
-from cellwright.record.mime_text import bundle_text
+from cellwright.record.mime_bundles import bundle_text
 
 VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "mark": "bar"}
 PLOTLY: dict[str, Any] = {"data": [], "layout": {}}

@@ -21,10 +21,9 @@ from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import Event, Notice, RunFinished, RunStarted, ToolStarted
-from cellwright.record.messages import Parameters, UserMessage, text_of
+from cellwright.record.messages import Parameters, Price, UserMessage, text_of
 from cellwright.record.outputs import ErrorOutput, StreamOutput
 from cellwright.record.run_record import RecordedEvent, RunRecord, fold
-from cellwright.record.usage import Price
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import compare, replay, rerun

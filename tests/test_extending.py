@@ -15,6 +15,14 @@ from quick_kernels import without_forks
 from recorded_runs import analysis_run
 from source_tree import PROJECT
 
+from cellwright.bench.suites.opening import public_suites
+from cellwright.context.turn_sources import SourceQuestion
+from cellwright.errors import SetupError
+from cellwright.session.services import DEMO_MODEL, open_service
+from cellwright.session.standard_sources import installed_sources
+from cellwright.settings import Settings
+from cellwright.store.database import open_database
+
 PAGE = (PROJECT / "docs" / "extending.md").read_text("utf-8")
 AUTO = ("--mode", "auto", "--json")
 GROUPS = ("tools", "context", "commands", "exports", "suites")
@@ -225,3 +233,24 @@ def test_a_package_in_the_working_directory_is_not_used(shell: Shell, broken: Pa
     )
     assert "record" in done.stdout
     assert "plug-ins" not in done.stdout
+
+
+def test_a_part_of_ours_that_is_left_out_is_told_with_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = "[cellwright.sources]\nlibrary = cellwright.left_out:Library"
+    monkeypatch.syspath_prepend(str(write_package(tmp_path / "site", "cellwright", points)))
+    database = open_database(tmp_path / "runs.sqlite")
+    try:
+        sources = installed_sources(database, Settings(home=tmp_path))
+        (source,) = (each for each in sources if each.name == "plug-ins")
+        memory, library = source.look_up(SourceQuestion("q", "chat")).problems
+    finally:
+        database.close()
+    assert "'memory'" in memory
+    assert "pip install --force-reinstall --no-deps cellwright" in memory
+    assert "'cellwright.left_out:Library'" in library
+    with pytest.raises(SetupError, match="pip install") as told:
+        open_service(Settings(home=tmp_path, ollama_url=""), "demo")
+    assert DEMO_MODEL in told.value.message
+    assert public_suites() == ()

@@ -21,7 +21,7 @@ from cellwright.bench.few_shot_selection import (
     select,
 )
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.suites.opening import PUBLIC
+from cellwright.bench.suites.opening import public_suites
 from cellwright.context.few_shot import Demo, DemoSet, dspy_examples, fields_of
 from cellwright.errors import SetupError
 from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
@@ -123,7 +123,7 @@ def test_a_held_out_suite_is_never_taken() -> None:
 
 
 def test_every_public_suite_is_held_out() -> None:
-    assert frozenset(PUBLIC) == PUBLIC_SUITES
+    assert frozenset(public_suites()) == PUBLIC_SUITES
 
 
 @pytest.mark.parametrize(

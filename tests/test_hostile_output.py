@@ -13,10 +13,9 @@ import pytest
 
 from cellwright.commands.workplace import output_lines
 from cellwright.exports.html_contents import ansi_html
-from cellwright.record.mime_text import bundle_text
+from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import StreamOutput, fold
-from cellwright.text.cleaning import clean
-from cellwright.text.safe_markdown import plain_text, safe_markdown
+from cellwright.text.cleaning import clean, plain_text, safe_markdown
 from cellwright.text.truncation import shorten
 
 SMALL, FACTOR, RATIO_LIMIT = 60_000, 4, 9.0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cellwright.record.mime_text import bundle_text
+from cellwright.record.mime_bundles import bundle_text
 
 PNG = base64.b64encode(
     b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + struct.pack(">II", 547, 413) + bytes(9)

@@ -22,11 +22,9 @@ from cellwright.record.outputs import (
     fold,
     from_kernel_message,
     from_nbformat,
-    safe_json,
-    safe_text,
     to_nbformat,
 )
-from cellwright.record.values import from_dict, to_dict
+from cellwright.record.values import from_dict, safe_json, safe_text, to_dict
 
 
 def out(text: str) -> StreamOutput:

@@ -9,7 +9,7 @@ import sys
 import pytest
 from PIL import Image
 
-from cellwright.record.pictures import DATA_LIMIT_CHARACTERS, Picture, picture_in, sendable
+from cellwright.record.mime_bundles import DATA_LIMIT_CHARACTERS, Picture, picture_in, sendable
 
 
 def encoded(size: tuple[int, int], kind: str = "PNG", mode: str = "RGB") -> str:

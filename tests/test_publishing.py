@@ -14,7 +14,6 @@ from key_shapes import MadeUp, made_up_keys, made_up_values
 
 from cellwright.agent.publishing import Publisher
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.cells import Execution
 from cellwright.record.events import (
     CellAdded,
     CellFinished,
@@ -30,10 +29,9 @@ from cellwright.record.events import (
     TextDelta,
     ToolStarted,
 )
-from cellwright.record.messages import AssistantMessage
-from cellwright.record.outputs import DisplayData, DisplayUpdate, StreamOutput
+from cellwright.record.messages import AssistantMessage, Usage
+from cellwright.record.outputs import DisplayData, DisplayUpdate, Execution, StreamOutput
 from cellwright.record.run_record import RecordedEvent
-from cellwright.record.usage import Usage
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor

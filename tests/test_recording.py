@@ -27,7 +27,6 @@ from recorded_runs import (
     user,
 )
 
-from cellwright.record.cells import Cell, Execution, source_hash
 from cellwright.record.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -55,11 +54,19 @@ from cellwright.record.messages import (
     TextPart,
     ToolCall,
     ToolMessage,
+    Usage,
     text_of,
 )
-from cellwright.record.outputs import DisplayData, DisplayUpdate, ExecuteResult, StreamOutput
+from cellwright.record.outputs import (
+    Cell,
+    DisplayData,
+    DisplayUpdate,
+    ExecuteResult,
+    Execution,
+    StreamOutput,
+    source_hash,
+)
 from cellwright.record.run_record import RecordedCall, RecordedEvent, RunRecord, fold
-from cellwright.record.usage import Usage
 
 
 def test_a_whole_run_is_told_as_one_value() -> None:

@@ -1,8 +1,14 @@
 import pytest
 
-from cellwright.record.cells import Execution
 from cellwright.record.messages import Parameters
-from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, Output, StreamOutput
+from cellwright.record.outputs import (
+    DisplayData,
+    ErrorOutput,
+    ExecuteResult,
+    Execution,
+    Output,
+    StreamOutput,
+)
 from cellwright.record.run_record import RecordedExecution, RunRecord
 from cellwright.session.replaying import compare
 

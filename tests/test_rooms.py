@@ -13,10 +13,8 @@ from source_tree import PROJECT, ROOTS, source_files
 
 DEFERRED = {
     "cellwright/__init__.py": "the magics import cellwright; %load_ext cellwright needs them",
-    "cellwright/session/services.py": "the demo model loads where it answers",
     "cellwright/server/first_request.py": "the routes load with the first request",
-    "cellwright/server/chat_session.py": "what a run stands on loads with the first prompt",
-    "cellwright/server/hub.py": "memories, libraries and tools load with the first prompt",
+    "cellwright/server/hub.py": "what a run stands on loads with the first prompt",
 }
 """The only imports of our own that wait inside a function, and why they must."""
 ROOT_FILES_LIMIT = 8

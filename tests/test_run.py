@@ -6,11 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from cellwright.record.cells import Cell, Execution
-from cellwright.record.messages import Parameters, SystemMessage
-from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
+from cellwright.record.messages import Parameters, SystemMessage, Usage
+from cellwright.record.outputs import (
+    Cell,
+    DisplayData,
+    ErrorOutput,
+    ExecuteResult,
+    Execution,
+    StreamOutput,
+)
 from cellwright.record.run_record import RecordedCell, RecordedStep, RunRecord
-from cellwright.record.usage import Usage
 from cellwright.session.run import Run
 
 ERROR = ErrorOutput("KeyError", "'x'", ("KeyError: 'x'",))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-from cellwright.text.safe_markdown import (
+from cellwright.text.cleaning import (
     as_text,
     fenced,
     host_of,

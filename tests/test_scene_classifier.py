@@ -14,8 +14,7 @@ from cellwright.assistants.scenes import Scene, When
 from cellwright.context.turn_sources import SourceQuestion
 from cellwright.errors import LMConnectionError, RunCancelled
 from cellwright.record.events import Notice, RunFinished
-from cellwright.record.messages import Parameters, text_of
-from cellwright.record.usage import Usage
+from cellwright.record.messages import Parameters, Usage, text_of
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.scene_source import (

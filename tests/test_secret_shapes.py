@@ -11,8 +11,7 @@ import pytest
 from key_shapes import MadeUp, made_up_keys, made_up_values
 
 from cellwright.text.redaction import Redactor
-from cellwright.text.secret_names import Strength, strength_of
-from cellwright.text.secret_shapes import find_shapes
+from cellwright.text.secret_shapes import Strength, find_shapes, strength_of
 
 BLIND = Redactor({})
 SEEDS = 20

@@ -1,4 +1,4 @@
-from cellwright.tools.output_store import Shelf
+from cellwright.tools import Shelf
 
 
 def test_texts_are_found_by_name_and_listed_oldest_first() -> None:

@@ -9,16 +9,19 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from cellwright.record.cells import Execution, ExecutionStatus, FileChange, VariableSummary
 from cellwright.record.messages import ImagePart, TextPart
 from cellwright.record.outputs import (
     DisplayData,
     DisplayUpdate,
     ErrorOutput,
     ExecuteResult,
+    Execution,
+    ExecutionStatus,
+    FileChange,
     Output,
     OutputMessage,
     StreamOutput,
+    VariableSummary,
     fold,
 )
 from cellwright.text.truncation import estimate_tokens

@@ -10,7 +10,6 @@ import pytest
 from fakes import FakeKernel, FakeNotebook
 from scripted_model import ScriptedLM, says
 
-from cellwright.agent.tool_offer import ToolOffer
 from cellwright.record.events import ModelAsked, Notice
 from cellwright.record.messages import Parameters
 from cellwright.record.values import to_dict
@@ -20,6 +19,7 @@ from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 from cellwright.tools.live_registry import LiveRow
+from cellwright.tools.standard import ToolOffer
 
 ROW = LiveRow("t", "t", "A tool.", {"type": "object", "properties": {}})
 BROKEN = replace(ROW, name="broken", problem="There is no 'broken' in this kernel.")

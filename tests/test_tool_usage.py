@@ -11,9 +11,8 @@ from scripted_model import ScriptedLM, calls, says
 from cellwright.errors import SetupError
 from cellwright.llm.budget import RunBudget
 from cellwright.record.events import Notice, RunStarted
-from cellwright.record.messages import Parameters
+from cellwright.record.messages import ModelUsage, Parameters, Price, Usage
 from cellwright.record.outputs import DisplayData
-from cellwright.record.usage import ModelUsage, Price, Usage
 from cellwright.record.values import to_dict
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest

@@ -15,9 +15,9 @@ from cellwright.record.messages import (
     Prompt,
     Reply,
     TextPart,
+    Usage,
     UserMessage,
 )
-from cellwright.record.usage import Usage
 from cellwright.text.truncation import estimate_tokens, page_lines, shorten
 
 LINES = "\n".join(f"line {n}" for n in range(1, 5_001))

@@ -10,9 +10,9 @@ import pytest
 from fakes import FakeKernel, FakeNotebook
 from scripted_model import ScriptedLM, calls, says
 
-from cellwright.record.cells import Cell
 from cellwright.record.events import CellAdded, CellEdited
 from cellwright.record.messages import Parameters, text_of
+from cellwright.record.outputs import Cell
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database

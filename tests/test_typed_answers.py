@@ -17,8 +17,8 @@ from cellwright.kernels import CellRequest
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Code, Field, Signature, live_type
-from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import Parameters
+from cellwright.record.outputs import VariableSummary
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest

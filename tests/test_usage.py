@@ -1,12 +1,6 @@
 import pytest
 
-from cellwright.record.usage import (
-    Price,
-    Usage,
-    budget_amount,
-    cost_of,
-    price_for,
-)
+from cellwright.record.messages import Price, Usage, budget_amount, cost_of, price_for
 
 
 def test_usage_adds_up_and_an_estimate_stays_one() -> None:

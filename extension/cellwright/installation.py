@@ -59,6 +59,8 @@ def missing_extra(text: str, extra: str) -> SetupError:
 TOOLS, CONTEXT, COMMANDS = "cellwright.tools", "cellwright.context", "cellwright.commands"
 EXPORTS, SUITES = "cellwright.exports", "cellwright.suites"
 GROUPS = (TOOLS, CONTEXT, COMMANDS, EXPORTS, SUITES)
+SOURCES, SERVICES = "cellwright.sources", "cellwright.services"
+"""Points for parts of our own alone: what is looked up for a question, models served from here."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Plugins:
 
 
 def list_entry_points(*groups: str) -> list[EntryPoint]:
-    """List what installed packages offer under some groups; imports nothing of theirs.
+    """List what packages beside cellwright offer under some groups; imports nothing of theirs.
 
     Packages that lie in the working directory do not count: whoever opens a notebook in a folder
     has not agreed to run the code in it.
@@ -109,10 +111,38 @@ def list_entry_points(*groups: str) -> list[EntryPoint]:
     first: dict[str, list[EntryPoint]] = {}
     for each in distributions(path=path):
         wanted = [point for point in each.entry_points if point.group in groups]
-        if wanted:  # to read the names of all the others takes five times as long
+        # to read the names of all the others takes five times as long
+        if wanted and each.name not in DISTRIBUTIONS:
             first.setdefault(each.name, wanted)
     found = [point for points in first.values() for point in points]
     return sorted(found, key=lambda point: (package_of(point), point.name))
+
+
+def list_own_entry_points(group: str) -> dict[str, EntryPoint]:
+    """List by name what the installed cellwright itself has under a group; imports nothing."""
+    from importlib.metadata import distributions
+
+    path = [place for place in sys.path if place and not is_working_directory(place)]
+    for name in DISTRIBUTIONS:
+        for each in distributions(name=name, path=path):
+            return {point.name: point for point in each.entry_points if point.group == group}
+    return {}
+
+
+def load_own(group: str, name: str) -> Any:
+    """Import a part of cellwright that only an entry point names, so that it may be left out.
+
+    Raises:
+        SetupError: It is not installed, or cannot be imported.
+    """
+    point = list_own_entry_points(group).get(name)
+    if point is not None:
+        return load_plugin(point).value
+    distribution = (find_distributions() or DISTRIBUTIONS)[0]
+    raise SetupError(
+        f"The installed cellwright has no {name!r} ({group}).",
+        hint=f"Install it again: pip install --force-reinstall --no-deps {distribution}.",
+    )
 
 
 def is_working_directory(place: str) -> bool:

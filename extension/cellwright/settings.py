@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cellwright.errors import SetupError
-from cellwright.record.usage import Price
+from cellwright.record.messages import Price
 
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")

@@ -18,7 +18,7 @@ from cellwright.assistants.editing import (
 from cellwright.assistants.fields import read_field
 from cellwright.assistants.files import list_assistants, project_folders, read_text
 from cellwright.errors import SetupError
-from cellwright.session.assistant_choice import BUILT_IN
+from cellwright.session.composer import BUILT_IN
 from cellwright.settings import Settings
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, TextTable

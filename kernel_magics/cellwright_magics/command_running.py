@@ -15,8 +15,8 @@ from cellwright.exports import RECORD
 from cellwright.exports.formats import find_format, write_run
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import Event
+from cellwright.record.messages import USAGE_GROUPS
 from cellwright.record.run_record import RunRecord
-from cellwright.record.usage import USAGE_GROUPS
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import (
     Difference,

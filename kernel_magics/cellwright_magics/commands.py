@@ -16,7 +16,7 @@ from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.installation import COMMANDS as COMMAND_GROUP
 from cellwright.installation import list_entry_points, package_of
-from cellwright.record.usage import USAGE_GROUPS, budget_amount
+from cellwright.record.messages import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
 from cellwright_magics.arguments import OPTION, OPTIONS, Option, is_file_name
 

@@ -24,8 +24,8 @@ from cellwright.context.window import WINDOW_TOKENS, ContextPart, context_parts,
 from cellwright.errors import SetupError
 from cellwright.record.attachments import attach, human_size
 from cellwright.record.events import HistoryCompacted
+from cellwright.record.messages import Price, price_for
 from cellwright.record.run_record import RunRecord
-from cellwright.record.usage import Price, price_for
 from cellwright.session.compacting import (
     COMPACT_PROMPT,
     SUMMARY_PROMPT,
@@ -35,7 +35,7 @@ from cellwright.session.compacting import (
 from cellwright.session.conversation import Conversation
 from cellwright.store.chats import ChatStore
 from cellwright.store.ids import find_id
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import plain_text
 from cellwright_magics.chats import ChatPrompt, ChatWords
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.commands import is_turn_number

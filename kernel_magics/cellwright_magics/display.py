@@ -39,7 +39,7 @@ from cellwright.record.events import (
 )
 from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
 from cellwright.session.run import Run
-from cellwright.text.safe_markdown import as_text, fenced, plain_text, safe_markdown
+from cellwright.text.cleaning import as_text, fenced, plain_text, safe_markdown
 from cellwright_magics import wording
 from cellwright_magics.wording import Narrator, Style
 

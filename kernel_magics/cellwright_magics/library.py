@@ -15,7 +15,7 @@ from cellwright.knowledge.library.libraries import Libraries, library_users
 from cellwright.knowledge.library.searching import Scope
 from cellwright.settings import Settings, not_for_guests
 from cellwright.store.database import Database
-from cellwright.tools.kernel_context import progress_display
+from cellwright.tools import progress_display
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.reports import Advice, TextTable
 from cellwright_magics.wording import one_line

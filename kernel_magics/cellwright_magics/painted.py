@@ -9,7 +9,6 @@ from typing import Any
 
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.notebooks.saved import SavedNotebook
-from cellwright.record.cells import Cell, source_hash
 from cellwright.record.events import (
     ApprovalAnswered,
     CellAdded,
@@ -22,7 +21,7 @@ from cellwright.record.events import (
     CellStarted,
     ToolFinished,
 )
-from cellwright.record.outputs import ClearOutput
+from cellwright.record.outputs import Cell, ClearOutput, source_hash
 from cellwright_magics import wording
 from cellwright_magics.display import NotebookTranscript, Screen
 from cellwright_magics.easels import Easel, PaintedBefore

@@ -10,7 +10,7 @@ from cellwright.commands.doctor import DoctorCheck
 from cellwright.record.events import Notice
 from cellwright.record.run_record import RunRecord
 from cellwright.store.runs import RunStorage, RunSummary
-from cellwright.text.safe_markdown import as_text
+from cellwright.text.cleaning import as_text
 from cellwright_magics.wording import one_line
 
 PROMPT_CHARACTERS = 60

@@ -17,7 +17,7 @@ from cellwright.record.messages import text_of
 from cellwright.record.outputs import ErrorOutput, Output, StreamOutput
 from cellwright.record.run_record import RunRecord
 from cellwright.session.run import Run
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import plain_text
 from cellwright_magics.wording import indent, one_line, status_line
 
 TEXT_LIMIT_CHARACTERS = 4_000

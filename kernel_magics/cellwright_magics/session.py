@@ -23,8 +23,7 @@ from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
 from cellwright.record.messages import Message, Parameters
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
-from cellwright.session.assistant_choice import AssistantChoice
-from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
+from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import ServiceCache, models_like

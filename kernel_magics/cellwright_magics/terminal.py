@@ -17,7 +17,7 @@ from cellwright.record.events import (
     ToolStarted,
 )
 from cellwright.session.run import Run
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import plain_text
 from cellwright_magics import wording
 from cellwright_magics.wording import Narrator, Style
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cellwright.record.usage import UsageGroup
+from cellwright.record.messages import UsageGroup
 from cellwright.store.database import Database
 from cellwright.store.usage_table import MonthBudget, UsageRow, UsageTable, dollars, share, tokens
 from cellwright_magics.reports import TextTable

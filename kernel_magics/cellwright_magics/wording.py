@@ -23,7 +23,7 @@ from cellwright.record.events import (
 )
 from cellwright.record.messages import text_of
 from cellwright.session.run import Run
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import plain_text
 from cellwright.tools.summaries import summarise_error
 
 LINE_CHARACTERS = 160

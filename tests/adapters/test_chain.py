@@ -9,8 +9,7 @@ from cellwright.llm.adapters import ParsedReply
 from cellwright.llm.adapters.chain import ADAPTERS, AdapterChain
 from cellwright.llm.adapters.chat import ChatAdapter
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.record.messages import AssistantMessage, Manifest, Reply
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Manifest, Reply, Usage
 
 TOOLS = (Manifest("anything", "Takes anything.", {"type": "object"}),)
 GOOD = Reply(AssistantMessage(ChatAdapter().write_reply("Fine.", [])), "stop", Usage(), "m")

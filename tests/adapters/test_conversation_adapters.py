@@ -25,10 +25,10 @@ from cellwright.record.messages import (
     TextPart,
     ToolCall,
     ToolMessage,
+    Usage,
     UserMessage,
     text_of,
 )
-from cellwright.record.usage import Usage
 
 RUN = Manifest(
     "run_cell",

@@ -16,8 +16,7 @@ from cellwright.llm.adapters.json import JsonFields, response_format
 from cellwright.llm.adapters.signature_adapter import INCOMPLETE, FieldAdapter
 from cellwright.llm.adapters.two_step import TwoStepFields
 from cellwright.llm.signatures import Signature
-from cellwright.record.messages import AssistantMessage, Parameters, Prompt, Reply, ToolCall
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Parameters, Prompt, Reply, ToolCall, Usage
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

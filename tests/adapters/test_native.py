@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from cellwright.llm.adapters import ParsedCall
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.record.messages import AssistantMessage, Manifest, Reply, ToolCall
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Manifest, Reply, ToolCall, Usage
 
 ANYTHING = Manifest("anything", "Takes anything.", {"type": "object"})
 DEEP = Manifest(

@@ -16,12 +16,7 @@ from cellwright.assistants.files import list_assistants
 from cellwright.assistants.scenes import Scene
 from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters, with_variables
-from cellwright.session.assistant_choice import (
-    AssistantChoice,
-    Chosen,
-    choose_assistant,
-    with_assistant,
-)
+from cellwright.session.composer import AssistantChoice, Chosen, choose_assistant, with_assistant
 from cellwright.session.questions import RunRequest
 
 REVIEWER = Assistant("reviewer", "Looks for mistakes", "Check it.", temperature=0.2)

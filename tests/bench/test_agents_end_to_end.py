@@ -9,10 +9,10 @@ import pytest
 from fake_service import MODEL, FakeService, text, tool_call
 
 from cellwright.bench.agents import Agent, model_agent, open_agent
-from cellwright.bench.attempt import Job, Laboratory, attempt
 from cellwright.bench.checks import Variable
 from cellwright.bench.environments import Rooms
 from cellwright.bench.results import ResultFiles
+from cellwright.bench.runner import Job, Laboratory, attempt
 from cellwright.bench.suites import Item, Suite
 from cellwright.exports.sample import SampleRecord
 from cellwright.llm.openai import OpenAILM

@@ -9,9 +9,9 @@ import pytest
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import Agent, model_agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt, rescored
 from cellwright.bench.checks import Assertion, Variable
 from cellwright.bench.environments import Rooms
+from cellwright.bench.runner import InfrastructureError, Job, Laboratory, attempt, rescored
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.suites.opening import open_suite
 from cellwright.errors import (

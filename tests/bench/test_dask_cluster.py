@@ -15,14 +15,22 @@ from fake_service import MODEL, FakeService, Request, Wire, text
 from scripted_model import ScriptedLM
 
 from cellwright.bench.agents import model_agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, SessionMemory
 from cellwright.bench.checks import Variable
 from cellwright.bench.environments import InterpreterChoice
-from cellwright.bench.executors import Equipment, pack, unpacked
 from cellwright.bench.judge_check import Judge
 from cellwright.bench.rates import Rates
 from cellwright.bench.results import ResultFiles, read_lines
-from cellwright.bench.runner import BenchProgress, Runner, RunnerOptions
+from cellwright.bench.runner import (
+    BenchProgress,
+    Equipment,
+    InfrastructureError,
+    Job,
+    Runner,
+    RunnerOptions,
+    SessionMemory,
+    pack,
+    unpacked,
+)
 from cellwright.bench.suites import EarlierCell, Item, Suite
 from cellwright.commands.bench_running import run_parcel
 from cellwright.errors import RunCancelled, SetupError
@@ -30,7 +38,7 @@ from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask
 from cellwright.stopping import Stop
 
 distributed = pytest.importorskip("distributed")
-from cellwright.bench.executors import Cluster  # noqa: E402
+from cellwright.bench.runner import Cluster  # noqa: E402
 
 EQUIPMENT = Equipment(InterpreterChoice(modules=("json",)))
 

@@ -10,9 +10,15 @@ import pytest
 from small_dseval import write_dseval
 
 from cellwright.bench.agents import Agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.environments import Rooms
-from cellwright.bench.runner import Runner, RunnerOptions
+from cellwright.bench.runner import (
+    InfrastructureError,
+    Job,
+    Laboratory,
+    Runner,
+    RunnerOptions,
+    attempt,
+)
 from cellwright.bench.suites import Suite
 from cellwright.bench.suites.dseval import load, load_with_errors
 from cellwright.exports.sample import SampleRecord

@@ -10,12 +10,18 @@ from pathlib import Path
 import pytest
 
 from cellwright.bench.agents import Agent, open_agent
-from cellwright.bench.attempt import Job, Laboratory, attempt
 from cellwright.bench.checks import Assertion
 from cellwright.bench.environments import InterpreterChoice, Rooms
-from cellwright.bench.executors import Equipment, equipped
 from cellwright.bench.results import ResultFiles
-from cellwright.bench.runner import Runner, RunnerOptions
+from cellwright.bench.runner import (
+    Equipment,
+    Job,
+    Laboratory,
+    Runner,
+    RunnerOptions,
+    attempt,
+    equipped,
+)
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.suites.opening import open_suite
 from cellwright.exports.sample import SampleRecord

@@ -20,9 +20,15 @@ import pytest
 from conftest import find_free_port
 
 from cellwright.bench.agents import open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.checks import File, Variable
-from cellwright.bench.executors import Equipment, equipped
+from cellwright.bench.runner import (
+    Equipment,
+    InfrastructureError,
+    Job,
+    Laboratory,
+    attempt,
+    equipped,
+)
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError
 from cellwright.kernels.gateway import Gateway

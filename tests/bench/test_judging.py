@@ -13,7 +13,6 @@ from fake_service import MODEL, FakeService, error, text
 from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import model_agent
-from cellwright.bench.attempt import Job, Laboratory, attempt, rescored
 from cellwright.bench.checks import AnswerCheck, Check, Stdout, Variable, needs_run
 from cellwright.bench.environments import Rooms
 from cellwright.bench.judge_check import (
@@ -24,6 +23,7 @@ from cellwright.bench.judge_check import (
     keep_thumbs,
     with_thumb,
 )
+from cellwright.bench.runner import Job, Laboratory, attempt, rescored
 from cellwright.bench.scenes import CheckError, JudgeReply
 from cellwright.bench.suites import Item, Suite
 from cellwright.exports.sample import SampleCell, SampleRecord

@@ -8,9 +8,9 @@ import pytest
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import Agent, model_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
+from cellwright.bench.runner import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import KernelNotReadyError
 from cellwright.kernels.fresh import FreshKernel

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cellwright.bench.agents import open_agent
-from cellwright.bench.attempt import Job, Laboratory, attempt
 from cellwright.bench.checks import Assertion, Figure, Stdout, figure_cell
 from cellwright.bench.environments import Rooms
 from cellwright.bench.judge_check import Judge, Thumb
+from cellwright.bench.runner import Job, Laboratory, attempt
 from cellwright.bench.suites.opening import open_suite
 from cellwright.errors import SetupError
 from cellwright.stopping import Stop

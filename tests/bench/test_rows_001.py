@@ -15,12 +15,19 @@ import pytest
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
 from cellwright.bench.hosting import run_task
 from cellwright.bench.results import Failure, ResultFiles, overall_of, read_lines, validation
-from cellwright.bench.runner import Runner, RunnerOptions, pending
+from cellwright.bench.runner import (
+    InfrastructureError,
+    Job,
+    Laboratory,
+    Runner,
+    RunnerOptions,
+    attempt,
+    pending,
+)
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.suites.opening import open_suite
 from cellwright.bench.summary import summary_of

@@ -15,11 +15,19 @@ import pytest
 from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import Agent, Answerer, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, attempt
 from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
 from cellwright.bench.results import ResultFiles, read_lines
-from cellwright.bench.runner import BenchProgress, Runner, RunnerOptions, pending
+from cellwright.bench.runner import (
+    BenchProgress,
+    InfrastructureError,
+    Job,
+    Laboratory,
+    Runner,
+    RunnerOptions,
+    attempt,
+    pending,
+)
 from cellwright.bench.suites import Item, Suite
 from cellwright.errors import RunCancelled, StoreError
 from cellwright.exports.sample import SampleRecord, SampleTask, Score

@@ -41,7 +41,6 @@ from cellwright.exports.sample import (
     unpack,
 )
 from cellwright.exports.sampling import run_of, sample_of
-from cellwright.record.cells import Execution, FileChange, VariableSummary
 from cellwright.record.events import (
     CellAdded,
     CellEdited,
@@ -60,7 +59,8 @@ from cellwright.record.messages import (
     ToolCall,
     ToolMessage,
 )
-from cellwright.record.outputs import safe_json
+from cellwright.record.outputs import Execution, FileChange, VariableSummary
+from cellwright.record.values import safe_json
 
 WHOLE = sample_of(record_of(analysis_run()), "s-1", whole=True)
 

@@ -6,9 +6,9 @@ import pytest
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent
-from cellwright.bench.attempt import Job, Laboratory, attempt
 from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
+from cellwright.bench.runner import Job, Laboratory, attempt
 from cellwright.bench.suites import Item, Suite
 from cellwright.settings import Limits
 from cellwright.stopping import Stop

@@ -17,7 +17,6 @@ from cellwright.bench.suites.folder import read_item
 from cellwright.cli import main
 from cellwright.errors import SetupError
 from cellwright.exports.inspect_log import read as read_log
-from cellwright.record.cells import Execution, FileChange
 from cellwright.record.events import (
     CellAdded,
     CellFinished,
@@ -28,6 +27,7 @@ from cellwright.record.events import (
     StateCaptured,
 )
 from cellwright.record.messages import AssistantMessage
+from cellwright.record.outputs import Execution, FileChange
 from cellwright.record.run_record import RunRecord
 from cellwright.text.redaction import Redactor
 

@@ -10,7 +10,7 @@ from notebook_page import NotebookPage, count_until, is_counted, shown
 from panel_page import call
 from playwright.sync_api import expect
 
-from cellwright.record.cells import source_hash
+from cellwright.record.outputs import source_hash
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,6 @@ from recorded_runs import WRONG, WRONG_ERROR, analysis_run, called, replied, res
 
 from cellwright.commands.terminal import Console
 from cellwright.commands.workplace import CODE_LINES, OUTPUT_LINES, TerminalProgress, code_lines
-from cellwright.record.cells import Execution
 from cellwright.record.events import (
     ApprovalAnswered,
     CellFinished,
@@ -18,7 +17,7 @@ from cellwright.record.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.record.outputs import StreamOutput
+from cellwright.record.outputs import Execution, StreamOutput
 
 
 def shown(*events: Event) -> list[str]:

@@ -21,13 +21,15 @@ from cellwright.record.events import Event, Notice, ToolFinished, ToolProgress
 from cellwright.record.messages import (
     AssistantMessage,
     Message,
+    ModelUsage,
+    Price,
     Reply,
     ToolCall,
+    Usage,
     UserMessage,
     text_of,
 )
 from cellwright.record.run_record import RecordedEvent
-from cellwright.record.usage import ModelUsage, Price, Usage
 from cellwright.record.values import from_dict, to_dict
 from cellwright.settings import Limits
 from cellwright.text.redaction import Redactor

@@ -24,8 +24,8 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
+from cellwright.session.conversation import model_configs, said_so_far, with_run_facts
 from cellwright.session.questions import RunRequest
-from cellwright.session.run_facts import model_configs, said_so_far, with_run_facts
 from cellwright.tools.evaluation import settable_values
 
 

@@ -21,7 +21,7 @@ from fakes import make_context
 from cellwright.errors import SetupError, ToolError
 from cellwright.record.content import ComponentOutput, Content, for_person
 from cellwright.record.events import CellAdded
-from cellwright.record.usage import ModelUsage, Usage
+from cellwright.record.messages import ModelUsage, Usage
 from cellwright.record.values import from_dict, to_dict
 from cellwright.tools import Component
 from cellwright.tools.message import Message

@@ -13,13 +13,11 @@ from fakes import FakeKernel, FakeNotebook
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.errors import KernelDiedError, RunCancelled, ToolError
-from cellwright.kernels import CellRequest, OutputSink
-from cellwright.kernels.background_cell import PatientKernel
-from cellwright.record.cells import Execution
+from cellwright.kernels import CellRequest, OutputSink, PatientKernel
 from cellwright.record.events import CellFinished, Event, RunFinished, ToolFinished
 from cellwright.record.events import CellOutput as Shown
 from cellwright.record.messages import Parameters, Prompt, Reply, ToolMessage, text_of
-from cellwright.record.outputs import StreamOutput
+from cellwright.record.outputs import Execution, StreamOutput
 from cellwright.record.run_record import RunRecord
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest

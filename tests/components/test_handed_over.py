@@ -14,11 +14,11 @@ from cellwright.errors import SetupError, ToolError
 from cellwright.kernels import CellRequest, probe
 from cellwright.record.messages import AssistantMessage, SystemMessage, TextPart, UserMessage
 from cellwright.stopping import Stop
-from cellwright.tools import ToolContext
-from cellwright.tools.kernel_context import (
+from cellwright.tools import (
     HISTORY_CHARACTERS,
     HISTORY_MESSAGES,
     HereKernel,
+    ToolContext,
     facts_of,
     hand_over,
     progress_display,
@@ -143,5 +143,5 @@ def test_a_probe_hands_over_where_tools_can_be_called(monkeypatch: pytest.Monkey
     facts = facts_of(context_with(prompt="q"))
     assert probe.answer("hand_over", {"facts": facts}, object()) == {"value": True}
     assert (taken_facts() or {})["prompt"] == "q"
-    monkeypatch.delitem(sys.modules, "cellwright.tools.kernel_context")
+    monkeypatch.delitem(sys.modules, "cellwright.tools")
     assert probe.answer("hand_over", {"facts": facts}, object()) == {"value": False}

@@ -21,7 +21,7 @@ from cellwright.tools.standard import standard_tools
 from cellwright.record.content import ComponentOutput, for_model
 from cellwright.errors import ToolError
 from cellwright.kernels.shell import ShellKernel
-from cellwright.tools.output_store import Shelf
+from cellwright.tools import Shelf
 from cellwright.stopping import Stop
 
 _numbers = itertools.count(1)

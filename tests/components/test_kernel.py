@@ -6,11 +6,10 @@ import pytest
 from fakes import FakeKernel, Played, make_context
 
 from cellwright.errors import ToolError
-from cellwright.record.cells import Execution
 from cellwright.record.content import ComponentOutput, for_model
 from cellwright.record.events import CellAdded
 from cellwright.record.messages import TextPart
-from cellwright.record.outputs import ErrorOutput, OutputMessage, StreamOutput
+from cellwright.record.outputs import ErrorOutput, Execution, OutputMessage, StreamOutput
 from cellwright.tools import Component, ToolContext
 from cellwright.tools.cell_running import SeenCells
 from cellwright.tools.standard import (

@@ -16,12 +16,10 @@ from jsonschema import Draft202012Validator
 
 from cellwright.agent.policy import Policy
 from cellwright.errors import KernelError, SetupError, ToolError
-from cellwright.record.cells import Execution
 from cellwright.record.content import ComponentOutput, Content, for_model
 from cellwright.record.events import CellAdded, CellFinished
-from cellwright.record.messages import ImagePart, TextPart
-from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
-from cellwright.record.usage import ModelUsage, Usage
+from cellwright.record.messages import ImagePart, ModelUsage, TextPart, Usage
+from cellwright.record.outputs import DisplayData, ErrorOutput, Execution, StreamOutput
 from cellwright.tools import ToolContext
 from cellwright.tools.functions import tool
 from cellwright.tools.live_registry import (

@@ -97,7 +97,7 @@ from cellwright.tools.live_registry import LIVE, LiveRow
 from cellwright.tools.live_tools import kernel_tool
 from cellwright.record.content import ComponentOutput, for_model
 from cellwright.kernels.shell import ShellKernel
-from cellwright.tools.output_store import Shelf
+from cellwright.tools import Shelf
 from cellwright.stopping import Stop
 _numbers = itertools.count(1)
 from cellwright.record.messages import AssistantMessage, TextPart, UserMessage

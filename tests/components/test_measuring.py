@@ -10,7 +10,7 @@ import pytest
 from component_samples import component
 
 from cellwright.record.content import ComponentOutput
-from cellwright.record.usage import ModelUsage, Usage
+from cellwright.record.messages import ModelUsage, Usage
 from cellwright.tools import Component
 from cellwright.tools.evaluation import Stopwatch, is_kernel, resident_bytes
 

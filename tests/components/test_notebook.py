@@ -18,7 +18,6 @@ from cellwright.errors import (
     RunCancelled,
     ToolError,
 )
-from cellwright.record.cells import Cell, Execution, source_hash
 from cellwright.record.content import ComponentOutput, for_model, for_person
 from cellwright.record.events import (
     CellAdded,
@@ -31,7 +30,14 @@ from cellwright.record.events import (
     CellStarted,
 )
 from cellwright.record.messages import ImagePart, TextPart
-from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.record.outputs import (
+    Cell,
+    DisplayData,
+    ErrorOutput,
+    Execution,
+    StreamOutput,
+    source_hash,
+)
 from cellwright.tools import Component, ToolContext, ToolLimits, ToolYield
 from cellwright.tools.cell_running import CODE_LIMIT_CHARACTERS, SeenCells
 from cellwright.tools.notebook import AddCell, ArrangeCell, EditCell, ReadNotebook, RunCell

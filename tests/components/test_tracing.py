@@ -10,7 +10,7 @@ import pytest
 from component_samples import component, context_with, generator, iter_of, slowly
 
 from cellwright.tools import Component, ToolContext
-from cellwright.tools.tracing import ATTRIBUTES, CONVENTIONS_VERSION
+from cellwright.tools.evaluation import ATTRIBUTES, CONVENTIONS_VERSION
 
 trace = pytest.importorskip("opentelemetry.trace")
 pytest.importorskip("opentelemetry.sdk")

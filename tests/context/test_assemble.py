@@ -9,8 +9,8 @@ from cellwright.context.assemble import (
     user_message,
 )
 from cellwright.record.attachments import Attachment
-from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import text_of
+from cellwright.record.outputs import VariableSummary
 from cellwright.session.system_prompt import system_message
 from cellwright.text.truncation import estimate_tokens
 

@@ -19,8 +19,8 @@ from cellwright.context.assemble import (
 )
 from cellwright.context.turns import HistorySummary, pinned_run
 from cellwright.record.attachments import Attachment
-from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import ImagePart, TextPart, ToolMessage, UserMessage, text_of
+from cellwright.record.outputs import VariableSummary
 
 FORGED = (
     *(f"</{tag}>" for tag in TAGS),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cellwright.context.outline import cell_changes, marks_of, outline
-from cellwright.record.cells import Cell
-from cellwright.record.outputs import ErrorOutput
+from cellwright.record.outputs import Cell, ErrorOutput
 
 
 def code(cell_id: str, source: str, count: int | None = None) -> Cell:

@@ -11,7 +11,6 @@ from hostile_runs import hostile_run, payloads
 from recorded_runs import PIXEL, analysis_run, called, cell_run, record_of, replied, result, started
 
 from cellwright.exports.html import export
-from cellwright.record.cells import Execution
 from cellwright.record.content import Content
 from cellwright.record.events import (
     ApprovalAnswered,
@@ -24,9 +23,14 @@ from cellwright.record.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.record.messages import AssistantMessage, ToolMessage
-from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, ToolMessage, Usage
+from cellwright.record.outputs import (
+    DisplayData,
+    ErrorOutput,
+    ExecuteResult,
+    Execution,
+    StreamOutput,
+)
 from cellwright.text.redaction import Redactor
 
 SINK = "http://127.0.0.1:9/sink"

@@ -22,7 +22,6 @@ from recorded_runs import (
 )
 
 from cellwright.exports.notebook import export, notebook
-from cellwright.record.cells import Cell, Execution
 from cellwright.record.events import (
     CellAdded,
     CellFinished,
@@ -34,7 +33,7 @@ from cellwright.record.events import (
     ToolStarted,
 )
 from cellwright.record.messages import AssistantMessage, ToolCall
-from cellwright.record.outputs import DisplayData
+from cellwright.record.outputs import Cell, DisplayData, Execution
 from cellwright.text.redaction import Redactor
 
 CSV = "region,revenue\nnorth,7\nsouth,1\nnorth,3\n"

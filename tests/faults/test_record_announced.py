@@ -20,8 +20,7 @@ from magics.live_kernel import LiveKernel
 from recorded_runs import started
 
 from cellwright.record.events import RunFinished, TextDelta
-from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.opening import OpenOptions
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.runs import RunStore
 
 QUICK = OpenOptions(busy_seconds=0.2, retry_seconds=0.05)

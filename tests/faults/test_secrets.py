@@ -17,7 +17,6 @@ from recorded_runs import RUN_CELL, SYSTEM, called, replied, result, started, us
 from cellwright.agent.publishing import Publisher
 from cellwright.exports import agentbench, notebook
 from cellwright.exports import html as report
-from cellwright.record.cells import Cell, Execution, VariableSummary
 from cellwright.record.events import (
     ApprovalAsked,
     CellAdded,
@@ -36,7 +35,15 @@ from cellwright.record.events import (
     ToolStarted,
 )
 from cellwright.record.messages import AssistantMessage, ToolCall
-from cellwright.record.outputs import DisplayData, ErrorOutput, ExecuteResult, StreamOutput
+from cellwright.record.outputs import (
+    Cell,
+    DisplayData,
+    ErrorOutput,
+    ExecuteResult,
+    Execution,
+    StreamOutput,
+    VariableSummary,
+)
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor

@@ -20,8 +20,7 @@ import pytest
 from recorded_runs import started
 
 from cellwright.record.events import RunFinished, TextDelta
-from cellwright.store.database import Database, open_database
-from cellwright.store.opening import OpenOptions, locks_work, on_network
+from cellwright.store.database import Database, OpenOptions, locks_work, on_network, open_database
 from cellwright.store.runs import RunStore
 
 NOBODY = 65534
@@ -135,7 +134,7 @@ import json, resource, sys
 from pathlib import Path
 from cellwright.record.events import TextDelta
 from cellwright.store.database import open_database
-from cellwright.store.opening import OpenOptions
+from cellwright.store.database import OpenOptions
 from cellwright.store.runs import RunStore
 
 options = OpenOptions(busy_seconds=0.2, retry_seconds=0.01)

@@ -17,12 +17,12 @@ from cellwright.errors import RunCancelled
 from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import FreshKernel, KernelProcess, start_kernel
-from cellwright.record.cells import Execution
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import (
     DisplayData,
     ErrorOutput,
     ExecuteResult,
+    Execution,
     Output,
     OutputMessage,
     StreamOutput,

@@ -12,7 +12,6 @@ from kernels.lanes import in_time, run, stopped_after
 
 from cellwright.errors import ToolError
 from cellwright.kernels import CellRequest, Kernel
-from cellwright.record.cells import FileChange, VariableSummary
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import (
     ClearOutput,
@@ -20,7 +19,9 @@ from cellwright.record.outputs import (
     DisplayUpdate,
     ErrorOutput,
     ExecuteResult,
+    FileChange,
     StreamOutput,
+    VariableSummary,
     fold,
 )
 from cellwright.stopping import Stop

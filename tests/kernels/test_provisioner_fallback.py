@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -228,25 +231,54 @@ def test_only_some_warmed_processes_are_kept(specs: Path) -> None:
     assert kept == ["2", "3", "4", "5"]
 
 
-def test_a_launch_that_is_cancelled_leaves_nothing(specs: Path, tmp_path: Path) -> None:
-    warm_up(modules=["json"], environment=kernel_environment())
-    ((_, warmed),) = warmed_processes._found.items()
+def launch_and_cancel(folder: Path, seconds: float) -> None:
+    """Start a kernel, and change one's mind after so long."""
 
-    async def launch(seconds: float) -> None:
+    async def launch() -> None:
         manager = AsyncKernelManager(
-            kernel_name="forked", connection_file=str(tmp_path / f"{seconds}.json")
+            kernel_name="forked", connection_file=str(folder / f"{seconds}.json")
         )
-        starting = manager.start_kernel(cwd=str(tmp_path), env=kernel_environment())
+        starting = manager.start_kernel(cwd=str(folder), env=kernel_environment())
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(starting, seconds)
         manager.cleanup_connection_file()
 
-    for milliseconds in (0, 5, 10, 20):
-        asyncio.run(launch(milliseconds / 1000))
+    asyncio.run(launch())
+
+
+def wait_for_no_child(process: int) -> None:
     deadline = time.monotonic() + 5
-    while children_of(warmed.process.pid):
+    while children_of(process):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_a_launch_that_is_cancelled_leaves_nothing(specs: Path, tmp_path: Path) -> None:
+    warm_up(modules=["json"], environment=kernel_environment())
+    ((_, warmed),) = warmed_processes._found.items()
+    for milliseconds in (0, 5, 10, 20):
+        launch_and_cancel(tmp_path, milliseconds / 1000)
+    wait_for_no_child(warmed.process.pid)
+
+
+def test_a_launch_that_is_cancelled_before_it_was_answered_leaves_nothing(
+    specs: Path, tmp_path: Path
+) -> None:
+    """On a busy machine the warmed process may not come to it in time."""
+    warm_up(modules=["json"], environment=kernel_environment())
+    ((_, warmed),) = warmed_processes._found.items()
+    os.kill(warmed.process.pid, signal.SIGSTOP)
+    try:
+        with warnings.catch_warnings(record=True) as unclosed:
+            warnings.simplefilter("always", ResourceWarning)
+            launch_and_cancel(tmp_path, 0.05)
+            gc.collect()
+    finally:
+        os.kill(warmed.process.pid, signal.SIGCONT)
+    assert [str(each.message) for each in unclosed] == []
+    wait_for_no_child(warmed.process.pid)
+    launch_and_cancel(tmp_path, 0)
+    assert warmed.process.poll() is None, "whoever asks next is answered"
 
 
 NBCLIENT = """

@@ -26,9 +26,8 @@ from cellwright.knowledge.library.nearness import Near, Nearness, StoredTable, V
 from cellwright.knowledge.library.store import id_range
 from cellwright.knowledge.library.store_vectors import keep_vectors
 from cellwright.settings import ServiceSettings, Settings, from_env
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import apply
-from cellwright.store.opening import OpenOptions
 
 ENOUGH = 2**28
 NONE = 0

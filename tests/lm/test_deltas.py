@@ -8,8 +8,7 @@ import pytest
 from fake_answers import chunk
 
 from cellwright.llm.deltas import ReplyAssembler, SplitDelta, usage_from_openai
-from cellwright.record.messages import AssistantMessage
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Usage
 
 
 def test_a_reply_is_what_its_chunks_say() -> None:

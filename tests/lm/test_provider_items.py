@@ -31,9 +31,9 @@ from cellwright.record.messages import (
     TextPart,
     ToolCall,
     ToolMessage,
+    Usage,
     UserMessage,
 )
-from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
 from cellwright.settings import ModelSettings
 from cellwright.text.redaction import Redactor

@@ -8,8 +8,7 @@ from asking import ask
 from cellwright.errors import LMError, RunCancelled
 from cellwright.llm.replay import ReplayLM
 from cellwright.record.events import ReasoningDelta, TextDelta
-from cellwright.record.messages import AssistantMessage, Reply, ToolCall
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Reply, ToolCall, Usage
 from cellwright.stopping import Stop
 
 SAID = Reply(AssistantMessage("Yes.", reasoning="Hm."), "stop", Usage(1, 1), "big")

@@ -10,8 +10,8 @@ from fake_service import error, text
 from scripted_model import ScriptedLM, says
 
 from cellwright.bench.agents import model_agent
-from cellwright.bench.attempt import Job, Laboratory, attempt
 from cellwright.bench.environments import Rooms
+from cellwright.bench.runner import Job, Laboratory, attempt
 from cellwright.bench.suites import Item, Suite
 from cellwright.llm.openai_format import (
     ChatForm,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from cellwright.record.cells import Execution
 from cellwright.record.events import CellFinished, ModelReplied, ToolFinished, ToolStarted
-from cellwright.record.messages import AssistantMessage, TextPart, ToolMessage
-from cellwright.record.outputs import ErrorOutput
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, TextPart, ToolMessage, Usage
+from cellwright.record.outputs import ErrorOutput, Execution
 from cellwright_magics.display import Bundle
 
 ERROR = ErrorOutput("KeyError", "'x'", ("Cell In[1], line 1", "----> 1 d['x']", "KeyError: 'x'"))

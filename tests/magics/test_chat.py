@@ -12,7 +12,7 @@ from magics.acting_html import Inspector
 from magics.live_kernel import LiveKernel
 from magics.widget_page import WidgetPage
 
-from cellwright.text.safe_markdown import safe_markdown
+from cellwright.text.cleaning import safe_markdown
 
 pytestmark = pytest.mark.kernel
 ANSWER = text("It is **6**.")

@@ -15,8 +15,14 @@ from scripted_model import ScriptedLM, says
 from cellwright.context.roles import NOTHING_TO_ANSWER
 from cellwright.context.window import summary_of
 from cellwright.errors import SetupError
-from cellwright.record.messages import Parameters, SystemMessage, TextPart, UserMessage, text_of
-from cellwright.record.usage import Price
+from cellwright.record.messages import (
+    Parameters,
+    Price,
+    SystemMessage,
+    TextPart,
+    UserMessage,
+    text_of,
+)
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database

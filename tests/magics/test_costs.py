@@ -42,6 +42,32 @@ def test_13_21_what_readme_says_of_a_question_is_so(fresh: LiveKernel) -> None:
     assert len(events) == said(r"and writes (\d+) events")
 
 
+WATCH = """
+import sys, threading
+called = set()
+def watch(frame, event, argument):
+    called.add(frame.f_globals.get("__name__", ""))
+sys.setprofile(watch), threading.setprofile(watch)
+"""
+COUNT = """
+sys.setprofile(None), threading.setprofile(None)
+def ours(names):
+    return sum(str(name).partition(".")[0] in ("cellwright", "cellwright_magics") for name in names)
+"""
+
+
+@pytest.mark.kernel
+def test_what_one_question_follows_is_as_much_as_readme_says(fresh: LiveKernel) -> None:
+    script = [tool_call("run_cell", {"code": "x = 1"}), text("Done.")]
+    fresh.run("%agent --mode auto go", script, answers=[])
+    fresh.run(WATCH, [], answers=[])
+    fresh.run("%agent --mode auto go", script, answers=[])
+    fresh.run(COUNT, [], answers=[])
+    loaded, called = (int(fresh.value(f"ours({names})")) for names in ("sys.modules", "called"))
+    assert loaded == pytest.approx(said(r"it loads (\d+) modules of ours"), rel=0.05)
+    assert called == pytest.approx(said(r"runs code of (\d+)"), rel=0.05)
+
+
 def test_13_21_what_readme_says_of_a_session_is_what_is_tested() -> None:
     assert said(r"In a session of (\d+) questions") == TURNS
     assert said(r"repeats at least (\d+) %") == REUSE_AT_LEAST * 100

@@ -7,7 +7,7 @@ from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel, Message
 from magics.painting_front_end import PaintingFrontEnd
 
-from cellwright.record.cells import source_hash
+from cellwright.record.outputs import source_hash
 
 pytestmark = pytest.mark.kernel
 CODE = "print('hello')\nbest = 41 + 1\nbest"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cellwright.record.usage import Usage
+from cellwright.record.messages import Usage
 from cellwright.store.runs import RunSummary
 from cellwright_magics.runs_widget import ORDERS, narrowed, runs_frame, table_html
 

@@ -9,9 +9,8 @@ from command_line import notebook, sources
 
 from cellwright.commands.mcp import NotebookOnDisk
 from cellwright.errors import ToolError
-from cellwright.record.cells import Execution
 from cellwright.record.events import CellAdded, CellEdited, CellFinished, CellOutput, CellStarted
-from cellwright.record.outputs import StreamOutput
+from cellwright.record.outputs import Execution, StreamOutput
 
 
 def write(path: Path, *cells: str) -> None:

@@ -19,10 +19,9 @@ from cellwright.mcp_server.json_rpc import parse, result
 from cellwright.mcp_server.outside_agent import LEFT
 from cellwright.mcp_server.session import VERSIONS
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.cells import Cell, Execution
 from cellwright.record.events import ModelReplied
 from cellwright.record.messages import SystemMessage
-from cellwright.record.outputs import DisplayData, ErrorOutput, StreamOutput
+from cellwright.record.outputs import Cell, DisplayData, ErrorOutput, Execution, StreamOutput
 from cellwright.stopping import Stop
 from cellwright.tools import Component
 

@@ -114,6 +114,37 @@ def test_a_person_in_front_of_the_client_is_asked_and_may_refuse(tmp_path: Path)
     assert asked == ["cellwright: add a markdown cell: x\nIt changes cells.\n\nx"]
 
 
+@pytest.mark.kernel
+def test_the_memory_and_the_library_are_those_of_whoever_started_it(tmp_path: Path) -> None:
+    shell = shell_in(tmp_path)
+    (shell.folder / "guide.md").write_text("# Revenue\n\nRevenue is net of returns.\n", "utf-8")
+    assert shell.run("memory", "add", "Our fiscal year starts in April").code == 0
+    assert shell.run("library", "add", "guide.md").code == 0
+    fact = "Amounts are in euros"
+
+    async def accept(_: Any, __: Any) -> Any:
+        return types.ElicitResult(action="accept", content={"answer": "yes"})
+
+    async def work(shell: Shell) -> list[Any]:
+        async with client_of(shell, elicitation_callback=accept) as client:
+            return [
+                await client.call_tool("recall", {}),
+                await client.call_tool("remember", {"text": fact}),
+                await client.call_tool("search_library", {"query": "revenue returns"}),
+            ]
+
+    recalled, remembered, found = asyncio.run(work(shell))
+    assert "fiscal year starts in April" in recalled.content[0].text
+    assert not remembered.is_error
+    assert fact in shell.run("memory").out
+    assert "net of returns" in found.content[0].text
+    guest = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_GUEST": "yes"})
+    recalled, remembered, found = asyncio.run(work(guest))
+    assert recalled.is_error
+    assert remembered.is_error
+    assert "net of returns" not in str(found.content)
+
+
 def test_lines_are_messages_and_a_client_that_has_gone_is_not_told() -> None:
     took: list[bytes] = []
     serve(io.BytesIO(b'{"a": 1}\n\n  \n{"b": 2}'), took.append)

@@ -11,8 +11,8 @@ from cellwright.commands.mcp import NotebookOnDisk
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import ToolError
 from cellwright.mcp_server.undoing import CALL_LIMIT, ChangeLog, UndoSource
-from cellwright.record.cells import Cell
 from cellwright.record.events import CellAdded, CellMoved, CellRemoved
+from cellwright.record.outputs import Cell
 
 
 class UndoRoom(FakeRoom):

@@ -3,7 +3,6 @@ import pytest
 
 from cellwright.errors import ToolError
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.cells import Cell, Execution
 from cellwright.record.events import (
     CellAdded,
     CellEdited,
@@ -13,7 +12,7 @@ from cellwright.record.events import (
     CellRemoved,
     CellStarted,
 )
-from cellwright.record.outputs import ExecuteResult, StreamOutput
+from cellwright.record.outputs import Cell, ExecuteResult, Execution, StreamOutput
 
 
 def notebook() -> MemoryNotebook:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cellwright.errors import SetupError, ToolError
-from cellwright.external.addresses import Origin, Reach, origin_of, pinned, system_addresses, zone
+from cellwright.external.web import Origin, Reach, origin_of, pinned, system_addresses, zone
 
 SITE = Origin("https", "service.example", 443)
 

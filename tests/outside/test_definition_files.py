@@ -10,7 +10,7 @@ import pytest
 
 from cellwright.errors import SetupError
 from cellwright.external import Definition, fingerprint_of
-from cellwright.external.definition_files import checked, read_folder, read_servers, read_toml
+from cellwright.external.consent_store import checked, read_folder, read_servers, read_toml
 
 WHOLE = """
 description = "Knows  the weather"

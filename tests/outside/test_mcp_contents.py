@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fakes import make_context
 
-from cellwright.external.mcp_contents import called_output, listed
+from cellwright.external.mcp_session import called_output, listed
 from cellwright.record.content import for_model, for_person
 from cellwright.record.messages import ImagePart, TextPart
 from cellwright.tools import ToolLimits

@@ -20,7 +20,7 @@ from outside.http_service import Answered, HttpService, Received
 from cellwright.errors import RunCancelled, ToolError
 from cellwright.external import Definition, Function, Listing
 from cellwright.external.mcp_server import McpLoop, McpService
-from cellwright.external.services import risk_of
+from cellwright.external.source import risk_of
 from cellwright.external.web import ProcessEnvironment
 from cellwright.tools import ToolContext
 

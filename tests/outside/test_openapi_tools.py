@@ -14,7 +14,7 @@ from outside.http_service import Answered, HttpService, Received
 from cellwright.errors import ToolError
 from cellwright.external import Definition, Function
 from cellwright.external.openapi import OpenapiService, read_openapi
-from cellwright.external.services import risk_of
+from cellwright.external.source import risk_of
 from cellwright.external.web import ProcessEnvironment, Web
 
 SHOP = Definition("shop", "openapi", "https://shop.example/v1/openapi.json")

@@ -16,8 +16,7 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.external.commands import order, parse
 from cellwright.external.consent_store import ToolBook
-from cellwright.external.services import Services
-from cellwright.external.source import OutsideTools
+from cellwright.external.source import OutsideTools, Services
 from cellwright.external.web import ProcessEnvironment
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord

@@ -20,10 +20,8 @@ from scripted_model import ScriptedLM, calls, says
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion, tools_of
 from cellwright.errors import SetupError
 from cellwright.external.commands import name_of, order, parse
-from cellwright.external.consent_store import ToolBook
-from cellwright.external.definition_files import checked
-from cellwright.external.services import Services
-from cellwright.external.source import OutsideTools, Whereabouts, open_outside
+from cellwright.external.consent_store import ToolBook, checked
+from cellwright.external.source import OutsideTools, Services, Whereabouts, open_outside
 from cellwright.external.web import ProcessEnvironment
 from cellwright.record.events import Notice, RunFinished, ToolFinished
 from cellwright.record.messages import Parameters

@@ -10,8 +10,7 @@ import pytest
 from outside.http_service import Answered, HttpService, Received
 
 from cellwright.errors import RunCancelled, SetupError, ToolError
-from cellwright.external.addresses import Reach, system_addresses
-from cellwright.external.web import HttpReply, HttpRequest, fetch
+from cellwright.external.web import HttpReply, HttpRequest, Reach, fetch, system_addresses
 from cellwright.stopping import Stop
 
 LOCAL = Reach(is_local=True, timeout_seconds=5.0)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from cellwright.errors import ActionRefusedError, KernelDiedError, ToolError
 from cellwright.record.content import ComponentOutput
-from cellwright.record.usage import ModelUsage, Usage
+from cellwright.record.messages import ModelUsage, Usage
 from cellwright.tools import Component, Risk, ToolContext
 from cellwright.tools.functions import tool
 

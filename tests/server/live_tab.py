@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from cellwright.record.cells import source_hash
+from cellwright.record.outputs import source_hash
 from cellwright.server.frames import PROTOCOL
 
 __all__ = ["SOON_SECONDS", "Document", "TabClient", "code_cell", "has_errors"]

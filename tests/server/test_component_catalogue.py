@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from component_samples import component
 
-from cellwright.server.component_host import Catalogue, installed, listed
+from cellwright.server.component_runs import Catalogue, installed, listed
 from cellwright.tools.registry import ToolSource
 
 MODULE = '''

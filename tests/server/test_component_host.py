@@ -14,14 +14,15 @@ from server.hand_place import Place
 from cellwright.errors import StoreError
 from cellwright.record.events import Event
 from cellwright.server.component_envelopes import Envelope
-from cellwright.server.component_host import (
+from cellwright.server.component_runs import (
     GRACE_LOOKS,
     ROOM,
     ComponentHost,
     EnvelopeLine,
+    HandCall,
+    HandRun,
     until_ended,
 )
-from cellwright.server.component_runs import HandCall, HandRun
 from cellwright.server.configuration import Cellwright
 from cellwright.server.routes import Refusal
 from cellwright.store.database import open_database

@@ -15,7 +15,7 @@ from server.live_server import Live
 from server_client import Answer, Client
 
 from cellwright.server.application import Application
-from cellwright.server.component_host import RUN_LIMIT
+from cellwright.server.component_runs import RUN_LIMIT
 from cellwright.text.redaction import Redactor
 
 pytestmark = pytest.mark.server

@@ -12,7 +12,6 @@ from fakes import FakeKernel, Played
 from server import hand_components as tools
 from server.hand_place import SECRET, Place
 
-from cellwright.record.cells import Execution
 from cellwright.record.content import OUTPUT_MIME, ComponentOutput, Content
 from cellwright.record.events import ApprovalAnswered, ToolFinished
 from cellwright.record.outputs import (
@@ -20,6 +19,7 @@ from cellwright.record.outputs import (
     DisplayData,
     ErrorOutput,
     ExecuteResult,
+    Execution,
     StreamOutput,
 )
 from cellwright.record.values import to_dict

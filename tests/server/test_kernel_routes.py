@@ -12,7 +12,7 @@ import pytest
 from server_client import Client
 
 from cellwright.errors import KernelDiedError, KernelNotReadyError, SetupError
-from cellwright.record.cells import VariableSummary
+from cellwright.record.outputs import VariableSummary
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

@@ -11,7 +11,6 @@ from server.live_server import Live
 from server.live_tab import Document
 from server_client import Client
 
-from cellwright.record.cells import Cell
 from cellwright.record.events import (
     CellAdded,
     CellEdited,
@@ -22,7 +21,7 @@ from cellwright.record.events import (
     RunFinished,
     StateCaptured,
 )
-from cellwright.record.outputs import ExecuteResult, StreamOutput
+from cellwright.record.outputs import Cell, ExecuteResult, StreamOutput
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server

@@ -14,7 +14,7 @@ from server.live_server import Live
 from server.live_tab import SOON_SECONDS, Document
 
 from cellwright.errors import KernelError, KernelNotReadyError, SetupError
-from cellwright.record.cells import VariableSummary
+from cellwright.record.outputs import VariableSummary
 from cellwright.server.kernel_access import open_kernels
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]

@@ -15,9 +15,14 @@ from cellwright.context.blocks import (
     block_of,
     terms_of,
 )
-from cellwright.record.cells import Execution, VariableSummary
 from cellwright.record.events import CellAdded, CellFinished, CellOutput, CellStarted, RunFinished
-from cellwright.record.outputs import ErrorOutput, ExecuteResult, StreamOutput
+from cellwright.record.outputs import (
+    ErrorOutput,
+    ExecuteResult,
+    Execution,
+    StreamOutput,
+    VariableSummary,
+)
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement

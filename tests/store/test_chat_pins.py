@@ -13,9 +13,8 @@ from cellwright.errors import SetupError
 from cellwright.record.events import ModelAsked, RunFinished
 from cellwright.record.messages import AssistantMessage
 from cellwright.store.chats import PINS_LIMIT, ChatStore, PinsFullError
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import MIGRATIONS
-from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 
 

@@ -18,9 +18,8 @@ from cellwright.record.events import RunFinished, TextDelta
 from cellwright.record.messages import AssistantMessage
 from cellwright.store.chat_rows import guest_owner, is_guest, may_open
 from cellwright.store.chats import ChatStore, before
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import m001_runs_and_events, m002_chats
-from cellwright.store.opening import OpenOptions
 from cellwright.store.process_claims import ChatBusyError, ChatClaims
 from cellwright.store.runs import RunStore
 

@@ -16,8 +16,7 @@ from cellwright.record.events import RunFinished
 from cellwright.store import search_index
 from cellwright.store import search_index as chat_search
 from cellwright.store.chats import ChatStore
-from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.opening import OpenOptions
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.search_index import FILE, SearchIndex
 

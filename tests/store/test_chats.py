@@ -15,9 +15,8 @@ from cellwright.record.events import RunFinished
 from cellwright.record.messages import AssistantMessage
 from cellwright.store.chat_rows import Chat, automatic_title
 from cellwright.store.chats import ChatStore
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import m001_runs_and_events
-from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 
 

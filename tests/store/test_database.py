@@ -17,9 +17,8 @@ import pytest
 from locked_records import locked
 
 from cellwright.errors import StoreError
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, StoreNotice, open_database
 from cellwright.store.migrations import MIGRATIONS, applied, apply
-from cellwright.store.opening import OpenOptions, StoreNotice
 
 INSERT = "INSERT OR IGNORE INTO blob_uses VALUES (?, ?)"
 SELECT = "SELECT sha FROM blob_uses ORDER BY sha"

@@ -11,9 +11,8 @@ import pytest
 from cellwright.errors import SetupError, StoreError
 from cellwright.knowledge.memory import Proposal, Whose
 from cellwright.knowledge.memory.store import OPEN_LIMIT, MemoryStore, ProposalStore
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import MIGRATIONS
-from cellwright.store.opening import OpenOptions
 
 ADA, BOB = Whose("ada"), Whose("bob")
 

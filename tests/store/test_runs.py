@@ -23,12 +23,10 @@ from cellwright.record.events import (
     TextDelta,
     ToolStarted,
 )
-from cellwright.record.messages import Parameters
+from cellwright.record.messages import Parameters, Usage
 from cellwright.record.outputs import DisplayData
 from cellwright.record.run_record import RunRecord, fold
-from cellwright.record.usage import Usage
-from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.opening import OpenOptions
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.runs import RunStore
 
 

@@ -17,8 +17,7 @@ from cellwright.record.events import Event, ModelAsked, RunFinished, RunStarted,
 from cellwright.record.messages import AssistantMessage, Message
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
-from cellwright.store.database import Database, Statement, open_database
-from cellwright.store.opening import is_sound
+from cellwright.store.database import Database, Statement, is_sound, open_database
 from cellwright.store.pages import PageFile
 from cellwright.store.runs import RunStore
 from cellwright.store.salvage import Salvage, repair, salvage

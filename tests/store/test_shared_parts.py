@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from recorded_runs import RUN_CELL, SYSTEM, replied, result, started, user
 
 from cellwright.errors import StoreError
-from cellwright.record.cells import Cell
 from cellwright.record.events import (
     Event,
     HistoryCompacted,
@@ -28,12 +27,11 @@ from cellwright.record.events import (
     ToolFinished,
 )
 from cellwright.record.messages import AssistantMessage, ImagePart, Message, UserMessage
-from cellwright.record.outputs import StreamOutput
+from cellwright.record.outputs import Cell, StreamOutput
 from cellwright.record.run_record import fold
 from cellwright.record.values import from_dict, to_dict
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import ADDING, MIGRATIONS
-from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 
 TABLES = ("parts", "part_uses", "run_parts")

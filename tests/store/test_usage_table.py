@@ -18,12 +18,10 @@ from cellwright.record.events import (
     RunStarted,
     ToolFinished,
 )
-from cellwright.record.messages import AssistantMessage, Manifest
-from cellwright.record.usage import ModelUsage, Usage, UsageGroup
+from cellwright.record.messages import AssistantMessage, Manifest, ModelUsage, Usage, UsageGroup
 from cellwright.store.chats import ChatStore
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import MIGRATIONS
-from cellwright.store.opening import OpenOptions
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import MonthBudget, UsageTable, month_of, share
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TypeVar, get_args
 
 from cellwright.notebooks import Notebook
-from cellwright.record.cells import Execution
 from cellwright.record.events import (
     CellEvent,
     CellFinished,
@@ -28,7 +27,13 @@ from cellwright.record.events import (
     TextDelta,
     ToolStarted,
 )
-from cellwright.record.outputs import DisplayData, DisplayUpdate, ExecuteResult, StreamOutput
+from cellwright.record.outputs import (
+    DisplayData,
+    DisplayUpdate,
+    ExecuteResult,
+    Execution,
+    StreamOutput,
+)
 from cellwright.record.run_record import Journal, RecordedEvent
 from cellwright.text.redaction import Redactor, StreamRedactor
 

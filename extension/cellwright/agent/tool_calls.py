@@ -36,17 +36,18 @@ from cellwright.record.events import (
 from cellwright.record.messages import (
     Manifest,
     Message,
+    ModelUsage,
     Origin,
     Part,
     TextPart,
     ToolCall,
     ToolMessage,
+    sum_by_model,
 )
-from cellwright.record.usage import ModelUsage, sum_by_model
 from cellwright.text.browser_loads import browser_loads
 from cellwright.tools import Component, ToolContext
+from cellwright.tools.cell_running import last_end, patiently
 from cellwright.tools.evaluation import reserved_names
-from cellwright.tools.notebook import last_end, patiently
 from cellwright.tools.registry import Registry
 
 # What a tool says while it works: recorded and shown at once, and never after its end.

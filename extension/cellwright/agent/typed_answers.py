@@ -19,8 +19,8 @@ from cellwright.context.few_shot import DemoSet
 from cellwright.errors import SetupError
 from cellwright.llm.signatures import Field, Signature
 from cellwright.notebooks import Notebook
-from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import Message, TextPart
+from cellwright.record.outputs import VariableSummary
 from cellwright.tools import Component
 from cellwright.tools.registry import Registry
 from cellwright.tools.structured_output import HandIn

@@ -13,7 +13,7 @@ from cellwright.errors import RunFailedError
 from cellwright.record.outputs import DisplayData, ExecuteResult, Output
 from cellwright.record.run_record import RecordedCell, RunRecord
 from cellwright.session.run import Run
-from cellwright.text.safe_markdown import plain_text, safe_markdown
+from cellwright.text.cleaning import plain_text, safe_markdown
 from cellwright.tools.structured_output import HandIn
 
 TEXTS = frozenset({"text/plain", "text/html", "text/markdown", "text/latex"})

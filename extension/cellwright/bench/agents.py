@@ -21,8 +21,7 @@ from cellwright.errors import SetupError
 from cellwright.exports.sample import parse_messages
 from cellwright.llm import LM
 from cellwright.llm.replay import ReplayLM
-from cellwright.record.messages import AssistantMessage, Reply, ToolCall
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, Reply, ToolCall, Usage
 from cellwright.session.services import ModelService
 
 DONE = "Done."

@@ -32,9 +32,8 @@ from cellwright.kernels.fresh import (
     start_kernel,
 )
 from cellwright.kernels.provisioner import MODULES, parse_command
-from cellwright.record.cells import Execution
 from cellwright.record.events import CellOutput
-from cellwright.record.outputs import OutputMessage, fold, to_nbformat
+from cellwright.record.outputs import Execution, OutputMessage, fold, to_nbformat
 from cellwright.stopping import Stop
 
 # The kernel of a sample, started when something has to run in it: many a sample needs none.

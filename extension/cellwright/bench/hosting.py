@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.agents import Agent, Answerer, NoAnswerError
-from cellwright.bench.attempt import Job
 from cellwright.bench.results import ResultFiles, summed_by
-from cellwright.bench.runner import Runner, RunnerOptions, pending
+from cellwright.bench.runner import Job, Runner, RunnerOptions, pending
 from cellwright.bench.suites import Item, Suite
 from cellwright.bench.task import (
     Ask,
@@ -23,7 +22,7 @@ from cellwright.bench.task import (
     run_sample,
 )
 from cellwright.exports.sample import SampleRecord, SampleTask, SampleTime
-from cellwright.record.outputs import safe_json
+from cellwright.record.values import safe_json
 from cellwright.stopping import Stop
 
 ROLES = {"user": "user", "agent": "assistant"}

@@ -22,7 +22,7 @@ from cellwright.errors import SetupError
 from cellwright.exports.agentbench import history, line_with, stamp, stored_in, text_of_line
 from cellwright.exports.sample import SampleRecord, name_of, pack, parse_messages, unpack
 from cellwright.record.messages import SystemMessage
-from cellwright.record.outputs import safe_json
+from cellwright.record.values import safe_json
 
 # Lines appended to a file by several threads and processes, each line whole.
 

@@ -3,18 +3,258 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import tempfile
 import threading
 import time
+import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from cellwright.bench.attempt import InfrastructureError, Job
+from cellwright import errors
+from cellwright.assistants import Assistant
+from cellwright.bench.agents import Agent, Answerer, NoAnswerError
+from cellwright.bench.checks import needs_run, score_all
+from cellwright.bench.environments import (
+    InterpreterChoice,
+    Room,
+    Rooms,
+    RoomScene,
+    SetupFailedError,
+    kernel_environment,
+    kernels_of,
+)
+from cellwright.bench.judge_check import keep_thumbs
+from cellwright.bench.rates import Rates, SharedRates, forget_paces, keep_paces
 from cellwright.bench.results import Failure, ResultFiles
-from cellwright.errors import RunCancelled, StoreError
-from cellwright.exports.sample import SampleRecord
+from cellwright.bench.scenes import BrokenSampleError
+from cellwright.bench.suites import Item, Suite, shown_prompt
+from cellwright.errors import KernelError, LMError, RunCancelled, SetupError, StoreError
+from cellwright.exports.sample import SampleCell, SampleRecord, SampleTask, Score
+from cellwright.exports.sampling import sample_of
+from cellwright.installation import missing_extra
+from cellwright.kernels.gateway import Gateway
+from cellwright.llm.replay import ReplayLM
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.record.messages import Parameters
+from cellwright.record.run_record import RunRecord
+from cellwright.session.composer import RunEnvironment, start_run
+from cellwright.session.conversation import Conversation
+from cellwright.session.questions import RunContext, RunRequest
+from cellwright.settings import Settings
 from cellwright.stopping import Stop, WorkerThread, retry
+from cellwright.store.runs import RunMemory
+from cellwright.text.redaction import Redactor
+
+# One attempt at one sample: a room, a run, its checks, the record.
+
+
+# What an agent did itself in the earlier samples of a session.
+
+
+class SessionMemory:
+    """The code of samples that others go on from; safe on any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._code: dict[tuple[str, int, str], dict[int, str]] = {}
+
+    def note(self, sample: SampleRecord) -> None:
+        """Keep what a sample's cells were; one of no session is let go of."""
+        if not sample.task.session:
+            return
+        cells = [cell.source for cell in sample.cells if cell.is_kept]
+        key = (sample.agent, sample.task.epoch, sample.task.session)
+        with self._lock:
+            self._code.setdefault(key, {})[sample.task.step] = "\n".join(cells)
+
+    def before(self, agent: str, epoch: int, session: str) -> Mapping[int, str]:
+        """By step what the agent did there so far."""
+        with self._lock:
+            return dict(self._code.get((agent, epoch, session), {}))
+
+
+DEAD = ("kernel_died", "kernel_restarted")
+CELL_SECONDS = 300.0
+
+
+class InfrastructureError(Exception):
+    """The sample could not be run; it says nothing of the agent.
+
+    Args:
+        word: AgentBench's word for it.
+        text: What happened.
+        retryable: Whether trying again may help.
+    """
+
+    def __init__(self, word: str, text: str, *, retryable: bool = True) -> None:
+        super().__init__(text)
+        self.word = word
+        self.retryable = retryable
+
+
+@dataclass(frozen=True)
+class Job:
+    """One sample for one agent, once."""
+
+    suite: Suite
+    item: Item
+    agent: Agent
+    epoch: int = 1
+
+    @property
+    def id(self) -> str:
+        """Names the sample and the epoch among those of one agent at one suite."""
+        return f"{self.suite.name}:{self.item.index!r}:{self.epoch}"
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """What all attempts share."""
+
+    rooms: Rooms
+    redactor: Redactor = field(default_factory=lambda: Redactor({}))
+    settings: Settings = field(default_factory=Settings)
+    """Adapter and prices of the agents."""
+    memory: SessionMemory = field(default_factory=SessionMemory)
+    """For suites whose samples go on from one another."""
+
+    def rooms_of(self, suite: Suite) -> Rooms:
+        """Rooms with what the suite wants in the kernels' environment."""
+        return replace(self.rooms, environ={**self.rooms.environ, **suite.environ})
+
+
+def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
+    """Run a sample and score it.
+
+    Raises:
+        InfrastructureError: It could not be run.
+        RunCancelled: ``stop`` was set; nothing of the sample counts.
+    """
+    rooms = laboratory.rooms_of(job.suite)
+    with _starting(), contextlib.ExitStack() as stack:
+        answerer = job.agent.answerer(job.item, job.epoch)
+        room = stack.enter_context(rooms.open(job.item, stop))
+        record = _run(job, answerer, room, laboratory, stop)
+        stop.check()
+        if room.kernel.failure:
+            raise InfrastructureError("START_FAILED", room.kernel.failure)
+        _check_infrastructure(record)
+        sample = _described(sample_of(record, job.id), job)
+        scene = RoomScene(room, rooms, job.item, str(sample.result), sample.cells)
+        if job.suite.is_in_order:
+            laboratory.memory.note(sample)
+        scores = _scores(job.item, scene, room)
+        # A check may be the first to need a kernel.
+        return replace(sample, scores=scores, env={**sample.env, **_kernel_facts(room.kernel.way)})
+
+
+@contextlib.contextmanager
+def _starting() -> Iterator[None]:
+    """Whatever keeps a sample from being run, as one kind of error."""
+    try:
+        yield
+    except (BrokenSampleError, NoAnswerError, SetupError, SetupFailedError) as error:
+        raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
+    except (KernelError, OSError) as error:
+        text = f"{type(error).__name__}: {error}"
+        raise InfrastructureError("START_FAILED", text) from error
+
+
+def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop: Stop) -> RunRecord:
+    item, settings = job.item, laboratory.settings
+    own = laboratory.memory.before(job.agent.name, job.epoch, item.session)
+    store, notebook = RunMemory(), MemoryNotebook()
+    place = RunContext(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
+    conversation = Conversation(replace(place, prices=settings.prices))
+    request = RunRequest(
+        shown_prompt(item, own if job.suite.is_in_order else None),
+        Parameters(answerer.model),
+        files=tuple(item.files),
+        mode="auto",
+        assistant=Assistant("", tools=item.tools),
+        limits=replace(item.limits, step_limit=max(item.limits.step_limit, answerer.replies + 1)),
+    )
+    environment = RunEnvironment(
+        lambda _: answerer,
+        lambda _: contextlib.nullcontext(conversation),
+        settings,
+        folder=Path(room.kernel.describe().cwd),
+    )
+    for _ in start_run(request, environment, stop):
+        pass
+    return store.record(store.last_started)
+
+
+def _check_infrastructure(record: RunRecord) -> None:
+    """Raise where not the agent failed but what it stands on."""
+    if record.status == "cancelled":
+        raise RunCancelled(record.reason)
+    if record.status != "task error" or (record.cause in DEAD and record.executions):
+        return  # a kernel that its own code ended is what the agent did
+    kind = getattr(errors, record.cause, None)
+    if isinstance(kind, type) and issubclass(kind, LMError):
+        is_network = issubclass(kind, (errors.LMConnectionError, errors.LMTimeoutError))
+        word = "NETWORK_ERROR" if is_network else "AGENT_FAILED"
+        raise InfrastructureError(
+            word, f"{record.cause}: {record.reason}", retryable=kind.retryable
+        )
+    raise InfrastructureError("INTERACT_FAILED", f"{record.cause}: {record.reason}")
+
+
+def _described(sample: SampleRecord, job: Job) -> SampleRecord:
+    item = job.item
+    task = SampleTask(
+        job.suite.name, item.index, item.session, item.step, job.epoch, item.group, item.family
+    )
+    target = item.reference_answer or "\n\n".join(item.reference)
+    return replace(
+        sample,
+        suite=job.suite.name,
+        task=task,
+        agent=job.agent.name,
+        target=target,
+        setup=item.setup,
+    )
+
+
+def _kernel_facts(way: str) -> dict[str, str]:
+    """How the kernel was started; behind a gateway nobody sets the seed of its hashes."""
+    return {"hash_seed": "" if way == "gateway" else "0", "kernel_way": way}
+
+
+def _scores(item: Item, scene: RoomScene, room: Room) -> tuple[Score, ...]:
+    if not room.kernel.is_alive():
+        why = "the kernel did not survive the agent's code"
+        return tuple(Score(check.kind, 0.0, passed=False, explanation=why) for check in item.checks)
+    return score_all(item.checks, scene)
+
+
+def rescored(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> SampleRecord:
+    """A recorded sample with its checks made again; the agent is not asked.
+
+    Its cells run anew where a check needs a kernel; what a person said of it is kept.
+
+    Raises:
+        KernelError: A kernel did not start.
+        SetupFailedError: The setup fails now.
+    """
+    if any(cell.status == "died" for cell in sample.cells):
+        return sample  # there is nothing left of it to look at
+    is_run = needs_run(item.checks)
+    with rooms.open(item if is_run else replace(item, setup=(), files={}), stop) as room:
+        cells = tuple(_again(cell, room) for cell in sample.cells) if is_run else sample.cells
+        scene = RoomScene(room, rooms, item, str(sample.result), cells)
+        return replace(sample, scores=keep_thumbs(sample.scores, score_all(item.checks, scene)))
+
+
+def _again(cell: SampleCell, room: Room) -> SampleCell:
+    ran = room.run(cell.source, CELL_SECONDS, cell.id)
+    return replace(ran, origin=cell.origin, is_kept=cell.is_kept)
+
 
 Attempt = Callable[[Job, Stop], SampleRecord]
 LOOK_SECONDS = 0.2
@@ -293,3 +533,241 @@ def pending(root: Path, jobs: Iterable[Job]) -> list[Job]:
         if job.id not in finished[key]:
             left.append(job)
     return left
+
+
+# Where samples run: kernels here or behind a gateway, on threads or on a Dask cluster.
+#
+# A sample that goes far away travels as a ``Parcel``: what is asked, its files and checks, and what
+# the agent will say where that is known. No key travels: who asks a model there takes the service
+# and its key from the settings there.
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """Which kernels samples run in."""
+
+    kernels: InterpreterChoice = field(default_factory=InterpreterChoice)
+    gateway: Gateway | None = None
+    """Where they run; None: here."""
+    environment_names: tuple[str, ...] = ()
+    """Variables that kernels are given beside those that all of them are."""
+
+
+class Equipped(NamedTuple):
+    """Rooms with such kernels."""
+
+    rooms: Rooms
+    notice: str = ""
+    """What the person should know of them."""
+
+
+@contextlib.contextmanager
+def equipped(equipment: Equipment, environ: Mapping[str, str]) -> Iterator[Equipped]:
+    """Rooms with the kernels that were chosen.
+
+    Args:
+        equipment: Which.
+        environ: What the suite wants in their environment.
+
+    Raises:
+        SetupError: The interpreter cannot start a kernel.
+    """
+    if equipment.gateway is not None:
+        gateway = replace(equipment.gateway, environment_names=equipment.environment_names)
+        yield Equipped(Rooms(environ, gateway.start, is_local=False))
+        return
+    names = equipment.environment_names
+    with kernels_of(equipment.kernels, kernel_environment(environ, names)) as kernels:
+        yield Equipped(Rooms(environ, kernels.start, environment_names=names), kernels.notice)
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A sample for one agent, once, as it travels."""
+
+    suite: str
+    environ: Mapping[str, str]
+    item: Item
+    """Without its files; its prompt shows what was before it."""
+    files: Mapping[str, bytes]
+    epoch: int
+    agent: str
+    model: str
+    replies: Answerer | None
+    """What will be said; None: a model is to be asked."""
+    judge: str = ""
+    """The model that checks ask; empty: none."""
+    shared: SharedRates | None = None
+    """How often models are asked from all samples together; None: as often as they answer."""
+
+
+def pack(job: Job, memory: SessionMemory | None = None) -> Parcel:
+    """The job as it travels.
+
+    Args:
+        job: The sample.
+        memory: What the agent did earlier, where samples go on from one another.
+
+    Raises:
+        InfrastructureError: There is nothing that could be run.
+    """
+    own = None
+    if memory is not None and job.suite.is_in_order:
+        own = memory.before(job.agent.name, job.epoch, job.item.session)
+    try:
+        answerer = job.agent.answerer(job.item, job.epoch)
+        files = {name: path.read_bytes() for name, path in job.item.files.items()}
+    except (NoAnswerError, OSError) as error:
+        raise InfrastructureError("START_FAILED", str(error), retryable=False) from error
+    return Parcel(
+        job.suite.name,
+        job.suite.environ,
+        replace(job.item, prompt=shown_prompt(job.item, own), history=(), files={}),
+        files,
+        job.epoch,
+        job.agent.name,
+        answerer.model,
+        answerer if isinstance(answerer.lm, ReplayLM) else None,
+    )
+
+
+@contextlib.contextmanager
+def unpacked(parcel: Parcel, agent: Agent | None = None) -> Iterator[Job]:
+    """The job again, its files in a folder for as long as the ``with`` lasts.
+
+    Args:
+        parcel: What came.
+        agent: Asks the model, where no replies came with it.
+    """
+    with tempfile.TemporaryDirectory(prefix="cw-parcel-") as folder:
+        files = {}
+        for name, content in parcel.files.items():
+            files[name] = Path(folder, name)
+            files[name].parent.mkdir(parents=True, exist_ok=True)
+            files[name].write_bytes(content)
+        item = replace(parcel.item, files=files)
+        suite = Suite(parcel.suite, (item,), environ=parcel.environ)
+        known = parcel.replies
+        if known is not None:
+            agent = Agent(parcel.agent, lambda item, epoch: known)
+        assert agent is not None, "a sample for a model came without an agent"
+        yield Job(suite, item, replace(agent, name=parcel.agent), parcel.epoch)
+
+
+# Samples on the workers of a Dask cluster; each that ends is recorded here, once.
+#
+# A sample whose worker dies is run again on another one by Dask itself; what the first had done of
+# it is recorded nowhere. After Ctrl-C, samples that are under way end on their workers and are not
+# looked at.
+
+
+Work = Callable[[Parcel, Equipment], Mapping[str, Any]]
+"""Runs a sample on a worker: ``{"sample": its record}``, or ``{"failure": word, ...}``."""
+WORKER_LOOK_SECONDS = 0.1
+CONNECT_SECONDS = 20.0
+LOST = "NETWORK_ERROR"
+
+
+class Cluster:
+    """A connection to a scheduler.
+
+    Args:
+        address: Such as ``tcp://10.0.0.1:8786``.
+        rates: How often models are asked from all workers together.
+
+    Raises:
+        SetupError: dask is not installed, there is no scheduler, or it cannot keep the rates.
+    """
+
+    def __init__(self, address: str, rates: Rates | None = None) -> None:
+        try:
+            distributed: Any = importlib.import_module("distributed")
+        except ImportError as error:
+            raise missing_extra(
+                f"--executor dask needs the package distributed: {error}.", "dask"
+            ) from error
+        if not address:
+            raise SetupError(
+                "--executor dask needs a scheduler.", hint="Name one: --scheduler tcp://HOST:PORT"
+            )
+        try:
+            self._client = distributed.Client(
+                address, timeout=CONNECT_SECONDS, set_as_default=False
+            )
+        except (OSError, ValueError) as error:
+            raise SetupError(
+                f"There is no Dask scheduler at {address!r}: {error}.",
+                hint="Start one with `dask scheduler`.",
+            ) from error
+        self._memory = SessionMemory()
+        self._shared = self._kept(rates) if rates and rates != Rates() else None
+
+    def thread_count(self) -> int:
+        """How many samples the workers can run at a time; at least one."""
+        threads: int = sum(self._client.nthreads().values())
+        return max(1, threads)
+
+    def attempts(
+        self, work: Work, equipment: Equipment, judge: str = ""
+    ) -> Callable[[Job, Stop], SampleRecord]:
+        """Runs one sample on whichever worker is free; ``judge`` is the model that checks ask."""
+
+        def attempt(job: Job, stop: Stop) -> SampleRecord:
+            parcel = replace(pack(job, self._memory), judge=judge, shared=self._shared)
+            sample = self._sent(work, (parcel, equipment), stop)
+            if job.suite.is_in_order:
+                self._memory.note(sample)
+            return sample
+
+        return attempt
+
+    def close(self) -> None:
+        """Let go of the cluster; it stays."""
+        if self._shared is not None:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                self._client.run_on_scheduler(forget_paces, self._shared.benchmark)
+        self._client.close()
+
+    def _kept(self, rates: Rates) -> SharedRates:
+        try:
+            self._client.run_on_scheduler(keep_paces)
+        except Exception as error:  # whatever keeps the scheduler's own Python from it
+            self._client.close()
+            raise SetupError(
+                f"The Dask scheduler cannot keep the rates: {type(error).__name__}: {error}.",
+                hint="Install cellwright where the scheduler runs, or leave the rates out.",
+            ) from error
+        return SharedRates(uuid.uuid4().hex, rates)
+
+    def _sent(self, work: Work, what: tuple[Parcel, Equipment], stop: Stop) -> SampleRecord:
+        name = f"cellwright-{uuid.uuid4().hex}"
+        future = self._client.submit(work, *what, key=name, pure=False)
+        try:
+            found = _result(future, stop)
+        finally:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                future.cancel()
+        if "failure" in found:
+            raise InfrastructureError(
+                found["failure"], found["text"], retryable=bool(found["retryable"])
+            )
+        return SampleRecord.from_dict(found["sample"])
+
+
+def _result(future: Any, stop: Stop) -> Mapping[str, Any]:
+    """What the worker made of it.
+
+    Raises:
+        InfrastructureError: No worker could.
+        RunCancelled: ``stop`` was set.
+    """
+    ended = threading.Event()
+    future.add_done_callback(lambda done: ended.set())
+    while not ended.wait(WORKER_LOOK_SECONDS):
+        stop.check()
+    try:
+        found: Mapping[str, Any] = future.result()
+    # Workers that died, a scheduler that is gone, whatever the worker's program raised.
+    except Exception as error:
+        raise InfrastructureError(LOST, f"{type(error).__name__}: {error}") from error
+    return found

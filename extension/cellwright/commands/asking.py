@@ -31,19 +31,17 @@ from cellwright.commands.workplace import (
 )
 from cellwright.errors import KernelDiedError, SetupError
 from cellwright.kernels.fresh import FreshKernel
-from cellwright.record.cells import Cell, Execution
 from cellwright.record.events import CellAdded, CellFinished, CellOutput, CellStarted
 from cellwright.record.messages import Parameters
-from cellwright.record.outputs import ErrorOutput, from_kernel_message
+from cellwright.record.outputs import Cell, ErrorOutput, Execution, from_kernel_message
 from cellwright.record.run_record import RunRecord
-from cellwright.session.assistant_choice import AssistantChoice
-from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
+from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunRequest
 from cellwright.session.services import ServiceCache
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
-from cellwright.text.safe_markdown import safe_markdown
+from cellwright.text.cleaning import safe_markdown
 
 # A notebook's own cells, run as its person would run them: in order, up to the first that fails.
 #

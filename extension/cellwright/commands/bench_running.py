@@ -15,15 +15,29 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.bench.agents import Agent, model_agent, open_agent
-from cellwright.bench.attempt import InfrastructureError, Job, Laboratory, SessionMemory, attempt
 from cellwright.bench.environments import InterpreterChoice, absolute_interpreter
-from cellwright.bench.executors import Cluster, Equipment, Parcel, equipped, unpacked
 from cellwright.bench.judge_check import Judging, judge_with
 from cellwright.bench.rates import ClusterPace, PacedLM, Paces, Rates, SharedRates
 from cellwright.bench.results import ResultFiles, folder_name
-from cellwright.bench.runner import Attempt, BenchProgress, Runner, RunnerOptions, pending
+from cellwright.bench.runner import (
+    Attempt,
+    BenchProgress,
+    Cluster,
+    Equipment,
+    InfrastructureError,
+    Job,
+    Laboratory,
+    Parcel,
+    Runner,
+    RunnerOptions,
+    SessionMemory,
+    attempt,
+    equipped,
+    pending,
+    unpacked,
+)
 from cellwright.bench.suites import Suite
-from cellwright.bench.suites.opening import PUBLIC, open_suite
+from cellwright.bench.suites.opening import open_suite, public_suites
 from cellwright.bench.summary import SuiteSummary, not_run, outcomes, summary_of
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.records import make_redactor
@@ -81,7 +95,7 @@ class BenchPlan:
 def plan_of(options: argparse.Namespace) -> BenchPlan:
     """The plan that the options of ``bench run`` mean."""
     return BenchPlan(
-        suite=options.suite if options.suite in PUBLIC else _absolute(options.suite),
+        suite=options.suite if options.suite in public_suites() else _absolute(options.suite),
         data=_absolute(options.data),
         agents=tuple(_absolute_agent(name) for name in options.agent),
         models=tuple(options.model),

@@ -12,12 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.attempt import Laboratory, rescored
 from cellwright.bench.checks import load_check, scored_by
 from cellwright.bench.environments import SetupFailedError
 from cellwright.bench.judge_check import with_thumb
 from cellwright.bench.results import ResultFiles, folder_name, samples_in
-from cellwright.bench.runner import BenchProgress
+from cellwright.bench.runner import BenchProgress, Laboratory, rescored
 from cellwright.bench.suites import Suite
 from cellwright.bench.summary import compared, outcomes, summary_of
 from cellwright.commands import COMPLETED, Invocation

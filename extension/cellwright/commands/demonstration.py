@@ -30,9 +30,8 @@ from cellwright.commands.workplace import KernelChoice, make_place, open_kernel,
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
 from cellwright.installation import missing_extra
-from cellwright.record.outputs import safe_json
 from cellwright.record.run_record import RecordedExecution, RunRecord
-from cellwright.record.values import from_dict, to_dict
+from cellwright.record.values import from_dict, safe_json, to_dict
 from cellwright.session.replaying import Difference, compare, replay
 from cellwright.session.services import DEMO_MODEL
 from cellwright.stopping import Stop

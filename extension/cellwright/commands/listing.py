@@ -15,7 +15,7 @@ from cellwright.record.run_record import RecordedExecution, RunRecord
 from cellwright.record.values import to_dict
 from cellwright.session.run import Run
 from cellwright.store.runs import RunSummary
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import plain_text
 
 COLUMNS = ("ID", "STATUS", "STARTED", "MODEL", "<SECONDS>", "<TOKENS>", "<COST>", "PROMPT")
 

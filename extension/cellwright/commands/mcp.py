@@ -25,8 +25,8 @@ from cellwright.mcp_server.bridge import Bridge, address_of, serve, writer
 from cellwright.mcp_server.outside_agent import OutsideConversation, own_sources
 from cellwright.mcp_server.session import McpServerSession
 from cellwright.mcp_server.undoing import ChangeLog, UndoSource
-from cellwright.record.cells import Cell
 from cellwright.record.events import CellEvent, CellFinished, CellOutput, CellStarted
+from cellwright.record.outputs import Cell
 from cellwright.session.questions import RunContext
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Limits, Mode, Settings

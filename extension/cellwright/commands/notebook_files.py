@@ -15,7 +15,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.notebooks.memory import MemoryNotebook, cell_to_nbformat
-from cellwright.record.cells import Cell
+from cellwright.record.outputs import Cell
 
 IRI_GRAMMAR = "rfc3987_syntax"
 

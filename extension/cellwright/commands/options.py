@@ -8,7 +8,7 @@ from typing import Any
 
 from cellwright.exports import FORMATS, FormatNames
 from cellwright.knowledge.memory import ACTIONS
-from cellwright.record.usage import USAGE_GROUPS, budget_amount
+from cellwright.record.messages import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]

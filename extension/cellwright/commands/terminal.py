@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, TextIO
 
-from cellwright.record.outputs import safe_json
+from cellwright.record.values import safe_json
 from cellwright.stopping import Stop
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import plain_text
 
 WIDE = ("F", "W")
 

@@ -47,7 +47,7 @@ from cellwright.record.events import (
     ToolProgress,
     ToolStarted,
 )
-from cellwright.record.mime_text import bundle_text
+from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
@@ -58,8 +58,7 @@ from cellwright.settings import Mode, check_batch_mode
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
-from cellwright.text.cleaning import clean
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import clean, plain_text
 
 # A run's events as lines for a terminal.
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cellwright.record.attachments import Attachment, human_size
-from cellwright.record.cells import VariableSummary
 from cellwright.record.messages import ImagePart, Message, Part, TextPart, ToolMessage, UserMessage
+from cellwright.record.outputs import VariableSummary
 from cellwright.text.truncation import shorten
 
 # What came from tools, files and variables, told apart from words of the person and of ours.

@@ -6,8 +6,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cellwright.record.cells import Cell, source_hash
-from cellwright.record.outputs import ErrorOutput
+from cellwright.record.outputs import Cell, ErrorOutput, source_hash
 
 # Cells that asked the agent, told apart from the person's own.
 

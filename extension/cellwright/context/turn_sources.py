@@ -84,6 +84,19 @@ class TurnSource(Protocol):
 
 
 @runtime_checkable
+class RunTools(Protocol):
+    """A source whose tools have to know whose run they serve."""
+
+    def begin(self, turn: SourceQuestion) -> None:
+        """Note who asks and what they may see; ``look_up`` does it by itself.
+
+        It is for a question to which nothing is added: one that an agent of others stands behind,
+        or one that is asked as it once was.
+        """
+        ...
+
+
+@runtime_checkable
 class ToolSources(Protocol):
     """A source whose tools come from several places, each with a limit of its own."""
 
@@ -103,13 +116,25 @@ def tools_of(sources: Iterable[TurnSource], *, is_guest: bool = False) -> tuple[
     return tuple(found)
 
 
-def looked_up(sources: Iterable[TurnSource], turn: SourceQuestion) -> RetrievalResult:
-    """What all sources have, in their order; one that fails is told and left out."""
+def looked_up(
+    sources: Iterable[TurnSource], turn: SourceQuestion, *, adds_nothing: bool = False
+) -> RetrievalResult:
+    """What all sources have, in their order; one that fails is told and left out.
+
+    Args:
+        sources: Asked in this order.
+        turn: The question.
+        adds_nothing: It is asked as it is; only the sources' tools have to know whom they serve.
+    """
     blocks: list[Quoted] = []
     notices: list[str | Notice] = []
     problems: list[str] = []
     for source in sources:
         try:
+            if adds_nothing:
+                if isinstance(source, RunTools):
+                    source.begin(turn)
+                continue
             found = source.look_up(turn)
         except (CellwrightError, OSError) as error:
             problems.append(f"{source.name}: {error}")

@@ -24,8 +24,8 @@ from cellwright.record.messages import (
     TextPart,
     ToolCall,
 )
-from cellwright.record.outputs import safe_json
 from cellwright.record.run_record import RunRecord
+from cellwright.record.values import safe_json
 
 STATUSES = frozenset(
     {"running", "completed", "agent context limit", "agent validation failed"}

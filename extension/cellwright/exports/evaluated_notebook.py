@@ -22,10 +22,10 @@ from cellwright.exports.html import (
 from cellwright.exports.html_contents import markdown_html, output_html
 from cellwright.exports.sample import Score
 from cellwright.exports.timeline import reply_of_calls
-from cellwright.record.outputs import from_nbformat, safe_text
+from cellwright.record.messages import Usage
+from cellwright.record.outputs import from_nbformat
 from cellwright.record.run_record import RecordedStep, RunRecord
-from cellwright.record.usage import Usage
-from cellwright.record.values import from_dict
+from cellwright.record.values import from_dict, safe_text
 
 OURS = "cellwright"
 TONES = {"ok": "ok", "error": "failed"}

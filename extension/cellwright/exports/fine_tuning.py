@@ -22,8 +22,7 @@ from cellwright.llm.openai_format import (
     tool_to_openai,
 )
 from cellwright.record.messages import Manifest
-from cellwright.record.outputs import safe_json
-from cellwright.record.values import from_dict
+from cellwright.record.values import from_dict, safe_json
 
 JSON = dict[str, Any]
 

@@ -22,9 +22,9 @@ from cellwright.exports.html_contents import (
 from cellwright.exports.sample import SampleRecord, Score
 from cellwright.exports.sampling import run_of
 from cellwright.exports.timeline import Called, Item, Ran, TimelineMessage, Wrote, timeline
-from cellwright.record.cells import Execution
-from cellwright.record.outputs import safe_text
+from cellwright.record.outputs import Execution
 from cellwright.record.run_record import RecordedCall, RunRecord
+from cellwright.record.values import safe_text
 
 # The one style sheet of a report: no font, picture or rule comes from elsewhere.
 

@@ -15,8 +15,9 @@ from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
 from cellwright.record.content import Content, drawn_contents
-from cellwright.record.mime_text import bundle_text
-from cellwright.record.outputs import DisplayData, ErrorOutput, Output, StreamOutput, safe_text
+from cellwright.record.mime_bundles import bundle_text
+from cellwright.record.outputs import DisplayData, ErrorOutput, Output, StreamOutput
+from cellwright.record.values import safe_text
 
 # Terminal colours as classed spans; every other escape sequence goes.
 

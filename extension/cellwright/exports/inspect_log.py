@@ -17,7 +17,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports.sample import ReplyGiven, SampleRecord, Score, ToolCalled, trimmed
-from cellwright.record.outputs import safe_json
+from cellwright.record.values import safe_json
 
 # A sample as Inspect has one: messages, events, scores; the whole record is in its store.
 #

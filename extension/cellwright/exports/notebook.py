@@ -16,10 +16,10 @@ from cellwright.exports import SecretsFilter
 from cellwright.exports.sample import SampleRecord, trimmed
 from cellwright.exports.sampling import run_of
 from cellwright.exports.timeline import Item, Ran, TimelineMessage, Wrote, reply_of_calls, timeline
-from cellwright.record.outputs import Output, safe_json, to_nbformat
+from cellwright.record.outputs import Output, to_nbformat
 from cellwright.record.run_record import RunRecord
-from cellwright.record.values import to_dict
-from cellwright.text.safe_markdown import safe_markdown
+from cellwright.record.values import safe_json, to_dict
+from cellwright.text.cleaning import safe_markdown
 
 WIDGET_MIMES = (
     "application/vnd.jupyter.widget-view+json",

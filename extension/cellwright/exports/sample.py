@@ -18,15 +18,14 @@ from cellwright.record.content import Content
 from cellwright.record.messages import (
     AssistantMessage,
     Message,
+    ModelUsage,
     Part,
     SystemMessage,
     TextPart,
     ToolMessage,
     UserMessage,
 )
-from cellwright.record.outputs import safe_json
-from cellwright.record.usage import ModelUsage
-from cellwright.record.values import from_dict, tag_of, to_dict
+from cellwright.record.values import from_dict, safe_json, tag_of, to_dict
 
 SCHEMA = "cellwright.sample/1"
 

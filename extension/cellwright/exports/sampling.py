@@ -22,9 +22,16 @@ from cellwright.exports.sample import (
     format_messages,
     parse_messages,
 )
-from cellwright.record.cells import Cell, Execution, FileChange, VariableSummary
-from cellwright.record.messages import AssistantMessage, Manifest, Parameters
-from cellwright.record.outputs import ErrorOutput, from_nbformat, to_nbformat
+from cellwright.record.messages import AssistantMessage, Manifest, Parameters, Usage
+from cellwright.record.outputs import (
+    Cell,
+    ErrorOutput,
+    Execution,
+    FileChange,
+    VariableSummary,
+    from_nbformat,
+    to_nbformat,
+)
 from cellwright.record.run_record import (
     RecordedCall,
     RecordedCell,
@@ -32,7 +39,6 @@ from cellwright.record.run_record import (
     RecordedStep,
     RunRecord,
 )
-from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
 
 RUN_FACTS = (

@@ -15,7 +15,7 @@ from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.exports.sample import ReplyGiven, SampleRecord, Score, ToolCalled, trimmed
-from cellwright.tools.tracing import ATTRIBUTES, CONVENTIONS_VERSION
+from cellwright.tools.evaluation import ATTRIBUTES, CONVENTIONS_VERSION
 
 # Names of attributes in spans of whole runs: the table of tool calls, and what models add to it.
 #

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cellwright.record.cells import Cell
 from cellwright.record.messages import AssistantMessage
+from cellwright.record.outputs import Cell
 from cellwright.record.run_record import (
     RecordedCall,
     RecordedCell,

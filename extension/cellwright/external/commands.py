@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from cellwright.errors import CellwrightError, SetupError, ToolError
 from cellwright.external import Definition, Listing
-from cellwright.external.definition_files import NAME, checked
+from cellwright.external.consent_store import NAME, checked
 from cellwright.external.discovery import syntax_problems
 from cellwright.external.source import OutsideTools
 from cellwright.external.variables import checked_variable

@@ -13,9 +13,8 @@ from typing import Any
 
 from cellwright.errors import SetupError, ToolError
 from cellwright.external import Definition, Function, Listing
-from cellwright.external.addresses import origin_of
 from cellwright.external.schemas import object_schema, told
-from cellwright.external.web import HttpReply, HttpRequest, Web, check_host
+from cellwright.external.web import HttpReply, HttpRequest, Web, check_host, origin_of
 from cellwright.record.content import ComponentOutput, Content, capped
 from cellwright.tools import ToolContext
 from cellwright.tools.registry import SOURCE_LIMIT

@@ -12,8 +12,7 @@ from typing import Any
 
 from cellwright.errors import RunCancelled, ToolError
 from cellwright.external import Definition, Function, Listing
-from cellwright.external.mcp_contents import called_output
-from cellwright.external.mcp_session import McpSession
+from cellwright.external.mcp_session import McpSession, called_output
 from cellwright.external.web import ProcessEnvironment, hidden_of
 from cellwright.record.content import ComponentOutput
 from cellwright.stopping import Stop, WorkerThread

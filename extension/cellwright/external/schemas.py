@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cellwright.errors import SetupError
-from cellwright.text.cleaning import clean
-from cellwright.tools.standard import SLOW_PATTERN
+from cellwright.text.cleaning import SLOW_PATTERN, clean
 
 NODE_LIMIT = 3_000
 DEPTH_LIMIT = 24

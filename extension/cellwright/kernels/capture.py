@@ -15,19 +15,20 @@ from typing import Any
 
 from cellwright.errors import KernelError, ToolError
 from cellwright.kernels import CellRequest, OutputSink
-from cellwright.record.cells import Execution, ExecutionStatus, FileChange, VariableSummary
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import (
     ClearOutput,
     DisplayUpdate,
     ErrorOutput,
+    Execution,
+    ExecutionStatus,
+    FileChange,
     OutputMessage,
     StreamOutput,
-    safe_json,
-    safe_text,
+    VariableSummary,
     size_of,
 )
-from cellwright.record.values import from_dict
+from cellwright.record.values import from_dict, safe_json, safe_text
 
 INTERVAL_SECONDS = 0.05
 """So long text and updates wait for more."""

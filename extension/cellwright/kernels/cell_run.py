@@ -12,14 +12,15 @@ from typing import Any
 from cellwright.errors import KernelNotReadyError, RunCancelled
 from cellwright.kernels import CellRequest, OutputSink
 from cellwright.kernels.capture import INTERRUPTED, STUCK, Capture, execution, reason_text
-from cellwright.record.cells import Execution, ExecutionStatus
 from cellwright.record.outputs import (
     DisplayData,
     ErrorOutput,
     ExecuteResult,
+    Execution,
+    ExecutionStatus,
     from_kernel_message,
-    safe_text,
 )
+from cellwright.record.values import safe_text
 from cellwright.stopping import Stop
 
 # The channels to a live kernel: send a request, read whatever has come.

@@ -23,9 +23,8 @@ from cellwright.kernels import CellRequest, InputAsker, KernelDescription, Outpu
 from cellwright.kernels.capture import answered
 from cellwright.kernels.cell_run import CellRun, Channels, Received
 from cellwright.kernels.installing import answer_expression, install_code
-from cellwright.record.cells import Execution
 from cellwright.record.events import CellOutput
-from cellwright.record.outputs import from_kernel_message
+from cellwright.record.outputs import Execution, from_kernel_message
 from cellwright.stopping import Stop
 
 # Says that somebody else's cell is waited for, once it takes a while.

@@ -111,6 +111,10 @@ class ForkedProcess:
         while self.poll() is None and time.monotonic() < deadline:
             self.kill()
             _has_input(self._watched(), deadline - time.monotonic())
+        with self._lock:
+            if self.returncode is None:
+                # Whatever is forked for this line from now on finds it closed, and is killed.
+                self._end(UNKNOWN_EXIT)
 
     def _watched(self) -> int:
         return self._handle if self._is_cut else self._line.fileno()

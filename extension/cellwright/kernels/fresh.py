@@ -21,8 +21,8 @@ from cellwright.kernels.capture import ENDED
 from cellwright.kernels.cell_run import CellRun
 from cellwright.kernels.client import ClientKernel, ProcessManager
 from cellwright.kernels.installing import flood_limit
-from cellwright.record.cells import Execution
 from cellwright.record.events import CellOutput
+from cellwright.record.outputs import Execution
 from cellwright.stopping import Stop
 
 # The process of a kernel of our own: started, asked, interrupted and ended.

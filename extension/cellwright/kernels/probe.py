@@ -136,7 +136,7 @@ def live_tools(shell: Any) -> list[dict[str, Any]]:
 
 def hand_over(_shell: Any, facts: dict[str, Any]) -> bool:
     """Keep for the next call of a tool what it is told of the run; False: none can be called."""
-    module = sys.modules.get("cellwright.tools.kernel_context")
+    module = sys.modules.get("cellwright.tools")
     if module is not None:
         module.hand_over(facts)
     return module is not None

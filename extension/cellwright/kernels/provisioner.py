@@ -222,4 +222,6 @@ async def _is_born(process: ForkedProcess) -> bool:
     if process.error is not None:
         await process.wait_until_ended()
         raise process.error
+    if not process.pid:
+        process.abandon()  # it may only be late, and nobody will ask for it any more
     return bool(process.pid)

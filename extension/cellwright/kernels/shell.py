@@ -22,9 +22,9 @@ from cellwright.kernels.capture import INTERRUPTED, STUCK, Capture, answered, ex
 from cellwright.kernels.drain import Drain
 from cellwright.kernels.interrupt_watch import CATCHABLE, InterruptWatch, StubbornCellError
 from cellwright.kernels.tap import LateTap, SessionTap, ShellOptions, TerminalRecorder
-from cellwright.record.cells import Execution, ExecutionStatus
 from cellwright.record.events import CellOutput
-from cellwright.record.outputs import ErrorOutput, safe_text
+from cellwright.record.outputs import ErrorOutput, Execution, ExecutionStatus
+from cellwright.record.values import safe_text
 from cellwright.stopping import Stop, WorkerThread
 
 # Keeps the calling cell as it was while other cells run inside it.

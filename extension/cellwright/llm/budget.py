@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from cellwright.record.events import CellFinished, CellOutput, CellStarted, Event
-from cellwright.record.messages import Reply
+from cellwright.record.messages import ModelUsage, Price, Reply, Usage, cost_of, price_for
 from cellwright.record.outputs import size_of
-from cellwright.record.usage import ModelUsage, Price, Usage, cost_of, price_for
 from cellwright.settings import Limits
 
 T = TypeVar("T")

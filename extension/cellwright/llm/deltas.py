@@ -13,8 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from cellwright.llm.provider_items import REASONING_TEXTS, ChatItems, Item
-from cellwright.record.messages import AssistantMessage, ToolCall
-from cellwright.record.usage import Usage
+from cellwright.record.messages import AssistantMessage, ToolCall, Usage
 from cellwright.text.cleaning import without_lone_surrogates
 
 # Tool calls put together from pieces, as the many compatible services send them.

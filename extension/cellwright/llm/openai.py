@@ -45,9 +45,9 @@ from cellwright.record.messages import (
     Prompt,
     Reply,
     ToolMessage,
+    Usage,
     UserMessage,
 )
-from cellwright.record.usage import Usage
 from cellwright.settings import ModelSettings, ServiceSettings, settings_of
 from cellwright.stopping import Stop
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN

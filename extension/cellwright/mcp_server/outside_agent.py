@@ -39,10 +39,10 @@ from cellwright.record.messages import (
     TextPart,
     ToolCall,
     ToolMessage,
+    Usage,
     UserMessage,
 )
 from cellwright.record.outputs import StreamOutput
-from cellwright.record.usage import Usage
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest

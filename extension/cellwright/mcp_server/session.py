@@ -11,20 +11,18 @@ from typing import Any, cast
 
 from cellwright._version import __version__
 from cellwright.agent.policy import RISKS, ApprovalAnswer
-from cellwright.agent.tool_offer import ToolOffer
 from cellwright.errors import CellwrightError
 from cellwright.mcp_server import INSTRUCTIONS, ClientFacts, Send, Workroom, json_rpc
 from cellwright.mcp_server.json_rpc import Notification, Request, RequestId, Response, RpcError
 from cellwright.mcp_server.outside_agent import OutsideCall, SessionRuns
 from cellwright.record.asked_calls import code_of, words_of
-from cellwright.record.cells import Cell
 from cellwright.record.events import ToolStarted
 from cellwright.record.messages import ImagePart, Manifest, Part, ToolMessage
-from cellwright.record.outputs import ErrorOutput
+from cellwright.record.outputs import Cell, ErrorOutput
 from cellwright.stopping import WorkerThread
 from cellwright.tools import Component, Risk
 from cellwright.tools.registry import Registry, ToolSource, within_caps
-from cellwright.tools.standard import standard_tools
+from cellwright.tools.standard import ToolOffer, standard_tools
 
 # The person in front of the client is asked whether a call may run.
 

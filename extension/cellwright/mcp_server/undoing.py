@@ -12,9 +12,9 @@ from typing import ClassVar
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import ToolError
 from cellwright.notebooks import Notebook
-from cellwright.record.cells import Cell, source_hash
 from cellwright.record.content import text
 from cellwright.record.events import CellAdded, CellEdited, CellEvent, CellMoved, CellRemoved
+from cellwright.record.outputs import Cell, source_hash
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
 CALL_LIMIT = 100

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cellwright.record.cells import Cell
 from cellwright.record.events import CellEvent
+from cellwright.record.outputs import Cell
 
 
 class Notebook(Protocol):

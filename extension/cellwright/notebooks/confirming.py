@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cellwright.errors import ToolError
-from cellwright.record.cells import Cell
+from cellwright.record.outputs import Cell
 
 
 def check_source(cells: Iterable[Cell], cell_id: str, source: str) -> None:

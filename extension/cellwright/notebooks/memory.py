@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cellwright.notebooks.confirming import check_source
-from cellwright.record.cells import PROVENANCE, Cell, source_hash
 from cellwright.record.events import (
     CellAdded,
     CellEdited,
@@ -18,7 +17,15 @@ from cellwright.record.events import (
     CellRemoved,
     CellStarted,
 )
-from cellwright.record.outputs import OutputMessage, fold, from_nbformat, to_nbformat
+from cellwright.record.outputs import (
+    PROVENANCE,
+    Cell,
+    OutputMessage,
+    fold,
+    from_nbformat,
+    source_hash,
+    to_nbformat,
+)
 
 
 @dataclass

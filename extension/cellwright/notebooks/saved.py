@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from cellwright.notebooks.memory import MemoryNotebook
-from cellwright.record.cells import Cell
 from cellwright.record.events import CellEvent
+from cellwright.record.outputs import Cell
 
 SIZE_LIMIT_BYTES = 50_000_000
 

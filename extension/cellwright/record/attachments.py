@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 from cellwright.errors import SetupError
 from cellwright.record.messages import ImagePart
-from cellwright.record.pictures import Picture, picture_in, sendable
+from cellwright.record.mime_bundles import Picture, picture_in, sendable
 from cellwright.text.file_kinds import (
     HEAD_BYTES,
     RASTER_TYPES,

@@ -19,11 +19,9 @@ from typing import Any, Literal, Protocol, cast, get_args
 from urllib.parse import quote
 
 from cellwright.errors import ToolError
-from cellwright.record.messages import ImagePart, Part, TextPart
-from cellwright.record.outputs import safe_json
-from cellwright.record.usage import ModelUsage
-from cellwright.record.values import to_dict
-from cellwright.text.safe_markdown import as_text, fenced, plain_text, safe_link, safe_markdown
+from cellwright.record.messages import ImagePart, ModelUsage, Part, TextPart
+from cellwright.record.values import safe_json, to_dict
+from cellwright.text.cleaning import as_text, fenced, plain_text, safe_link, safe_markdown
 
 # The types of content a tool can yield: which fields each has, and how it reads as plain text.
 

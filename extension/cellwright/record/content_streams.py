@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from cellwright.record.content import CONTENT_TYPES, ComponentOutput, Content, Metrics
-from cellwright.record.outputs import safe_json
-from cellwright.record.usage import ModelUsage, sum_by_model
+from cellwright.record.messages import ModelUsage, sum_by_model
+from cellwright.record.values import safe_json
 from cellwright.text.redaction import Redactor, StreamRedactor
 
 Key = tuple[str, str, str, bool]

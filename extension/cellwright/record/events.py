@@ -9,11 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cellwright.record.cells import Cell, CellType, Execution
 from cellwright.record.content import Content, Metrics
-from cellwright.record.messages import AssistantMessage, Manifest, Message, Parameters, ToolMessage
-from cellwright.record.outputs import OutputMessage
-from cellwright.record.usage import ModelUsage, Usage
+from cellwright.record.messages import (
+    AssistantMessage,
+    Manifest,
+    Message,
+    ModelUsage,
+    Parameters,
+    ToolMessage,
+    Usage,
+)
+from cellwright.record.outputs import Cell, CellType, Execution, OutputMessage
 
 RunStatus = Literal[
     "running",

@@ -6,19 +6,17 @@ gives its ``Output`` values, the ones a notebook file holds.
 
 from __future__ import annotations
 
-import base64
+import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from cellwright.record.values import safe_json, safe_text
 from cellwright.text.cleaning import overwrite
 
 LARGE_CHARACTERS = 100_000
-DEPTH_LIMIT = 60
-"""JSON nested deeper than this (or a cycle) is cut."""
 
 
 @dataclass(frozen=True)
@@ -161,35 +159,6 @@ def from_nbformat(output: Mapping[str, Any]) -> Output:
     )
 
 
-def safe_text(value: Any) -> str:
-    """Text that UTF-8 can hold: halves of surrogate pairs are joined, lone ones replaced."""
-    text = value if isinstance(value, str) else str(value)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def safe_json(value: Any, *, depth: int = 0) -> Any:
-    """The value as strict JSON can hold it: NaN is null, bytes are base64, the rest is text."""
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, str):
-        return safe_text(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if depth > DEPTH_LIMIT:
-        return safe_text(type(value).__name__)
-    if isinstance(value, Mapping):
-        return {safe_text(key): safe_json(item, depth=depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [safe_json(item, depth=depth + 1) for item in value]
-    if isinstance(value, bytes | bytearray | memoryview):
-        return base64.b64encode(value).decode("ascii")
-    return _foreign(value, depth)
-
-
 class _Screen:
     """What a cell shows while its messages come in."""
 
@@ -310,18 +279,86 @@ def _as_nbformat(mime: str, value: Any) -> Any:
     return json.dumps(value)
 
 
-def _foreign(value: Any, depth: int) -> Any:
-    """A scalar of another library (numpy) as its plain value, anything else as text."""
-    try:
-        plain = value.item() if hasattr(value, "item") else repr(value)
-        return safe_json(plain, depth=depth + 1)
-    except Exception:
-        # Somebody else's code, which may raise anything at all.
-        return f"<{type(value).__name__} object>"
-
-
 def _bundle_size(data: Mapping[str, Any]) -> int:
     return sum(
         len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
         for value in data.values()
     )
+
+
+# Cells and what came of running one, as values.
+
+
+CellType = Literal["code", "markdown", "raw"]
+ExecutionStatus = Literal["ok", "error", "interrupted", "timeout", "died", "aborted"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One notebook cell, addressed by its nbformat id."""
+
+    id: str
+    cell_type: CellType
+    source: str
+    outputs: tuple[Output, ...] = ()
+    execution_count: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class VariableSummary:
+    """A variable of the kernel in one line."""
+
+    name: str
+    type: str
+    """The type's name, such as ``DataFrame``."""
+    text: str
+    """Shape, length or a short value, such as ``320 rows x 6 columns``."""
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file in the kernel's folder that a cell made, changed or removed."""
+
+    path: str
+    """Relative to the kernel's folder."""
+    change: Literal["created", "modified", "deleted"]
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How running one cell ended."""
+
+    status: ExecutionStatus
+    duration_seconds: float
+    error: ErrorOutput | None = None
+    """Set when status is ``error``; taken from what the kernel showed, not from its reply."""
+    execution_count: int | None = None
+    result_summary: str = ""
+    """A compact text for the live object of the last expression, when there is a better one
+    than its ``text/plain`` (a DataFrame, an array, a model)."""
+    changed: tuple[VariableSummary, ...] = ()
+    """Variables that are new or point to another object than before."""
+    removed: tuple[str, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    cwd: str = ""
+    note: str = ""
+    """What else the model and the person should know, such as ``stopped after 120 s``."""
+    figures: tuple[str, ...] = ()
+    """What each matplotlib figure it showed says, in words: title, axis labels, series."""
+    cpu_seconds: float | None = None
+    """What the kernel's processors worked meanwhile; None: it was not measured."""
+    rss_bytes: int | None = None
+    """Memory of the kernel after it; None: it was not measured."""
+    waited_seconds: float = 0.0
+    """How long it waited for the user to type; no part of ``duration_seconds``."""
+
+
+PROVENANCE = "cellwright"
+"""Key of a cell's metadata under which a notebook keeps who wrote it, with a hash of the source."""
+
+
+def source_hash(source: str) -> str:
+    """Sixteen hex digits that name a cell's source; an edit carries the one it expects."""
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:16]

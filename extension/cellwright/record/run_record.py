@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from cellwright.record import outputs
-from cellwright.record.cells import PROVENANCE, Cell, CellType, Execution, source_hash
 from cellwright.record.content import Content
 from cellwright.record.events import (
     ApprovalAnswered,
@@ -33,15 +32,27 @@ from cellwright.record.events import (
     ToolFinished,
     ToolStarted,
 )
-from cellwright.record.messages import AssistantMessage, Manifest, Message, Parameters, ToolMessage
+from cellwright.record.messages import (
+    AssistantMessage,
+    Manifest,
+    Message,
+    ModelUsage,
+    Parameters,
+    ToolMessage,
+    Usage,
+)
 from cellwright.record.outputs import (
+    PROVENANCE,
+    Cell,
+    CellType,
     DisplayData,
     DisplayUpdate,
     ExecuteResult,
+    Execution,
     Output,
     OutputMessage,
+    source_hash,
 )
-from cellwright.record.usage import ModelUsage, Usage
 
 # The whole conversation of a run, put together from what each request added to it.
 

@@ -6,6 +6,7 @@ keys are ignored, so that a record written by a newer version can still be read.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import functools
 import json
@@ -178,3 +179,49 @@ def _check_encodable(value: Any) -> None:
         raise ValueError("it holds half of a surrogate pair") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+# Whatever somebody else made, as JSON that can be kept.
+
+
+DEPTH_LIMIT = 60
+"""JSON nested deeper than this (or a cycle) is cut."""
+
+
+def safe_text(value: Any) -> str:
+    """Text that UTF-8 can hold: halves of surrogate pairs are joined, lone ones replaced."""
+    text = value if isinstance(value, str) else str(value)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def safe_json(value: Any, *, depth: int = 0) -> Any:
+    """The value as strict JSON can hold it: NaN is null, bytes are base64, the rest is text."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return safe_text(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if depth > DEPTH_LIMIT:
+        return safe_text(type(value).__name__)
+    if isinstance(value, Mapping):
+        return {safe_text(key): safe_json(item, depth=depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [safe_json(item, depth=depth + 1) for item in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode("ascii")
+    return _foreign(value, depth)
+
+
+def _foreign(value: Any, depth: int) -> Any:
+    """A scalar of another library (numpy) as its plain value, anything else as text."""
+    try:
+        plain = value.item() if hasattr(value, "item") else repr(value)
+        return safe_json(plain, depth=depth + 1)
+    except Exception:
+        # Somebody else's code, which may raise anything at all.
+        return f"<{type(value).__name__} object>"

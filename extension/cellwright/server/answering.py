@@ -16,16 +16,15 @@ from cellwright.kernels.fresh import Attendance, LateKernel
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
-from cellwright.server.attached_notebook import AttachedNotebook, Driver
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import ContextItem, RefusedError
 from cellwright.server.kernel_access import ServerKernels
 from cellwright.server.live_run import LiveRun, RunKernel
+from cellwright.server.tab import AttachedNotebook, Driver
 from cellwright.server.uploads import Uploads
 from cellwright.server.wire_events import EventSource
-from cellwright.session.assistant_choice import AssistantChoice
 from cellwright.session.compacting import compaction_of
-from cellwright.session.composer import ComposedRun, RunEnvironment, start_run
+from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
@@ -79,6 +78,8 @@ class ChatEnvironment(Protocol):
     def settings(self) -> Settings: ...
 
     def redactor(self) -> Redactor: ...
+
+    def open_answering(self, chat_id: str, listener: Listener) -> ChatAnswering: ...
 
 
 class ChatAnswering:

@@ -26,7 +26,7 @@ from cellwright.errors import ConflictError
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.routes import Refusal, Route, RouteTable
-from cellwright.session.assistant_choice import keep_public
+from cellwright.session.composer import keep_public
 
 
 @dataclass(frozen=True)

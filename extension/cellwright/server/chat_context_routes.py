@@ -11,9 +11,8 @@ from tornado import web
 from cellwright.agent.publishing import Publisher
 from cellwright.context.window import WINDOW_TOKENS, context_parts, summary_of
 from cellwright.errors import SetupError
-from cellwright.record.messages import AssistantMessage, Message
+from cellwright.record.messages import AssistantMessage, Message, Usage, cost_of, price_for
 from cellwright.record.run_record import RunRecord
-from cellwright.record.usage import Usage, cost_of, price_for
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable

@@ -11,13 +11,13 @@ from typing import Any
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
 from cellwright.exports.timeline import Called, Item, Ran, TimelineMessage, Wrote, timeline
-from cellwright.record.mime_text import bundle_text
-from cellwright.record.outputs import Output, safe_text
+from cellwright.record.mime_bundles import bundle_text
+from cellwright.record.outputs import Output
 from cellwright.record.run_record import RunRecord
+from cellwright.record.values import safe_text
 from cellwright.server.application import Application
 from cellwright.store.chat_rows import Chat
-from cellwright.text.cleaning import clean
-from cellwright.text.safe_markdown import fenced, plain_text, safe_markdown
+from cellwright.text.cleaning import clean, fenced, plain_text, safe_markdown
 
 # A chat as markdown that anybody can read: prompts, answers, code and what it printed.
 

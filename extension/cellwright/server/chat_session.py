@@ -15,12 +15,11 @@ from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.record.run_record import RecordedEvent
 from cellwright.record.values import from_dict, to_dict
 from cellwright.server import frames
-from cellwright.server.access import check_kernels
-from cellwright.server.attached_notebook import AttachedNotebook, Driver
+from cellwright.server.application import check_kernels
 from cellwright.server.frames import Ask, ContextItem, RefusedError, error_frame
 from cellwright.server.live_run import LiveRun
 from cellwright.server.prompt_queue import Asker, PromptQueue, WaitingPrompt
-from cellwright.server.tab import Tab, TabAudience
+from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
 from cellwright.session.compacting import COMPACT_PROMPT
 from cellwright.stopping import WorkerThread
 from cellwright.store.chat_rows import Chat, is_guest
@@ -428,8 +427,6 @@ class ChatSession:
 
     def _open_answering(self) -> ChatAnswering:
         """What answers the prompts of this chat; for its worker thread."""
-        # All that a run stands on loads with the first prompt: showing the chat is spared it.
-        from cellwright.server.answering import ChatAnswering
 
         def hear(recorded: tuple[RecordedEvent, ...]) -> None:
             # A thread that was let go may wake up during a later run.
@@ -438,7 +435,7 @@ class ChatSession:
 
         with self._lock:
             if self._answering is None:
-                self._answering = ChatAnswering(self._chat.chat_id, self._workplace, hear)
+                self._answering = self._workplace.open_answering(self._chat.chat_id, hear)
             answering = self._answering
         return answering
 

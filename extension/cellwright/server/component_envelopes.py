@@ -16,10 +16,8 @@ from typing import Any, Literal
 
 from cellwright.record.content import ComponentOutput, Content, ContentType, Metrics, Role, Scope
 from cellwright.record.content_streams import ContentRedactor, merge
-from cellwright.record.messages import Manifest
-from cellwright.record.outputs import safe_json
-from cellwright.record.usage import ModelUsage
-from cellwright.record.values import to_dict
+from cellwright.record.messages import Manifest, ModelUsage
+from cellwright.record.values import safe_json, to_dict
 from cellwright.server.routes import Refusal
 from cellwright.text.redaction import Redactor
 from cellwright.tools.evaluation import reserved_names

@@ -18,9 +18,9 @@ from tornado.iostream import StreamClosedError
 from cellwright.agent.policy import assess, decide
 from cellwright.errors import KernelNotReadyError, SetupError
 from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink
-from cellwright.record.cells import Execution
 from cellwright.record.events import CellOutput
 from cellwright.record.messages import Manifest
+from cellwright.record.outputs import Execution
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.component_envelopes import (
@@ -30,16 +30,19 @@ from cellwright.server.component_envelopes import (
     checked_arguments,
     server_sent,
 )
-from cellwright.server.component_host import (
+from cellwright.server.component_runs import (
+    TRACE_HEADER,
+    CallEnvironment,
     Catalogue,
     ComponentHost,
     EnvelopeLine,
+    HandCall,
+    HandRun,
     Listed,
     listed,
     open_components,
     until_ended,
 )
-from cellwright.server.component_runs import TRACE_HEADER, CallEnvironment, HandCall, HandRun
 from cellwright.server.kernel_access import ConnectedKernel, ServerKernels
 from cellwright.server.kernel_routes import KernelRoute
 from cellwright.server.rest_types import ComponentList, ComponentSummary, ManifestSummary

@@ -15,8 +15,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, Union, cast
 
 from cellwright.errors import CellwrightError
-from cellwright.record.outputs import safe_json
-from cellwright.record.values import INTEGER_LIMIT, read_json, to_dict
+from cellwright.record.values import INTEGER_LIMIT, read_json, safe_json, to_dict
 from cellwright.settings import Mode
 
 PROTOCOL = 1

@@ -15,8 +15,7 @@ from cellwright._version import __version__
 from cellwright.errors import CellwrightError
 from cellwright.record.run_record import RecordedEvent
 from cellwright.server import frames
-from cellwright.server.access import Person, check_objects, open_chat
-from cellwright.server.application import Application
+from cellwright.server.application import Application, Person, check_objects, open_chat
 from cellwright.server.chat_session import ChatSession
 from cellwright.server.configuration import Cellwright
 from cellwright.server.frames import (
@@ -38,6 +37,8 @@ from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 
 if TYPE_CHECKING:
+    from cellwright.agent.publishing import Listener
+    from cellwright.server.answering import ChatAnswering
     from cellwright.session.standard_sources import Sources
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,13 @@ class Hub:
         from cellwright.session.standard_sources import Sources
 
         return Sources(self.root)
+
+    def open_answering(self, chat_id: str, listener: Listener) -> ChatAnswering:
+        """Make what answers the prompts of a chat."""
+        # All that a run stands on loads with the first prompt, too.
+        from cellwright.server.answering import ChatAnswering
+
+        return ChatAnswering(chat_id, self, listener)
 
     def settings(self) -> Settings:
         """Everything that a run uses, as it is set now."""

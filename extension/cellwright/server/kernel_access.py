@@ -27,7 +27,7 @@ from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import Attendance
 from cellwright.kernels.installing import flood_limit
 from cellwright.kernels.json_channels import BROKEN_HINT, JsonClient
-from cellwright.record.cells import VariableSummary
+from cellwright.record.outputs import VariableSummary
 from cellwright.server.application import Application
 from cellwright.stopping import retry
 

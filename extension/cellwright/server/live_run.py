@@ -19,9 +19,9 @@ from cellwright.record.events import (
     ToolStarted,
 )
 from cellwright.server.approvals import PanelApprover, PanelKeyboard
-from cellwright.server.attached_notebook import AttachedNotebook
 from cellwright.server.frames import InputAsked, Phase
 from cellwright.server.prompt_queue import WaitingPrompt
+from cellwright.server.tab import AttachedNotebook
 from cellwright.stopping import Stop
 
 

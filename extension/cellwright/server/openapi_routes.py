@@ -17,7 +17,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from cellwright._version import __version__
-from cellwright.record.cells import VariableSummary
+from cellwright.record.outputs import VariableSummary
 from cellwright.server import assistant_routes as assistant_types
 from cellwright.server import memory_routes as memory_types
 from cellwright.server import rest_types as types

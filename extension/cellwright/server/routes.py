@@ -14,8 +14,13 @@ from tornado import web
 
 from cellwright.errors import CellwrightError, KernelError, LMError, StoreError
 from cellwright.record.values import read_json
-from cellwright.server.access import check_run, open_chat
-from cellwright.server.application import SETTING, STOPPING_STATUS, Application
+from cellwright.server.application import (
+    SETTING,
+    STOPPING_STATUS,
+    Application,
+    check_run,
+    open_chat,
+)
 from cellwright.server.frames import RefusedError
 from cellwright.store.chat_rows import Chat, guest_owner, is_guest
 

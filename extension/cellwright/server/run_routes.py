@@ -13,9 +13,8 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.exports.sampling import sample_of
-from cellwright.record.cells import Cell
 from cellwright.record.events import CellAdded, CellEdited, CellMoved
-from cellwright.record.outputs import to_nbformat
+from cellwright.record.outputs import Cell, to_nbformat
 from cellwright.record.run_record import RecordedEvent, fold
 from cellwright.server.application import Application
 from cellwright.server.record_pages import Columns, ordered, trimmed

@@ -18,8 +18,7 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from cellwright.server.access import Person
-from cellwright.server.application import SETTING, Application
+from cellwright.server.application import SETTING, Application, Person
 from cellwright.server.hub import Hub, open_hub
 from cellwright.server.routes import owner_of
 from cellwright.server.tab import LineClosedError, Tab

@@ -13,7 +13,7 @@ from cellwright.assistants.files import folders_of
 from cellwright.external.source import Whereabouts, open_outside
 from cellwright.record.values import from_dict, to_dict
 from cellwright.server.application import Application
-from cellwright.server.component_host import open_components
+from cellwright.server.component_runs import open_components
 from cellwright.server.routes import Route, RouteTable
 
 

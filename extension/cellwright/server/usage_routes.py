@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from cellwright.record.usage import USAGE_GROUPS
+from cellwright.record.messages import USAGE_GROUPS
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.routes import Refusal, Route, RouteTable

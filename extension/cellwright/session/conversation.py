@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator, Mapping
+import uuid
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cellwright._version import __version__
 from cellwright.agent import loop as agent
+from cellwright.agent.loop import History
 from cellwright.agent.policy import Policy
 from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallerParts, ToolCaller
-from cellwright.agent.tool_offer import ToolOffer
 from cellwright.agent.typed_answers import offered
 from cellwright.assistants.scenes import imported_names
-from cellwright.context.assemble import TurnState, mentioned_names, user_message
+from cellwright.context.assemble import Quoted, TurnState, mentioned_names, user_message
+from cellwright.context.blocks import MemoryBlocks, block_of
+from cellwright.context.normalise import normalise, orphans
 from cellwright.context.outline import (
     Marks,
     cell_changes,
@@ -26,7 +29,9 @@ from cellwright.context.outline import (
     seen_before,
     without_own_magics,
 )
+from cellwright.context.pins import PinnedTurn
 from cellwright.context.roles import shown_notes
+from cellwright.context.text_filters import known_filters
 from cellwright.context.turn_sources import (
     RetrievalResult,
     SourceQuestion,
@@ -34,38 +39,263 @@ from cellwright.context.turn_sources import (
     notices_of,
     tools_of,
 )
+from cellwright.context.turns import opening_of, openings, total_tokens
+from cellwright.context.window import Window, summary_of
 from cellwright.errors import KernelError, RunCancelled, ToolError
 from cellwright.kernels import Kernel
-from cellwright.llm import LM
+from cellwright.llm import LM, Capabilities
 from cellwright.llm.adapters.chain import AdapterChain, RecordedAdapter
 from cellwright.llm.budget import RunBudget
+from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.llm.replay import ReplayLM
 from cellwright.notebooks import Notebook
 from cellwright.record.attachments import Attachment, attach, pictures_of
-from cellwright.record.cells import Cell, VariableSummary
-from cellwright.record.events import Event, Notice, RunStarted, StateCaptured
-from cellwright.record.messages import ImagePart, Message, text_of
-from cellwright.record.run_record import RunRecord
-from cellwright.record.usage import price_for
-from cellwright.session.compacting import Compaction
-from cellwright.session.earlier_turns import EarlierTurns
-from cellwright.session.questions import RunContext, RunRequest, usable
-from cellwright.session.run_facts import (
-    ended_early,
-    filters_left_out,
-    ids_for_cells,
-    last_answer,
-    limits_of,
-    results_left_out,
-    said_so_far,
-    with_run_facts,
+from cellwright.record.events import (
+    Event,
+    HistoryCompacted,
+    Notice,
+    RunFinished,
+    RunStarted,
+    StateCaptured,
 )
+from cellwright.record.messages import (
+    AssistantMessage,
+    ImagePart,
+    Manifest,
+    Message,
+    Parameters,
+    Prompt,
+    SystemMessage,
+    price_for,
+    text_of,
+)
+from cellwright.record.outputs import Cell, VariableSummary
+from cellwright.record.run_record import RunRecord
+from cellwright.session.compacting import Compaction
+from cellwright.session.questions import RunContext, RunRequest, usable
 from cellwright.session.system_prompt import Instructions, system_message, with_instructions
 from cellwright.settings import Mode
 from cellwright.stopping import Stop
-from cellwright.tools import ToolContext
-from cellwright.tools.output_store import Shelf
+from cellwright.text.truncation import estimate_tokens, shorten
+from cellwright.tools import Shelf, ToolContext, ToolLimits
+from cellwright.tools.evaluation import settable_values
 from cellwright.tools.registry import Registry
+from cellwright.tools.standard import ToolOffer
+
+# What a tool is told of the run it works in (requirements 000-12 to 000-14).
+
+
+def with_run_facts(context: ToolContext, question: RunRequest, folder: Path) -> ToolContext:
+    """The context with what the person gave and set, and with the settings of the model.
+
+    Args:
+        context: What the run itself hands to tools.
+        question: What is asked.
+        folder: Where the named files are looked for.
+
+    Raises:
+        SetupError: The person set what only the system sets.
+    """
+    settable = settable_values(question.given)
+    names = question.file_names or question.files
+    paths = [str(folder / Path(path).expanduser()) for path in question.files]
+    named = dict(zip(names, paths, strict=False))
+    return replace(
+        context,
+        prompt=question.prompt,
+        instructions=settable.instructions or question.assistant.instructions,
+        files={**named, **settable.files},
+        variables=settable.variables,
+        model_configs=model_configs(question.parameters, question.base_url),
+    )
+
+
+def ended_early(error: BaseException) -> RunFinished:
+    """The end of a run that stopped or failed before the model was asked."""
+    if isinstance(error, Exception):
+        reason = f"cellwright failed: {error!r}"
+        return RunFinished("task error", reason=reason, cause="internal")
+    return RunFinished("cancelled", reason="Run stopped by the user.", cause="stopped")
+
+
+def ids_for_cells(given: tuple[str, ...]) -> Iterator[str]:
+    """Ids for new cells: those that are given, then others."""
+    yield from given
+    while True:
+        yield uuid.uuid4().hex[:8]
+
+
+def last_answer(messages: Sequence[Message]) -> str:
+    """What the model said last in words; empty: nothing."""
+    said = (m.text for m in reversed(messages) if isinstance(m, AssistantMessage))
+    return next(filter(str.strip, said), "")
+
+
+def results_left_out(messages: Sequence[Message], known: set[str]) -> tuple[Notice, ...]:
+    """What the person is told of results whose calls are not there: once of each (002-53).
+
+    Args:
+        messages: What was said.
+        known: Those that were told of; added to.
+    """
+    lost = [call_id for call_id in orphans(messages) if call_id not in known]
+    known.update(lost)
+    if not lost:
+        return ()
+    names = ", ".join(lost)
+    text = f"Results of tools whose calls are gone are left out for the model: {names}."
+    return (Notice("warning", text, code="results_left_out"),)
+
+
+def filters_left_out(question: RunRequest) -> tuple[Notice, ...]:
+    """What the person is told of text filters that were chosen and are not here (002-47)."""
+    known = {item.name for item in known_filters(question.text_filters)}
+    unknown = [repr(name) for name in question.text_filters or () if name not in known]
+    if not unknown:
+        return ()
+    text = f"There is no text filter {', '.join(unknown)} in this version; it is left out."
+    return (Notice("warning", text, code="text_filter_left_out"),)
+
+
+def limits_of(question: RunRequest) -> ToolLimits:
+    """How much one call may take."""
+    limits = question.limits
+    return ToolLimits(limits.cell_timeout_seconds, soft_wait_seconds=limits.soft_wait_seconds)
+
+
+def model_configs(parameters: Parameters, base_url: str = "") -> dict[str, Any]:
+    """Settings of the model that runs, by their usual names; what is not set is left out.
+
+    There is no key among them: a tool that asks a model brings its own.
+    """
+    settings = {
+        "model": parameters.model,
+        "base_url": base_url,
+        "temperature": parameters.temperature,
+        "max_tokens": parameters.max_output_tokens,
+    }
+    known = {name: value for name, value in settings.items() if value not in (None, "")}
+    return {**parameters.extra, **known}
+
+
+def said_so_far(
+    messages: Sequence[Message], text_filters: Sequence[str] | None = None
+) -> tuple[Message, ...]:
+    """What was said before the reply whose calls are being made, without our instructions.
+
+    Args:
+        messages: What was said.
+        text_filters: Names of those that the run's requests have; None: the standard ones.
+    """
+    said = list(messages)
+    if said and isinstance(said[-1], AssistantMessage):
+        said.pop()
+    ours = (message for message in said if not isinstance(message, SystemMessage))
+    return normalise(ours, text_filters=text_filters)
+
+
+# What a conversation keeps of its earlier turns: those in the window, a summary, and blocks.
+
+
+LABEL = "earlier in this chat, run "
+RECALLED_TOKENS = 4_000
+"""What turns of long ago may take beside a question, all together."""
+MADE_ROOM = "The conversation had grown long: its older turns are summed up for the model now."
+BROUGHT_BACK = "Pinned words that had been left out are in the conversation again."
+HOW_TO_READ = "%agent context summary shows what stands for them."
+
+
+class EarlierTurns:
+    """The earlier turns of one conversation.
+
+    A question that is asked as it was once sent is left as it is.
+
+    Args:
+        history: What was said; made shorter here, in rare big steps.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._own_shelf = MemoryBlocks()
+        self._opening = ""
+        self.pinned: tuple[PinnedTurn, ...] = ()
+        """Turns whose words stay, in the order of the chat."""
+
+    @property
+    def counted_per_estimated(self) -> float:
+        """How many tokens the service counts for one that is estimated here."""
+        return self._history.counted_per_estimated
+
+    def window(
+        self, question: RunRequest, able: Capabilities, tools: Sequence[Manifest]
+    ) -> Window | None:
+        """How much of the conversation a model is sent beside these tools; None: all of it."""
+        if question.message is not None:
+            return None
+        window = Window.of(
+            able.context_tokens,
+            other_tokens=estimated_prompt_tokens(Prompt((), tuple(tools), Parameters(""))),
+            counted_per_estimated=self.counted_per_estimated,
+        )
+        return replace(window, pinned=self.pinned)
+
+    def make_room(
+        self, question: RunRequest, able: Capabilities, tools: Sequence[Manifest]
+    ) -> tuple[Event, ...]:
+        """Leave out older turns where a question would not fit any more; what is told of it.
+
+        A pinned turn that had been left out comes back.
+        """
+        messages = self._history.messages
+        self._history.asked = 0
+        window = self.window(question, able, tools)
+        quoted = sum(estimate_tokens(item.text) for item in question.context)
+        asked = estimate_tokens(question.prompt) + quoted
+        before = total_tokens(messages)
+        fitted = window.before_a_run(messages, asked) if window is not None else None
+        if fitted is None:
+            return ()
+        if not fitted.brought_back and total_tokens(fitted.messages) >= before:
+            return ()
+        messages[:] = fitted.messages
+        # The record of the run begins with these, so its first request adds the question alone.
+        self._history.asked = len(messages)
+        factor, after = self.counted_per_estimated, total_tokens(messages)
+        told = HistoryCompacted(
+            fitted.messages, int(before * factor), int(after * factor), fitted.summary
+        )
+        if fitted.brought_back and not fitted.turns_left_out:
+            return told, Notice("info", BROUGHT_BACK, code="pinned_back")
+        return told, Notice("info", MADE_ROOM, HOW_TO_READ, "summed_up")
+
+    def found(
+        self, place: RunContext, chat_id: str, question: RunRequest, last_error: str
+    ) -> RetrievalResult:
+        """Turns that are like a question and no longer in the window, oldest first."""
+        messages = self._history.messages
+        if question.message is not None or not summary_of(messages).turns:
+            return RetrievalResult()
+        error = last_error.strip().rpartition("\n")[2]
+        query = place.redactor.text(f"{question.prompt}\n{error}")
+        shelf = place.blocks or self._own_shelf
+        there = openings(messages) | {turn.opening for turn in self.pinned}
+        recalled = shelf.find(chat_id, query, there)
+        shown = "\n".join(text_of(message) for message in messages)
+        new = [block for block in recalled.blocks if f"{LABEL}{block.run_id}" not in shown]
+        room = RECALLED_TOKENS // max(1, len(new))
+        blocks = (Quoted(f"{LABEL}{b.run_id}", shorten(b.text, room, "").text) for b in new)
+        return RetrievalResult(tuple(blocks), problems=tuple(filter(None, (recalled.problem,))))
+
+    def begins(self, question: Message) -> None:
+        """Note the question that a run answers."""
+        self._opening = opening_of(question)
+
+    def keep(self, place: RunContext, chat_id: str, record: RunRecord) -> None:
+        """Keep a run so that it can be found again."""
+        block = block_of(record, self._opening)
+        if block is not None:
+            (place.blocks or self._own_shelf).keep(chat_id, block)
+
 
 # What a kernel and its notebook are like when a turn begins, as far as it changed.
 
@@ -432,8 +662,6 @@ class Conversation:
 
     def _looked_up(self, question: RunRequest, state: TurnState, stop: Stop) -> RetrievalResult:
         """What the place's sources have; nothing for a question that is asked as it was sent."""
-        if question.message is not None:
-            return RetrievalResult()
         turn = SourceQuestion(
             prompt=self._place.redactor.text(question.prompt),
             chat_id=self.chat_id,
@@ -450,7 +678,7 @@ class Conversation:
             stop=stop,
             said=lambda: "\n".join(map(text_of, self._history.messages)),
         )
-        return looked_up(self._place.sources, turn)
+        return looked_up(self._place.sources, turn, adds_nothing=question.message is not None)
 
     def _append_question(
         self,

@@ -20,9 +20,8 @@ from cellwright.llm.budget import Spending
 from cellwright.llm.openai_format import usable_parameters
 from cellwright.notebooks import Notebook
 from cellwright.record.events import ToolProgress
-from cellwright.record.messages import Parameters, UserMessage
+from cellwright.record.messages import Parameters, Price, UserMessage
 from cellwright.record.run_record import Runs
-from cellwright.record.usage import Price
 from cellwright.settings import Limits, Mode
 from cellwright.text.redaction import Redactor
 from cellwright.tools import Component

@@ -30,11 +30,11 @@ from cellwright.record.messages import (
     Reply,
     SystemMessage,
     ToolMessage,
+    Usage,
     UserMessage,
 )
 from cellwright.record.outputs import Output
 from cellwright.record.run_record import RecordedCall, RecordedExecution, RunRecord
-from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cellwright.record.messages import Message
+from cellwright.record.messages import Message, Usage
 from cellwright.record.run_record import RecordedCell, RunRecord
-from cellwright.record.usage import Usage
-from cellwright.text.safe_markdown import as_text, plain_text
+from cellwright.text.cleaning import as_text, plain_text
 
 if TYPE_CHECKING:
     import pandas

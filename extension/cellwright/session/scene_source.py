@@ -17,8 +17,7 @@ from cellwright.llm.adapters.completion import Completion
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Signature
 from cellwright.record.events import Notice
-from cellwright.record.messages import Parameters
-from cellwright.record.usage import ModelUsage
+from cellwright.record.messages import ModelUsage, Parameters
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.tools import Component

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import threading
 import urllib.request
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 from urllib.error import URLError
 
-from cellwright.errors import SetupError
+from cellwright.errors import LMError, SetupError
+from cellwright.installation import SERVICES, load_own
 from cellwright.llm import LM
-from cellwright.llm.openai import OpenAILM
-from cellwright.settings import Limits, ServiceSettings, Settings, settings_of
-
-if TYPE_CHECKING:
-    from cellwright.demo.server import DemoServer
-import difflib
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-
-from cellwright.errors import LMError
 from cellwright.llm.capabilities import list_models
+from cellwright.llm.openai import OpenAILM
 from cellwright.record.messages import (
     ImagePart,
     Message,
+    Price,
     SystemMessage,
     ToolMessage,
     UserMessage,
+    price_for,
     text_of,
 )
-from cellwright.record.usage import Price, price_for
+from cellwright.settings import Limits, ServiceSettings, Settings, settings_of
 from cellwright.text.file_kinds import HEAD_BYTES, RASTER_TYPES, kind_of
 
 DEMO_MODEL = "cellwright-demo"
@@ -55,12 +52,24 @@ class ModelService:
     """No request of it is paid for, so any budget can be kept."""
 
 
+class LocalServer(Protocol):
+    """A model that is served from this process."""
+
+    def start(self) -> str:
+        """Serve it; the address."""
+        ...
+
+    def close(self) -> None:
+        """Serve it no more."""
+        ...
+
+
 @dataclass
 class Service(ModelService):
     """A service that was opened here, to be closed again."""
 
     lm: OpenAILM
-    demo: DemoServer | None = None
+    demo: LocalServer | None = None
 
     @property
     def is_demo(self) -> bool:
@@ -118,10 +127,8 @@ def _ollama(settings: Settings, model: str) -> Service:
 
 
 def _demo(settings: Settings, notice: str) -> Service:
-    # Imported where it answers: most services are others, and its rules take long to load.
-    from cellwright.demo.server import DemoServer
-
-    server = DemoServer()
+    # An entry point names it: most services are others, and its rules may be left out.
+    server: LocalServer = load_own(SERVICES, DEMO_MODEL)()
     url = server.start()
     service = replace(settings.service, base_url=url, api_key="demo", model=DEMO_MODEL)
     return Service(_lm(settings, service), DEMO_MODEL, url, notice, is_free=True, demo=server)

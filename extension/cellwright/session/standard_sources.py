@@ -8,22 +8,117 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from cellwright.assistants.files import project_folders
+from cellwright.context.assemble import Quoted
 from cellwright.context.blocks import RECALLED, Block, BlockShelf, Recalled
-from cellwright.context.turn_sources import TurnSource
-from cellwright.errors import LMError
+from cellwright.context.turn_sources import RetrievalResult, SourceQuestion, TurnSource
+from cellwright.errors import LMError, SetupError
 from cellwright.external.source import OutsideTools, Whereabouts, open_outside
+from cellwright.installation import (
+    CONTEXT,
+    SOURCES,
+    TOOLS,
+    Plugin,
+    list_entry_points,
+    load_own,
+    load_plugins,
+)
 from cellwright.knowledge.block_vectors import BlockVector, BlockVectors
-from cellwright.knowledge.library.libraries import Libraries
-from cellwright.knowledge.library.source import LibrarySource
-from cellwright.knowledge.memory.repository import MemoryKeeper
-from cellwright.knowledge.memory.source import MemorySource
 from cellwright.knowledge.rank_fusion import fused
 from cellwright.llm.embedding import Embedder, embedder_of
-from cellwright.session.installed_sources import installed_sources
 from cellwright.session.scene_source import SceneSource, classifier_of
 from cellwright.settings import Settings
 from cellwright.store.blocks import BlockStore
 from cellwright.store.database import Database
+from cellwright.tools import Component
+from cellwright.tools.installed import make_tools
+from cellwright.tools.registry import ToolSource
+
+# Tools and context that installed packages add to every conversation.
+
+
+CONTEXT_LIMIT = 8_000
+"""Characters of one package's context; the rest of it is left out."""
+
+
+OWN_SOURCES = ("memory", "library")
+"""Those of cellwright itself that entry points name, in the order in which the model is told."""
+
+
+def installed_sources(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
+    """Load what entry points name: our own sources, then the plug-ins for conversations."""
+    found: list[TurnSource] = []
+    problems: list[str] = []
+    for name in OWN_SOURCES:
+        try:
+            found.append(load_own(SOURCES, name)(database, settings))
+        except SetupError as error:
+            problems.append(str(error))
+    points = list_entry_points(TOOLS, CONTEXT)
+    tools = make_tools(load_plugins(point for point in points if point.group == TOOLS))
+    context = load_plugins(point for point in points if point.group == CONTEXT)
+    problems += [*tools.problems, *context.problems]
+    if tools.sources or problems:
+        found.append(PluginTools(tools.sources, tuple(problems)))
+    return (*found, *map(PluginContext, context.loaded))
+
+
+class PluginTools:
+    """The tools of installed packages, and what is wrong with their plug-ins.
+
+    Args:
+        sources: The tools, by package.
+        problems: What a chat is told once.
+    """
+
+    name = "plug-ins"
+
+    def __init__(self, sources: tuple[ToolSource, ...], problems: tuple[str, ...]) -> None:
+        self._sources = sources
+        self._problems = problems
+        self._told: set[str] = set()
+
+    def components(self) -> tuple[Component, ...]:
+        """All of them."""
+        return tuple(each for source in self._sources for each in source.components)
+
+    def tool_sources(self, *, is_guest: bool = False) -> tuple[ToolSource, ...]:
+        """The same by package; a guest gets none, as they run with the rights of the owner."""
+        return () if is_guest else self._sources
+
+    def look_up(self, turn: SourceQuestion) -> RetrievalResult:
+        """Say once in a chat what could not be loaded."""
+        if turn.is_guest or turn.chat_id in self._told:
+            return RetrievalResult()
+        self._told.add(turn.chat_id)
+        return RetrievalResult(problems=self._problems)
+
+
+class PluginContext:
+    """A context provider of an installed package: a function of the question that returns text.
+
+    Args:
+        plugin: The function.
+    """
+
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin = plugin
+        self.name = plugin.name
+
+    def components(self) -> tuple[Component, ...]:
+        """None; tools have a group of their own."""
+        return ()
+
+    def look_up(self, turn: SourceQuestion) -> RetrievalResult:
+        """Ask it, except for a guest.
+
+        Raises:
+            SetupError: It failed, or returned something else.
+        """
+        text = "" if turn.is_guest else self._plugin.call(turn)
+        if not isinstance(text, str):
+            raise self._plugin.refuse(f"returned {type(text).__name__} instead of str")
+        return RetrievalResult((Quoted(self.name, text[:CONTEXT_LIMIT]),) if text.strip() else ())
+
 
 # Turns of long ago, found by their words and by what they mean, joined by rank.
 #
@@ -167,10 +262,7 @@ class Sources:
 
 
 def _standard(database: Database, settings: Settings) -> tuple[TurnSource, ...]:
-    # one line for each source
     return (
         SceneSource(classifier_of(settings)),
-        MemorySource(MemoryKeeper(database), settings.user),
-        LibrarySource(Libraries(database, settings)),
-        *installed_sources(),
+        *installed_sources(database, settings),
     )

@@ -28,8 +28,8 @@ from cellwright.record.events import (
     RunStatus,
     ToolFinished,
 )
+from cellwright.record.messages import Usage
 from cellwright.record.run_record import RecordedEvent, RunRecord, fold
-from cellwright.record.usage import Usage
 from cellwright.record.values import from_dict, to_dict
 from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.event_rows import (

@@ -26,7 +26,15 @@ from typing import Any
 
 from cellwright.errors import StoreError
 from cellwright.record.events import Notice
-from cellwright.store.database import Database, Statement, open_database
+from cellwright.store.database import (
+    Database,
+    OpenOptions,
+    Statement,
+    is_sound,
+    open_database,
+    open_memory,
+    set_aside,
+)
 from cellwright.store.event_rows import (
     BLOB_KEY,
     UNREADABLE_CODE,
@@ -38,7 +46,6 @@ from cellwright.store.event_rows import (
     names_in_part,
     sha_of,
 )
-from cellwright.store.opening import OpenOptions, is_sound, open_memory, set_aside
 from cellwright.store.pages import PageCell, PageFile
 from cellwright.store.runs import (
     INSERT_BLOB_USE,

@@ -19,8 +19,7 @@ from cellwright.record.events import (
     RunStarted,
     ToolFinished,
 )
-from cellwright.record.messages import Parameters, Prompt
-from cellwright.record.usage import ModelUsage, Usage, UsageGroup
+from cellwright.record.messages import ModelUsage, Parameters, Prompt, Usage, UsageGroup
 from cellwright.store.database import Database, Statement
 
 COLUMNS: Mapping[UsageGroup, str] = {

@@ -23,12 +23,13 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, quote_plus
 
-from cellwright.text.secret_names import find_passwords, is_environment_secret
 from cellwright.text.secret_shapes import (
     CONTEXT_CHARACTERS,
     FoundShape,
     find_open_shape,
+    find_passwords,
     find_shapes,
+    is_environment_secret,
 )
 
 T = TypeVar("T")

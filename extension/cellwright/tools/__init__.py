@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import collections
+import inspect
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, NoReturn, Protocol
 
-from cellwright.kernels import Kernel, OutputSink
-from cellwright.kernels.background_cell import PatientKernel
+from cellwright.errors import SetupError, ToolError
+from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink, PatientKernel
 from cellwright.notebooks import Notebook
-from cellwright.record.content import ComponentOutput, Content, Metrics, metrics_of
+from cellwright.record.content import CONTEXT_MIME, ComponentOutput, Content, Metrics, metrics_of
 from cellwright.record.content import content as checked_content
-from cellwright.record.events import CellEvent
-from cellwright.record.messages import Manifest
-from cellwright.record.usage import model_usages
+from cellwright.record.events import CellEvent, CellOutput
+from cellwright.record.messages import (
+    AssistantMessage,
+    Manifest,
+    TextPart,
+    UserMessage,
+    model_usages,
+    text_of,
+)
+from cellwright.record.outputs import Execution
+from cellwright.record.values import safe_json
 from cellwright.stopping import Stop
-from cellwright.tools.evaluation import Call, bound_arguments, evaluate, merged
-from cellwright.tools.kernel_context import HereKernel, progress_display, taken_facts
-from cellwright.tools.manifest import component_manifests, python_names, wire_names
+from cellwright.tools.evaluation import (
+    Call,
+    evaluate,
+    is_kernel,
+    merged,
+    reserved_names,
+    system_values,
+    trace_headers,
+)
+from cellwright.tools.manifest import component_manifests, is_context, python_names, wire_names
 from cellwright.tools.message import Message
-from cellwright.tools.output_store import Shelf
-from cellwright.tools.tracing import trace_headers
 
 Risk = Literal["read", "edit", "execute", "install", "destroy"]
 """``read`` never asks; ``edit`` changes cells; ``execute`` runs code; the others always ask."""
@@ -306,3 +321,219 @@ def _created(
         raise TypeError(f"create_output takes no {next(iter(details))!r}.")
     whole: Content = replace(made, usage=usage, metrics=metrics)
     return replace(empty, content=(whole,))
+
+
+def bound_arguments(
+    function: Callable[..., Any],
+    context: Any,
+    arguments: Mapping[str, Any],
+    told: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The arguments of a call with what the system hands over, as the function wants it.
+
+    A function that declares a context gets it, one that takes ``**kwargs`` the ``_sys_`` names;
+    any other gets neither (requirements 000-10).
+
+    Args:
+        function: What is going to be called.
+        context: What the system hands over; None: a person calls it by hand.
+        arguments: What was written, by the function's own names.
+        told: What a model calls those whose names differ.
+
+    Raises:
+        ToolError: The model wrote a system name, or arguments are missing or unknown.
+    """
+    spoofed = reserved_names(arguments)
+    if spoofed:
+        raise ToolError(f"The argument {spoofed[0]!r} is reserved.", hint="Leave it out.")
+    parameters = inspect.signature(function).parameters
+    given = {**arguments, **_handed_over(function, parameters, context)}
+    complaints = _misfits(parameters, given, told or {})
+    if complaints:
+        raise ToolError(f"The call does not fit: {'; '.join(complaints)}.")
+    return given
+
+
+def _handed_over(
+    function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter], context: Any
+) -> dict[str, Any]:
+    for parameter in filter(is_context, parameters.values()):
+        if context is not None:
+            return {parameter.name: context}
+        if parameter.default is inspect.Parameter.empty:
+            raise SetupError(
+                f"{getattr(function, '__qualname__', function)!s} needs the context of a run.",
+                hint="Let the agent call it.",
+            )
+        return {}
+    takes_more = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return system_values(context) if context is not None and takes_more else {}
+
+
+def _misfits(
+    parameters: Mapping[str, inspect.Parameter],
+    given: Mapping[str, Any],
+    told: Mapping[str, str],
+) -> list[str]:
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [
+        name
+        for name, parameter in parameters.items()
+        if parameter.default is inspect.Parameter.empty and parameter.kind not in variadic
+    ]
+    missing = [f"{told.get(name, name)!r} is missing" for name in needed if name not in given]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return missing
+    return missing + [f"there is no {name!r}" for name in given if name not in parameters]
+
+
+# Full texts that were cut for the model, kept so that it can read on.
+
+
+KEPT_CHARACTERS = 20_000_000
+
+
+class Shelf:
+    """Texts by name, the oldest dropped first.
+
+    Args:
+        kept_characters: How much is kept in all.
+    """
+
+    def __init__(self, kept_characters: int = KEPT_CHARACTERS) -> None:
+        self._kept_characters = kept_characters
+        self._texts: collections.OrderedDict[str, str] = collections.OrderedDict()
+
+    def keep(self, name: str, text: str) -> None:
+        """Keep a text under a name the model can ask for."""
+        self._texts[name] = text
+        self._texts.move_to_end(name)
+        while len(self._texts) > 1 and self._size() > self._kept_characters:
+            self._texts.popitem(last=False)
+
+    def get(self, name: str) -> str | None:
+        """The text, or None."""
+        return self._texts.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        """All names, oldest first."""
+        return tuple(self._texts)
+
+    def _size(self) -> int:
+        return sum(len(text) for text in self._texts.values())
+
+
+# What a run hands over to a tool of the live kernel, whose call is a cell.
+#
+# The cell holds the arguments alone, so that the notebook can be run again without the agent. The
+# rest comes by a probe just before it, and the first tool that the cell calls takes it.
+
+
+PLAIN_FACTS = (
+    *("call_id", "sees_images", "prompt", "kernel_session", "tool_name", "run_id", "chat_id"),
+    *("user_id", "instructions", "files", "variables", "model_configs", "memory", "debug"),
+)
+"""Fields of a context that are JSON as they are."""
+HISTORY_MESSAGES = 40
+HISTORY_CHARACTERS = 2_000
+INTERVAL_SECONDS = 0.1
+_waiting: list[Mapping[str, Any]] = []
+
+
+def facts_of(context: Any) -> dict[str, Any]:
+    """The fields of a context as JSON; of the history the last messages, shortened."""
+    facts = {name: safe_json(getattr(context, name)) for name in PLAIN_FACTS}
+    said = [message for message in context.history if message.role in ("user", "assistant")]
+    turns = [
+        {"role": message.role, "content": text_of(message)[:HISTORY_CHARACTERS]}
+        for message in said[-HISTORY_MESSAGES:]
+    ]
+    return {**facts, "history": turns, "used_tools": list(context.used_tools)}
+
+
+def hand_over(facts: Mapping[str, Any]) -> None:
+    """Keep what was said of the next call until its tool takes it."""
+    _waiting[:] = [facts]
+
+
+def taken_facts() -> dict[str, Any] | None:
+    """Fields for a context; none of them where a person calls; None where no cell runs at all."""
+    facts = _waiting.pop() if _waiting else ({} if is_kernel() else None)
+    if not facts:
+        return None if facts is None else {}
+    known = {name: facts[name] for name in PLAIN_FACTS if name in facts}
+    known["history"] = tuple(_message(turn) for turn in facts.get("history", ()))
+    return {**known, "used_tools": tuple(facts.get("used_tools", ()))}
+
+
+class HereKernel:
+    """Stands for the kernel we are in: what a tool wants of it, it can do by itself."""
+
+    session = ""
+
+    def wait_until_free(self, stop: Stop) -> None:
+        """The cell that runs is the one that called us."""
+        stop.check()
+
+    def execute(
+        self, request: CellRequest, stop: Stop, on_output: OutputSink
+    ) -> Generator[CellOutput, None, Execution]:
+        """A cell within the cell that called us is not run.
+
+        Raises:
+            ToolError: Always.
+        """
+        _refuse()
+
+    def probe(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """Nothing is asked of the kernel we are in.
+
+        Raises:
+            ToolError: Always.
+        """
+        _refuse()
+
+    def describe(self) -> KernelDescription:
+        """Nothing but the language."""
+        return KernelDescription("python", "", "", "")
+
+    def is_alive(self) -> bool:
+        """Whoever can ask is alive."""
+        return True
+
+    def interrupt(self) -> None:
+        """Whoever runs us interrupts us."""
+
+
+def progress_display(
+    clock: Callable[[], float] = time.monotonic,
+) -> Callable[[str, float | None], None]:
+    """Shows how far a tool is in one output of its cell, about ten times a second."""
+    name, shown_at = uuid.uuid4().hex, float("-inf")
+
+    def show(text: str, fraction: float | None) -> None:
+        nonlocal shown_at
+        now, is_first = clock(), shown_at == float("-inf")
+        if now - shown_at < INTERVAL_SECONDS:
+            return
+        shown_at = now
+        from IPython.display import display
+
+        share = "" if fraction is None else f" {fraction:.0%}"
+        # The model is told nothing of it.
+        data = {"text/plain": f"{text}{share}", CONTEXT_MIME: ""}
+        display(data, raw=True, display_id=name, update=not is_first)  # type: ignore[no-untyped-call]
+
+    return show
+
+
+def _refuse() -> NoReturn:
+    raise ToolError(
+        "This tool is in the kernel already.", hint="Run the code where it is wanted, as it stands."
+    )
+
+
+def _message(turn: Mapping[str, str]) -> AssistantMessage | UserMessage:
+    if turn["role"] == "assistant":
+        return AssistantMessage(turn["content"])
+    return UserMessage((TextPart(turn["content"]),))

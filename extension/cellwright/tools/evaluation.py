@@ -7,6 +7,7 @@ span tells of it, so that a tool's author can forget none of that.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import json
 import os
@@ -18,16 +19,172 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
 
 from cellwright.errors import CellwrightError, SetupError, ToolError
-from cellwright.record.content import ComponentOutput, Content, Metrics, plain
-from cellwright.record.content_streams import merge
+from cellwright.record.content import ComponentOutput, Content, Metrics, for_model, plain
+from cellwright.record.content_streams import ContentRedactor, merge
 from cellwright.record.events import CellEvent
-from cellwright.record.messages import text_of
-from cellwright.record.usage import ModelUsage, sum_by_model
+from cellwright.record.messages import ModelUsage, TextPart, sum_by_model, text_of
 from cellwright.stopping import Stop, WorkerThread
+from cellwright.text.redaction import Redactor
 from cellwright.text.truncation import fits, shorten
-from cellwright.tools.manifest import is_context
 from cellwright.tools.message import ContentReaders, as_output
-from cellwright.tools.tracing import Span, TracedCall, start_span
+
+# Spans of tool calls for OpenTelemetry; the run record has the same facts without it.
+#
+# A span is sent only where the process has OpenTelemetry loaded and set up (``cellwright[otel]``):
+# nothing is imported for it. The names are those of the GenAI conventions, with OpenInference's
+# beside them; one table says which.
+
+
+CONVENTIONS_VERSION = "1.41"
+"""Of OpenTelemetry's semantic conventions for generative AI, which the table below follows."""
+ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    "operation": ("gen_ai.operation.name",),
+    "span_kind": ("openinference.span.kind",),
+    "name": ("gen_ai.tool.name", "tool.name"),
+    "type": ("gen_ai.tool.type",),
+    "version": ("cellwright.tool.version",),
+    "call_id": ("gen_ai.tool.call.id",),
+    "run_id": ("cellwright.run.id",),
+    "chat_id": ("gen_ai.conversation.id", "session.id"),
+    "arguments": ("gen_ai.tool.call.arguments", "input.value"),
+    "result": ("gen_ai.tool.call.result", "output.value"),
+    "prompt_tokens": ("gen_ai.usage.input_tokens", "llm.token_count.prompt"),
+    "completion_tokens": ("gen_ai.usage.output_tokens", "llm.token_count.completion"),
+    "total_tokens": ("llm.token_count.total",),
+    "first_output": ("cellwright.tool.first_output_seconds",),
+    "error": ("error.type",),
+    "status": ("cellwright.tool.status",),
+}
+VALUE_CHARACTERS = 4_000
+STREAM_ITEM = "tool.output"
+
+
+@dataclass(frozen=True)
+class TracedCall:
+    """What a span begins with."""
+
+    name: str
+    version: str
+    arguments: Mapping[str, Any]
+    call_id: str = ""
+    run_id: str = ""
+    chat_id: str = ""
+
+
+class Span:
+    """One call, told to OpenTelemetry; does nothing where there is none.
+
+    Args:
+        span: OpenTelemetry's span, or None.
+        redactor: Takes secrets out of what it tells.
+    """
+
+    def __init__(self, span: Any = None, redactor: Redactor | None = None) -> None:
+        self._span = span
+        self._said: list[str] = []
+        self._redactor = redactor or Redactor({})
+        self._contents = ContentRedactor(self._redactor)
+
+    @contextlib.contextmanager
+    def current(self) -> Iterator[None]:
+        """The span is the current one inside the block, and never across a ``yield``."""
+        if self._span is None:
+            yield
+            return
+        trace = sys.modules["opentelemetry.trace"]
+        with trace.use_span(self._span, end_on_exit=False, record_exception=False):
+            yield
+
+    def say(self, contents: tuple[Content, ...]) -> None:
+        """Something was yielded; the end of a text waits while more could make a secret of it."""
+        if self._span is None:
+            return
+        meant = [replace(item, raw_data={}, usage=(), metrics=None) for item in contents]
+        shown = [clean for item in meant if (clean := self._contents.feed(item)) is not None]
+        if shown or not contents:
+            self._tell(shown)
+
+    def end(
+        self, status: str, metrics: Metrics, usage: tuple[ModelUsage, ...], error: str = ""
+    ) -> None:
+        """The call is over, however it ended."""
+        if self._span is None:
+            return
+        held = list(self._contents.flush())
+        if held:
+            self._tell(held)
+        prompt = sum(item.usage.prompt_tokens for item in usage)
+        completion = sum(item.usage.completion_tokens for item in usage)
+        self._set(result="\n".join(self._said)[:VALUE_CHARACTERS], status=status)
+        if usage:
+            total = prompt + completion
+            self._set(prompt_tokens=prompt, completion_tokens=completion, total_tokens=total)
+        if metrics.first_output_seconds is not None:
+            self._set(first_output=metrics.first_output_seconds)
+        if error:
+            trace = sys.modules["opentelemetry.trace"]
+            self._set(error=error)
+            self._span.set_status(trace.StatusCode.ERROR, error)
+        self._span.end()
+
+    def begin(self, call: TracedCall) -> None:
+        """Say what is called."""
+        arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+        self._set(
+            operation="execute_tool",
+            span_kind="TOOL",
+            type="function",
+            name=call.name,
+            version=call.version,
+            call_id=call.call_id,
+            run_id=call.run_id,
+            chat_id=call.chat_id,
+            arguments=self._clean(arguments),
+        )
+
+    def _tell(self, contents: list[Content]) -> None:
+        parts = for_model(tuple(contents), sees_images=False)
+        words = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+        self._said.append(words[:VALUE_CHARACTERS])
+        self._span.add_event(STREAM_ITEM, {"output.value": words[:VALUE_CHARACTERS]})
+
+    def _set(self, **facts: Any) -> None:
+        for fact, value in facts.items():
+            for name in ATTRIBUTES[fact] if value != "" else ():
+                self._span.set_attribute(name, value)
+
+    def _clean(self, text: str) -> str:
+        return self._redactor.text(text)[:VALUE_CHARACTERS]
+
+
+def trace_headers() -> dict[str, str]:
+    """The current span as W3C's ``traceparent``; empty where there is none.
+
+    A tool that asks another service hands it on (requirements 000-15).
+    """
+    trace = sys.modules.get("opentelemetry.trace")
+    context = trace.get_current_span().get_span_context() if trace is not None else None
+    if context is None or not context.is_valid:
+        return {}
+    ids = f"{context.trace_id:032x}-{context.span_id:016x}"
+    return {"traceparent": f"00-{ids}-{int(context.trace_flags):02x}"}
+
+
+def start_span(call: TracedCall) -> Span:
+    """A span for a call, under the one that is current here."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return Span()
+    tracer = trace.get_tracer("cellwright", schema_url=_schema_url())
+    redactor = Redactor.from_environment(os.environ)
+    span = Span(tracer.start_span(f"execute_tool {call.name}"), redactor)
+    span.begin(call)
+    return span
+
+
+def _schema_url() -> str:
+    return f"https://opentelemetry.io/schemas/{CONVENTIONS_VERSION}.0"
+
 
 # Coroutines of users' tools, run to their end in a thread with a loop of its own.
 #
@@ -361,70 +518,6 @@ def error_content(error: Exception) -> Content:
     """An error as the model reads it."""
     told = str(error) if isinstance(error, CellwrightError) else _bug(error)
     return Content("text", {"info": told}, is_error=True)
-
-
-def bound_arguments(
-    function: Callable[..., Any],
-    context: Any,
-    arguments: Mapping[str, Any],
-    told: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """The arguments of a call with what the system hands over, as the function wants it.
-
-    A function that declares a context gets it, one that takes ``**kwargs`` the ``_sys_`` names;
-    any other gets neither (requirements 000-10).
-
-    Args:
-        function: What is going to be called.
-        context: What the system hands over; None: a person calls it by hand.
-        arguments: What was written, by the function's own names.
-        told: What a model calls those whose names differ.
-
-    Raises:
-        ToolError: The model wrote a system name, or arguments are missing or unknown.
-    """
-    spoofed = reserved_names(arguments)
-    if spoofed:
-        raise ToolError(f"The argument {spoofed[0]!r} is reserved.", hint="Leave it out.")
-    parameters = inspect.signature(function).parameters
-    given = {**arguments, **_handed_over(function, parameters, context)}
-    complaints = _misfits(parameters, given, told or {})
-    if complaints:
-        raise ToolError(f"The call does not fit: {'; '.join(complaints)}.")
-    return given
-
-
-def _handed_over(
-    function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter], context: Any
-) -> dict[str, Any]:
-    for parameter in filter(is_context, parameters.values()):
-        if context is not None:
-            return {parameter.name: context}
-        if parameter.default is inspect.Parameter.empty:
-            raise SetupError(
-                f"{getattr(function, '__qualname__', function)!s} needs the context of a run.",
-                hint="Let the agent call it.",
-            )
-        return {}
-    takes_more = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    return system_values(context) if context is not None and takes_more else {}
-
-
-def _misfits(
-    parameters: Mapping[str, inspect.Parameter],
-    given: Mapping[str, Any],
-    told: Mapping[str, str],
-) -> list[str]:
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    needed = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.default is inspect.Parameter.empty and parameter.kind not in variadic
-    ]
-    missing = [f"{told.get(name, name)!r} is missing" for name in needed if name not in given]
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return missing
-    return missing + [f"there is no {name!r}" for name in given if name not in parameters]
 
 
 def values_of(value: Any, stop: Any = None) -> Iterator[Any]:

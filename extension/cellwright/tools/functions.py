@@ -10,8 +10,7 @@ from typing import Any, ClassVar, overload
 
 from cellwright.errors import SetupError, ToolError
 from cellwright.record.messages import Manifest
-from cellwright.tools import Component, Risk, ToolContext
-from cellwright.tools.evaluation import bound_arguments
+from cellwright.tools import Component, Risk, ToolContext, bound_arguments
 from cellwright.tools.manifest import (
     ManifestStyle,
     annotations_of,

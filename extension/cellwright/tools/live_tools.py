@@ -15,13 +15,11 @@ from cellwright.errors import ActionRefusedError, KernelError, ToolError
 from cellwright.kernels import Kernel
 from cellwright.record.content import OUTPUT_MIME, ComponentOutput, Content, Scope
 from cellwright.record.events import CellAdded
-from cellwright.record.messages import ImagePart, Manifest, Part, TextPart
+from cellwright.record.messages import ImagePart, Manifest, Part, TextPart, sum_by_model
 from cellwright.record.outputs import DisplayData, ExecuteResult
-from cellwright.record.usage import sum_by_model
 from cellwright.record.values import from_dict
-from cellwright.tools import Component, Risk, ToolContext, ToolYield
+from cellwright.tools import Component, Risk, ToolContext, ToolYield, facts_of
 from cellwright.tools.cell_running import CellCall, SeenCells, run_cell
-from cellwright.tools.kernel_context import facts_of
 from cellwright.tools.live_registry import LiveRow
 from cellwright.tools.registry import ToolSource
 

@@ -14,10 +14,8 @@ from cellwright.kernels.figures import describe_figure
 from cellwright.kernels.inspection import describe, kind, own_repr
 from cellwright.record.content import ComponentOutput, Content, for_person
 from cellwright.record.content import content as checked_content
-from cellwright.record.mime_text import bundle_text
-from cellwright.record.outputs import safe_json, safe_text
-from cellwright.record.pictures import picture_in
-from cellwright.record.values import to_dict
+from cellwright.record.mime_bundles import bundle_text, picture_in
+from cellwright.record.values import safe_json, safe_text, to_dict
 
 # Whatever a tool returns or yields, as typed and scoped contents (requirements 000-16, 000-26).
 #

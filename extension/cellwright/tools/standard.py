@@ -8,24 +8,21 @@ from dataclasses import replace
 from typing import ClassVar
 
 from cellwright.errors import ToolError
+from cellwright.kernels import Kernel
 from cellwright.notebooks import Notebook
 from cellwright.record.content import text
 from cellwright.record.events import CellAdded, CellEvent
 from cellwright.record.outputs import ErrorOutput, StreamOutput
-from cellwright.text.cleaning import ESCAPES, clean
-from cellwright.text.secret_names import Strength, strength_of
+from cellwright.text.cleaning import ESCAPES, SLOW_PATTERN, clean
+from cellwright.text.secret_shapes import Strength, strength_of
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN, page_lines, shorten
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
-from cellwright.tools.cell_running import SeenCells, run_cell
-from cellwright.tools.notebook import (
-    AddCell,
-    ArrangeCell,
-    EditCell,
-    ReadNotebook,
-    RunCell,
-    look_again,
-)
+from cellwright.tools.cell_running import SeenCells, look_again, run_cell
+from cellwright.tools.live_registry import LiveRow
+from cellwright.tools.live_tools import discovered
+from cellwright.tools.notebook import AddCell, ArrangeCell, EditCell, ReadNotebook, RunCell
 from cellwright.tools.packages import checked_requirement, install_failure, installed_version
+from cellwright.tools.registry import Registry, ToolSource, distinct, within_caps
 
 # ``submit``: the model hands in its answer and the run ends.
 
@@ -54,8 +51,6 @@ class Submit(Component):
 
 LINE_COUNT_LIMIT = 2_000
 NAMES_SHOWN = 20
-SLOW_PATTERN = re.compile(r"\([^()]*[+*{][^()]*\)[+*{]|\([^()]*\|[^()]*\)[+*{]|\\\d")
-"""Groups repeated around repeats take forever on some texts; such a pattern is taken as text."""
 
 
 class ReadOutput(Component):
@@ -278,3 +273,37 @@ def standard_tools(notebook: Notebook | None) -> tuple[Component, ...]:
         InstallPackage(seen),
         Submit(),
     )
+
+
+# Which tools the model is offered: our own, and those the person made in the kernel.
+
+
+class ToolOffer:
+    """The tools stay the same for as long as the notebook's kind and the kernel's tools do."""
+
+    def __init__(self) -> None:
+        self.registry = Registry(())
+        self._notebook_kind: tuple[bool, bool] | None = None
+        self._standard: tuple[Component, ...] = ()
+        self._live: tuple[LiveRow, ...] = ()
+        self._problems: tuple[str, ...] = ()
+        self._added: tuple[ToolSource, ...] = ()
+
+    def renew(
+        self, kernel: Kernel, notebook: Notebook | None, added: tuple[ToolSource, ...] = ()
+    ) -> tuple[str, ...]:
+        """Look at what there is now; what the person should know of tools that were left out."""
+        kind = (notebook is not None, notebook is not None and notebook.is_editable)
+        live = discovered(kernel)
+        new = tuple(problem for problem in live.problems if problem not in self._problems)
+        self._problems = live.problems
+        if kind != self._notebook_kind:
+            self._standard = standard_tools(notebook)
+        elif (live.rows, added) == (self._live, self._added):
+            return new
+        standard = ToolSource("standard", self._standard, is_standard=True)
+        once = distinct([standard, live.source, *added])
+        offer = within_caps(once.sources)
+        self._notebook_kind, self._live, self._added = kind, live.rows, added
+        self.registry = Registry(offer.components)
+        return (*new, *once.reports, *offer.reports, *filter(None, [self.registry.warning]))

@@ -13,11 +13,16 @@ from itertools import groupby
 from typing import Protocol
 
 from cellwright.record.attachments import human_size
-from cellwright.record.cells import Execution, FileChange
 from cellwright.record.messages import ImagePart, Part, TextPart
-from cellwright.record.mime_text import bundle_text
-from cellwright.record.outputs import ErrorOutput, ExecuteResult, Output, StreamOutput
-from cellwright.record.pictures import picture_in, sendable
+from cellwright.record.mime_bundles import bundle_text, picture_in, sendable
+from cellwright.record.outputs import (
+    ErrorOutput,
+    ExecuteResult,
+    Execution,
+    FileChange,
+    Output,
+    StreamOutput,
+)
 from cellwright.text.cleaning import REPEATS_SHOWN, clean
 from cellwright.text.truncation import Shortened, fits, page_lines, shorten
 

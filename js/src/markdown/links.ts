@@ -1,6 +1,6 @@
 /**
  * Addresses that model text may show: only schemes that open on a click, spelled in plain ASCII.
- * The same verdicts as `cellwright/text/safe_markdown.py`.
+ * The same verdicts as `cellwright/text/cleaning.py`.
  */
 // Character references; those with other names stay as they were written.
 

@@ -1,6 +1,6 @@
 /**
  * Text without terminal escapes, controls and marks that hide or reorder it; the same as
- * `plain_text` in `cellwright/text/safe_markdown.py`.
+ * `plain_text` in `cellwright/text/cleaning.py`.
  */
 
 const SUSPECT =

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from cellwright.bench.suites import Suite, checked_suite, ds1000, dseval, folder, humaneval
+from cellwright.bench.suites import Suite, checked_suite, folder
 from cellwright.errors import SetupError
-from cellwright.installation import SUITES, find_plugin
+from cellwright.installation import SUITES, find_plugin, list_own_entry_points, load_own
 
-PUBLIC: dict[str, Callable[[Path], Suite]] = {
-    "ds1000": ds1000.load,
-    "dseval": dseval.load,
-    "dseval-errors": dseval.load_with_errors,
-    "humaneval": humaneval.load,
-}
+
+def public_suites() -> tuple[str, ...]:
+    """Name the public suites; their data has to be named where one is opened."""
+    return tuple(sorted(list_own_entry_points(SUITES)))
 
 
 def open_suite(name: str, data: Path | None = None) -> Suite:
@@ -27,21 +24,22 @@ def open_suite(name: str, data: Path | None = None) -> Suite:
     Raises:
         SetupError: There is none, or its data is not named.
     """
-    if name in PUBLIC:
+    if name in public_suites():
         if data is None:
             raise SetupError(
                 f"The suite {name!r} does not come with its data.", hint="Name it: --data PATH."
             )
-        return PUBLIC[name](data)
+        suite: Suite = load_own(SUITES, name)(data)
+        return suite
     if Path(name).is_dir():
         return folder.load(Path(name))
     plugin = find_plugin(SUITES, name)
     if plugin is not None:
-        suite = plugin.call(data)
-        if not isinstance(suite, Suite):
-            raise plugin.refuse(f"returned {type(suite).__name__} instead of Suite")
-        return checked_suite(suite)
+        made = plugin.call(data)
+        if not isinstance(made, Suite):
+            raise plugin.refuse(f"returned {type(made).__name__} instead of Suite")
+        return checked_suite(made)
     raise SetupError(
         f"There is no suite {name!r}.",
-        hint=f"Name a folder of samples, or one of: {', '.join(sorted(PUBLIC))}.",
+        hint=f"Name a folder of samples, or one of: {', '.join(public_suites())}.",
     )

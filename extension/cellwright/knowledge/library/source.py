@@ -26,6 +26,8 @@ from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.searching import Scope, asks_for_library, read_query
 from cellwright.record.content import ComponentOutput, text
 from cellwright.record.events import Notice
+from cellwright.settings import Settings
+from cellwright.store.database import Database
 from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
@@ -134,10 +136,19 @@ class LibrarySource:
         self._tool = SearchLibrary(libraries, self._numbering)
         self._has_documents = False
 
+    @classmethod
+    def of(cls, database: Database, settings: Settings) -> LibrarySource:
+        """Make the one over a database; an entry point names it."""
+        return cls(Libraries(database, settings))
+
     def components(self) -> tuple[Component, ...]:
         """The tool that searches, from the first document on."""
         self._has_documents = self._has_documents or not self._libraries.store.is_empty
         return (self._tool,) if self._has_documents else ()
+
+    def begin(self, turn: SourceQuestion) -> None:
+        """Note where the tool of a run may look."""
+        self._numbering.allow(turn.run_id, self._scope(turn))
 
     def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """The best pieces for the question, as far as they really fit it."""

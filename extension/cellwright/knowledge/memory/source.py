@@ -17,6 +17,8 @@ from cellwright.knowledge.memory.repository import MemoryKeeper, MemoryOutcome
 from cellwright.knowledge.memory.suggestions import suggestions
 from cellwright.record.content import text as said
 from cellwright.record.events import Notice
+from cellwright.settings import Settings
+from cellwright.store.database import Database
 from cellwright.text.truncation import estimate_tokens
 from cellwright.tools import Component, Risk, ToolContext, ToolYield
 
@@ -228,9 +230,18 @@ class MemorySource:
         self._turns = OpenTurns(store_owner)
         self._components = (Remember(keeper, self._turns), Recall(keeper, self._turns))
 
+    @classmethod
+    def of(cls, database: Database, settings: Settings) -> MemorySource:
+        """Make the one over a database; an entry point names it."""
+        return cls(MemoryKeeper(database), settings.user)
+
     def components(self) -> tuple[Component, ...]:
         """``remember`` and ``recall``."""
         return self._components
+
+    def begin(self, turn: SourceQuestion) -> None:
+        """Note whose memory the tools of a run may use."""
+        self._turns.begin(turn)
 
     def look_up(self, turn: SourceQuestion) -> RetrievalResult:
         """What goes with the question; what the person says in it is proposed to be kept."""
