@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.json import JsonFields
 from cellwright.llm.adapters.signature_adapter import FieldAdapter
 from cellwright.llm.adapters.xml import XmlFields

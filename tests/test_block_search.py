@@ -11,12 +11,12 @@ from library.shelves import Page, Served, serving, vectors_like
 from recorded_runs import started
 
 from cellwright.context.blocks import RECALLED, Block
-from cellwright.knowledge.block_vectors import BlockVectors
-from cellwright.knowledge.rank_fusion import fused
+from cellwright.knowledge import retrieval
+from cellwright.knowledge.old_turns import BlockSearch, BlockVectors
+from cellwright.knowledge.retrieval import fuse
 from cellwright.llm.embedding import embedder_of
 from cellwright.record.events import RunFinished
-from cellwright.session import standard_sources as block_search
-from cellwright.session.standard_sources import BlockSearch, Sources
+from cellwright.session.standard_sources import Sources
 from cellwright.settings import ServiceSettings, Settings
 from cellwright.store.database import Database, Statement, open_database
 from cellwright.store.runs import RunStore
@@ -77,7 +77,7 @@ def test_002_63_words_and_meaning_are_joined_and_at_most_seven_come_back(
     back = found(shelf, "vehicle")
     assert len(back) == RECALLED
     assert back == sorted(back, key=lambda run: int(run.removeprefix("run")))
-    assert fused([(1, 2), (2, 3)]) == {2: 1 / 62 + 1 / 61, 1: 1 / 61, 3: 1 / 62}
+    assert fuse([(1, 2), (2, 3)]) == {2: 1 / 62 + 1 / 61, 1: 1 / 61, 3: 1 / 62}
 
 
 def test_002_63_what_is_in_the_window_or_of_another_chat_is_not_recalled(
@@ -93,7 +93,7 @@ def test_002_63_what_is_in_the_window_or_of_another_chat_is_not_recalled(
 def test_002_62_a_block_gets_its_vector_once_with_the_next_question(
     service: Served, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_search, "EMBEDDED_AT_ONCE", 2)
+    monkeypatch.setattr(retrieval, "EMBEDDED_AT_ONCE", 2)
     shelf = shelf_with(service, database)
     for number in range(3):
         shelf.keep("chat", block(number, f"text {number}"))
@@ -137,8 +137,8 @@ def test_002_63_a_service_that_fails_leaves_the_words_and_is_left_alone_for_a_mi
 def test_a_service_that_is_too_slow_for_many_is_asked_for_few(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_search, "QUERY_SECONDS", 0.2)
-    monkeypatch.setattr(block_search, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(retrieval, "QUERY_SECONDS", 0.2)
+    monkeypatch.setattr(retrieval, "PAUSE_SECONDS", 0.0)
     over = threading.Event()
 
     def slow(path: str, body: object) -> Page:

@@ -9,7 +9,7 @@ from field_adapters import ADAPTERS, CODE, QA
 from scripted_model import ScriptedLM, calls, says
 
 from cellwright.llm import LMEvent
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.completion import Completion
 from cellwright.llm.adapters.json import JsonFields
 from cellwright.llm.adapters.signature_adapter import FieldAdapter, FieldDelta, content_of

@@ -10,7 +10,7 @@ from field_adapters import ADAPTERS
 
 from cellwright.context.few_shot import Demo, dspy_examples
 from cellwright.llm import Capabilities
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.completion import Completion
 from cellwright.llm.adapters.json import JsonFields, response_format
 from cellwright.llm.adapters.signature_adapter import INCOMPLETE, FieldAdapter

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from field_adapters import ADAPTERS, Colour, Point, one, read
 
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.field_values import validated
 from cellwright.llm.adapters.json import JsonFields, response_format
 from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter

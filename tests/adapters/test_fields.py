@@ -10,13 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
-from cellwright.llm.adapters.chat import quoted, read_sections, unquoted, write_sections
-from cellwright.llm.adapters.chat_fields import ChatFields
-from cellwright.llm.adapters.fences import fenced, fences, only_fence
+from cellwright.llm.adapters.chat import ChatFields, quoted, read_sections, unquoted, write_sections
+from cellwright.llm.adapters.fences import fences, only_fence
 from cellwright.llm.adapters.json import JsonFields, response_format
 from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
 from cellwright.llm.adapters.xml import XmlFields, cdata, read_body
 from cellwright.llm.signatures import Code, Field, Signature
+from cellwright.text.safe_markdown import fenced
 
 INSTANCES = [cls() for cls in ADAPTERS]
 

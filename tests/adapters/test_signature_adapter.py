@@ -11,7 +11,7 @@ import pytest
 from field_adapters import ADAPTERS, QA, ScriptedModel
 
 from cellwright.errors import LMServerError, SetupError
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.json import JsonFields
 from cellwright.llm.adapters.signature_adapter import (
     INCOMPLETE,
@@ -345,7 +345,7 @@ def test_004_33_arguments_that_were_cut_off_are_an_error_and_no_call(arguments: 
     """dspy completes them in silence; half a program would run."""
     made = {"id": "c", "function": {"name": "look", "arguments": arguments}}
     lm = ScriptedModel([{"text": "", "tool_calls": [made]}], tools=True)
-    with pytest.raises(AdapterParseError, match="Send the call again"):
+    with pytest.raises(AdapterParseError, match="The arguments of 'look'"):
         ChatFields()(lm, {}, TOOLS, [], {"question": "?", "tools": [LOOK]})
 
 

@@ -8,7 +8,7 @@ import pytest
 from field_adapters import CODE, QA, ScriptedModel
 from pydantic import BaseModel
 
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.json import JsonFields
 from cellwright.llm.adapters.signature_adapter import AdapterParseError
 from cellwright.llm.adapters.two_step import TwoStepFields

@@ -42,6 +42,7 @@ DRAWN = {"html", "head", "meta", "title", "style", "body", "main", "header", "fo
 ATTRIBUTES = {"class", "lang", "charset", "content", "name", "http-equiv", "alt", "src"} | {
     "colspan",
     "rowspan",
+    "start",
 }
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}")
 

@@ -22,9 +22,10 @@ from cellwright.knowledge.library import Library
 from cellwright.knowledge.library import nearness as nearness_module
 from cellwright.knowledge.library import store_vectors as library_vectors
 from cellwright.knowledge.library.libraries import Libraries
-from cellwright.knowledge.library.nearness import Near, Nearness, StoredTable, VectorTable
+from cellwright.knowledge.library.nearness import Nearness, StoredTable, VectorTable
 from cellwright.knowledge.library.store import id_range
 from cellwright.knowledge.library.store_vectors import keep_vectors
+from cellwright.knowledge.retrieval import Near
 from cellwright.settings import ServiceSettings, Settings, from_env
 from cellwright.store.database import Database, OpenOptions, Statement, open_database
 from cellwright.store.migrations import apply
@@ -73,7 +74,7 @@ def put(
 
 def found(near: Sequence[Near], library: Library = LIBRARY) -> list[int]:
     """Which pieces, as they were counted when they were put."""
-    return [item.chunk_id - id_range(library.number)[0] for item in near]
+    return [item.text_id - id_range(library.number)[0] for item in near]
 
 
 def around(count: int, dimension: int = 8) -> dict[str, bytes]:
@@ -108,7 +109,7 @@ def test_002_08_the_same_is_found_in_the_same_order_in_memory_and_out_of_it(
         near = Nearness(database, ENOUGH).nearest(*asked)
         assert Nearness(database, NONE).nearest(*asked) == near
         assert len(near) == min(limit, sum(text in known for text in texts))
-        places = [(-item.cosine, item.chunk_id) for item in near]
+        places = [(-item.cosine, item.text_id) for item in near]
         assert places == sorted(places)
 
     is_found()

@@ -15,7 +15,7 @@ from library.shelves import Page, Served, Shelf, serving, vector_of, vectors_lik
 
 from cellwright.context.turn_sources import SourceQuestion
 from cellwright.errors import LMError
-from cellwright.knowledge.library import searching
+from cellwright.knowledge import retrieval
 from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.nearness import Nearness
 from cellwright.knowledge.library.searching import Scope
@@ -153,7 +153,7 @@ def test_vectors_of_another_length_are_not_compared(
     shelf.write("a.md", "zebra words")
     shelf.add(".")
     monkeypatch.setattr("library.shelves.DIMENSION", 16)
-    monkeypatch.setattr(searching, "EMBEDDED_AT_ONCE", 0)
+    monkeypatch.setattr(retrieval, "EMBEDDED_AT_ONCE", 0)
     assert shelf.found("zebra") == ["a.md"]
 
 
@@ -204,7 +204,7 @@ def test_what_is_new_is_added_to_what_was_read_and_what_is_gone_is_not_found(
         (library,) = shelf.libraries.above(str(shelf.folder))
         vector = vector_bytes(word)
         near = nearness.nearest(library, "m1", vector, 10)
-        ids = [item.chunk_id for item in near if item.cosine > 0.5]
+        ids = [item.text_id for item in near if item.cosine > 0.5]
         return sorted(hit.name for hit in hits_of(database, ids).values())
 
     assert nearest("automobile") == ["car.md"]

@@ -1,23 +1,27 @@
 """What a run holds, as HTML that loads and runs nothing: Markdown, code, terminal text, outputs.
 
-Headings, paragraphs, lists, quotes, tables, rules, fenced code; bold, italic, struck, code. Links
-and pictures are shown as text with their address: a report loads nothing and leads nowhere.
+Links and pictures are shown as text with their address: a report loads nothing and leads nowhere.
 """
 
 from __future__ import annotations
 
 import base64
+import functools
 import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html.parser import HTMLParser
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
 from cellwright.record.content import Content, drawn_contents
 from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import DisplayData, ErrorOutput, Output, StreamOutput
 from cellwright.record.values import safe_text
+
+if TYPE_CHECKING:
+    import mistune
 
 # Terminal colours as classed spans; every other escape sequence goes.
 
@@ -251,205 +255,130 @@ def _attributes(tag: str, attributes: dict[str, str | None]) -> str:
     return kept
 
 
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*([\w+#.-]{0,20})")
-HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*")
-RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})")
-BULLET = re.compile(r"(\s{0,12})(?:[-*+]|\d{1,9}[.)])\s+(.*)")
-NUMBERED = re.compile(r"\s{0,12}\d{1,9}[.)]\s")
-QUOTE = re.compile(r" {0,3}> ?(.*)")
-TABLE_RULE = re.compile(r" {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-CELL_BREAK = re.compile(r"(?<!\\)\|")
-INLINE = re.compile(
-    r"(?P<ticks>`{1,8})(?P<code>[^`](?:.{0,4000}?[^`])?)(?P=ticks)(?!`)"
-    r"|(?P<image>!?)\[(?P<label>[^\[\]\n]{0,400})\]\((?P<target>[^()\s]{0,40000000})"
-    r"(?:\s+\"[^\"]{0,200}\")?\)"
-    r"|\*\*(?P<bold>[^*\s](?:[^*]{0,2000}[^*\s])?)\*\*"
-    r"|(?<![\w*])[*](?P<star>[^*\s](?:[^*]{0,2000}[^*\s])?)[*](?![\w*])"
-    r"|(?<![\w_])_(?P<under>[^_\s](?:[^_]{0,2000}[^_\s])?)_(?![\w_])"
-    r"|~~(?P<struck>[^~\s](?:[^~]{0,2000}[^~\s])?)~~"
-    r"|\\(?P<escaped>[\\`*_{}\[\]()#+.!|~<>-])"
-)
-QUOTE_DEPTH = 5
-LINE_LIMIT = 20_000
+# Markdown as HTML: what mistune reads, drawn by an allow-list of its tokens.
+#
+# HTML in a text is text, and a token of a kind that is not listed draws what is inside it.
 
 
-def markdown_html(text: str, depth: int = 0) -> str:
+TAGS = {
+    "paragraph": "p",
+    "block_quote": "blockquote",
+    "list_item": "li",
+    "table_row": "tr",
+    "strong": "strong",
+    "emphasis": "em",
+    "strikethrough": "s",
+}
+"""Kinds of token that become one element with what is inside them."""
+BLOCKS_INSIDE = ("block_quote",)
+LOWEST_HEADING = 6
+ADDRESS_CHARACTERS = 200
+
+
+def markdown_html(text: str) -> str:
     """The text as HTML that loads nothing, runs nothing and links to nothing."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4).split("\n")
-    return "\n".join(_blocks(lines, depth))
+    tokens, _ = _markdown_parser().parse(text)
+    return _drawn(cast("list[dict[str, Any]]", tokens), "\n")
 
 
-class _Kind(NamedTuple):
-    """One kind of block."""
+@functools.cache
+def _markdown_parser() -> mistune.Markdown:
+    import mistune
 
-    begins: Callable[[list[str], int], bool]
-    """Whether a block of this kind begins at a line."""
-    goes_on: Callable[[list[str], int, int], bool]
-    """Whether the block that began at a line still holds another."""
-    drawn: Callable[[list[str], int], str]
-    """The block as HTML."""
+    return mistune.create_markdown(renderer=None, plugins=["strikethrough", "table", "task_lists"])
 
 
-def _blocks(lines: list[str], depth: int) -> Iterator[str]:
-    at = 0
-    while at < len(lines):
-        if not lines[at].strip():
-            at += 1
-            continue
-        kind = _kind_at(lines, at, depth)
-        end = at + 1
-        while end < len(lines) and kind.goes_on(lines, at, end):
-            end += 1
-        yield kind.drawn(lines[at:end], depth)
-        at = end
+def _drawn(tokens: Iterable[Mapping[str, Any]], between: str = "") -> str:
+    return between.join(filter(None, map(_token, tokens)))
 
 
-def _kind_at(lines: list[str], at: int, depth: int) -> _Kind:
-    found = next((kind for kind in KINDS if kind.begins(lines, at)), PARAGRAPH)
-    return PARAGRAPH if found is QUOTATION and depth >= QUOTE_DEPTH else found
+def _token(token: Mapping[str, Any]) -> str:
+    kind = token["type"]
+    draw = DRAWN.get(kind)
+    if draw is not None:
+        return draw(token)
+    inside = _inside(token, "\n" if kind in BLOCKS_INSIDE else "")
+    tag = TAGS.get(kind)
+    return f"<{tag}>{inside}</{tag}>" if tag is not None else inside
 
 
-def _fence_goes_on(lines: list[str], start: int, at: int) -> bool:
-    return at - 1 == start or not _closes(lines[start], lines[at - 1])
+def _inside(token: Mapping[str, Any], between: str = "") -> str:
+    children = token.get("children")
+    return _text(token.get("raw", "")) if children is None else _drawn(children, between)
 
 
-def _closes(opening: str, line: str) -> bool:
-    fence = FENCE.match(opening)
-    ticks = line.strip()
-    return fence is not None and ticks.startswith(fence[1]) and not ticks.strip(fence[1][0])
+def _heading(token: Mapping[str, Any]) -> str:
+    level = min(LOWEST_HEADING, token["attrs"]["level"] + 2)
+    return f"<h{level}>{_inside(token)}</h{level}>"
 
 
-def _fence(lines: list[str], depth: int) -> str:
-    opening = FENCE.match(lines[0])
-    language = opening[2] if opening else ""
-    body = lines[1:-1] if len(lines) > 1 and _closes(lines[0], lines[-1]) else lines[1:]
-    return f'<pre class="code">{highlighted(chr(10).join(body), language or "text")}</pre>'
+def _code_block(token: Mapping[str, Any]) -> str:
+    named = token.get("attrs", {}).get("info", "").strip("{}. ").split()
+    code = token["raw"].removesuffix("\n")
+    return f'<pre class="code">{highlighted(code, named[0] if named else "text")}</pre>'
 
 
-def _heading(lines: list[str], depth: int) -> str:
-    heading = HEADING.fullmatch(lines[0])
-    marks, text = heading.groups() if heading else ("", lines[0])
-    level = min(6, len(marks) + 2)
-    return f"<h{level}>{_inline(text)}</h{level}>"
+def _list(token: Mapping[str, Any]) -> str:
+    first = token["attrs"].get("start", 1)
+    if not token["attrs"]["ordered"]:
+        return f"<ul>{_inside(token)}</ul>"
+    start = f' start="{int(first)}"' if first != 1 else ""
+    return f"<ol{start}>{_inside(token)}</ol>"
 
 
-def _quotation(lines: list[str], depth: int) -> str:
-    inner = "\n".join(QUOTE.sub(r"\1", line, count=1) for line in lines)
-    return f"<blockquote>{markdown_html(inner, depth + 1)}</blockquote>"
+def _task(token: Mapping[str, Any]) -> str:
+    return f"<li>{'☑' if token['attrs']['checked'] else '☐'} {_inside(token)}</li>"
 
 
-def _other(level: tuple[int, str]) -> tuple[int, str]:
-    """The same indent with the other kind of list: an item of it ends the list."""
-    return level[0], "ul" if level[1] == "ol" else "ol"
+def _table_cell(token: Mapping[str, Any]) -> str:
+    tag = "th" if token["attrs"]["head"] else "td"
+    return f"<{tag}>{_inside(token)}</{tag}>"
 
 
-def _is_table(lines: list[str], at: int) -> bool:
-    return (
-        "|" in lines[at]
-        and at + 1 < len(lines)
-        and "|" in lines[at + 1]
-        and TABLE_RULE.fullmatch(lines[at + 1]) is not None
-    )
+def _link(token: Mapping[str, Any]) -> str:
+    address = _text(unquote(token["attrs"]["url"]))
+    inside = _inside(token)
+    return inside if inside == address else f'{inside} <span class="address">{address}</span>'
 
 
-def _table(lines: list[str], depth: int) -> str:
-    head, rows = _row(lines[0], "th"), [_row(line, "td") for line in lines[2:]]
-    body = f"<tbody>{''.join(rows)}</tbody>" if rows else ""
-    return f'<div class="table"><table><thead>{head}</thead>{body}</table></div>'
+def _image(token: Mapping[str, Any]) -> str:
+    label, address = _words(token), token["attrs"]["url"]
+    if PICTURE.fullmatch(address):
+        return f'<img src="{html.escape(address)}" alt="{_text(label)}">'
+    shown = _text(unquote(address)[:ADDRESS_CHARACTERS])
+    return f'<span class="blocked">picture not loaded: {_text(label)} {shown}</span>'
 
 
-def _row(line: str, tag: str) -> str:
-    cells = CELL_BREAK.split(line.strip().removeprefix("|").removesuffix("|"))
-    return f"<tr>{''.join(f'<{tag}>{_inline(cell.strip())}</{tag}>' for cell in cells)}</tr>"
-
-
-def _paragraph(lines: list[str], depth: int) -> str:
-    return f"<p>{'<br>'.join(_inline(line.strip()) for line in lines)}</p>"
-
-
-def _paragraph_goes_on(lines: list[str], start: int, at: int) -> bool:
-    return bool(lines[at].strip()) and not any(kind.begins(lines, at) for kind in KINDS)
-
-
-def _list(lines: list[str], depth: int) -> str:
-    """Nested lists; how far an item is indented says what it belongs to."""
-    pieces: list[str] = []
-    levels: list[tuple[int, str]] = []
-    for line in lines:
-        item = BULLET.fullmatch(line)
-        if item is None:
-            pieces.append(f"<br>{_inline(line.strip())}")
-            continue
-        indent, kind = len(item[1]), "ol" if NUMBERED.match(line) else "ul"
-        while levels and (indent < levels[-1][0] or (indent, kind) == _other(levels[-1])):
-            pieces.append(f"</li></{levels.pop()[1]}>")
-        if not levels or indent > levels[-1][0] + 1:
-            levels.append((indent, kind))
-            pieces.append(f"<{kind}>")
-        else:
-            pieces.append("</li>")
-        pieces.append(f"<li>{_inline(item[2])}")
-    while levels:
-        pieces.append(f"</li></{levels.pop()[1]}>")
-    return "".join(pieces)
-
-
-def _inline(line: str) -> str:
-    if len(line) > LINE_LIMIT and not PICTURE.search(line):
-        return _text(line)
-    pieces, end = [], 0
-    for match in INLINE.finditer(line):
-        pieces += [_text(line[end : match.start()]), _span(match)]
-        end = match.end()
-    return "".join([*pieces, _text(line[end:])])
-
-
-def _span(match: re.Match[str]) -> str:
-    if match["code"] is not None:
-        return f"<code>{_text(match['code'].strip())}</code>"
-    if match["target"] is not None:
-        return _linked(match)
-    if match["escaped"] is not None:
-        return _text(match["escaped"])
-    for name, tag in (("bold", "strong"), ("star", "em"), ("under", "em"), ("struck", "s")):
-        if match[name] is not None:
-            return f"<{tag}>{_inline(match[name])}</{tag}>"
-    raise AssertionError(match)
-
-
-def _linked(match: re.Match[str]) -> str:
-    label, target = match["label"], match["target"]
-    if not match["image"]:
-        return f'{_text(label)} <span class="address">{_text(target)}</span>'
-    if PICTURE.fullmatch(target):
-        return f'<img src="{html.escape(target)}" alt="{_text(label)}">'
-    return f'<span class="blocked">picture not loaded: {_text(label)} {_text(target[:200])}</span>'
+def _words(token: Mapping[str, Any]) -> str:
+    """The text in a token, for a place that holds no elements."""
+    return str(token.get("raw", "")) + "".join(map(_words, token.get("children", ())))
 
 
 def _text(text: str) -> str:
     return html.escape(visible(text))
 
 
-FENCED = _Kind(lambda lines, at: FENCE.match(lines[at]) is not None, _fence_goes_on, _fence)
-HEADED = _Kind(
-    lambda lines, at: HEADING.fullmatch(lines[at]) is not None, lambda *_: False, _heading
-)
-RULED = _Kind(
-    lambda lines, at: RULE.fullmatch(lines[at]) is not None, lambda *_: False, lambda *_: "<hr>"
-)
-LISTED = _Kind(
-    lambda lines, at: BULLET.fullmatch(lines[at]) is not None,
-    lambda lines, _, at: bool(BULLET.fullmatch(lines[at])) or lines[at].startswith("  "),
-    _list,
-)
-QUOTATION = _Kind(
-    lambda lines, at: QUOTE.fullmatch(lines[at]) is not None,
-    lambda lines, _, at: QUOTE.fullmatch(lines[at]) is not None,
-    _quotation,
-)
-TABULAR = _Kind(_is_table, lambda lines, _, at: "|" in lines[at], _table)
-PARAGRAPH = _Kind(lambda *_: True, _paragraph_goes_on, _paragraph)
-KINDS = (FENCED, HEADED, RULED, LISTED, QUOTATION, TABULAR)
+DRAWN: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "blank_line": lambda _: "",
+    "block_code": _code_block,
+    "block_html": lambda token: f"<p>{_text(token['raw'].strip())}</p>",
+    "codespan": lambda token: f"<code>{_text(token['raw'])}</code>",
+    "heading": _heading,
+    "image": _image,
+    "inline_html": lambda token: _text(token["raw"]),
+    "linebreak": lambda _: "<br>",
+    "link": _link,
+    "list": _list,
+    "softbreak": lambda _: "\n",
+    "table": lambda token: f'<div class="table"><table>{_inside(token)}</table></div>',
+    "table_body": lambda token: f"<tbody>{_inside(token)}</tbody>" if token["children"] else "",
+    "table_cell": _table_cell,
+    "table_head": lambda token: f"<thead><tr>{_inside(token)}</tr></thead>",
+    "task_list_item": _task,
+    "text": lambda token: _text(html.unescape(token["raw"])),
+    "thematic_break": lambda _: "<hr>",
+}
+"""The others, each with what it becomes."""
 
 
 # Cell outputs as HTML that loads nothing and runs nothing.

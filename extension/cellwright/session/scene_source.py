@@ -12,7 +12,7 @@ from cellwright.context.assemble import Quoted, envelop
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
 from cellwright.errors import LMError
 from cellwright.llm import LM
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.completion import Completion
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.signatures import Signature

@@ -1,17 +1,15 @@
-"""The sources that every conversation has, and where its turns of long ago are found."""
+"""The sources that every conversation has."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from cellwright.assistants.files import project_folders
 from cellwright.context.assemble import Quoted
-from cellwright.context.blocks import RECALLED, Block, BlockShelf, Recalled
+from cellwright.context.blocks import BlockShelf
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion, TurnSource
-from cellwright.errors import LMError, SetupError
+from cellwright.errors import SetupError
 from cellwright.external.source import OutsideTools, Whereabouts, open_outside
 from cellwright.installation import (
     CONTEXT,
@@ -22,12 +20,10 @@ from cellwright.installation import (
     load_own,
     load_plugins,
 )
-from cellwright.knowledge.block_vectors import BlockVector, BlockVectors
-from cellwright.knowledge.rank_fusion import fused
-from cellwright.llm.embedding import Embedder, embedder_of
+from cellwright.knowledge.old_turns import BlockSearch
+from cellwright.llm.embedding import embedder_of
 from cellwright.session.scene_source import SceneSource, classifier_of
 from cellwright.settings import Settings
-from cellwright.store.blocks import BlockStore
 from cellwright.store.database import Database
 from cellwright.tools import Component
 from cellwright.tools.installed import make_tools
@@ -119,84 +115,6 @@ class PluginContext:
             raise self._plugin.refuse(f"returned {type(text).__name__} instead of str")
         return RetrievalResult((Quoted(self.name, text[:CONTEXT_LIMIT]),) if text.strip() else ())
 
-
-# Turns of long ago, found by their words and by what they mean, joined by rank.
-#
-# A block gets its vector with the first question that comes after it: in the one request that the
-# question's own vector takes, so that no run waits for it at its end.
-
-
-NEAR = 0.3
-"""A vector that is less near says nothing."""
-TAKEN = 30
-"""So many of each list are joined."""
-QUERY_SECONDS = 2.0
-EMBEDDED_AT_ONCE = 32
-PAUSE_SECONDS = 60.0
-"""After a failure of the service, words alone are looked for so long."""
-BY_WORDS_ALONE = "Earlier turns of this chat were looked for by words alone: "
-
-
-class BlockSearch:
-    """The blocks of one database; safe to use from any thread.
-
-    Args:
-        database: Where they are.
-        embedder: Gives the question and the blocks vectors; None: words alone.
-    """
-
-    def __init__(self, database: Database, embedder: Embedder | None = None) -> None:
-        self._store = BlockStore(database)
-        self._embedder = embedder
-        self._vectors = BlockVectors(database, embedder.model if embedder is not None else "")
-        self._at_once = EMBEDDED_AT_ONCE
-        self._paused_until = 0.0
-
-    def keep(self, chat_id: str, block: Block) -> None:
-        """Keep a block; one with the same text is kept once a chat."""
-        self._store.keep(chat_id, block)
-
-    def find(self, chat_id: str, query: str, without: Collection[str]) -> Recalled:
-        """The blocks of a chat that are most like a query."""
-        by_words = self._store.by_words(chat_id, query, without)[:TAKEN]
-        problem = ""
-        by_meaning: tuple[int, ...] = ()
-        try:
-            by_meaning = self._by_meaning(chat_id, query, without)
-        except LMError as error:
-            problem = f"{BY_WORDS_ALONE}{error}"
-            self._paused_until = time.monotonic() + PAUSE_SECONDS
-            # a service that was too slow for many may be quick enough for few
-            self._at_once = max(1, self._at_once // 4)
-        best = tuple(fused((by_words, by_meaning)))[:RECALLED]
-        return Recalled(self._store.blocks(best), problem)
-
-    def _by_meaning(self, chat_id: str, query: str, without: Collection[str]) -> tuple[int, ...]:
-        """Ids of the nearest blocks, the nearest first; those without a vector are given one."""
-        embedder = self._embedder
-        if embedder is None or time.monotonic() < self._paused_until or not query.strip():
-            return ()
-        missing = self._vectors.missing(chat_id, self._at_once)
-        texts = (query, *(block.text for block in missing))
-        wanted, *vectors = embedder.embed(texts, QUERY_SECONDS)
-        if missing:
-            self._vectors.keep(zip((block.block_id for block in missing), vectors, strict=True))
-            self._at_once = min(EMBEDDED_AT_ONCE, 2 * self._at_once)
-        return _nearest(wanted, self._vectors.of(chat_id, without))
-
-
-def _nearest(wanted: bytes, blocks: Sequence[BlockVector]) -> tuple[int, ...]:
-    # vectors of another length are of another model of the same name
-    alike = [block for block in blocks if len(block.vector) == len(wanted)]
-    if not alike:
-        return ()
-    import numpy
-
-    joined = b"".join(block.vector for block in alike)
-    rows = numpy.frombuffer(joined, dtype="float32").reshape(len(alike), -1)
-    cosines = (rows @ numpy.frombuffer(wanted, dtype="float32")).tolist()
-    order = sorted(range(len(alike)), key=lambda place: -cosines[place])
-    return tuple(alike[place].block_id for place in order[:TAKEN] if cosines[place] >= NEAR)
 
 
 class Sources:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from cellwright.knowledge.library import Library
 from cellwright.knowledge.library.store_vectors import (
@@ -23,106 +22,14 @@ from cellwright.knowledge.library.store_vectors import (
     vectors_of_pieces,
     vectors_of_texts,
 )
+from cellwright.knowledge.retrieval import LoadedVectors, Near, Vectors, find_nearest
 from cellwright.store.database import Database
-
-# The nearest of many pieces, in an order that does not depend on how they were compared.
-
-
-FEW_PIECES = 20
-"""Among fewer, how near most of them are says nothing."""
-CLEARLY_NEAR = 0.35
-CLEARLY_NEAR_OF_FEW = 0.5
-NEARER = 1e-6
-"""Of pieces that are all as near, rounding lets none stand out."""
-ROUNDING = 2.0**-23
-"""A product of 32-bit numbers is off by less than this for each of them."""
-EXACT_AT_ONCE = 256
-
-
-@dataclass(frozen=True)
-class Near:
-    """A piece and how near it is."""
-
-    chunk_id: int
-    cosine: float
-    stands_out: bool = False
-    """Nearer than any is by chance: it fits also where it shares no word."""
-
-
-class Vectors(Protocol):
-    """Pieces with vectors, wherever those are."""
-
-    @property
-    def chunk_ids(self) -> Any:
-        """The pieces."""
-        ...
-
-    def cosines(self, wanted: Any) -> Any:
-        """How near each piece is, as 32-bit numbers tell it."""
-        ...
-
-    def numbers(self, positions: Any) -> Any:
-        """The vectors of some of the pieces, by their positions."""
-        ...
-
-
-def find_nearest(vectors: Vectors, wanted: Any, limit: int) -> tuple[Near, ...]:
-    """Find the nearest pieces, the nearest first; of equals, the first in its library."""
-    import numpy
-
-    cosines = vectors.cosines(wanted)
-    count = min(limit, len(cosines))
-    # 32-bit numbers tell only which pieces may be among the nearest.
-    margin = 2 * ROUNDING * (len(wanted) + 8)
-    edge = numpy.partition(cosines, -count)[-count] - margin
-    positions = numpy.flatnonzero(cosines >= edge)
-    starts = range(0, len(positions), EXACT_AT_ONCE)
-    parts = [vectors.numbers(positions[start : start + EXACT_AT_ONCE]) for start in starts]
-    # A sum of 64-bit numbers along each row is the same for the same vector, whatever is beside it.
-    exact = numpy.concatenate([(part.astype("float64") * wanted).sum(axis=1) for part in parts])
-    chunk_ids = vectors.chunk_ids[positions]
-    order = numpy.lexsort((chunk_ids, -exact))[:limit]
-    least = _least(cosines)
-    return tuple(
-        Near(int(chunk_ids[at]), float(exact[at]), float(exact[at]) >= least) for at in order
-    )
-
-
-def _least(cosines: Any) -> float:
-    """How near a piece has to be to fit by its meaning alone.
-
-    Models differ in how near they put texts that have nothing in common, and of many such pieces
-    the nearest is further from their mean: by about the square root of 2 ln n deviations.
-    """
-    if len(cosines) < FEW_PIECES:
-        return CLEARLY_NEAR_OF_FEW
-    chance = max(3.0, math.sqrt(2 * math.log(len(cosines))))
-    mean, deviation = cosines.mean(dtype="float64"), cosines.std(dtype="float64")
-    return max(CLEARLY_NEAR, float(mean + chance * deviation + NEARER))
-
 
 # The vectors of a library's pieces in memory: read once, then only what is new.
 
 
 FEW = 64
 """Room that is made at least."""
-
-
-@dataclass(frozen=True)
-class LoadedVectors:
-    """The pieces that have a vector, and the rows those are in; never changed once it is made."""
-
-    chunk_ids: Any
-    places: Any
-    rows: Any
-
-    def cosines(self, wanted: Any) -> Any:
-        """How near each piece is."""
-        return (self.rows @ wanted)[self.places]
-
-    def numbers(self, positions: Any) -> Any:
-        """The vectors of some of the pieces, by their positions."""
-        return self.rows[self.places[positions]]
 
 
 class VectorTable:
@@ -201,7 +108,7 @@ class VectorTable:
         more = {chunk_id: sha for sha in wanted for chunk_id in self._missing.pop(sha)}
         before, new = self._vectors, self._of(more)
         self._vectors = LoadedVectors(
-            numpy.concatenate([before.chunk_ids, new.chunk_ids]),
+            numpy.concatenate([before.text_ids, new.text_ids]),
             numpy.concatenate([before.places, new.places]),
             new.rows,
         )
@@ -267,7 +174,7 @@ class StoredVectors:
     pieces: VectorRows
 
     @property
-    def chunk_ids(self) -> Any:
+    def text_ids(self) -> Any:
         """The pieces that have a vector."""
         return self.pieces.chunk_ids
 
@@ -275,7 +182,7 @@ class StoredVectors:
         """How near each piece is; nought for one whose vector has just gone."""
         import numpy
 
-        cosines = numpy.zeros(len(self.chunk_ids), dtype="float32")
+        cosines = numpy.zeros(len(self.text_ids), dtype="float32")
         for part in self.pieces.parts(self.dimension):
             self._compare(part, wanted, cosines[part.start : part.end])
         return cosines
@@ -284,7 +191,7 @@ class StoredVectors:
         """The vectors of some of the pieces; noughts for one whose vector has just gone."""
         import numpy
 
-        wanted = self.chunk_ids[positions].tolist()
+        wanted = self.text_ids[positions].tolist()
         found = vectors_of_pieces(self.database, wanted, self.model, self.dimension)
         nothing = bytes(BYTES_PER_NUMBER * self.dimension)
         read = b"".join(found.get(chunk_id, nothing) for chunk_id in wanted)
@@ -375,7 +282,7 @@ class Nearness:
         wanted = numpy.frombuffer(vector, dtype="float32")
         with self._reading:
             vectors = self._vectors(library, (library.number, model, len(wanted)))
-        return find_nearest(vectors, wanted, limit) if len(vectors.chunk_ids) else ()
+        return find_nearest(vectors, wanted, limit)
 
     def _vectors(self, library: Library, key: Key) -> Vectors:
         """What to compare: in memory where it fits, else where the record holds it."""

@@ -7,13 +7,11 @@ where there are any.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cellwright.errors import LMError
 from cellwright.knowledge.library import HIT_LIMIT, Hit, Library
-from cellwright.knowledge.library.nearness import Near, Nearness
+from cellwright.knowledge.library.nearness import Nearness
 from cellwright.knowledge.library.store import (
     IndexName,
     count_matching,
@@ -22,7 +20,7 @@ from cellwright.knowledge.library.store import (
     trigrams_from,
 )
 from cellwright.knowledge.library.store_vectors import keep_vectors, unembedded
-from cellwright.knowledge.rank_fusion import fused
+from cellwright.knowledge.retrieval import Near, Ranking, Retriever
 from cellwright.llm.embedding import Embedder
 from cellwright.store.database import Database
 
@@ -102,12 +100,6 @@ BEGINNINGS = 60
 TAKEN = 30
 TAKEN_OF_SOME = 300
 """Where only some documents may be read."""
-NEAR = 0.3
-"""A vector that is less near says nothing."""
-QUERY_SECONDS = 2.0
-EMBEDDED_AT_ONCE = 32
-PAUSE_SECONDS = 60.0
-"""After a failure of the service, words alone are looked for so long."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +120,29 @@ class Results:
     """Why vectors were not looked at, though they are set."""
 
 
+@dataclass(frozen=True)
+class _Pieces:
+    """The pieces of a library that one question is compared with."""
+
+    database: Database
+    library: Library
+    model: str
+    nearness: Nearness
+
+    def missing(self, found: Sequence[int], limit: int) -> Sequence[tuple[str, str]]:
+        some = found[:limit]
+        if not some:
+            return ()
+        pieces = unembedded(self.database, self.library.number, self.model, len(some), some)
+        return [(piece.sha256, piece.text) for piece in pieces]
+
+    def keep(self, vectors: Iterable[tuple[str, bytes]]) -> None:
+        keep_vectors(self.database, self.model, vectors)
+
+    def nearest(self, wanted: bytes, limit: int) -> Sequence[Near]:
+        return self.nearness.nearest(self.library, self.model, wanted, limit)
+
+
 class Searcher:
     """Searches the libraries of one database; safe to use from any thread.
 
@@ -139,26 +154,24 @@ class Searcher:
 
     def __init__(self, database: Database, embedder: Embedder | None, memory_bytes: int) -> None:
         self._database = database
-        self._embedder = embedder
+        self._model = embedder.model if embedder is not None else ""
+        self._retriever = Retriever(embedder)
         self._nearness = Nearness(database, memory_bytes)
-        self._paused_until = 0.0
 
     def search(self, scope: Scope, query: str, limit: int = HIT_LIMIT) -> Results:
         """The best pieces for a question, each text once, the best first."""
         query = query.encode("utf-8", "replace").decode()
         terms = read_query(query)
+        taken = TAKEN if scope.may_read is None else TAKEN_OF_SOME
         hits: list[Hit] = []
         problem = ""
         for library in scope.libraries:
-            taken = TAKEN if scope.may_read is None else TAKEN_OF_SOME
-            lists = self._by_words(library, terms, taken)
-            near: tuple[Near, ...] = ()
-            try:
-                near = self._by_vector(library, query, lists, taken)
-            except LMError as error:
-                problem = f"The library was searched by words alone: {error}"
-                self._paused_until = time.monotonic() + PAUSE_SECONDS
-            found = self._fused([*lists, tuple(item.chunk_id for item in near)], near)
+            by_words = self._by_words(library, terms, taken)
+            pieces = _Pieces(self._database, library, self._model, self._nearness)
+            ranking = self._retriever.rank(query, by_words, pieces, taken)
+            if ranking.problem:
+                problem = f"The library was searched by words alone: {ranking.problem}"
+            found = self._hits(ranking)
             if scope.may_read is not None:
                 found = [hit for hit in found if scope.may_read(library, hit)]
             hits += found
@@ -201,30 +214,11 @@ class Searcher:
     def _count(self, index: IndexName, library: Library, expression: str) -> int:
         return count_matching(self._database, index, expression, library.number, COMMON)
 
-    def _by_vector(
-        self, library: Library, query: str, lists: Sequence[tuple[int, ...]], taken: int
-    ) -> tuple[Near, ...]:
-        """The nearest pieces; what was found by words and has no vector yet is given one."""
-        embedder = self._embedder
-        if embedder is None or time.monotonic() < self._paused_until or not query.strip():
-            return ()
-        found = tuple(dict.fromkeys(i for ids in lists for i in ids))[:EMBEDDED_AT_ONCE]
-        model, database = embedder.model, self._database
-        missing = unembedded(database, library.number, model, len(found), found) if found else ()
-        texts = (query, *(item.text for item in missing))
-        wanted, *vectors = embedder.embed(texts, QUERY_SECONDS)
-        if missing:
-            keep_vectors(database, model, zip((i.sha256 for i in missing), vectors, strict=True))
-        near = self._nearness.nearest(library, model, wanted, taken)
-        return tuple(item for item in near if item.cosine >= NEAR)
-
-    def _fused(self, lists: Iterable[tuple[int, ...]], near: Iterable[Near]) -> list[Hit]:
-        scores = fused(lists)
-        fitting = {item.chunk_id for item in near if item.stands_out}
-        found = hits_of(self._database, scores) if scores else {}
+    def _hits(self, ranking: Ranking) -> list[Hit]:
+        found = hits_of(self._database, ranking.scores) if ranking.scores else {}
         return [
-            replace(found[chunk_id], score=round(score, 6), is_near=chunk_id in fitting)
-            for chunk_id, score in scores.items()
+            replace(found[chunk_id], score=round(score, 6), is_near=chunk_id in ranking.near)
+            for chunk_id, score in ranking.scores.items()
             if chunk_id in found
         ]
 

@@ -1,8 +1,8 @@
 """How a conversation is put on the wire and how a reply is read: ``format`` and ``parse``.
 
-Conversations: ``native`` (tools as native function calls), ``chat``, ``json`` and ``xml`` (tools in
-words), ``chain`` (from one to the next). Fields of a signature: ``chat_fields``, and
-beside the conversations in ``json`` and ``xml``, over the contract in ``signature_adapter``.
+``native`` sends tools as function calls. ``chat``, ``json`` and ``xml`` are a way of writing each,
+for conversations with tools in words and for the fields of a signature (``signature_adapter``).
+``chain`` goes from one to the next.
 """
 
 from __future__ import annotations

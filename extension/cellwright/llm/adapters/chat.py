@@ -1,4 +1,4 @@
-"""Conversations in marked sections, for models that only write text.
+"""Conversations and fields in marked sections, for models that only write text.
 
 [[ ## say ## ]]
 I look at the table.
@@ -22,7 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.fences import OPENING, Fence, fenced, fences, only_fence
+from cellwright.llm.adapters.fences import OPENING, Fence, fences, only_fence
+from cellwright.llm.adapters.field_values import is_code
+from cellwright.llm.adapters.signature_adapter import FieldAdapter
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
     UnreadableReplyError,
@@ -32,6 +34,7 @@ from cellwright.llm.adapters.text_adapter import (
     typed,
 )
 from cellwright.record.messages import Manifest, ToolCall, ToolMessage
+from cellwright.text.safe_markdown import fenced
 
 # Text in named sections, each under a header line such as ``[[ ## answer ## ]]``.
 #
@@ -327,3 +330,47 @@ def _said(text: str) -> str:
     if block is not None and block.info == "text" and HEADER.search(block.content):
         return block.content
     return text.strip()
+
+
+# Fields under marked headers: works with every model that writes text.
+
+
+class ChatFields(FieldAdapter):
+    """``[[ ## name ## ]]`` and the value below it; program text between fences."""
+
+    last_wins = False
+    """Of a field that is there twice, take the last one rather than the first."""
+
+    def write_field(self, name: str, value: str, *, code: bool = False) -> str:
+        """One field; a value that could be taken for a header stands between fences."""
+        return write_sections([(name, fenced(value, "python") if code else quoted(value))])
+
+    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
+        """A whole reply."""
+        infos = signature.output_fields
+        fields = [
+            self.write_field(name, value, code=is_code(infos[name].annotation))
+            for name, value in outputs.items()
+        ]
+        return "\n\n".join([*fields, header(COMPLETED)])
+
+    def reminder(self, signature: Any) -> str:
+        """What a reply has to look like."""
+        names = [f"`{header(name)}`" for name in signature.output_fields]
+        return f"Reply with {', then '.join(names)}, and end with `{header(COMPLETED)}`."
+
+    def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
+        """The sections of the reply; only the names of outputs are headers."""
+        names = {*signature.output_fields, COMPLETED}
+        found: dict[str, str] = {}
+        for section in read_sections(completion, names.__contains__):
+            if section.name in ("", COMPLETED):
+                continue
+            if self.last_wins or section.name not in found:
+                found[section.name] = unquoted(section.text)
+        return self.checked(found, signature, completion)
+
+    def shown_field(self, signature: Any, name: str) -> ShownText | None:
+        """The section of the output."""
+        names = {*signature.output_fields, COMPLETED}
+        return SectionText(names.__contains__, name, before="")

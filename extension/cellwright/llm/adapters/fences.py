@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cellwright.text.safe_markdown import fenced
+
 OPENING = re.compile(r"^ {0,3}(?P<run>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$", re.MULTILINE)
-RUN = re.compile(r"`+")
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,6 @@ def only_fence(text: str) -> Fence | None:
     if first is None or text[: first.start].strip() or text[first.end :].strip():
         return None
     return first
-
-
-def fenced(content: str, info: str = "") -> str:
-    """``content`` between fences longer than any run in it; reading it gives the same bytes."""
-    longest = max((len(run) for run in RUN.findall(content)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{info}\n{content}\n{fence}"
 
 
 def in_fence(code: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from cellwright.llm.adapters import ShownText
-from cellwright.llm.adapters.chat_fields import ChatFields
+from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.fences import in_fence, only_fence
 from cellwright.llm.adapters.field_values import is_code, plain_value, schema_of
 from cellwright.llm.adapters.signature_adapter import AdapterParseError

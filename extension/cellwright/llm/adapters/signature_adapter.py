@@ -32,6 +32,7 @@ from cellwright.llm.adapters.field_values import (
     rule_for,
     validated,
 )
+from cellwright.llm.adapters.native import BadArgumentsError, read_arguments
 from cellwright.llm.signatures import SignatureLike, type_name
 from cellwright.record.messages import ImagePart, ToolCall
 
@@ -180,13 +181,12 @@ def calls_from(made: Sequence[Any], annotation: Any) -> Any:
     """The calls a model made, as the field's type wants them.
 
     Raises:
-        ValueError: The arguments of one are not JSON; they are never mended.
+        BadArgumentsError: The arguments of one are not JSON; they are never mended.
     """
     read = [_call(call) for call in made]
+    given = [{"name": call.name, "args": read_arguments(call, None)} for call in read]
     if hasattr(annotation, "from_dict_list"):
-        return annotation.from_dict_list([{"name": c.name, "args": _arguments(c)} for c in read])
-    for call in read:
-        _arguments(call)
+        return annotation.from_dict_list(given)
     return tuple(read)
 
 
@@ -195,16 +195,6 @@ def _call(made: Any) -> ToolCall:
     arguments = _get(function, "arguments") or "{}"
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return ToolCall(str(_get(made, "id") or ""), str(_get(function, "name")), text)
-
-
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    try:
-        value = json.loads(call.arguments)
-    except ValueError as error:
-        raise ValueError(f"the arguments of {call.name!r} are not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise ValueError(f"the arguments of {call.name!r} are not an object")
-    return value
 
 
 def _get(value: Any, name: str) -> Any:
@@ -468,9 +458,9 @@ class SignatureAdapter(ABC):
     def _calls(self, signature: Any, tools: ToolFields, made: Sequence[Any]) -> Any:
         try:
             return calls_from(made, signature.output_fields[tools.calls].annotation)
-        except ValueError as error:
+        except BadArgumentsError as error:
             raise AdapterParseError(
-                type(self).__name__, signature, str(made), f"{error}. Send the call again."
+                type(self).__name__, signature, str(made), str(error)
             ) from error
 
     def _with_tools(
@@ -637,8 +627,9 @@ class FieldAdapter(SignatureAdapter):
                 blocks.append(self._input(name, inputs[name], info))
         if main_request:
             self._warn_of_extra(signature, inputs)
-        if main_request and signature.output_fields:
-            blocks.append([self.reminder(signature)])
+        reminder = self.reminder(signature)
+        if main_request and signature.output_fields and reminder:
+            blocks.append([reminder])
         if suffix:
             blocks.append([suffix])
         return paragraphs(blocks)
@@ -680,6 +671,19 @@ class FieldAdapter(SignatureAdapter):
                 parsed_result=values,
             )
         return values
+
+    def checked(
+        self, found: Mapping[str, Any], signature: Any, completion: str
+    ) -> Mapping[str, Any]:
+        """What was found in a reply, unless that is nothing of what it has to hold.
+
+        Raises:
+            AdapterParseError: The reply has none of its fields.
+        """
+        if not found and any(info.is_required() for info in signature.output_fields.values()):
+            told = f"The reply has none of its fields. {self.reminder(signature)}"
+            raise AdapterParseError(type(self).__name__, signature, completion, told)
+        return found
 
     def _value(self, name: str, info: Any, found: Mapping[str, Any]) -> Any:
         if name not in found:

@@ -10,15 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.llm.adapters.chat_fields import ChatFields
-from cellwright.llm.adapters.field_values import description_of, format_value
-from cellwright.llm.adapters.signature_adapter import (
-    Chunk,
-    Content,
-    SignatureAdapter,
-    media_of,
-    paragraphs,
-)
+from cellwright.llm.adapters.chat import ChatFields
+from cellwright.llm.adapters.field_values import description_of
+from cellwright.llm.adapters.signature_adapter import FieldAdapter, SignatureAdapter
 from cellwright.llm.signatures import Field, type_name
 
 REPLY = "reply_in_words"
@@ -39,7 +33,7 @@ class _Extraction:
     )
 
 
-class TwoStepFields(SignatureAdapter):
+class TwoStepFields(FieldAdapter):
     """Asks for words, and has a second model read them.
 
     Args:
@@ -72,39 +66,23 @@ class TwoStepFields(SignatureAdapter):
         """The instructions."""
         return str(signature.instructions or "").strip()
 
-    def format_user_message_content(
-        self,
-        signature: Any,
-        inputs: Mapping[str, Any],
-        prefix: str = "",
-        suffix: str = "",
-        main_request: bool = False,
-    ) -> Content:
-        """The inputs that are there, each after its name."""
-        blocks: list[list[Chunk]] = [[prefix]] if prefix else []
-        for name in signature.input_fields:
-            if name in inputs:
-                media = media_of(inputs[name])
-                value: Chunk = media if media else format_value(inputs[name])
-                blocks.append([f"{name}: ", value])
-        blocks += [[suffix]] if suffix else []
-        return paragraphs(blocks)
+    def write_field(self, name: str, value: str, *, code: bool = False) -> str:
+        """The value after its name."""
+        return f"{name}: {value}"
 
-    def format_assistant_message_content(
-        self,
-        signature: Any,
-        outputs: Mapping[str, Any],
-        missing_field_message: str | None = None,
-    ) -> str:
+    def write_outputs(self, outputs: Mapping[str, str], signature: Any) -> str:
         """The outputs in words, each after its name."""
-        lines = []
-        for name in signature.output_fields:
-            value = outputs.get(name)
-            is_missing = value is None and missing_field_message is not None
-            lines.append(f"{name}: {missing_field_message if is_missing else format_value(value)}")
-        return "\n\n".join(lines)
+        return "\n\n".join(f"{name}: {value}" for name, value in outputs.items())
+
+    def reminder(self, signature: Any) -> str:
+        """No form, so there is nothing to be reminded of."""
+        return ""
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        """What the second model finds in the first one's words, as it read it."""
+        return dict(self.read_fields(signature, completion))
+
+    def read_fields(self, signature: Any, completion: str) -> Mapping[str, Any]:
         """What the second model finds in the first one's words.
 
         Raises:

@@ -17,7 +17,7 @@ from typing import Any
 from cellwright.llm.adapters import ShownText
 from cellwright.llm.adapters.fences import in_fence
 from cellwright.llm.adapters.field_values import is_code
-from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
+from cellwright.llm.adapters.signature_adapter import FieldAdapter
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
     UnreadableReplyError,
@@ -318,14 +318,7 @@ class XmlFields(FieldAdapter):
             value = read_tag(completion, name, infos, raw=is_code(info.annotation))
             if value is not None:
                 found[name] = value
-        if not found and any(info.is_required() for info in infos.values()):
-            raise AdapterParseError(
-                type(self).__name__,
-                signature,
-                completion,
-                f"The reply has none of its fields. {self.reminder(signature)}",
-            )
-        return found
+        return self.checked(found, signature, completion)
 
     def shown_field(self, signature: Any, name: str) -> ShownText | None:
         """What stands between the tags of the output."""
