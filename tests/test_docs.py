@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from cellwright.cli import make_parser
+from cellwright.commands import Verb
 from cellwright.record.events import RunStatus
 from cellwright_magics.arguments import OPTIONS
-from cellwright_magics.commands import COMMANDS, MagicCommand
+from cellwright_magics.commands import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,7 +26,7 @@ def test_every_option_of_the_magic_is_described(option: object) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.usage)
-def test_every_command_of_the_magic_is_described(command: MagicCommand) -> None:
+def test_every_command_of_the_magic_is_described(command: Verb) -> None:
     mark = "/" if command.takes_text else ""
     assert re.search(rf"`(%agent )?{mark}{command.name}\b", MAGICS)
     assert all(option in MAGICS for option in command.option_names())

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellwright.bench.saving import save_sample
-from cellwright.commands.doctor import checks, repair_record
-from cellwright.commands.plugins import PluginCall, call_command
+from cellwright.commands import VerbContext
+from cellwright.commands.calling import run_verb
+from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
 from cellwright.exports.formats import find_format, write_run
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
-from cellwright.record.usage import USAGE_GROUPS
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import (
     Difference,
@@ -37,15 +38,13 @@ from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.display import ReplayedOutputs, RunDisplay
 from cellwright_magics.reports import (
     Advice,
-    CheckList,
-    RunList,
     TextTable,
     undo_advice,
     unsaved_notice,
 )
 from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import ShellSession, fill_request
-from cellwright_magics.usage import usage_command
+from cellwright_magics.usage import plot_usage
 from cellwright_magics.widgets import OpenWidgets
 from cellwright_magics.wording import one_line
 
@@ -172,7 +171,6 @@ class Commands:
             "cells": self._cells,
             "undo": self._undo,
             "reset": self._reset,
-            "doctor": self._doctor,
             "replay": self._replay,
             "rerun": self._rerun,
             "export": self._export,
@@ -187,7 +185,7 @@ class Commands:
             SetupError: It names a run that is not there.
         """
         order = _Order(line, settings, calling, self._session.store(settings))
-        return self._runners.get(line.command.words[0], self._plugin)(order)
+        return self._runners.get(line.command.words[0], self._call)(order)
 
     def close(self) -> None:
         """Close the widgets that are open."""
@@ -206,12 +204,11 @@ class Commands:
         self._widgets.add(order.calling, chat)
 
     def _runs(self, order: _Order) -> object:
-        arguments = order.line.arguments
-        unwritten = order.store.unwritten()
-        runs = order.store.list(int(order.line.target), arguments.find)
-        if not (arguments.widget and order.calling.rich):
-            return RunList(runs, unwritten)
-        browser = RunsBrowser(self._shell, runs, order.store.record)
+        runs = self._call(order)
+        if not (order.line.arguments.widget and order.calling.rich):
+            return runs
+        assert isinstance(runs, Result)
+        browser = RunsBrowser(self._shell, runs.items, order.store.record)
         self._widgets.add(order.calling, browser)
         browser.show()
         return None
@@ -295,17 +292,20 @@ class Commands:
         return Advice("The conversation starts anew. Variables and recorded runs stay.")
 
     def _usage(self, order: _Order) -> object:
-        named = order.line.target or getattr(order.line.arguments, "by", "")
-        group = next(group for group in USAGE_GROUPS if group == named)
-        return usage_command(group, order.line.arguments, order.store.database)
+        usage = self._call(order)
+        assert isinstance(usage, Result)
+        return plot_usage(usage) if order.line.arguments.plot else usage
 
-    def _plugin(self, order: _Order) -> object:
-        name, *words = order.line.words
-        result = call_command(name, PluginCall(tuple(words), order.settings))
-        return Advice(result) if isinstance(result, str) else result
-
-    def _doctor(self, order: _Order) -> object:
-        arguments = order.line.arguments
-        if arguments.repair:
-            return CheckList(repair_record(order.settings))
-        return CheckList(checks(order.settings, send=arguments.send))
+    def _call(self, order: _Order) -> object:
+        """Do what is the same from every face."""
+        line, folder = order.line, self._session.notebook_path
+        context = VerbContext(
+            line.given,
+            order.settings,
+            lambda: nullcontext(order.store),
+            line.arguments,
+            "%agent /",
+            folder.parent if folder is not None else Path.cwd(),
+        )
+        result = run_verb(line.command, context)
+        return Result(result) if isinstance(result, str) else result

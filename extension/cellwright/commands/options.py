@@ -1,4 +1,4 @@
-"""The options of ``cellwright bench``, ``mcp``, ``memory``, ``tools`` and ``usage``."""
+"""The options of ``cellwright bench``, ``mcp``, ``memory`` and ``tools``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from cellwright.exports import FORMATS, FormatNames
 from cellwright.knowledge.memory import ACTIONS
-from cellwright.record.usage import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
@@ -198,26 +197,6 @@ def add_assistant(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="put in for {{NAME}} in the prompt, and told to tools; repeatable",
-    )
-
-
-def add_usage(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
-    """``cellwright usage``.
-
-    Args:
-        commands: The commands so far.
-        command: Makes one with what all of them share.
-    """
-    text = "Tell what models have cost, and set what a month may cost."
-    parser = command(commands, "usage", "usage", text)
-    parser.add_argument(
-        "--by", choices=USAGE_GROUPS, default="month", help="what the rows are (month)"
-    )
-    parser.add_argument(
-        "--budget", metavar="USD", type=budget_amount, help="dollars for a month; 'off': no limit"
-    )
-    parser.add_argument(
-        "--budget-tokens", metavar="N", type=budget_amount, help="tokens for a month, or 'off'"
     )
 
 
