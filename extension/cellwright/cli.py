@@ -23,7 +23,6 @@ from cellwright.commands.options import (
     add_actions,
     add_assistant,
     add_mcp,
-    add_memory,
     add_tools,
 )
 from cellwright.commands.terminal import Console, one_line
@@ -141,8 +140,6 @@ def make_parser(first: str = "") -> argparse.ArgumentParser:
     _add_autoload(commands)
     _add_schema(commands)
     _add_bench(commands)
-    add_memory(commands, _command)
-    _add_library(commands)
     add_mcp(commands, _command)
     add_tools(commands, _command)
     if first and first not in commands.choices:
@@ -292,16 +289,6 @@ def _add_bench(commands: Any) -> None:
     text = "Run suites of tasks, go on with them, score them again, compare them."
     parser = commands.add_parser("bench", help=text, description=text, allow_abbrev=False)
     add_actions(parser.add_subparsers(dest="action", metavar="ACTION", required=True), _command)
-
-
-def _add_library(commands: Any) -> None:
-    parser = _command(commands, "library", "library", "The project's documents, which models ask.")
-    actions = ("add", "list", "search", "remove", "update", "default", "forget")
-    parser.add_argument("action", choices=actions, nargs="?", default="list", metavar="ACTION")
-    parser.add_argument("words", metavar="WORD", nargs="*", help="places, words, an id or a name")
-    parser.add_argument("--name", metavar="NAME", default="", help="add to the library NAME")
-    parser.add_argument("--all", action="store_true", help="forget a library's documents with it")
-    _add_quiet(parser)
 
 
 def _add_verb(commands: Any, forms: tuple[Verb, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from cellwright.session.services import Service
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.stopping import drive
 from cellwright.store.runs import RunStore
+from cellwright.tools.kernel_context import progress_display
 from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chat import open_chat
@@ -50,6 +52,22 @@ from cellwright_magics.wording import one_line
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+
+QUIET_SECONDS = 2.0
+"""Work that takes longer shows how far it is."""
+
+
+def show_after_a_while() -> Callable[[int, int, str], None]:
+    """Make what shows how far a verb is, once that takes long."""
+    shown_from, show = time.monotonic() + QUIET_SECONDS, progress_display()
+
+    def show_progress(done: int, total: int, name: str) -> None:
+        if time.monotonic() > shown_from:
+            share = done / total if total else None
+            show(f"{done:,} of {total:,} documents  {name}", share)
+
+    return show_progress
 
 
 # A recorded run once more, in a fresh kernel: replayed, or asked of another model.
@@ -306,6 +324,8 @@ class Commands:
             line.arguments,
             "%agent /",
             folder.parent if folder is not None else Path.cwd(),
+            show_after_a_while(),
         )
-        result = run_verb(line.command, context)
+        with self._session.at_work() if line.command.needs_idle_agent else nullcontext():
+            result = run_verb(line.command, context)
         return Result(result) if isinstance(result, str) else result

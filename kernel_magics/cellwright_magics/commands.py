@@ -14,6 +14,8 @@ from cellwright.commands import Argument, Kind, Option, Verb
 from cellwright.commands.verbs import (
     FUNCTION_WORDS,
     MANY,
+    NAME,
+    ONE_PLACE,
     ONE_RUN,
     TEXT,
     VERBS,
@@ -39,17 +41,13 @@ TURN = Kind(
     names="runs",
 )
 CHAT = Kind("CHAT", match_pattern(r"last|(?=.*\d)[0-9a-f]{4,16}"), ("last",), is_id=True)
-MEMORY = Kind("ID", match_pattern(r"[0-9a-f]{2,8}"), is_id=True)
 OUTPUT = Kind("N", match_pattern(r"\[?\d+\]?"), is_strict=True, is_id=True)
-NAME = Kind("NAME", is_name)
 ASSISTANT = Kind("NAME", is_name, names="assistants")
 OF_ASSISTANT = Kind("@NAME", match_pattern(r"@\S+"), is_strict=True, names="assistants", prefix="@")
 KEY = Kind("KEY", lambda word: word in KINDS, SET_KEYS)
 SWITCH = choose_from("off|on", ("off", "on"))
 FILTER = Kind("NAME", lambda word: word in STANDARD_FILTERS, STANDARD_FILTERS)
 FILE = Kind("FILE", is_file_name)
-PLACE = Kind("PLACE", is_place)
-ONE_PLACE = Kind("PLACE", lambda word: word.lower() not in FUNCTION_WORDS)
 QUOTED = Kind('"TEXT"', lambda word: word.lower() not in FUNCTION_WORDS)
 VALUE = Kind("VALUE", lambda _: True)
 URL = Kind("URL", lambda word: "://" in word)
@@ -80,10 +78,7 @@ DEMOS_OPTIONS = (
     Option(("--tokens",), {"type": int, "default": 2_000, "metavar": "N"}),
     Option(("--for",), {"dest": "assistant", "default": "", "metavar": "ASSISTANT"}),
 )
-PROJECT = Option(("--project",), {"action": "store_true"})
 APPEND = Option(("--append",), {"action": "store_true"})
-LIBRARY = Option(("--name",), {"default": "", "metavar": "NAME"})
-ALL = Option(("--all",), {"action": "store_true"})
 
 
 def _of_run(name: str, text: str, *options: Option) -> Verb:
@@ -148,25 +143,6 @@ COMMANDS = (
         (Argument(NAME), Argument(SERVICE, 0, MANY)),
     ),
     Verb("tool refresh", "ask services again what they can do", (Argument(NAME, 1, MANY),)),
-    Verb("memory", "what is kept for later conversations"),
-    Verb("memory list", "the same, or what has a word in it", (Argument(NAME, 0),)),
-    Verb("memory add", "keep a text", (Argument(TEXT),), (PROJECT,), takes_body=True),
-    Verb("memory edit", "change what is kept", (Argument(MEMORY), Argument(TEXT)), takes_body=True),
-    Verb("memory forget", "forget it for good", (Argument(MEMORY),)),
-    Verb("memory proposals", "what waits for your word"),
-    Verb("memory accept", "keep what is proposed", (Argument(MEMORY),)),
-    Verb("memory reject", "do not keep it", (Argument(MEMORY),)),
-    Verb("memory on", "read and keep memories"),
-    Verb("memory off", "neither read nor keep any"),
-    Verb("library", "the documents that models may ask"),
-    Verb("library list", "the same"),
-    Verb("library add", "add a file, a folder or a page", (Argument(ONE_PLACE),), (LIBRARY,)),
-    Verb("library add", "add several", (Argument(PLACE, 2, MANY),), (LIBRARY,)),
-    Verb("library search", "what would be found, without a model", (Argument(TEXT),)),
-    Verb("library remove", "take a document out", (Argument(NAME, 1, MANY),)),
-    Verb("library update", "look at all places again"),
-    Verb("library default", "which library is asked", (Argument(NAME, 1, MANY),)),
-    Verb("library forget", "delete a library", (Argument(NAME, 1, MANY),), (ALL,)),
     Verb("demos", "good runs of a benchmark as examples"),
     Verb("demos clear", "ask without examples"),
     Verb("demos from", "take some", (Argument(ONE_PLACE, 0),), DEMOS_OPTIONS, default="runs"),

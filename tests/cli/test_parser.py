@@ -124,10 +124,11 @@ def test_help_takes_less_than_a_fifth_of_a_second(shell: Shell) -> None:
 def test_the_documentation_names_every_command_and_option() -> None:
     text = DOCUMENTATION.read_text(encoding="utf-8")
     for name, parser in COMMANDS.items():
-        first = name.partition(" ")[0]
+        first, _, action = name.partition(" ")
         assert f"`cellwright {first}" in text
         section = re.split(rf"^## `cellwright {first}\b", text, maxsplit=1, flags=re.MULTILINE)[1]
         section = section.partition("\n## ")[0]
+        assert f"`{action}" in section or f"`{name}" in section
         for action in parser._actions:
             shared = {"--help", "--json"}
             for option in action.option_strings:

@@ -1,4 +1,4 @@
-"""The options of ``cellwright bench``, ``mcp``, ``memory`` and ``tools``."""
+"""The options of ``cellwright bench``, ``mcp`` and ``tools``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from cellwright.exports import FORMATS, FormatNames
-from cellwright.knowledge.memory import ACTIONS
 from cellwright.settings import MODES
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
@@ -229,34 +228,6 @@ def add_mcp(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> N
         metavar="NAME",
         default="JUPYTER_TOKEN",
         help="variable with its token (JUPYTER_TOKEN)",
-    )
-
-
-# The options of ``cellwright memory``.
-
-
-def add_memory(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to the command line.
-
-    Args:
-        commands: Where commands are added.
-        command: Makes the parser of one, with what all have.
-    """
-    text = "List, add, change and forget what is kept for later conversations."
-    parser = command(commands, "memory", "memory", text)
-    parser.add_argument(
-        "action",
-        metavar="ACTION",
-        nargs="?",
-        choices=ACTIONS,
-        default="list",
-        help=f"one of: {', '.join(ACTIONS)} (list)",
-    )
-    parser.add_argument(
-        "words", metavar="ID, TEXT", nargs="*", help="what the action is about; words to search"
-    )
-    parser.add_argument(
-        "--project", action="store_true", help="keep it for the folder it is called in alone"
     )
 
 

@@ -64,6 +64,10 @@ is_turn_number = match_pattern(r"\d{1,4}")
 RUN = Kind("ID", is_run_name, ("last",), is_id=True, names="runs")
 COUNT = Kind("N", is_turn_number, is_strict=True, is_id=True)
 GROUP = choose_from("|".join(USAGE_GROUPS), USAGE_GROUPS)
+MEMORY = Kind("ID", match_pattern(r"[0-9a-f]{2,8}"), is_id=True)
+NAME = Kind("NAME", is_name)
+PLACE = Kind("PLACE", is_place)
+ONE_PLACE = Kind("PLACE", lambda word: word.lower() not in FUNCTION_WORDS)
 WORDS = Kind("WORD", _never, is_rest=True)
 TEXT = Kind("TEXT", _never, is_text=True)
 
@@ -85,6 +89,36 @@ USAGE_OPTIONS = (
     _option("--budget-tokens", type=budget_amount, metavar="N",
             help="tokens for a month, or 'off'"),
 )  # fmt: skip
+
+PROJECT = _option(
+    "--project",
+    action="store_true",
+    help="keep it for the folder of the notebook, or the current one, alone",
+)
+LIBRARY = _option("--name", default="", metavar="NAME", help="add to the library NAME")
+ALL = _option("--all", action="store_true", help="forget a library's documents with it")
+
+
+def _changes_memory(
+    action: str, summary: str, run: str, *arguments: Argument, options: tuple[Option, ...] = ()
+) -> Verb:
+    takes_body = any(argument.kind.is_text for argument in arguments)
+    return Verb(
+        f"memory {action}",
+        summary,
+        arguments,
+        options,
+        takes_body,
+        run=f"memory:{run}",
+        needs_idle_agent=True,
+    )
+
+
+def _adds_to_library(summary: str, *arguments: Argument) -> Verb:
+    return Verb(
+        "library add", summary, arguments, (LIBRARY,), run="library:add", shows_progress=True
+    )
+
 
 VERBS = (
     Verb(
@@ -122,6 +156,33 @@ VERBS = (
     ),
     Verb("usage by", "the same, by a group", (Argument(GROUP),), USAGE_OPTIONS[1:],
          run="usage:usage"),
+    Verb("memory", "what is kept for later conversations", run="memory:list_memories"),
+    Verb("memory list", "the same, or what has a word in it", (Argument(NAME, 0),),
+         run="memory:list_memories"),
+    Verb("memory list", "what has to do with these words", (Argument(TEXT),),
+         run="memory:list_memories"),
+    _changes_memory("add", "keep a text", "add", Argument(TEXT), options=(PROJECT,)),
+    _changes_memory("edit", "change what is kept", "edit", Argument(MEMORY), Argument(TEXT)),
+    _changes_memory("forget", "forget it for good", "forget", Argument(MEMORY)),
+    Verb("memory proposals", "what waits for your word", run="memory:list_proposals"),
+    _changes_memory("accept", "keep what is proposed", "accept", Argument(MEMORY)),
+    _changes_memory("reject", "do not keep it", "reject", Argument(MEMORY)),
+    _changes_memory("on", "read and keep memories", "switch_on"),
+    _changes_memory("off", "neither read nor keep any", "switch_off"),
+    Verb("library", "the documents that models may ask", run="library:list_documents"),
+    Verb("library list", "the same", run="library:list_documents"),
+    _adds_to_library("add a file, a folder or a page", Argument(ONE_PLACE)),
+    _adds_to_library("add several", Argument(PLACE, 2, MANY)),
+    Verb("library search", "what would be found, without a model", (Argument(TEXT),),
+         run="library:search"),
+    Verb("library remove", "take a document out", (Argument(NAME, 1, MANY),),
+         run="library:remove"),
+    Verb("library update", "look at all places again", run="library:update",
+         shows_progress=True),
+    Verb("library default", "which library is asked", (Argument(NAME, 1, MANY),),
+         run="library:make_default"),
+    Verb("library forget", "delete a library", (Argument(NAME, 1, MANY),), (ALL,),
+         run="library:forget"),
 )  # fmt: skip
 """Of two that a line fits, the one with more words before its arguments counts, then the first."""
 
