@@ -28,7 +28,6 @@ from cellwright.commands.options import (
 from cellwright.commands.terminal import Console, one_line
 from cellwright.commands.verbs import VERBS, find_forms, list_plugin_verbs, load_plugin_verb
 from cellwright.errors import CellwrightError, LMError, RunCancelled
-from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.settings import MODES, from_env
 
 EXIT_CODES = """\
@@ -132,8 +131,6 @@ def make_parser(first: str = "") -> argparse.ArgumentParser:
         _add_verb(commands, find_forms(name))
     _add_replay(commands)
     _add_rerun(commands)
-    _add_export(commands)
-    _add_save_sample(commands)
     _add_check(commands)
     _add_demo(commands)
     _add_demo_server(commands)
@@ -209,37 +206,6 @@ def _add_rerun(commands: Any) -> None:
     _add_model(parser)
     _add_mode(parser)
     _add_repeated(parser)
-
-
-def _add_export(commands: Any) -> None:
-    parser = _command(commands, "export", "exporting", "Write a recorded run in another format.")
-    _add_id(parser)
-    own = (*FORMATS, RECORD)
-    parser.add_argument(
-        "--to",
-        choices=FormatNames(*own),
-        required=True,
-        metavar="FORMAT",
-        help=f"{', '.join(own)}, or a format of an installed package",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where to (ID with the format's ending); - is stdout"
-    )
-
-
-def _add_save_sample(commands: Any) -> None:
-    text = "Make a sample of a suite of a recorded run, with its code as the reference."
-    parser = _command(commands, "save-sample", "saving", text)
-    _add_id(parser)
-    parser.add_argument(
-        "--check",
-        metavar="CODE",
-        action="append",
-        default=[],
-        help="what is true when it is solved, such as 'best.shape == (12, 3)'; repeatable",
-    )
-    parser.add_argument("--to", metavar="FOLDER", required=True, help="the suite's folder")
-    parser.add_argument("--name", metavar="ID", default="", help="the sample's id (the run's)")
 
 
 def _add_check(commands: Any) -> None:

@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellwright.bench.saving import save_sample
 from cellwright.commands import VerbContext
 from cellwright.commands.calling import run_verb
 from cellwright.commands.results import Result
 from cellwright.errors import SetupError
-from cellwright.exports import RECORD
-from cellwright.exports.formats import find_format, write_run
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
@@ -191,8 +188,6 @@ class Commands:
             "reset": self._reset,
             "replay": self._replay,
             "rerun": self._rerun,
-            "export": self._export,
-            "save-sample": self._save_sample,
             "usage": self._usage,
         }
 
@@ -266,29 +261,6 @@ class Commands:
         run = ShownRun(record, order.calling.is_running, storage.problem)
         shown.finish(run)
         return run
-
-    def _export(self, order: _Order) -> object:
-        record, arguments = order.store.record(order.run_id), order.line.arguments
-        is_record = arguments.to == RECORD
-        ending = ".sqlite" if is_record else find_format(arguments.to).ending
-        path = Path(arguments.out or f"{record.run_id}{ending}").expanduser()
-        if is_record:
-            written: tuple[Path, ...] = (path,)
-            order.store.write_to(record.run_id, path)
-        else:
-            redactor = self._session.place(order.settings, order.calling).redactor
-            written = write_run(record, arguments.to, path, redactor)
-        unsaved = order.store.storage(record.run_id).problem
-        text = f"Run {record.run_id} is in {' and '.join(map(str, written))}. {unsaved}"
-        return Advice(text.rstrip())
-
-    def _save_sample(self, order: _Order) -> object:
-        record, arguments = order.store.record(order.run_id), order.line.arguments
-        redactor = self._session.place(order.settings, order.calling).redactor
-        folder = Path(arguments.to).expanduser()
-        saved = save_sample(record, folder, arguments.check, redactor, arguments.name)
-        command = f"cellwright bench run {folder} --agent oracle"
-        return Advice(f"The sample is in {saved.path}. Try it: {command}")
 
     def _cells(self, order: _Order) -> object:
         run = Run(order.store.record(order.run_id))

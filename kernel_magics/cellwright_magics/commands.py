@@ -29,7 +29,6 @@ from cellwright.commands.verbs import (
     match_pattern,
 )
 from cellwright.context.text_filters import STANDARD_FILTERS
-from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.settings import MODES
 from cellwright_magics.arguments import OPTION, OPTIONS, is_file_name
 
@@ -60,18 +59,6 @@ CHAT_OPTIONS = (
     Option(("-m", "--model"), {"default": "", "metavar": "MODEL"}),
     Option(("--mode",), {"default": "", "choices": MODES, "metavar": "MODE"}),
 )
-EXPORT_OPTIONS = (
-    Option(
-        ("--to",),
-        {"choices": FormatNames(*FORMATS, RECORD), "default": "ipynb", "metavar": "FORMAT"},
-    ),
-    Option(("-o", "--out"), {"default": "", "metavar": "PATH"}),
-)
-SAVE_OPTIONS = (
-    Option(("--check",), {"action": "append", "default": [], "metavar": "CODE"}),
-    Option(("--to",), {"required": True, "metavar": "FOLDER"}),
-    Option(("--name",), {"default": "", "metavar": "ID"}),
-)
 DEMOS_OPTIONS = (
     Option(("--score",), {"default": ">=1", "metavar": "RULE"}),
     Option(("--limit",), {"type": int, "default": 4, "metavar": "N"}),
@@ -98,8 +85,6 @@ COMMANDS = (
     _of_run("replay", "run a run's code again in a fresh kernel, and say what differs"),
     _of_run("rerun", "ask another model the same, from the same start", MODEL),
     _of_run("undo", "how to get back to before a run"),
-    _of_run("export", f"write a run to a file: {', '.join((*FORMATS, RECORD))}", *EXPORT_OPTIONS),
-    _of_run("save-sample", "make a run a sample of a benchmark", *SAVE_OPTIONS),
     _of_run("cells", "put a run's code into the next cell"),
     Verb("assistant", "who can answer"),
     Verb("assistant list", "the same"),

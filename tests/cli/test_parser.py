@@ -87,7 +87,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         (["run", "x", "--max-steps", "0"], "'0'"),
         (["run", "x", "--budget", "inf"], "'inf'"),
         (["run", "x", "--note", "x"], "--note"),
-        (["export", "last"], "--to"),
+        (["save-sample", "last"], "--to"),
         (["export", "last", "--to", "pdf"], "'pdf'"),
         (["demo-server", "--host", "0.0.0.0"], "'0.0.0.0'"),
         (["replay"], "ID"),

@@ -134,7 +134,7 @@ def test_export_writes_a_file_and_names_it(
 
 def test_export_to_a_place_that_cannot_be_written_names_it(recorded: LiveKernel) -> None:
     shown = recorded.run("%agent export last -o nowhere/x.ipynb", answers=[])
-    assert shown.stderr.startswith("UsageError: 'nowhere/x.ipynb' cannot be written")
+    assert shown.stderr.startswith("UsageError: There is no folder")
 
 
 def test_a_run_is_saved_as_a_sample_of_a_suite(recorded: LiveKernel) -> None:

@@ -53,7 +53,8 @@ class Result:
         return self._format(self.headings, is_cut=False)
 
     def _repr_markdown_(self) -> str:
-        parts = [as_text(self.text).replace("\n", "  \n")] if self.text else []
+        text = self.text or ("" if self.rows else self.plain)
+        parts = [as_text(text).replace("\n", "  \n")] if text else []
         if self.rows:
             names = tuple(name.strip("<>") for name in self.headings)
             lines = [names, tuple("---" for _ in names)]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cellwright.commands import Argument, Kind, Option, Verb
 from cellwright.errors import SetupError
+from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.installation import COMMANDS, find_plugin, list_entry_points, package_of
 from cellwright.record.usage import USAGE_GROUPS, budget_amount
 
@@ -135,6 +136,34 @@ VERBS = (
         run="listing:runs",
     ),
     Verb("show", "show a run again", ONE_RUN, default="last", run="listing:show"),
+    Verb(
+        "export",
+        f"write a run to a file: {', '.join((*FORMATS, RECORD))}",
+        ONE_RUN,
+        (
+            _option("--to", choices=FormatNames(*FORMATS, RECORD), default="ipynb",
+                    metavar="FORMAT",
+                    help=f"{', '.join((*FORMATS, RECORD))}, or a format of an installed package"),
+            _option("-o", "--out", "--output", default="", metavar="FILE",
+                    help="where to (ID with the format's ending); - is stdout"),
+        ),
+        default="last",
+        run="exporting:export",
+    ),
+    Verb(
+        "save-sample",
+        "make a run a sample of a benchmark, with its code as the reference",
+        ONE_RUN,
+        (
+            _option("--check", action="append", default=[], metavar="CODE",
+                    help="what is true when it is solved, such as 'best.shape == (12, 3)'; "
+                    "repeatable"),
+            _option("--to", required=True, metavar="FOLDER", help="the suite's folder"),
+            _option("--name", default="", metavar="ID", help="the sample's id (the run's)"),
+        ),
+        default="last",
+        run="exporting:save_sample",
+    ),
     Verb(
         "doctor",
         "check key, endpoint, model, tool calling, kernel and record; --repair reads back what a "
