@@ -198,6 +198,50 @@ def test_a_command_of_a_package_is_one_of_the_magic(shell: Shell) -> None:
     assert done.stdout.splitlines()[-1] == "['/moon']"
 
 
+def test_a_command_of_a_package_with_arguments_and_options_has_them_everywhere(
+    shell: Shell, tmp_path: Path
+) -> None:
+    code = (
+        "from cellwright.commands import Argument, Kind, Option, Verb\n"
+        "from cellwright.commands.results import Result\n"
+        "DAY = Kind('DAY', str.isdigit, is_strict=True)\n"
+        "def tide(context):\n"
+        "    height, port = int(context.words[0]) % 7, context.options.port\n"
+        "    rows = [(port, str(height))]\n"
+        "    return Result('', ('port', '<metres>'), rows, document=[height, port])\n"
+        "TIDE = Verb('tide', 'how high the water is', (Argument(DAY),),\n"
+        "            (Option(('--port',), {'default': 'Bergen', 'metavar': 'PORT'}),), run=tide)\n"
+    )
+    folder = write_package(
+        tmp_path / "tides", "tides", "[cellwright.commands]\ntide = tides:TIDE\n", code
+    )
+    here = replace(shell, environ={**shell.environ, "PYTHONPATH": str(folder)})
+    assert here.run_process("tide", "9", "--port", "Oslo", "--json").document == [2, "Oslo"]
+    assert here.run_process("tide", "9").out.splitlines()[-1].split() == ["Bergen", "2"]
+    wrong = here.run_process("tide", "soon")
+    assert (wrong.code, "cellwright tide DAY [--port PORT]" in wrong.err) == (2, True)
+    lines = ("/tide 9 --port Oslo", "/tide soon")
+    cells = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_line_magic('load_ext', 'cellwright')\n"
+        f"for line in {lines!r}:\n"
+        "    try:\n"
+        "        print(shell.run_line_magic('agent', line))\n"
+        "    except Exception as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", cells],
+        env=environment(here),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[1].split() == ["Oslo", "2"], done.stderr
+    assert "%agent /tide DAY [--port PORT]" in done.stdout.splitlines()[-1]
+
+
 def test_a_run_is_exported_in_a_format_of_a_package(shell: Shell) -> None:
     run_id = keep(shell, analysis_run())
     done = shell.run_process("export", "last", "--to", "moonlog")

@@ -11,19 +11,23 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from cellwright._version import __version__
-from cellwright.commands import INTERRUPTED, NOT_COMPLETED, SERVICE_FAILED, WRONG_USE, Invocation
+from cellwright.commands import (
+    INTERRUPTED,
+    NOT_COMPLETED,
+    SERVICE_FAILED,
+    WRONG_USE,
+    Invocation,
+    Verb,
+)
 from cellwright.commands.options import (
     add_actions,
     add_assistant,
     add_mcp,
-    add_memory,
     add_tools,
-    add_usage,
 )
 from cellwright.commands.terminal import Console, one_line
+from cellwright.commands.verbs import VERBS, find_forms, list_plugin_verbs, load_plugin_verb
 from cellwright.errors import CellwrightError, LMError, RunCancelled
-from cellwright.exports import FORMATS, RECORD, FormatNames
-from cellwright.installation import COMMANDS, list_entry_points, package_of
 from cellwright.settings import MODES, from_env
 
 EXIT_CODES = """\
@@ -51,11 +55,12 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     console = Console(sys.stdin, sys.stdout, sys.stderr)
-    given = sys.argv[1:] if arguments is None else arguments
-    options = make_parser(given[0] if given else "").parse_args(given)
-    console.as_json = options.json
-    console.is_quiet = getattr(options, "quiet", False)
+    given = _join_name(sys.argv[1:] if arguments is None else arguments)
+    console.as_json = "--json" in given
     try:
+        options = make_parser(given[0] if given else "").parse_args(given)
+        console.as_json = options.json
+        console.is_quiet = getattr(options, "quiet", False)
         return _run(options, console)
     except (KeyboardInterrupt, RunCancelled):
         return _fail(console, "Interrupted", "It was interrupted.", INTERRUPTED)
@@ -65,6 +70,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NOT_COMPLETED
     except Exception as error:  # the outermost line: the person gets one sentence, not a traceback
         return _complain(error, console)
+
+
+def _join_name(given: Sequence[str]) -> list[str]:
+    """The words of a verb as one, such as ``memory add``: a parser goes by the first."""
+    for verb in VERBS:
+        count = len(verb.words)
+        if count > 1 and tuple(given[:count]) == verb.words:
+            return [verb.name, *given[count:]]
+    return list(given)
 
 
 def _run(options: argparse.Namespace, console: Console) -> int:
@@ -113,34 +127,30 @@ def make_parser(first: str = "") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"cellwright {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_run(commands)
-    _add_runs(commands)
-    _add_show(commands)
+    for name in dict.fromkeys(verb.name for verb in VERBS):
+        _add_verb(commands, find_forms(name))
     _add_replay(commands)
     _add_rerun(commands)
-    _add_export(commands)
-    _add_save_sample(commands)
-    _add_doctor(commands)
     _add_check(commands)
     _add_demo(commands)
     _add_demo_server(commands)
     _add_autoload(commands)
     _add_schema(commands)
     _add_bench(commands)
-    add_memory(commands, _command)
-    _add_library(commands)
     add_mcp(commands, _command)
     add_tools(commands, _command)
-    add_usage(commands, _command)
     if first and first not in commands.choices:
-        _add_plugins(commands)
+        _add_plugins(commands, first)
     return parser
 
 
-def _command(commands: Any, name: str, module: str, text: str) -> argparse.ArgumentParser:
+def _command(
+    commands: Any, name: str, module: str, text: str, *, is_listed: bool = True
+) -> argparse.ArgumentParser:
     """A command with what all of them share; ``module`` is the one in ``commands``."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
-        help=text,
+        **({"help": text} if is_listed else {}),
         description=text,
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -177,19 +187,6 @@ def _add_run(commands: Any) -> None:
     _add_quiet(parser)
 
 
-def _add_runs(commands: Any) -> None:
-    parser = _command(commands, "runs", "listing", "List the recorded runs, the newest first.")
-    parser.add_argument(
-        "--limit", metavar="N", type=_positive(int), default=20, help="at most N runs (20)"
-    )
-    parser.add_argument("--search", metavar="WORDS", default="", help="only runs with these words")
-
-
-def _add_show(commands: Any) -> None:
-    parser = _command(commands, "show", "listing", "Show a recorded run: prompt, cells, answer.")
-    _add_id(parser)
-
-
 def _add_replay(commands: Any) -> None:
     parser = _command(
         commands,
@@ -209,53 +206,6 @@ def _add_rerun(commands: Any) -> None:
     _add_model(parser)
     _add_mode(parser)
     _add_repeated(parser)
-
-
-def _add_export(commands: Any) -> None:
-    parser = _command(commands, "export", "exporting", "Write a recorded run in another format.")
-    _add_id(parser)
-    own = (*FORMATS, RECORD)
-    parser.add_argument(
-        "--to",
-        choices=FormatNames(*own),
-        required=True,
-        metavar="FORMAT",
-        help=f"{', '.join(own)}, or a format of an installed package",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where to (ID with the format's ending); - is stdout"
-    )
-
-
-def _add_save_sample(commands: Any) -> None:
-    text = "Make a sample of a suite of a recorded run, with its code as the reference."
-    parser = _command(commands, "save-sample", "saving", text)
-    _add_id(parser)
-    parser.add_argument(
-        "--check",
-        metavar="CODE",
-        action="append",
-        default=[],
-        help="what is true when it is solved, such as 'best.shape == (12, 3)'; repeatable",
-    )
-    parser.add_argument("--to", metavar="FOLDER", required=True, help="the suite's folder")
-    parser.add_argument("--name", metavar="ID", default="", help="the sample's id (the run's)")
-
-
-def _add_doctor(commands: Any) -> None:
-    parser = _command(
-        commands, "doctor", "checking", "Check key, endpoint, model, tool calling, kernel, record."
-    )
-    parser.add_argument(
-        "--send", action="store_true", help="send one small request, which may cost a little"
-    )
-    parser.add_argument(
-        "--repair",
-        metavar="FILE",
-        nargs="?",
-        const="",
-        help="read back what can be read of a damaged record, or of FILE",
-    )
 
 
 def _add_check(commands: Any) -> None:
@@ -307,23 +257,35 @@ def _add_bench(commands: Any) -> None:
     add_actions(parser.add_subparsers(dest="action", metavar="ACTION", required=True), _command)
 
 
-def _add_library(commands: Any) -> None:
-    parser = _command(commands, "library", "library", "The project's documents, which models ask.")
-    actions = ("add", "list", "search", "remove", "update", "default", "forget")
-    parser.add_argument("action", choices=actions, nargs="?", default="list", metavar="ACTION")
-    parser.add_argument("words", metavar="WORD", nargs="*", help="places, words, an id or a name")
-    parser.add_argument("--name", metavar="NAME", default="", help="add to the library NAME")
-    parser.add_argument("--all", action="store_true", help="forget a library's documents with it")
-    _add_quiet(parser)
+def _add_verb(commands: Any, forms: tuple[Verb, ...]) -> None:
+    """Make the parser of a verb; the words that follow it are looked at when it is called."""
+    verb, actions = forms[0], _list_actions(forms)
+    summary = f"{verb.summary[:1].upper()}{verb.summary[1:]}."
+    parser = _command(commands, verb.name, "calling", summary, is_listed=len(verb.words) == 1)
+    parser.set_defaults(function="call", forms=forms)
+    parser.usage = "\n       ".join(f"cellwright {form.usage} [--json]" for form in forms)
+    if actions:
+        lines = [f"  {action.usage}\n      {action.summary}" for action in actions]
+        parser.epilog = "\n".join(["also:", *lines, "", EXIT_CODES])
+    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+    for option in verb.options:
+        parser.add_argument(*option.names, **option.keywords)
+    if verb.shows_progress:
+        _add_quiet(parser)
 
 
-def _add_plugins(commands: Any) -> None:
-    for point in list_entry_points(COMMANDS):
-        if point.name not in commands.choices:
-            text = f"A command of the package {package_of(point)}."
-            parser = _command(commands, point.name, "plugins", text)
-            parser.add_argument("words", metavar="WORD", nargs="*", help="what it is told")
-            parser.set_defaults(function="run_plugin")
+def _list_actions(forms: tuple[Verb, ...]) -> tuple[Verb, ...]:
+    """What else begins with the word of a verb."""
+    name = forms[0].name
+    longer = dict.fromkeys(verb.name for verb in VERBS if verb.name.startswith(f"{name} "))
+    return tuple(form for each in longer for form in find_forms(each))
+
+
+def _add_plugins(commands: Any, first: str) -> None:
+    """Add the verbs of installed packages; the one that is called is imported."""
+    for verb in list_plugin_verbs():
+        if verb.name not in commands.choices:
+            _add_verb(commands, (load_plugin_verb(first) if verb.name == first else verb,))
 
 
 def _add_id(parser: argparse.ArgumentParser) -> None:

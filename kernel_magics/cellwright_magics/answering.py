@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from cellwright.errors import (
     CellwrightError,
     KernelError,
+    RunCancelled,
     RunFailedError,
     SetupError,
     StoreError,
@@ -47,8 +48,6 @@ from cellwright_magics.display import (
     SettledScreen,
 )
 from cellwright_magics.easels import Easels
-from cellwright_magics.library import library_command
-from cellwright_magics.memory import memory_command
 from cellwright_magics.painted import PaintedTranscript
 from cellwright_magics.reports import Advice, unsaved_notice
 from cellwright_magics.session import ShellSession, fill_request
@@ -96,6 +95,10 @@ class ShellConversation:
             if not calling.interactive:
                 raise
             return Advice("■ Stopped.")
+        except RunCancelled as error:
+            if not calling.interactive:
+                raise
+            return Advice(f"■ {error}")
 
     def run_ids(self) -> tuple[str, ...]:
         """The newest runs."""
@@ -136,13 +139,9 @@ class ShellConversation:
         match line.words[:2]:
             case ("assistant" | "scene", *_) | ("tool", "bind" | "unbind"):
                 return session.assistants.run(line, settings)
-            case ("memory", *_):
-                return memory_command(line, settings, session, self._shell)
             case ("tool", *_):
                 tools = session.outside(settings)
                 return outside_command([*line.words], self._shell.user_ns, tools)
-            case ("library", *_):
-                return library_command(line, session.store(settings).database, settings)
             case ("context" | "compact" | "later" | "system" | "prompt" | "filters", *_):
                 return self._context(line, settings, calling)
             case ("demos", *_):

@@ -17,37 +17,13 @@ from typing import Any, TypeVar
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 
+from cellwright.commands import Option
 from cellwright.settings import MODES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 WORD = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*')(?=,?(?:\s|$)),?|\S+)")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?", re.DOTALL)
 FILE_NAME = re.compile(r"[^\s?!]*\w\.[A-Za-z]\w{0,7}")
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option as argparse and the completion know it."""
-
-    names: tuple[str, ...]
-    keywords: dict[str, Any]
-
-    @property
-    def takes_value(self) -> bool:
-        """Whether a value follows."""
-        return self.keywords.get("action") != "store_true"
-
-    @property
-    def takes_files(self) -> bool:
-        """Whether several file names follow."""
-        return self.keywords.get("nargs") == "+"
-
-    @property
-    def usage(self) -> str:
-        """As help shows it."""
-        value = f" {self.keywords.get('metavar', 'VALUE')}" if self.takes_value else ""
-        whole = f"{self.names[0]}{value}"
-        return whole if self.keywords.get("required") else f"[{whole}]"
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,10 @@ from functools import cache
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from cellwright_magics.arguments import OPTION, WORD, AgentLine, Option, unquote
-from cellwright_magics.commands import (
-    COMMANDS,
-    FUNCTION_WORDS,
-    Argument,
-    MagicCommand,
-    plugin_commands,
-)
+from cellwright.commands import Argument, Option, Verb, fit_arguments
+from cellwright.commands.verbs import FUNCTION_WORDS, list_plugin_verbs, load_plugin_verb
+from cellwright_magics.arguments import OPTION, WORD, AgentLine, unquote
+from cellwright_magics.commands import COMMANDS
 
 SLASH = re.compile(r"/(?:[^\W\d][\w-]*)?\??(?=\s|$)")
 """``/data/sales.csv`` is a path, and its line a question."""
@@ -50,7 +46,7 @@ OTHER_WORDS_AT_MOST = 3
 class CommandLine:
     """A command with what was given to it."""
 
-    command: MagicCommand
+    command: Verb
     words: tuple[str, ...]
     """Those it begins with, then its arguments; free text is one of them."""
     arguments: argparse.Namespace = field(default_factory=argparse.Namespace)
@@ -67,8 +63,16 @@ class CommandLine:
     @property
     def target(self) -> str:
         """Its first argument, or what stands for it."""
+        return self.given[0] if self.given else ""
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Its arguments, or what stands for them; free text, also from below the line, is last."""
         given = self.words[len(self.command.words) :]
-        return given[0] if given else self.command.default
+        if self.body is not None:
+            named = given[: len(given) - bool(self.text)]
+            given = (*named, "\n".join(filter(None, (self.text, self.body))))
+        return given or ((self.command.default,) if self.command.default else ())
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,8 @@ def _parts(asked: AgentLine) -> tuple[str, str | None]:
 def _read_marked(text: str, body: str | None) -> CommandLine:
     line = _LineParts.of(text.removeprefix("/"), body, is_marked=True)
     begun = [command for command in _longest_first() if _begins(line, command)]
-    begun = begun or [command for command in plugin_commands() if _begins(line, command)]
+    if not begun:
+        begun = [load_plugin_verb(verb.name) for verb in list_plugin_verbs() if _begins(line, verb)]
     for command in begun:
         found = _fit(line, command)
         if found is not None:
@@ -162,7 +167,7 @@ def _read_marked(text: str, body: str | None) -> CommandLine:
     raise UsageError(f"{text!r} cannot be done as it is written.{_how_written(line, begun)}")
 
 
-def _without_body(text: str, begun: Sequence[MagicCommand]) -> Iterator[CommandLine]:
+def _without_body(text: str, begun: Sequence[Verb]) -> Iterator[CommandLine]:
     line = _LineParts.of(text.removeprefix("/"), None, is_marked=True)
     yield from filter(None, (_fit(line, command) for command in begun))
 
@@ -186,7 +191,7 @@ def _read_bare(text: str, body: str | None) -> CommandLine | None:
 
 
 @cache
-def _longest_first() -> tuple[MagicCommand, ...]:
+def _longest_first() -> tuple[Verb, ...]:
     return tuple(sorted(COMMANDS, key=lambda command: -len(command.words)))
 
 
@@ -195,11 +200,11 @@ def _first_words() -> tuple[str, ...]:
     return tuple(dict.fromkeys(command.words[0] for command in COMMANDS))
 
 
-def _begins(line: _LineParts, command: MagicCommand) -> bool:
+def _begins(line: _LineParts, command: Verb) -> bool:
     return tuple(line.texts[: len(command.words)]) == command.words
 
 
-def _fit(line: _LineParts, command: MagicCommand) -> CommandLine | None:
+def _fit(line: _LineParts, command: Verb) -> CommandLine | None:
     """The line as this command, where its words and their number fit.
 
     Raises:
@@ -213,13 +218,13 @@ def _fit(line: _LineParts, command: MagicCommand) -> CommandLine | None:
     if command.arguments and command.arguments[-1].kind.is_rest:
         return _fit_rest(line, command, rest)
     plain = _plain_words(command, rest)
-    if not _are_arguments(plain, command.arguments, line):
+    if not _fit_words(plain, command.arguments, line):
         return None
     parsed = _parser(command).parse_args([word.text for word in rest if word not in plain])
     return CommandLine(command, (*command.words, *(w.text for w in plain)), parsed, body=line.body)
 
 
-def _fit_text(line: _LineParts, command: MagicCommand) -> CommandLine | None:
+def _fit_text(line: _LineParts, command: Verb) -> CommandLine | None:
     """With free text: on the line, where it is marked, or below it."""
     rest = list(line.words[len(command.words) :])
     named = len(command.arguments) - 1
@@ -227,7 +232,7 @@ def _fit_text(line: _LineParts, command: MagicCommand) -> CommandLine | None:
     while rest and rest[0].text in command.option_names():
         flags.append(rest.pop(0).text)
     given, rest = rest[:named], rest[named:]
-    if len(given) < named or not _are_arguments(given, command.arguments[:-1], line):
+    if len(given) < named or not _fit_words(given, command.arguments[:-1], line):
         return None
     if rest and not line.is_marked:
         return None
@@ -238,11 +243,11 @@ def _fit_text(line: _LineParts, command: MagicCommand) -> CommandLine | None:
     return CommandLine(command, words, _parser(command).parse_args(flags), text, line.body)
 
 
-def _fit_rest(line: _LineParts, command: MagicCommand, rest: list[_Word]) -> CommandLine | None:
+def _fit_rest(line: _LineParts, command: Verb, rest: list[_Word]) -> CommandLine | None:
     """With all that follows as it is: what it means is said where services are connected."""
     named = len(command.arguments) - 1
     given, more = rest[:named], rest[named:]
-    if len(given) < named or not _are_arguments(given, command.arguments[:-1], line):
+    if len(given) < named or not _fit_words(given, command.arguments[:-1], line):
         return None
     kind = command.arguments[-1].kind
     if more and not (line.is_marked or more[0].is_option or kind.fits(more[0].text)):
@@ -250,7 +255,7 @@ def _fit_rest(line: _LineParts, command: MagicCommand, rest: list[_Word]) -> Com
     return CommandLine(command, (*command.words, *(word.text for word in rest)))
 
 
-def _plain_words(command: MagicCommand, words: Sequence[_Word]) -> list[_Word]:
+def _plain_words(command: Verb, words: Sequence[_Word]) -> list[_Word]:
     """The words that are neither options nor their values."""
     valued = {name for option in command.options if option.takes_value for name in option.names}
     plain, is_value = [], False
@@ -261,20 +266,11 @@ def _plain_words(command: MagicCommand, words: Sequence[_Word]) -> list[_Word]:
     return plain
 
 
-def _are_arguments(words: Sequence[_Word], arguments: Sequence[Argument], line: _LineParts) -> bool:
-    least = sum(argument.least for argument in arguments)
-    if not least <= len(words) <= sum(argument.most for argument in arguments):
-        return False
-    # only the last may come more than once
-    kinds = [argument.kind for argument in arguments]
-    kinds += kinds[-1:] * (len(words) - len(kinds))
-    return all(
-        kind.fits(word.text) or (line.is_marked and not kind.is_strict)
-        for word, kind in zip(words, kinds, strict=False)
-    )
+def _fit_words(words: Sequence[_Word], arguments: Sequence[Argument], line: _LineParts) -> bool:
+    return fit_arguments([word.text for word in words], arguments, is_marked=line.is_marked)
 
 
-def _parser(command: MagicCommand) -> argparse.ArgumentParser:
+def _parser(command: Verb) -> argparse.ArgumentParser:
     parser = MagicArgumentParser(f"/{command.name}")  # type: ignore[no-untyped-call]
     for option in command.options:
         parser.add_argument(*option.names, **option.keywords)
@@ -373,7 +369,7 @@ def _options_of(top: str) -> tuple[Option, ...]:
 
 
 @cache
-def _commands_of(top: str) -> tuple[MagicCommand, ...]:
+def _commands_of(top: str) -> tuple[Verb, ...]:
     return tuple(command for command in COMMANDS if command.words[0] == top)
 
 
@@ -434,7 +430,7 @@ def _nearly(top: str, words: Sequence[str], line: _LineParts) -> str:
     return _how_written(mended, fitting or _commands_of(top))
 
 
-def _how_written(line: _LineParts, begun: Sequence[MagicCommand]) -> str:
+def _how_written(line: _LineParts, begun: Sequence[Verb]) -> str:
     """How a command is written that this line begins like."""
     top = begun[0].words[0]
     said = line.texts[1] if len(line.words) > 1 else ""

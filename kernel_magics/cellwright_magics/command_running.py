@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellwright.bench.saving import save_sample
-from cellwright.commands.doctor import checks, repair_record
-from cellwright.commands.plugins import PluginCall, call_command
+from cellwright.commands import VerbContext
+from cellwright.commands.calling import run_verb
+from cellwright.commands.results import Result
 from cellwright.errors import SetupError
-from cellwright.exports import RECORD
-from cellwright.exports.formats import find_format, write_run
 from cellwright.kernels.fresh import start_kernel
 from cellwright.record.events import Event
-from cellwright.record.messages import USAGE_GROUPS
 from cellwright.record.run_record import RunRecord
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.replaying import (
@@ -30,6 +29,7 @@ from cellwright.session.services import Service
 from cellwright.settings import Settings, check_batch_mode, from_env
 from cellwright.stopping import drive
 from cellwright.store.runs import RunStore
+from cellwright.tools.kernel_context import progress_display
 from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chat import open_chat
@@ -37,20 +37,34 @@ from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.display import ReplayedOutputs, RunDisplay
 from cellwright_magics.reports import (
     Advice,
-    CheckList,
-    RunList,
     TextTable,
     undo_advice,
     unsaved_notice,
 )
 from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import ShellSession, fill_request
-from cellwright_magics.usage import usage_command
+from cellwright_magics.usage import plot_usage
 from cellwright_magics.widgets import OpenWidgets
 from cellwright_magics.wording import one_line
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+
+QUIET_SECONDS = 2.0
+"""Work that takes longer shows how far it is."""
+
+
+def show_after_a_while() -> Callable[[int, int, str], None]:
+    """Make what shows how far a verb is, once that takes long."""
+    shown_from, show = time.monotonic() + QUIET_SECONDS, progress_display()
+
+    def show_progress(done: int, total: int, name: str) -> None:
+        if time.monotonic() > shown_from:
+            share = done / total if total else None
+            show(f"{done:,} of {total:,} documents  {name}", share)
+
+    return show_progress
 
 
 # A recorded run once more, in a fresh kernel: replayed, or asked of another model.
@@ -172,11 +186,8 @@ class Commands:
             "cells": self._cells,
             "undo": self._undo,
             "reset": self._reset,
-            "doctor": self._doctor,
             "replay": self._replay,
             "rerun": self._rerun,
-            "export": self._export,
-            "save-sample": self._save_sample,
             "usage": self._usage,
         }
 
@@ -187,7 +198,7 @@ class Commands:
             SetupError: It names a run that is not there.
         """
         order = _Order(line, settings, calling, self._session.store(settings))
-        return self._runners.get(line.command.words[0], self._plugin)(order)
+        return self._runners.get(line.command.words[0], self._call)(order)
 
     def close(self) -> None:
         """Close the widgets that are open."""
@@ -206,12 +217,11 @@ class Commands:
         self._widgets.add(order.calling, chat)
 
     def _runs(self, order: _Order) -> object:
-        arguments = order.line.arguments
-        unwritten = order.store.unwritten()
-        runs = order.store.list(int(order.line.target), arguments.find)
-        if not (arguments.widget and order.calling.rich):
-            return RunList(runs, unwritten)
-        browser = RunsBrowser(self._shell, runs, order.store.record)
+        runs = self._call(order)
+        if not (order.line.arguments.widget and order.calling.rich):
+            return runs
+        assert isinstance(runs, Result)
+        browser = RunsBrowser(self._shell, runs.items, order.store.record)
         self._widgets.add(order.calling, browser)
         browser.show()
         return None
@@ -252,29 +262,6 @@ class Commands:
         shown.finish(run)
         return run
 
-    def _export(self, order: _Order) -> object:
-        record, arguments = order.store.record(order.run_id), order.line.arguments
-        is_record = arguments.to == RECORD
-        ending = ".sqlite" if is_record else find_format(arguments.to).ending
-        path = Path(arguments.out or f"{record.run_id}{ending}").expanduser()
-        if is_record:
-            written: tuple[Path, ...] = (path,)
-            order.store.write_to(record.run_id, path)
-        else:
-            redactor = self._session.place(order.settings, order.calling).redactor
-            written = write_run(record, arguments.to, path, redactor)
-        unsaved = order.store.storage(record.run_id).problem
-        text = f"Run {record.run_id} is in {' and '.join(map(str, written))}. {unsaved}"
-        return Advice(text.rstrip())
-
-    def _save_sample(self, order: _Order) -> object:
-        record, arguments = order.store.record(order.run_id), order.line.arguments
-        redactor = self._session.place(order.settings, order.calling).redactor
-        folder = Path(arguments.to).expanduser()
-        saved = save_sample(record, folder, arguments.check, redactor, arguments.name)
-        command = f"cellwright bench run {folder} --agent oracle"
-        return Advice(f"The sample is in {saved.path}. Try it: {command}")
-
     def _cells(self, order: _Order) -> object:
         run = Run(order.store.record(order.run_id))
         if not run.code:
@@ -295,17 +282,22 @@ class Commands:
         return Advice("The conversation starts anew. Variables and recorded runs stay.")
 
     def _usage(self, order: _Order) -> object:
-        named = order.line.target or getattr(order.line.arguments, "by", "")
-        group = next(group for group in USAGE_GROUPS if group == named)
-        return usage_command(group, order.line.arguments, order.store.database)
+        usage = self._call(order)
+        assert isinstance(usage, Result)
+        return plot_usage(usage) if order.line.arguments.plot else usage
 
-    def _plugin(self, order: _Order) -> object:
-        name, *words = order.line.words
-        result = call_command(name, PluginCall(tuple(words), order.settings))
-        return Advice(result) if isinstance(result, str) else result
-
-    def _doctor(self, order: _Order) -> object:
-        arguments = order.line.arguments
-        if arguments.repair:
-            return CheckList(repair_record(order.settings))
-        return CheckList(checks(order.settings, send=arguments.send))
+    def _call(self, order: _Order) -> object:
+        """Do what is the same from every face."""
+        line, folder = order.line, self._session.notebook_path
+        context = VerbContext(
+            line.given,
+            order.settings,
+            lambda: nullcontext(order.store),
+            line.arguments,
+            "%agent /",
+            folder.parent if folder is not None else Path.cwd(),
+            show_after_a_while(),
+        )
+        with self._session.at_work() if line.command.needs_idle_agent else nullcontext():
+            result = run_verb(line.command, context)
+        return Result(result) if isinstance(result, str) else result

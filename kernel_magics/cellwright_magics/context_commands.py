@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellwright.commands.verbs import is_turn_number
 from cellwright.context.assemble import Quoted
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.text_filters import (
@@ -38,7 +39,6 @@ from cellwright.store.ids import find_id
 from cellwright.text.cleaning import plain_text
 from cellwright_magics.chats import ChatPrompt, ChatWords
 from cellwright_magics.command_lines import CommandLine
-from cellwright_magics.commands import is_turn_number
 from cellwright_magics.reports import Advice, TextTable
 from cellwright_magics.wording import one_line
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from cellwright.commands.doctor import DoctorCheck
 from cellwright.record.events import Notice
 from cellwright.record.run_record import RunRecord
-from cellwright.store.runs import RunStorage, RunSummary
-from cellwright.text.cleaning import as_text
-from cellwright_magics.wording import one_line
-
-PROMPT_CHARACTERS = 60
-MARKS = {"ok": "✓", "warning": "⚠", "failed": "✗", "skipped": "·"}
+from cellwright.store.runs import RunStorage
+from cellwright.text.safe_markdown import as_text
 
 
 class TextTable:
@@ -43,54 +36,6 @@ class TextTable:
         lines = [self.headings, tuple("---" for _ in self.headings)]
         lines += [tuple(as_text(cell) for cell in row) for row in rows]
         return "\n".join(f"| {' | '.join(row)} |" for row in lines)
-
-
-class RunList(TextTable):
-    """The newest runs."""
-
-    headings = ("run", "status", "model", "tokens", "seconds", "started", "prompt")
-    empty = "There is no run yet."
-
-    def __init__(self, runs: Sequence[RunSummary], unwritten: Collection[str] = ()) -> None:
-        self.runs = tuple(runs)
-        self._unwritten = frozenset(unwritten)
-
-    def __iter__(self) -> Iterator[RunSummary]:
-        return iter(self.runs)
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a run."""
-        return [
-            (
-                run.run_id,
-                f"{run.status}, not on disk" if run.run_id in self._unwritten else run.status,
-                run.model,
-                f"{run.usage.total_tokens:,}",
-                f"{run.duration_seconds:.1f}",
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started_at)),
-                one_line(run.prompt, PROMPT_CHARACTERS),
-            )
-            for run in self.runs
-        ]
-
-
-class CheckList(TextTable):
-    """What doctor found."""
-
-    headings = ("", "check", "found", "what to do")
-    empty = "Nothing was checked."
-
-    def __init__(self, checks: Sequence[DoctorCheck]) -> None:
-        self.checks = tuple(checks)
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a check."""
-        return [
-            (MARKS[check.status], check.name, check.text, check.action) for check in self.checks
-        ]
 
 
 class Advice:

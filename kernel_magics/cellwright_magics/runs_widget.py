@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from cellwright.commands.listing import list_runs
 from cellwright.errors import CellwrightError
 from cellwright.exports.timeline import Called, Item, Ran, TimelineMessage, Wrote, timeline
 from cellwright.record.run_record import RunRecord
 from cellwright.store.runs import RunSummary
-from cellwright_magics.reports import RunList
 from cellwright_magics.run_view import (
     answer_html,
     as_html,
@@ -214,7 +214,7 @@ class RunsBrowser:
     def show(self) -> None:
         """Show it, with the list as text and as a table for the saved file."""
         count = "1 run" if len(self._runs) == 1 else f"{len(self._runs)} runs"
-        self._display.show(repr(RunList(self._runs)), folded_html(count, table_html(self._frame)))
+        self._display.show(repr(list_runs(self._runs)), folded_html(count, table_html(self._frame)))
 
     def close(self) -> None:
         """Take it away; the list stays as text."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cellwright.cli import main
-from cellwright.commands import library as module
+from cellwright.commands import calling as module
 from cellwright.commands.terminal import Console
 
 
@@ -28,9 +28,9 @@ def test_documents_are_added_listed_found_and_removed(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["library"]) == 0
-    assert capsys.readouterr().out == "No documents.\n"
+    assert "The library is empty. cellwright library add" in capsys.readouterr().out
     assert main(["library", "add", "docs"]) == 0
-    assert capsys.readouterr().out == "1 of 1 documents read anew.\n"
+    assert capsys.readouterr().out == "1 document read; 1 of 1 looked at.\n"
     assert main(["library", "search", "goods", "back"]) == 0
     assert capsys.readouterr().out.startswith("[1] docs/returns.md › Returns (line 1)\n    Returns")
     assert main(["library", "list", "--json"]) == 0
@@ -40,7 +40,7 @@ def test_documents_are_added_listed_found_and_removed(
     assert "docs/returns.md" in capsys.readouterr().out
     assert main(["library", "default", "default"]) == 0
     assert main(["library", "remove", document["document_id"]]) == 0
-    assert "Removed: docs/returns.md." in capsys.readouterr().out
+    assert ": docs/returns.md." in capsys.readouterr().out
     assert main(["library", "search", "goods"]) == 1
     assert capsys.readouterr().out == "Nothing was found.\n"
 
@@ -54,18 +54,18 @@ def test_a_library_is_forgotten_with_its_documents_where_that_is_said(
     assert main(["library", "forget", "default", "--all", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["forgotten"] == "default"
     assert main(["library"]) == 0
-    assert capsys.readouterr().out == "No documents.\n"
+    assert "The library is empty." in capsys.readouterr().out
 
 
 def test_a_document_that_cannot_be_read_is_counted(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "EVERY", 1)
+    monkeypatch.setattr(module, "DOCUMENTS_A_LINE", 1)
     (project / "docs" / "broken.ipynb").write_text("{")
     assert main(["library", "add", "docs"]) == 1
     streams = capsys.readouterr()
     said, reason = streams.out.splitlines()
-    assert said == "1 of 2 documents read anew, 1 cannot be read."
+    assert said == "1 document read; 2 of 2 looked at. 1 cannot be read:"
     assert ": " in reason
     assert streams.err == "1 of 2\n"
     assert main(["library", "update", "--json"]) == 1
@@ -74,7 +74,12 @@ def test_a_document_that_cannot_be_read_is_counted(
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["add"], "needs something"), (["list", "x"], "takes no words"), (["add", "x"], "no file")],
+    [
+        (["add"], "cellwright library add PLACE"),
+        (["list", "x"], "It is written: cellwright library list."),
+        (["frobnicate"], "See cellwright library --help"),
+        (["add", "x"], "no file"),
+    ],
 )
 def test_wrong_use_is_told(
     project: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
@@ -89,9 +94,9 @@ def test_a_service_that_gives_no_vectors_is_told(
     monkeypatch.setenv("CELLWRIGHT_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("CELLWRIGHT_EMBEDDING_MODEL", "m")
     assert main(["library", "add", "docs"]) == 0
-    assert "There are no vectors" in capsys.readouterr().err
+    assert "There are no vectors" in capsys.readouterr().out
     assert main(["library", "search", "goods"]) == 0
-    assert "by words alone" in capsys.readouterr().err
+    assert "by words alone" in capsys.readouterr().out
 
 
 def test_ctrl_c_keeps_what_was_read(
@@ -102,7 +107,7 @@ def test_ctrl_c_keeps_what_was_read(
 
     for number in range(5):
         (project / "docs" / f"{number}.md").write_text(f"words of {number}")
-    monkeypatch.setattr(module, "EVERY", 2)
+    monkeypatch.setattr(module, "DOCUMENTS_A_LINE", 2)
     monkeypatch.setattr(Console, "note", press)
     assert main(["library", "add", "docs"]) == 130
     assert "interrupted" in capsys.readouterr().err

@@ -98,7 +98,7 @@ def test_002_97_it_is_switched_off_and_on(call: Call) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["add"], "cellwright memory add TEXT."),
+        (["add"], "cellwright memory add [--project] TEXT."),
         (["edit", "3f2a"], "cellwright memory edit ID TEXT."),
         (["forget"], "cellwright memory forget ID."),
         (["forget", "3f2a", "now"], "cellwright memory forget ID."),

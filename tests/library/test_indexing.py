@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from library.shelves import Page, Shelf, serving
 
+from cellwright.commands.library import describe
 from cellwright.errors import SetupError
 from cellwright.knowledge.library import Document, IndexingProgress, indexing
 from cellwright.knowledge.library.indexing import Indexing
@@ -219,9 +220,10 @@ def test_reading_goes_on_beside_and_can_be_watched_and_stopped() -> None:
     going.stop()
     go.set()
     assert going.wait()
-    assert going.summary() == (
-        "2 documents read; 2 of 9 looked at. 1 cannot be read; the list of documents says why. "
-        "It was stopped; what was read is kept. No vectors."
+    assert going.progress == IndexingProgress(2, 9, "b.md", 2, 1, notice="No vectors.")
+    assert describe(going.progress) == (
+        "2 documents read; 2 of 9 looked at. 1 cannot be read:\n"
+        "  The list of documents says why of the rest.\nNo vectors."
     )
 
 
@@ -231,13 +233,13 @@ def test_the_reasons_are_told_at_once_where_they_are_few(shelf: Shelf) -> None:
     work = shelf.libraries.adding(("0.md", "1.md", "2.md"), str(shelf.folder))
     going = Indexing(work)
     assert going.wait(10)
-    assert going.summary() == (
-        "1 document read; 3 of 3 looked at. 2 cannot be read: 1.md: There is no text in it. "
-        "2.md: There is no text in it."
+    assert describe(going.progress) == (
+        "1 document read; 3 of 3 looked at. 2 cannot be read:\n  1.md: There is no text in it.\n"
+        "  2.md: There is no text in it."
     )
     going = Indexing(shelf.libraries.adding((".",), str(shelf.folder)))
     assert going.wait(10)
-    assert going.summary().endswith("5 cannot be read; the list of documents says why.")
+    assert describe(going.progress).endswith("list of documents says why of the rest.")
 
 
 def test_what_ends_reading_early_is_kept() -> None:
@@ -248,7 +250,7 @@ def test_what_ends_reading_early_is_kept() -> None:
     going = Indexing(work)
     going.wait()
     assert str(going.error) == "no"
-    assert going.summary() == "1 document read; 1 of 1 looked at."
+    assert describe(going.progress) == "1 document read; 1 of 1 looked at."
 
 
 def test_two_processes_may_index_the_same_folder(shelf: Shelf, tmp_path: Path) -> None:

@@ -6,43 +6,33 @@ import pytest
 from fake_service import text, tool_call
 from magics.live_kernel import LiveKernel
 
+from cellwright.commands.memory import MEMORY_HEADINGS, OFF, _memory_row, _proposal_row
+from cellwright.commands.results import Result
 from cellwright.knowledge.memory import Memory, Proposal
-from cellwright.knowledge.memory.commands import OFF
-from cellwright_magics.memory import MemoryTable, ProposalTable
 
 HERE = Memory("m1", "Column amt is in *euros*", "/home/me/tax", "run-1", 0.0, 0.0)
-EVERYWHERE = Memory("m2", "I prefer polars", "", "", 0.0, 0.0)
+EVERYWHERE = Memory("m2", "I prefer <b>polars</b>", "", "", 0.0, 0.0)
 
 
 def test_the_table_tells_where_each_is_kept_and_shows_text_as_text() -> None:
-    table = MemoryTable([HERE, EVERYWHERE])
-    assert len(table) == 2
-    assert [row[1] for row in table.rows()] == ["folder tax", "everywhere"]
-    assert "I prefer polars" in repr(table)
-    assert "<" not in MemoryTable([Memory("m3", "<b>x</b>", "", "", 0.0, 0.0)])._repr_markdown_()
+    rows = [_memory_row(HERE), _memory_row(EVERYWHERE)]
+    assert [row[1] for row in rows] == ["folder tax", "everywhere"]
+    table = Result(OFF, MEMORY_HEADINGS, rows)
+    assert repr(table).startswith(f"{OFF}\n\nid")
+    assert "<" not in table._repr_markdown_()
     assert "| m1 | folder tax |" in table._repr_markdown_()
 
 
-def test_the_table_says_when_the_memory_is_off() -> None:
-    assert repr(MemoryTable([], is_on=False)) == OFF
-    assert repr(MemoryTable([HERE], is_on=False)).endswith(f"\n\n{OFF}")
-    assert MemoryTable([HERE], is_on=False)._repr_markdown_().endswith(OFF)
-    assert "Nothing is kept yet" in repr(MemoryTable([]))
-
-
 def test_of_a_proposed_change_both_texts_are_shown() -> None:
-    change = Proposal("p1", "update", "I prefer pandas", "", "m2", "You said so.", "run-2", 0.0)
-    table = ProposalTable([change], [HERE, EVERYWHERE])
-    assert len(table) == 1
-    assert table.rows()[0] == (
+    change = Proposal("p1", "update", "I prefer pandas", "", "m1", "You said so.", "run-2", 0.0)
+    assert _proposal_row(change, [HERE, EVERYWHERE]) == (
         "p1",
         "change",
         "everywhere",
         "run-2",
         "You said so.",
-        "I prefer polars → I prefer pandas",
+        "Column amt is in *euros* → I prefer pandas",
     )
-    assert repr(ProposalTable([], [])) == "Nothing is proposed."
 
 
 @pytest.fixture
@@ -59,7 +49,7 @@ def empty(fresh: LiveKernel) -> LiveKernel:
 
 def kept(kernel: LiveKernel) -> list[str]:
     kernel.run("memories = %agent memory")
-    found: list[str] = eval(kernel.value("[m.text for m in memories.memories]"))  # noqa: S307
+    found: list[str] = eval(kernel.value("[m.text for m in memories]"))  # noqa: S307
     return found
 
 
@@ -105,7 +95,7 @@ class TestInAKernel:
         assert "Remember “Our fiscal year starts in April”?" in shown.markdown
         assert kept(empty) == []
         empty.run("proposals = %agent memory proposals")
-        name = empty.value("proposals.proposals[0].proposal_id").strip("'")
+        name = empty.value("proposals.items[0].proposal_id").strip("'")
         assert f"%agent memory accept {name}" in shown.markdown
         assert "Kept as" in empty.run(f"%agent memory accept {name}").results[0]
         assert kept(empty) == ["Our fiscal year starts in April"]

@@ -17,7 +17,6 @@ from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 from cellwright_magics.command_running import repeat
 from cellwright_magics.display import NotebookTranscript
-from cellwright_magics.reports import CheckList, RunList
 
 
 def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
@@ -29,8 +28,3 @@ def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
             repeat(record, place, NotebookTranscript(PaperScreen()), None)
     finally:
         database.close()
-
-
-def test_empty_lists_say_so() -> None:
-    assert repr(RunList([])) == RunList([])._repr_markdown_() == "There is no run yet."
-    assert repr(CheckList([])) == "Nothing was checked."

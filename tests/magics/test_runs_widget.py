@@ -114,7 +114,7 @@ def test_a_run_that_is_gone_is_said_to_be(kernel: LiveKernel, recorded: list[str
 
 def test_it_is_text_and_a_table_where_no_widgets_are(page: WidgetPage, recorded: list[str]) -> None:
     data = list(page.displays.values())[-1]
-    assert data["text/plain"].startswith("run ")
+    assert data["text/plain"].startswith("id ")
     assert recorded[0] in data["text/plain"]
     assert "Kept with the notebook: " in data["text/html"]
     assert "add &lt;b&gt;one&lt;/b&gt;" in data["text/html"]
@@ -136,6 +136,6 @@ def test_no_run_at_all_is_no_obstacle(kernel: LiveKernel) -> None:
     shown = page.run("%agent runs --find nowhere-at-all --widget")
     assert shown.stderr == ""
     assert labels(page) == []
-    assert "There is no run yet." in str(page.displays)
+    assert "No run fits." in str(page.displays)
     page.run("%unload_ext cellwright")
     page.run("%load_ext cellwright")

@@ -1,15 +1,26 @@
-"""What ``cellwright COMMAND`` does: each command is a function of an ``Invocation``.
+"""What cellwright does on one command: each verb is a value, which every face is made of.
 
-The parser is in ``cli.py``, which imports the module of the one command that was asked for.
+A ``Verb`` has a name, a summary, typed arguments and options, and a function of a ``VerbContext``
+that returns a ``Result`` (``results.py``). Those that notebook and terminal share are in
+``verbs.py``. Of these values ``%agent`` makes its parser, completion and help, and ``cli.py`` its
+parser and ``--json``. What only a terminal can do is a function of an ``Invocation``.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from cellwright.commands.terminal import Console
 from cellwright.settings import Settings
+
+if TYPE_CHECKING:
+    # The magics load this module when they are loaded, and must stay cheap.
+    from cellwright.commands.terminal import Console
+    from cellwright.store.runs import RunStore
 
 COMPLETED = 0
 NOT_COMPLETED = 1
@@ -29,3 +40,156 @@ class Invocation:
     options: argparse.Namespace
     settings: Settings
     console: Console
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option as argparse and the completion know it."""
+
+    names: tuple[str, ...]
+    keywords: dict[str, Any]
+    in_cells_only: bool = False
+    """It draws, so the command line does not have it."""
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows."""
+        return self.keywords.get("action") != "store_true"
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether several file names follow."""
+        return self.keywords.get("nargs") == "+"
+
+    @property
+    def usage(self) -> str:
+        """As help shows it."""
+        value = f" {self.keywords.get('metavar', 'VALUE')}" if self.takes_value else ""
+        whole = f"{self.names[0]}{value}"
+        return whole if self.keywords.get("required") else f"[{whole}]"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an argument can be."""
+
+    label: str
+    fits: Callable[[str], bool]
+    """Whether a word is one, in a line that is not marked as a command."""
+    choices: tuple[str, ...] = ()
+    """What completion offers."""
+    is_strict: bool = False
+    """Nothing else will do, in a marked line either."""
+    is_id: bool = False
+    is_text: bool = False
+    """It takes the rest of the line as it stands, so the line has to be marked as a command."""
+    is_rest: bool = False
+    """It takes all words that are left, options included."""
+    names: Literal["", "runs", "assistants"] = ""
+    """Whose names completion offers beside the choices."""
+    prefix: str = ""
+    """What stands before such a name."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument in its place."""
+
+    kind: Kind
+    least: int = 1
+    most: int = 1
+
+    @property
+    def usage(self) -> str:
+        """As help shows it."""
+        label = f"{self.kind.label}…" if self.most > 1 else self.kind.label
+        return label if self.least else f"[{label}]"
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One command: the words it begins with, what follows them, and what it does."""
+
+    name: str
+    summary: str
+    arguments: tuple[Argument, ...] = ()
+    options: tuple[Option, ...] = ()
+    takes_body: bool = False
+    """In a cell, what stands below its line belongs to it."""
+    default: str = ""
+    """Stands for an argument that is left out."""
+    run: str | Callable[[VerbContext], object] = ""
+    """``module:function`` of this room, imported when it is called; empty: its face does it."""
+    shows_progress: bool = False
+    """It may take long and tells how far it is."""
+    needs_idle_agent: bool = False
+    """The code of a run must not do it."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words it begins with."""
+        return tuple(self.name.split())
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether text of any form follows."""
+        return any(argument.kind.is_text for argument in self.arguments)
+
+    @property
+    def usage(self) -> str:
+        """How it is written, without what stands before a verb in its face."""
+        options = [option.usage for option in self.options]
+        before = options if self.takes_text else []
+        after = [] if self.takes_text else options
+        arguments = [argument.usage for argument in self.arguments]
+        return " ".join([self.name, *before, *arguments, *after])
+
+    def option_names(self) -> tuple[str, ...]:
+        """All names of its options."""
+        return tuple(name for option in self.options for name in option.names)
+
+
+def fit_arguments(
+    words: Sequence[str], arguments: Sequence[Argument], *, is_marked: bool = True
+) -> bool:
+    """Whether words are as many as the arguments, and of their kinds.
+
+    Args:
+        words: What was written.
+        arguments: What is wanted.
+        is_marked: No question to a model is possible, so only strict kinds are looked at.
+    """
+    least = sum(argument.least for argument in arguments)
+    if not least <= len(words) <= sum(argument.most for argument in arguments):
+        return False
+    # only the last may come more than once
+    kinds = [argument.kind for argument in arguments]
+    kinds += kinds[-1:] * (len(words) - len(kinds))
+    return all(
+        kind.fits(word) or (is_marked and not kind.is_strict)
+        for word, kind in zip(words, kinds, strict=False)
+    )
+
+
+def _show_nothing(done: int, total: int, name: str) -> None:
+    """Where nobody watches."""
+
+
+@dataclass(frozen=True)
+class VerbContext:
+    """What a verb is given by the face that called it."""
+
+    words: tuple[str, ...]
+    """Its arguments; free text is the last of them."""
+    settings: Settings
+    """What is set, such as ``home``, the folder of the record."""
+    open_store: Callable[[], AbstractContextManager[RunStore]]
+    """Opens the record for as long as it is needed."""
+    options: argparse.Namespace = field(default_factory=argparse.Namespace)
+    """The values of its options."""
+    prefix: str = "cellwright "
+    """What the user writes before a verb here."""
+    folder: Path = field(default_factory=Path.cwd)
+    """The notebook's folder, or the current one."""
+    show_progress: Callable[[int, int, str], None] = _show_nothing
+    """Is called with how many are done, of how many, and what comes next."""

@@ -1,13 +1,15 @@
-"""``cellwright export``: a recorded run in another format."""
+"""``export`` and ``save-sample``: a recorded run as a file of another kind."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
 
-from cellwright.commands import COMPLETED, Invocation
+from cellwright.bench.saving import save_sample as write_sample
+from cellwright.commands import VerbContext
 from cellwright.commands.notebook_files import check_target
-from cellwright.commands.records import check_record_file, make_redactor, open_store
+from cellwright.commands.records import check_record_file, make_redactor
+from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.exports import RECORD
 from cellwright.exports.formats import find_format, write_run
@@ -15,32 +17,35 @@ from cellwright.record.run_record import RunRecord
 from cellwright.text.redaction import Redactor
 
 
-def export(invocation: Invocation) -> int:
+def export(context: VerbContext) -> Result:
     """Write a run as a file, or to stdout."""
-    options, console = invocation.options, invocation.console
-    with open_store(invocation) as store:
-        record = store.record(store.resolve(options.id))
+    options = context.options
+    with context.open_store() as store:
+        record = store.record(store.resolve(context.words[0]))
         if options.to == RECORD:
-            name = options.output or f"{record.run_id}.sqlite"
+            name = options.out or f"{record.run_id}.sqlite"
             path = check_record_file(name)
             assert path is not None
             store.write_to(record.run_id, path)
-            console.result({"id": record.run_id, "format": RECORD, "path": name}, name)
-            return COMPLETED
+        unsaved = store.storage(record.run_id).problem
     document = {"id": record.run_id, "format": options.to}
-    redactor = make_redactor(invocation.settings)
-    if options.output == "-":
-        text = _text(record, options.to, redactor)
-        console.result({**document, "text": text}, text.rstrip("\n"))
-        return COMPLETED
-    path = check_target(options.output or record.run_id + find_format(options.to).ending)
-    written = [str(file) for file in write_run(record, options.to, path, redactor)]
-    more = {"more": written[1:]} if len(written) > 1 else {}
-    console.result({**document, "path": written[0], **more}, "\n".join(written))
-    return COMPLETED
+    if options.to == RECORD:
+        written = [name]
+    else:
+        redactor = make_redactor(context.settings)
+        if options.out == "-":
+            text = _read_export(record, options.to, redactor)
+            return Result(plain=text.rstrip("\n"), document={**document, "text": text})
+        path = check_target(options.out or record.run_id + find_format(options.to).ending)
+        written = [str(file) for file in write_run(record, options.to, path, redactor)]
+    return Result(
+        f"Run {record.run_id} is in {' and '.join(written)}. {unsaved}".rstrip(),
+        document={**document, "path": written[0], **({"more": written[1:]} if written[1:] else {})},
+        plain="\n".join([*written, *filter(None, [unsaved])]),
+    )
 
 
-def _text(record: RunRecord, name: str, redactor: Redactor) -> str:
+def _read_export(record: RunRecord, name: str, redactor: Redactor) -> str:
     """What the file would hold.
 
     Raises:
@@ -52,3 +57,17 @@ def _text(record: RunRecord, name: str, redactor: Redactor) -> str:
         if len(files) == 1 and b"\0" not in data:
             return data.decode("utf-8")
     raise SetupError(f"The format {name!r} cannot be printed.", hint="Name a file: -o FILE.")
+
+
+def save_sample(context: VerbContext) -> Result:
+    """Write a run's sample into the folder of a suite, and say how to try it."""
+    options = context.options
+    with context.open_store() as store:
+        record = store.record(store.resolve(context.words[0]))
+    folder = Path(options.to).expanduser()
+    redactor = make_redactor(context.settings)
+    saved = write_sample(record, folder, options.check, redactor, options.name)
+    return Result(
+        f"{saved.path}\nTry it: cellwright bench run {folder} --agent oracle",
+        document={"id": record.run_id, "path": str(saved.path), "files": list(saved.files)},
+    )

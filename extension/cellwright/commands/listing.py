@@ -1,14 +1,15 @@
-"""``cellwright runs``, ``show`` and ``schema``: what is in the record."""
+"""``runs``, ``show`` and ``schema``: what is in the record."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from cellwright.commands import COMPLETED, Invocation
-from cellwright.commands.records import open_store
-from cellwright.commands.terminal import one_line, table
+from cellwright.commands import COMPLETED, Invocation, VerbContext
+from cellwright.commands.results import Result
+from cellwright.commands.terminal import cut, one_line
 from cellwright.commands.workplace import code_lines, output_lines
 from cellwright.record.events import json_schema
 from cellwright.record.run_record import RecordedExecution, RunRecord
@@ -17,54 +18,67 @@ from cellwright.session.run import Run
 from cellwright.store.runs import RunSummary
 from cellwright.text.cleaning import plain_text
 
-COLUMNS = ("ID", "STATUS", "STARTED", "MODEL", "<SECONDS>", "<TOKENS>", "<COST>", "PROMPT")
+RUN_HEADINGS = (*("id", "status", "started", "model", "<seconds>", "<tokens>", "<cost>", "prompt"),)
+RUNS_LISTED = 20
+PROMPT_CHARACTERS = 160
 
 
-def runs(invocation: Invocation) -> int:
-    """List the runs, with how many there are of each status."""
-    options = invocation.options
-    with open_store(invocation) as store:
-        counts, found = store.counts(), store.list(options.limit, options.search)
+def runs(context: VerbContext) -> Result:
+    """List the newest runs, with how many there are of each status."""
+    options = context.options
+    limit = int(context.words[0]) if context.words else options.limit or RUNS_LISTED
+    with context.open_store() as store:
+        counts, found = store.counts(), store.list(limit, options.find)
+        unwritten = store.unwritten()
     document = {
         "total": sum(counts.values()),
         "counts": counts,
         "runs": [to_dict(summary) for summary in found],
     }
-    lines = [_counts_line(counts)]
-    if found:
-        lines += ["", table(COLUMNS, [_row(summary) for summary in found])]
-    invocation.console.result(document, "\n".join(lines))
-    return COMPLETED
+    listed, count = list_runs(found, unwritten), _count(counts, context.prefix)
+    text = f"{count}\n{listed.text}" if counts else count
+    return replace(listed, text=text.rstrip(), document=document)
 
 
-def _counts_line(counts: Mapping[str, int]) -> str:
+def list_runs(runs: Sequence[RunSummary], unwritten: Collection[str] = ()) -> Result:
+    """Make the table of runs.
+
+    Args:
+        runs: Those that are listed.
+        unwritten: Ids of runs that are not on disk.
+    """
+    rows = [_row(run, is_on_disk=run.run_id not in unwritten) for run in runs]
+    return Result("" if runs else "No run fits.", RUN_HEADINGS, rows, runs)
+
+
+def _count(counts: Mapping[str, int], prefix: str) -> str:
     total = sum(counts.values())
     if not total:
-        return "No runs yet. Ask something: cellwright run PROMPT"
+        ask = "%agent PROMPT" if prefix.startswith("%") else f"{prefix}run PROMPT"
+        return f"No runs yet. Ask something: {ask}"
     shares = [f"{status} {count} ({count / total:.0%})" for status, count in counts.items()]
     return f"{total} {'run' if total == 1 else 'runs'}: {', '.join(shares)}"
 
 
-def _row(summary: RunSummary) -> tuple[str, ...]:
-    tilde = "~" if summary.usage.estimated else ""
+def _row(run: RunSummary, *, is_on_disk: bool) -> tuple[str, ...]:
+    tilde = "~" if run.usage.estimated else ""
     return (
-        summary.run_id,
-        summary.status,
-        _time(summary.started_at),
-        one_line(summary.model),
-        f"{summary.duration_seconds:.1f}",
-        f"{tilde}{summary.usage.total_tokens:,}",
-        _dollars(summary.cost_dollars),
-        one_line(summary.prompt),
+        run.run_id,
+        run.status if is_on_disk else f"{run.status}, not on disk",
+        _time(run.started_at),
+        run.model,
+        f"{run.duration_seconds:.1f}",
+        f"{tilde}{run.usage.total_tokens:,}",
+        _dollars(run.cost_dollars),
+        cut(one_line(run.prompt), PROMPT_CHARACTERS),
     )
 
 
-def show(invocation: Invocation) -> int:
-    """Show one run."""
-    with open_store(invocation) as store:
-        record = store.record(store.resolve(invocation.options.id))
-    invocation.console.result(to_dict(record), "\n".join(_shown(record)))
-    return COMPLETED
+def show(context: VerbContext) -> Result:
+    """Show one run: its prompt, every cell that ran, the answer."""
+    with context.open_store() as store:
+        record = store.record(store.resolve(context.words[0]))
+    return Result("\n".join(_shown(record)), document=to_dict(record))
 
 
 def _shown(record: RunRecord) -> list[str]:

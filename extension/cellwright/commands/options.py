@@ -1,4 +1,4 @@
-"""The options of ``cellwright bench``, ``mcp``, ``memory``, ``tools`` and ``usage``."""
+"""The options of ``cellwright bench``, ``mcp`` and ``tools``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from cellwright.exports import FORMATS, FormatNames
-from cellwright.knowledge.memory import ACTIONS
-from cellwright.record.messages import USAGE_GROUPS, budget_amount
 from cellwright.settings import MODES
 
 Add = Callable[[Any, str, str, str], argparse.ArgumentParser]
@@ -201,26 +199,6 @@ def add_assistant(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_usage(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
-    """``cellwright usage``.
-
-    Args:
-        commands: The commands so far.
-        command: Makes one with what all of them share.
-    """
-    text = "Tell what models have cost, and set what a month may cost."
-    parser = command(commands, "usage", "usage", text)
-    parser.add_argument(
-        "--by", choices=USAGE_GROUPS, default="month", help="what the rows are (month)"
-    )
-    parser.add_argument(
-        "--budget", metavar="USD", type=budget_amount, help="dollars for a month; 'off': no limit"
-    )
-    parser.add_argument(
-        "--budget-tokens", metavar="N", type=budget_amount, help="tokens for a month, or 'off'"
-    )
-
-
 def _named_value(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
@@ -250,34 +228,6 @@ def add_mcp(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> N
         metavar="NAME",
         default="JUPYTER_TOKEN",
         help="variable with its token (JUPYTER_TOKEN)",
-    )
-
-
-# The options of ``cellwright memory``.
-
-
-def add_memory(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to the command line.
-
-    Args:
-        commands: Where commands are added.
-        command: Makes the parser of one, with what all have.
-    """
-    text = "List, add, change and forget what is kept for later conversations."
-    parser = command(commands, "memory", "memory", text)
-    parser.add_argument(
-        "action",
-        metavar="ACTION",
-        nargs="?",
-        choices=ACTIONS,
-        default="list",
-        help=f"one of: {', '.join(ACTIONS)} (list)",
-    )
-    parser.add_argument(
-        "words", metavar="ID, TEXT", nargs="*", help="what the action is about; words to search"
-    )
-    parser.add_argument(
-        "--project", action="store_true", help="keep it for the folder it is called in alone"
     )
 
 

@@ -114,16 +114,20 @@ def cut(text: str, width: int) -> str:
     return f"{kept}…"
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, is_cut: bool = True) -> str:
     """Rows under headers; a header in angle brackets, ``<seconds>``, aligns to the right.
 
-    The last column is cut to the width of the terminal.
+    Args:
+        headers: One for each column.
+        rows: The cells.
+        is_cut: The last column is cut to the width of the terminal.
     """
     names = [header.strip("<>") for header in headers]
     lines = [names, *rows]
     widths = [max(_columns(line[at]) for line in lines) for at in range(len(names))]
-    room = shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - 2 * len(widths[:-1])
-    widths[-1] = min(widths[-1], max(room, 20))
+    if is_cut:
+        room = shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - 2 * len(widths[:-1])
+        widths[-1] = min(widths[-1], max(room, 20))
     right = [header.startswith("<") for header in headers]
     return "\n".join(_row(line, widths, right) for line in lines)
 

@@ -1,42 +1,66 @@
-"""``cellwright usage``: what models have cost, and how much a month may cost."""
+"""``usage``: what models have cost, and how much a month may cost."""
 
 from __future__ import annotations
 
-from cellwright.commands import COMPLETED, Invocation
-from cellwright.commands.records import open_store
-from cellwright.commands.terminal import one_line, table
+from collections.abc import Sequence
+
+from cellwright.commands import VerbContext
+from cellwright.commands.results import Result
+from cellwright.record.usage import UsageGroup
 from cellwright.record.values import to_dict
 from cellwright.store.usage_table import UsageRow, UsageTable, dollars, share, tokens
 
-NUMBERS = ("<RUNS>", "<CALLS>", "<TOKENS IN>", "<CACHED>", "<OUT>", "<COST>")
+NUMBERS = ("<runs>", "<calls>", "<tokens in>", "<cached>", "<out>", "<cost>", "")
+BAR_CHARACTERS = 12
 
 
-def usage(invocation: Invocation) -> int:
-    """Set budgets where some are given, then list what each took."""
-    options = invocation.options
+def usage(context: VerbContext) -> Result:
+    """Set budgets where some are given, then list what each took.
+
+    Raises:
+        SetupError: A budget is not above zero.
+    """
+    options = context.options
+    group: UsageGroup = context.words[-1] if context.words else options.by  # type: ignore[assignment]
     amounts = {"month_dollars": options.budget, "month_tokens": options.budget_tokens}
-    with open_store(invocation) as store:
-        found = UsageTable(store.database)
+    with context.open_store() as store:
+        table = UsageTable(store.database)
         for name, amount in amounts.items():
             if amount is not None:
-                found.set_budget(name, amount or None)
-        rows, budgets = found.rows(options.by), found.budgets()
-    document = {"rows": [to_dict(row) for row in rows], "budgets": [to_dict(b) for b in budgets]}
-    lines = ["No model was asked yet."]
-    if rows:
-        lines = [table((options.by.upper(), *NUMBERS), [_row(row) for row in rows])]
-    lines += [share(budget) for budget in budgets]
-    invocation.console.result(document, "\n".join(lines))
-    return COMPLETED
+                table.set_budget(name, amount or None)
+        rows, budgets = table.rows(group), table.budgets()
+    sizes = measure(rows)
+    most = max(sizes, default=0.0) or 1.0
+    lines = [*([] if rows else ["No model was asked yet."]), *map(share, budgets)]
+    return Result(
+        "\n".join(lines),
+        (group, *NUMBERS),
+        [_row(row, size / most) for row, size in zip(rows, sizes, strict=True)],
+        rows,
+        {"rows": [to_dict(row) for row in rows], "budgets": [to_dict(b) for b in budgets]},
+    )
 
 
-def _row(row: UsageRow) -> tuple[str, ...]:
+def has_costs(rows: Sequence[UsageRow]) -> bool:
+    """Whether the price of some row is known."""
+    return any(row.cost_dollars for row in rows)
+
+
+def measure(rows: Sequence[UsageRow]) -> list[float]:
+    """Say how much each row took: in dollars, or in tokens where no price is known."""
+    if has_costs(rows):
+        return [row.cost_dollars or 0.0 for row in rows]
+    return [float(row.input_tokens + row.output_tokens) for row in rows]
+
+
+def _row(row: UsageRow, share_of_most: float) -> tuple[str, ...]:
     return (
-        one_line(row.label),
+        row.label,
         f"{row.runs:,}",
         f"{row.calls:,}",
         tokens(row),
         f"{row.cached_tokens:,}",
         f"{row.output_tokens:,}",
         dollars(row),
+        "▇" * round(BAR_CHARACTERS * share_of_most),
     )

@@ -116,7 +116,6 @@ class PluginContext:
         return RetrievalResult((Quoted(self.name, text[:CONTEXT_LIMIT]),) if text.strip() else ())
 
 
-
 class Sources:
     """The sources of one process; the same ones for as long as database and settings are.
 

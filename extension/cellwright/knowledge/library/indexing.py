@@ -281,11 +281,6 @@ class Indexing:
         """Whether it has not ended yet."""
         return self._thread.is_alive()
 
-    @property
-    def was_stopped(self) -> bool:
-        """Whether somebody stopped it."""
-        return self._stop.is_set()
-
     def stop(self) -> None:
         """End it after the document that is read now; what was read is kept."""
         self._stop.set()
@@ -295,28 +290,9 @@ class Indexing:
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def summary(self) -> str:
-        """What it has done, in a sentence or two."""
-        progress = self.progress
-        read = "1 document" if progress.changed == 1 else f"{progress.changed:,} documents"
-        of = f"{progress.done:,} of {progress.total:,}"
-        lines = [f"{read} read; {of} looked at."]
-        if progress.problems:
-            lines.append(f"{progress.problems:,} cannot be read{_why(progress)}")
-        if self.was_stopped:
-            lines.append("It was stopped; what was read is kept.")
-        return " ".join(filter(None, [*lines, progress.notice]))
-
     def _run(self) -> None:
         try:
             for progress in self._work(self._stop):
                 self.progress = progress
         except Exception as error:  # told by whoever waits for it
             self.error = error
-
-
-def _why(progress: IndexingProgress) -> str:
-    """The reasons where they are few."""
-    if 0 < progress.problems == len(progress.reasons):
-        return f": {' '.join(progress.reasons)}"
-    return "; the list of documents says why."

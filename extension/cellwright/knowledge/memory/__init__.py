@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 Scope = Literal["user", "project"]
 """``user``: everywhere; ``project``: in notebooks of one folder."""
@@ -82,12 +82,3 @@ def memory_owner(user: str, store_owner: str) -> str:
 def project_of(folder: str) -> str:
     """The stable key of a folder: its real path; empty stays empty."""
     return Path(os.path.normcase(os.path.realpath(folder))).as_posix() if folder else ""
-
-
-# Names of what a person may have done with the memory.
-
-
-MemoryAction = Literal[
-    "list", "add", "edit", "forget", "proposals", "accept", "reject", "on", "off"
-]
-ACTIONS: tuple[MemoryAction, ...] = get_args(MemoryAction)

@@ -1,0 +1,254 @@
+"""The verbs that a notebook and a terminal share, each in one place.
+
+To add one, add it to ``VERBS`` and write its function in a module of this room. ``%agent`` and
+``cellwright`` have it then, with parser, completion, help and ``--json``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cellwright.commands import Argument, Kind, Option, Verb
+from cellwright.errors import SetupError
+from cellwright.exports import FORMATS, RECORD, FormatNames
+from cellwright.installation import COMMANDS, find_plugin, list_entry_points, package_of
+from cellwright.record.usage import USAGE_GROUPS, budget_amount
+
+SENTENCE = """
+a about after all an and any are around as at be because before between but by can could do does
+during each every for from had has have how i if in into is it its like me more most my no not of
+on or our out over per please so some than that the their them then there these they this those
+through to under until up was we were what when where which while who why will with without you
+your
+"""
+FUNCTION_WORDS = frozenset(SENTENCE.split())
+"""Words that sentences are held together with: a line that has one is more likely a question."""
+
+
+# What arguments can be.
+
+
+def match_pattern(text: str) -> Callable[[str], bool]:
+    """Make the test whether a word is all of a pattern."""
+    pattern = re.compile(text)
+    return lambda word: pattern.fullmatch(word) is not None
+
+
+def choose_from(label: str, choices: Sequence[str]) -> Kind:
+    """Make the kind of an argument that is one of a few words."""
+    return Kind(label, lambda word: word in choices, tuple(choices), is_strict=True)
+
+
+def is_place(word: str) -> bool:
+    """Whether a word looks like a file, a folder or an address, or is one."""
+    return "/" in word or "." in word.strip(".") or Path(word.rstrip(",")).expanduser().exists()
+
+
+def is_name(word: str) -> bool:
+    """Whether a word can be a name, and is not one that sentences are made of."""
+    return (
+        re.fullmatch(r"@?[\w][\w .:/-]*", word) is not None and word.lower() not in FUNCTION_WORDS
+    )
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+is_run_name = match_pattern(r"last|\d{8}-(\d{6}-)?|(?=.*\d)(?=.{6})[0-9a-f]+(-[0-9a-f]+)*")
+"""Whether a word is a run's id, or enough of one that nothing else can be meant."""
+is_turn_number = match_pattern(r"\d{1,4}")
+
+RUN = Kind("ID", is_run_name, ("last",), is_id=True, names="runs")
+COUNT = Kind("N", is_turn_number, is_strict=True, is_id=True)
+GROUP = choose_from("|".join(USAGE_GROUPS), USAGE_GROUPS)
+MEMORY = Kind("ID", match_pattern(r"[0-9a-f]{2,8}"), is_id=True)
+NAME = Kind("NAME", is_name)
+PLACE = Kind("PLACE", is_place)
+ONE_PLACE = Kind("PLACE", lambda word: word.lower() not in FUNCTION_WORDS)
+WORDS = Kind("WORD", _never, is_rest=True)
+TEXT = Kind("TEXT", _never, is_text=True)
+
+ONE_RUN = (Argument(RUN, 0),)
+MANY = 1_000
+ANY_WORDS = (Argument(WORDS, 0, MANY),)
+
+
+def _option(*names: str, in_cells_only: bool = False, **keywords: object) -> Option:
+    return Option(names, keywords, in_cells_only)
+
+
+USAGE_OPTIONS = (
+    _option("--by", choices=USAGE_GROUPS, default="month", metavar="GROUP",
+            help="what the rows are (month)"),
+    _option("--plot", in_cells_only=True, action="store_true", help="draw them"),
+    _option("--budget", type=budget_amount, metavar="USD",
+            help="dollars for a month; 'off': no limit"),
+    _option("--budget-tokens", type=budget_amount, metavar="N",
+            help="tokens for a month, or 'off'"),
+)  # fmt: skip
+
+PROJECT = _option(
+    "--project",
+    action="store_true",
+    help="keep it for the folder of the notebook, or the current one, alone",
+)
+LIBRARY = _option("--name", default="", metavar="NAME", help="add to the library NAME")
+ALL = _option("--all", action="store_true", help="forget a library's documents with it")
+
+
+def _changes_memory(
+    action: str, summary: str, run: str, *arguments: Argument, options: tuple[Option, ...] = ()
+) -> Verb:
+    takes_body = any(argument.kind.is_text for argument in arguments)
+    return Verb(
+        f"memory {action}",
+        summary,
+        arguments,
+        options,
+        takes_body,
+        run=f"memory:{run}",
+        needs_idle_agent=True,
+    )
+
+
+def _adds_to_library(summary: str, *arguments: Argument) -> Verb:
+    return Verb(
+        "library add", summary, arguments, (LIBRARY,), run="library:add", shows_progress=True
+    )
+
+
+VERBS = (
+    Verb(
+        "runs",
+        "the newest runs",
+        (Argument(COUNT, 0),),
+        (
+            _option("--find", "--search", default="", metavar="WORDS",
+                    help="only runs with these words"),
+            _option("--limit", type=int, metavar="N", help="at most N runs (20)"),
+            _option("--widget", in_cells_only=True, action="store_true",
+                    help="browse them"),
+        ),
+        run="listing:runs",
+    ),
+    Verb("show", "show a run again", ONE_RUN, default="last", run="listing:show"),
+    Verb(
+        "export",
+        f"write a run to a file: {', '.join((*FORMATS, RECORD))}",
+        ONE_RUN,
+        (
+            _option("--to", choices=FormatNames(*FORMATS, RECORD), default="ipynb",
+                    metavar="FORMAT",
+                    help=f"{', '.join((*FORMATS, RECORD))}, or a format of an installed package"),
+            _option("-o", "--out", "--output", default="", metavar="FILE",
+                    help="where to (ID with the format's ending); - is stdout"),
+        ),
+        default="last",
+        run="exporting:export",
+    ),
+    Verb(
+        "save-sample",
+        "make a run a sample of a benchmark, with its code as the reference",
+        ONE_RUN,
+        (
+            _option("--check", action="append", default=[], metavar="CODE",
+                    help="what is true when it is solved, such as 'best.shape == (12, 3)'; "
+                    "repeatable"),
+            _option("--to", required=True, metavar="FOLDER", help="the suite's folder"),
+            _option("--name", default="", metavar="ID", help="the sample's id (the run's)"),
+        ),
+        default="last",
+        run="exporting:save_sample",
+    ),
+    Verb(
+        "doctor",
+        "check key, endpoint, model, tool calling, kernel and record; --repair reads back what a "
+        "damaged record holds",
+        options=(
+            _option("--send", action="store_true",
+                    help="send one small request, which may cost a little"),
+            _option("--repair", metavar="FILE", nargs="?", const="",
+                    help="read back what can be read of a damaged record, or of FILE"),
+        ),
+        run="checking:doctor",
+    ),
+    Verb(
+        "usage",
+        "what models have cost; a month's budget, 'off' for none",
+        (Argument(GROUP, 0),),
+        USAGE_OPTIONS,
+        run="usage:usage",
+    ),
+    Verb("usage by", "the same, by a group", (Argument(GROUP),), USAGE_OPTIONS[1:],
+         run="usage:usage"),
+    Verb("memory", "what is kept for later conversations", run="memory:list_memories"),
+    Verb("memory list", "the same, or what has a word in it", (Argument(NAME, 0),),
+         run="memory:list_memories"),
+    Verb("memory list", "what has to do with these words", (Argument(TEXT),),
+         run="memory:list_memories"),
+    _changes_memory("add", "keep a text", "add", Argument(TEXT), options=(PROJECT,)),
+    _changes_memory("edit", "change what is kept", "edit", Argument(MEMORY), Argument(TEXT)),
+    _changes_memory("forget", "forget it for good", "forget", Argument(MEMORY)),
+    Verb("memory proposals", "what waits for your word", run="memory:list_proposals"),
+    _changes_memory("accept", "keep what is proposed", "accept", Argument(MEMORY)),
+    _changes_memory("reject", "do not keep it", "reject", Argument(MEMORY)),
+    _changes_memory("on", "read and keep memories", "switch_on"),
+    _changes_memory("off", "neither read nor keep any", "switch_off"),
+    Verb("library", "the documents that models may ask", run="library:list_documents"),
+    Verb("library list", "the same", run="library:list_documents"),
+    _adds_to_library("add a file, a folder or a page", Argument(ONE_PLACE)),
+    _adds_to_library("add several", Argument(PLACE, 2, MANY)),
+    Verb("library search", "what would be found, without a model", (Argument(TEXT),),
+         run="library:search"),
+    Verb("library remove", "take a document out", (Argument(NAME, 1, MANY),),
+         run="library:remove"),
+    Verb("library update", "look at all places again", run="library:update",
+         shows_progress=True),
+    Verb("library default", "which library is asked", (Argument(NAME, 1, MANY),),
+         run="library:make_default"),
+    Verb("library forget", "delete a library", (Argument(NAME, 1, MANY),), (ALL,),
+         run="library:forget"),
+)  # fmt: skip
+"""Of two that a line fits, the one with more words before its arguments counts, then the first."""
+
+
+def list_plugin_verbs() -> tuple[Verb, ...]:
+    """List the verbs of installed packages by name; nothing of theirs is imported."""
+    taken = {verb.words[0] for verb in VERBS}
+    return tuple(
+        Verb(point.name, _of_package(package_of(point)), ANY_WORDS)
+        for point in list_entry_points(COMMANDS)
+        if point.name not in taken
+    )
+
+
+def load_plugin_verb(name: str) -> Verb:
+    """Import a package's verb: a ``Verb``, or a function of a ``VerbContext`` that words follow.
+
+    Raises:
+        SetupError: It cannot be imported.
+    """
+    plugin = find_plugin(COMMANDS, name)
+    if plugin is None:
+        raise SetupError(f"No installed package has a command {name!r}.")
+    if isinstance(plugin.value, Verb):
+        call = replace(plugin, value=plugin.value.run).call
+        return replace(plugin.value, name=name, run=call)
+    return Verb(name, _of_package(plugin.package), ANY_WORDS, run=plugin.call)
+
+
+def _of_package(package: str) -> str:
+    return f"a command of the package {package}"
+
+
+def find_forms(name: str) -> tuple[Verb, ...]:
+    """The ways in which a terminal has a verb; empty: it has none of that name."""
+    return tuple(
+        replace(verb, options=tuple(each for each in verb.options if not each.in_cells_only))
+        for verb in VERBS
+        if verb.name == name
+    )
