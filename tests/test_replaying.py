@@ -31,7 +31,7 @@ from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
-from cellwright_magics.command_running import ReplayedRun
+from cellwright_magics.command_running import compare_replay
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 DOUBLE = "def double(n: int) -> int:\n    'Twice as much.'\n    return 2 * n"
@@ -208,7 +208,7 @@ def test_a_replay_of_a_stopped_run_ends_where_it_was_stopped(desk: Desk) -> None
     assert [cell.source for cell in again.executions] == cells[:1]
     assert compare(record, again) == ()
     assert any("was stopped" in line for line in difference_lines(record, ()))
-    assert "was stopped" in repr(ReplayedRun(record, Run(again)))
+    assert "was stopped" in repr(compare_replay(record, Run(again)))
 
 
 @pytest.mark.parametrize(
@@ -269,6 +269,6 @@ def test_a_call_that_ends_in_another_way_is_a_difference() -> None:
     found = compare(replace(record, calls=(before,)), replace(record, calls=(after,)))
     assert found == (Difference(0, "call of look", "ok", "error"),)
     assert difference_lines(record, found)[1] == "call of look"
-    shown = ReplayedRun(replace(record, calls=(before,)), Run(replace(record, calls=(after,))))
-    assert shown.rows() == [("–", "call of look", "ok", "error")]
+    shown = compare_replay(replace(record, calls=(before,)), Run(replace(record, calls=(after,))))
+    assert shown.rows == [("–", "call of look", "ok", "error")]
     assert compare(replace(record, calls=(before,)), record) == ()

@@ -74,10 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _join_name(given: Sequence[str]) -> list[str]:
     """The words of a verb as one, such as ``memory add``: a parser goes by the first."""
+    plain = [word for word in given if word != "--json"]
+    as_json = ["--json"] * (len(plain) < len(given))
     for verb in VERBS:
         count = len(verb.words)
-        if count > 1 and tuple(given[:count]) == verb.words:
-            return [verb.name, *given[count:]]
+        if count > 1 and tuple(plain[:count]) == verb.words:
+            return [verb.name, *as_json, *plain[count:]]
     return list(given)
 
 

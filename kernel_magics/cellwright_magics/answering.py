@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
+from cellwright.commands.results import Result
 from cellwright.errors import (
     CellwrightError,
     KernelError,
@@ -49,7 +50,7 @@ from cellwright_magics.display import (
 )
 from cellwright_magics.easels import Easels
 from cellwright_magics.painted import PaintedTranscript
-from cellwright_magics.reports import Advice, unsaved_notice
+from cellwright_magics.reports import unsaved_notice
 from cellwright_magics.session import ShellSession, fill_request
 from cellwright_magics.terminal import TerminalTranscript
 from cellwright_magics.tools import outside_command
@@ -94,11 +95,11 @@ class ShellConversation:
         except KeyboardInterrupt:
             if not calling.interactive:
                 raise
-            return Advice("■ Stopped.")
+            return Result("■ Stopped.")
         except RunCancelled as error:
             if not calling.interactive:
                 raise
-            return Advice(f"■ {error}")
+            return Result(f"■ {error}")
 
     def run_ids(self) -> tuple[str, ...]:
         """The newest runs."""

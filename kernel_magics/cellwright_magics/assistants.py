@@ -17,35 +17,26 @@ from cellwright.assistants.editing import (
 )
 from cellwright.assistants.fields import read_field
 from cellwright.assistants.files import list_assistants, project_folders, read_text
+from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.session.composer import BUILT_IN
 from cellwright.settings import Settings
 from cellwright_magics.command_lines import CommandLine
-from cellwright_magics.reports import Advice, TextTable
 from cellwright_magics.wording import one_line
 
 CHARACTERS = 60
 
 
-class AssistantTable(TextTable):
-    """The assistants that can be chosen here."""
+def tabulate_assistants(listed: AssistantList, of_chat: str) -> Result:
+    """Make one row an assistant that can be chosen here, then what is wrong with others' files.
 
-    headings = ("", "assistant", "what it does", "model", "scenes", "file")
-    empty = "No assistants. %agent assistant new NAME writes one."
-
-    def __init__(self, listed: AssistantList, of_chat: str) -> None:
-        self.listed = listed
-        self._of_chat = of_chat
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row an assistant; what is wrong with the files of others after them."""
-        rows = [self._row(assistant) for assistant in self.listed.assistants]
-        told = (*self.listed.problems, *self.listed.notes)
-        return [*rows, *(("⚠", "", text, "", "", "") for text in told)]
-
-    def _row(self, assistant: Assistant) -> tuple[str, ...]:
-        usual = self._of_chat or self.listed.default.name
-        return (
+    Args:
+        listed: The assistants.
+        of_chat: The one that usually answers in this kernel; empty: the project's.
+    """
+    usual = of_chat or listed.default.name
+    rows = [
+        (
             "→" if assistant.name == usual else "",
             assistant.name,
             one_line(assistant.description, CHARACTERS),
@@ -53,24 +44,23 @@ class AssistantTable(TextTable):
             ", ".join(scene.label for scene in assistant.scenes),
             assistant.path,
         )
+        for assistant in listed.assistants
+    ]
+    rows += [("⚠", "", text, "", "", "") for text in (*listed.problems, *listed.notes)]
+    text = "" if rows else "No assistants. %agent assistant new NAME writes one."
+    headings = ("", "assistant", "what it does", "model", "scenes", "file")
+    return Result(text, headings, rows, listed.assistants)
 
 
-class SceneTable(TextTable):
-    """The scenes of assistants."""
-
-    headings = ("assistant", "scene", "chosen when", "what is told")
-    empty = 'No scenes. %agent scene add LABEL "what is told" @ASSISTANT adds one.'
-
-    def __init__(self, assistants: Sequence[Assistant]) -> None:
-        self._assistants = assistants
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a scene."""
-        return [
-            (assistant.name, scene.label, scene.when_words, one_line(scene.prompt, CHARACTERS))
-            for assistant in self._assistants
-            for scene in assistant.scenes
-        ]
+def tabulate_scenes(assistants: Sequence[Assistant]) -> Result:
+    """Make one row a scene."""
+    rows = [
+        (assistant.name, scene.label, scene.when_words, one_line(scene.prompt, CHARACTERS))
+        for assistant in assistants
+        for scene in assistant.scenes
+    ]
+    none = 'No scenes. %agent scene add LABEL "what is told" @ASSISTANT adds one.'
+    return Result("" if rows else none, ("assistant", "scene", "chosen when", "what is told"), rows)
 
 
 class Assistants:
@@ -99,31 +89,31 @@ class Assistants:
         return ACTIONS[first, second](self, self.listed(settings), words)
 
     def _list(self, listed: AssistantList, _: list[str]) -> object:
-        return AssistantTable(listed, self.of_chat)
+        return tabulate_assistants(listed, self.of_chat)
 
     def _show(self, listed: AssistantList, words: list[str]) -> object:
         assistant = _found(words[0], listed)
-        return Advice(read_text(assistant.file).strip() or "The file is empty.")
+        return Result(read_text(assistant.file).strip() or "The file is empty.")
 
     def _use(self, listed: AssistantList, words: list[str]) -> object:
         name = words[0].removeprefix("@")
         if name == BUILT_IN and listed.find(name) is None:
             self.of_chat = BUILT_IN
-            return Advice("No assistant answers in this kernel from now on.")
+            return Result("No assistant answers in this kernel from now on.")
         self.of_chat = _found(name, listed).name
-        return Advice(f"{self.of_chat} answers in this kernel from now on.")
+        return Result(f"{self.of_chat} answers in this kernel from now on.")
 
     def _new(self, _: AssistantList, words: list[str]) -> object:
         name = words[0].removeprefix("@")
         path = new_assistant(Path.cwd(), name, *words[1:])
-        return Advice(f"The assistant is in {path}. Ask it: %agent @{name} …")
+        return Result(f"The assistant is in {path}. Ask it: %agent @{name} …")
 
     def _rename(self, listed: AssistantList, words: list[str]) -> object:
         there, name = _found(words[0], listed), words[1].removeprefix("@")
         changed = change_assistant(there.file, {}, name=name)
         if self.of_chat == there.name:
             self.of_chat = name
-        return Advice(f"{there.name} is called {name} now, in {changed.path}.")
+        return Result(f"{there.name} is called {name} now, in {changed.path}.")
 
     def _delete(self, listed: AssistantList, words: list[str]) -> object:
         there = _found(words[0], listed)
@@ -132,7 +122,7 @@ class Assistants:
         if self.of_chat == there.name:
             self.of_chat = ""
             told.append("It does not answer in this kernel any more.")
-        return Advice(" ".join(told))
+        return Result(" ".join(told))
 
     def _set(self, listed: AssistantList, words: list[str]) -> object:
         there, key = _found(words[0], listed), words[1]
@@ -141,32 +131,32 @@ class Assistants:
         value = read_field(key, " ".join(words[2:]))
         changed = change_assistant(there.file, {key: value})
         done = "changed" if key in changed.keys else "taken out"
-        return Advice(f"{there.name}: {key} is {done}.")
+        return Result(f"{there.name}: {key} is {done}.")
 
     def _scenes(self, listed: AssistantList, words: list[str]) -> object:
-        return SceneTable([_found(words[0], listed)] if words else listed.assistants)
+        return tabulate_scenes([_found(words[0], listed)] if words else listed.assistants)
 
     def _add_scene(self, listed: AssistantList, words: list[str]) -> object:
         label, prompt, *named = words
         assistant = _found(named[0], listed) if named else self._usual(listed)
         add_scene(assistant, label, prompt)
-        return Advice(f"{assistant.name} has the scene {label!r} now.")
+        return Result(f"{assistant.name} has the scene {label!r} now.")
 
     def _remove_scene(self, listed: AssistantList, words: list[str]) -> object:
         label, *named = words
         assistant = _found(named[0], listed) if named else self._usual(listed)
         remove_scene(assistant, label)
-        return Advice(f"{assistant.name} has no scene {label!r} now.")
+        return Result(f"{assistant.name} has no scene {label!r} now.")
 
     def _bind(self, listed: AssistantList, words: list[str]) -> object:
         assistant = _found(words[1], listed)
         bind_tool(assistant, words[0])
-        return Advice(f"{assistant.name} may use {words[0]} now.")
+        return Result(f"{assistant.name} may use {words[0]} now.")
 
     def _unbind(self, listed: AssistantList, words: list[str]) -> object:
         assistant = _found(words[1], listed)
         unbind_tool(assistant, words[0])
-        return Advice(f"{assistant.name} no longer has {words[0]}.")
+        return Result(f"{assistant.name} no longer has {words[0]}.")
 
     def _usual(self, listed: AssistantList) -> Assistant:
         assistant = listed.find(self.of_chat) or listed.default

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from cellwright.commands.results import Result
 from cellwright.context.roles import message_as
 from cellwright.context.text_filters import checked_filters
 from cellwright.errors import CellwrightError, SetupError
@@ -27,7 +28,6 @@ from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
 from cellwright.store.ids import find_id
 from cellwright.store.runs import RunStore
-from cellwright_magics.reports import Advice, TextTable
 
 # What a person gave a conversation beside their questions: instructions, notes, text filters.
 #
@@ -193,31 +193,20 @@ NO_LIMIT = 1_000_000
 EVERYWHERE = ("all", "find")
 
 
-class ChatTable(TextTable):
-    """Chats, the one used last first."""
-
-    headings = ("chat", "title", "prompts", "last used", "notebook")
-    empty = "There is no chat here yet."
-
-    def __init__(self, chats: Sequence[Chat], current: str = "") -> None:
-        self.chats = tuple(chats)
-        self._current = current
-
-    def __len__(self) -> int:
-        return len(self.chats)
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a chat; the one that goes on here has a mark."""
-        return [
-            (
-                chat.chat_id + (" *" if chat.chat_id == self._current else ""),
-                chat.title or "(nothing asked yet)",
-                str(chat.run_count),
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(chat.updated_at)),
-                chat.notebook_path,
-            )
-            for chat in self.chats
-        ]
+def tabulate_chats(chats: Sequence[Chat], current: str = "") -> Result:
+    """Make one row a chat, the one used last first; the one that goes on here has a mark."""
+    rows = [
+        (
+            chat.chat_id + (" *" if chat.chat_id == current else ""),
+            chat.title or "(nothing asked yet)",
+            str(chat.run_count),
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(chat.updated_at)),
+            chat.notebook_path,
+        )
+        for chat in chats
+    ]
+    text = "" if rows else "There is no chat here yet."
+    return Result(text, ("chat", "title", "<prompts>", "last used", "notebook"), rows, chats)
 
 
 class Chats:
@@ -294,7 +283,7 @@ class Chats:
         hand_over(OwnWords(before), KeptWords(before, chats, self.current))
         return resumed(before.place, chats, chat.chat_id)
 
-    def told_of(self, conversation: Conversation) -> Advice:
+    def told_of(self, conversation: Conversation) -> Result:
         """What the person is told of a chat that goes on."""
         chat = ChatStore(_database(conversation.place)).get(self.current)
         questions = f"{chat.run_count} question{'' if chat.run_count == 1 else 's'}"
@@ -304,7 +293,7 @@ class Chats:
             else ("Nothing was answered yet")
         )
         own = " It has instructions of its own: %agent prompt shows them." if chat.prompt else ""
-        return Advice(
+        return Result(
             f"{chat.title!r} goes on. {known}; variables of a kernel that has ended are gone.{own}"
         )
 
@@ -327,26 +316,26 @@ class Chats:
         match action:
             case "new":
                 self.leave()
-                return Advice("The next question begins a new chat. Variables stay.")
+                return Result("The next question begins a new chat. Variables stay.")
             case "rename":
                 chat = chats.rename(
                     _named(words[2], chats, path, owner).chat_id, " ".join(words[3:])
                 )
-                return Advice(f"Chat {chat.chat_id} is called {chat.title!r}.")
+                return Result(f"Chat {chat.chat_id} is called {chat.title!r}.")
             case "delete":
                 return self._delete(_named(words[2], chats, path, owner), chats)
         found = chats.list(here, " ".join(words[2:]), LISTED, owner=owner)
-        return ChatTable([chat for chat in found if chat.run_count], self.current)
+        return tabulate_chats([chat for chat in found if chat.run_count], self.current)
 
-    def _delete(self, chat: Chat, chats: ChatStore) -> Advice:
+    def _delete(self, chat: Chat, chats: ChatStore) -> Result:
         question = f"Delete {chat.title!r} with the record of its {chat.run_count} runs? [y/N] "
         if self._confirm(question).strip().lower() not in ("y", "yes"):
-            return Advice("Nothing was deleted.")
+            return Result("Nothing was deleted.")
         if chats.claims.is_held(chat.chat_id):
             raise SetupError("A run of this chat is going on.", hint="Stop it first.")
         chats.delete(chat.chat_id)
         self.current = "" if chat.chat_id == self.current else self.current
-        return Advice(f"Chat {chat.title!r} is deleted.")
+        return Result(f"Chat {chat.title!r} is deleted.")
 
 
 class _Keeper:

@@ -35,12 +35,7 @@ from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chat import open_chat
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.display import ReplayedOutputs, RunDisplay
-from cellwright_magics.reports import (
-    Advice,
-    TextTable,
-    undo_advice,
-    unsaved_notice,
-)
+from cellwright_magics.reports import undo_advice, unsaved_notice
 from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import ShellSession, fill_request
 from cellwright_magics.usage import plot_usage
@@ -70,25 +65,26 @@ def show_after_a_while() -> Callable[[int, int, str], None]:
 # A recorded run once more, in a fresh kernel: replayed, or asked of another model.
 
 
-class ReplayedRun(TextTable):
+@dataclass(frozen=True, repr=False)
+class ReplayedRun(Result):
     """A replay, held against its record."""
 
+    run: Run | None = None
+    differences: tuple[Difference, ...] = ()
+
+
+def compare_replay(recorded: RunRecord, run: Run) -> ReplayedRun:
+    """Say in which cells a replay differs from its record."""
+    differences = compare(recorded, run.record)
+    cells = "1 cell" if len(recorded.cells) == 1 else f"{len(recorded.cells)} cells"
+    said = f"Replay of {recorded.run_id}: {cells}, no differences. {describe_ending(recorded)}"
+    rows = [
+        (str(d.cell_number or "–"), d.what, one_line(d.recorded), one_line(d.replayed))
+        for d in differences
+    ]
     headings = ("cell", "differs in", "recorded", "replayed")
-
-    def __init__(self, recorded: RunRecord, run: Run) -> None:
-        self.run = run
-        self.differences: tuple[Difference, ...] = compare(recorded, run.record)
-        cells = "1 cell" if len(recorded.cells) == 1 else f"{len(recorded.cells)} cells"
-        ending = describe_ending(recorded)
-        said = f"Replay of {recorded.run_id}: {cells}, no differences."
-        self.empty = f"{said} {ending}" if ending else said
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a difference."""
-        return [
-            (str(d.cell_number or "–"), d.what, one_line(d.recorded), one_line(d.replayed))
-            for d in self.differences
-        ]
+    text = "" if rows else said.rstrip()
+    return ReplayedRun(text, headings, rows, differences, run=run, differences=differences)
 
 
 def repeat(
@@ -236,7 +232,7 @@ class Commands:
     def _replay(self, order: _Order) -> object:
         record = order.store.record(order.run_id)
         self._repeat(order, record, self._shown(order), None)
-        return ReplayedRun(record, Run(order.store.record(order.store.last_started)))
+        return compare_replay(record, Run(order.store.record(order.store.last_started)))
 
     def _rerun(self, order: _Order) -> object:
         record, shown = order.store.record(order.run_id), self._shown(order)
@@ -267,7 +263,7 @@ class Commands:
         if not run.code:
             raise SetupError(f"Run {run.id!r} ran no code without an error.")
         self._shell.set_next_input(run.code)
-        return Advice(f"The next cell holds the code of run {run.id}.")
+        return Result(f"The next cell holds the code of run {run.id}.")
 
     def _undo(self, order: _Order) -> object:
         # A replay may be newer, but it worked in a kernel of its own.
@@ -279,7 +275,7 @@ class Commands:
 
     def _reset(self, order: _Order) -> object:
         self._session.reset()
-        return Advice("The conversation starts anew. Variables and recorded runs stay.")
+        return Result("The conversation starts anew. Variables and recorded runs stay.")
 
     def _usage(self, order: _Order) -> object:
         usage = self._call(order)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellwright.commands.results import Result
 from cellwright.commands.verbs import is_turn_number
 from cellwright.context.assemble import Quoted
 from cellwright.context.pins import PinnedTurn
@@ -39,7 +40,6 @@ from cellwright.store.ids import find_id
 from cellwright.text.cleaning import plain_text
 from cellwright_magics.chats import ChatPrompt, ChatWords
 from cellwright_magics.command_lines import CommandLine
-from cellwright_magics.reports import Advice, TextTable
 from cellwright_magics.wording import one_line
 
 if TYPE_CHECKING:
@@ -49,26 +49,19 @@ if TYPE_CHECKING:
 # ``%agent filters``: what is done to a person's words before they are sent, and in which order.
 
 
-class FilterTable(TextTable):
-    """The text filters: those that are on in their order, then the others.
+def tabulate_filters(names: Sequence[str] | None) -> Result:
+    """Make one row a text filter: those that are on in their order, then the others.
 
     Args:
         names: Those that are on, in their order; None: all, in the standard order.
     """
-
-    headings = ("order", "filter", "", "what it does")
-
-    def __init__(self, names: Sequence[str] | None) -> None:
-        self.on = known_filters(names)
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a filter."""
-        on = [(str(n), item.name, "on", item.does) for n, item in enumerate(self.on, start=1)]
-        off = [("–", item.name, "off", item.does) for item in TEXT_FILTERS if item not in self.on]
-        return [*on, *off]
+    active = known_filters(names)
+    rows = [(str(n), item.name, "on", item.does) for n, item in enumerate(active, start=1)]
+    rows += [("–", item.name, "off", item.does) for item in TEXT_FILTERS if item not in active]
+    return Result("", ("order", "filter", "", "what it does"), rows, active)
 
 
-def filters_command(words: Sequence[str], own: ChatWords) -> FilterTable:
+def filters_command(words: Sequence[str], own: ChatWords) -> Result:
     """Do what the words after ``filters`` say; how it is then.
 
     Args:
@@ -91,7 +84,7 @@ def filters_command(words: Sequence[str], own: ChatWords) -> FilterTable:
             own.choose_filters(_with(others, name) if switch == "on" else others)
         case names:
             own.choose_filters(names)
-    return FilterTable(own.text_filters)
+    return tabulate_filters(own.text_filters)
 
 
 def _with(names: Sequence[str], name: str) -> list[str]:
@@ -111,36 +104,32 @@ NOTED = {
 }
 
 
-class ContextTable(TextTable):
-    """What is in the context and about what it costs."""
+def tabulate_context(parts: Sequence[ContextPart], factor: float, price: Price | None) -> Result:
+    """Make one row a part of the context, with about what it costs, then all of them.
 
-    headings = ("part", "pieces", "tokens", "share")
-    empty = NOTHING_SAID
+    Args:
+        parts: The parts as they are estimated.
+        factor: How many tokens of the service one of the estimate is.
+        price: What a million tokens cost; None: that is not known.
+    """
+    counted = [replace(part, tokens=round(part.tokens * factor)) for part in parts]
+    tokens = sum(part.tokens for part in counted)
+    rows = [
+        (part.name, f"{part.pieces:,}", f"{part.tokens:,}", f"{part.tokens / max(1, tokens):.0%}")
+        for part in counted
+    ]
+    rows += [("all", "", f"{tokens:,}", _price_tokens(tokens, price))] if rows else []
+    text = "" if rows else NOTHING_SAID
+    return Result(text, ("part", "<pieces>", "<tokens>", "share"), rows, counted)
 
-    def __init__(self, parts: Sequence[ContextPart], factor: float, price: Price | None) -> None:
-        self.parts = tuple(replace(part, tokens=round(part.tokens * factor)) for part in parts)
-        self._price = price
 
-    @property
-    def tokens(self) -> int:
-        """About what the next request costs before the question."""
-        return sum(part.tokens for part in self.parts)
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a part, then all of them."""
-        whole = max(1, self.tokens)
-        rows = [
-            (part.name, f"{part.pieces:,}", f"{part.tokens:,}", f"{part.tokens / whole:.0%}")
-            for part in self.parts
-        ]
-        return [*rows, ("all", "", f"{self.tokens:,}", self._dollars())] if rows else []
-
-    def _dollars(self) -> str:
-        if self._price is None:
-            return f"of {WINDOW_TOKENS:,} at most"
-        full = self.tokens * self._price.prompt / 1_000_000
-        price = self._price.prompt if self._price.cached is None else self._price.cached
-        return f"${full:.4f} a request, ${self.tokens * price / 1_000_000:.4f} when cached"
+def _price_tokens(tokens: int, price: Price | None) -> str:
+    """What a request costs before the question."""
+    if price is None:
+        return f"of {WINDOW_TOKENS:,} at most"
+    full = tokens * price.prompt / 1_000_000
+    cached = price.prompt if price.cached is None else price.cached
+    return f"${full:.4f} a request, ${tokens * cached / 1_000_000:.4f} when cached"
 
 
 def changes_history(line: CommandLine) -> bool:
@@ -164,7 +153,7 @@ def context_command(line: CommandLine, conversation: Conversation, own: ChatWord
     match line.name:
         case "later" | "system":
             own.note(NOTES[line.name], _whole_text(line))
-            return Advice(NOTED[line.name])
+            return Result(NOTED[line.name])
         case "prompt" | "prompt clear":
             return _prompt(line, own)
         case "compact":
@@ -182,18 +171,18 @@ def _whole_text(line: CommandLine) -> str:
     return "\n".join(filter(None, (line.text, line.body)))
 
 
-def _table(conversation: Conversation) -> ContextTable:
+def _table(conversation: Conversation) -> Result:
     parts = context_parts(conversation.messages, conversation.tools.manifests)
     if not conversation.messages:
-        return ContextTable((), 1.0, None)
+        return tabulate_context((), 1.0, None)
     price = price_for(_last(conversation).parameters.model, conversation.place.prices)
-    return ContextTable(parts, conversation.earlier.counted_per_estimated, price)
+    return tabulate_context(parts, conversation.earlier.counted_per_estimated, price)
 
 
-def _summary(words: str, body: str | None, conversation: Conversation) -> Advice:
+def _summary(words: str, body: str | None, conversation: Conversation) -> Result:
     now = summary_of(conversation.messages)
     if not words and body is None:
-        return Advice(now.text.strip() or NO_SUMMARY)
+        return Result(now.text.strip() or NO_SUMMARY)
     clean = conversation.place.redactor.text
     if body is not None:
         changed = summary_in(clean(body))
@@ -201,7 +190,7 @@ def _summary(words: str, body: str | None, conversation: Conversation) -> Advice
         changed = replace(now, words="" if words == "clear" else clean(words))
     last, messages = _last(conversation), conversation.messages
     conversation.take(summary_changed(last, messages, changed))
-    return Advice(changed.text.strip() or "The summary is empty now.")
+    return Result(changed.text.strip() or "The summary is empty now.")
 
 
 def _last(conversation: Conversation) -> RunRecord:
@@ -210,18 +199,18 @@ def _last(conversation: Conversation) -> RunRecord:
     return conversation.place.store.record(conversation.last_run_id)
 
 
-def _prompt(line: CommandLine, own: ChatWords) -> Advice:
+def _prompt(line: CommandLine, own: ChatWords) -> Result:
     if line.name == "prompt clear":
         own.instruct(ChatPrompt())
-        return Advice("This conversation has no words of its own any more.")
+        return Result("This conversation has no words of its own any more.")
     text = _whole_text(line).strip()
     if not text:
-        return Advice(own.prompt.text or "This conversation has no words of its own.")
+        return Result(own.prompt.text or "This conversation has no words of its own.")
     own.instruct(ChatPrompt(text, line.arguments.append))
-    return Advice("Noted. It counts from the next question on, for this conversation.")
+    return Result("Noted. It counts from the next question on, for this conversation.")
 
 
-def _compact(conversation: Conversation) -> Advice:
+def _compact(conversation: Conversation) -> Result:
     messages = conversation.messages
     last = _last(conversation)
     found = compaction_of(last, messages, pinned=conversation.earlier.pinned)
@@ -230,7 +219,7 @@ def _compact(conversation: Conversation) -> Advice:
     conversation.take(found)
     told = next(event for event in found.events if isinstance(event, HistoryCompacted))
     sizes = f"about {told.tokens_before:,} tokens before, {told.tokens_after:,} now"
-    return Advice(f"The conversation is shorter: {sizes}. %agent context summary shows the rest.")
+    return Result(f"The conversation is shorter: {sizes}. %agent context summary shows the rest.")
 
 
 # ``%agent pin``, ``%agent unpin``: turns whose words stay in the context.
@@ -240,27 +229,24 @@ QUESTION_CHARACTERS = 60
 NO_CHAT = "There is no chat here yet."
 
 
-class PinTable(TextTable):
-    """What is pinned in a chat."""
+def tabulate_pins(turns: Sequence[PinnedTurn], asked: Sequence[str]) -> Result:
+    """Make one row a pinned turn, in the order of the chat.
 
-    headings = ("turn", "run", "tokens", "question")
-    empty = "Nothing is pinned. %agent pin keeps the last turn, %agent pin N the N-th."
-
-    def __init__(self, turns: Sequence[PinnedTurn], asked: Sequence[str]) -> None:
-        self.turns = tuple(turns)
-        self._asked = tuple(asked)
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """One row a turn, in the order of the chat."""
-        return [
-            (
-                str(self._asked.index(turn.run_id) + 1) if turn.run_id in self._asked else "",
-                turn.run_id,
-                f"{turn.tokens:,}",
-                one_line(turn.asked, QUESTION_CHARACTERS),
-            )
-            for turn in self.turns
-        ]
+    Args:
+        turns: The turns.
+        asked: Ids of the chat's runs.
+    """
+    rows = [
+        (
+            str(asked.index(turn.run_id) + 1) if turn.run_id in asked else "",
+            turn.run_id,
+            f"{turn.tokens:,}",
+            one_line(turn.asked, QUESTION_CHARACTERS),
+        )
+        for turn in turns
+    ]
+    none = "Nothing is pinned. %agent pin keeps the last turn, %agent pin N the N-th."
+    return Result("" if rows else none, ("turn", "run", "<tokens>", "question"), rows, turns)
 
 
 def pin_command(words: Sequence[str], chats: ChatStore, chat_id: str) -> object:
@@ -281,21 +267,21 @@ def pin_command(words: Sequence[str], chats: ChatStore, chat_id: str) -> object:
     pins = chats.pins
     if name == "list":
         last = chats.active_run_ids(chat_id)[-1:]
-        return PinTable(pins.turns(chat_id, last[0]) if last else (), asked)
+        return tabulate_pins(pins.turns(chat_id, last[0]) if last else (), asked)
     if name == "all":
         count = len(pins.of(chat_id))
         for run_id in pins.of(chat_id):
             pins.unpin(chat_id, run_id)
-        return Advice(f"{count} turn{' is' if count == 1 else 's are'} not pinned any more.")
+        return Result(f"{count} turn{' is' if count == 1 else 's are'} not pinned any more.")
     run_id = _named(name, asked)
     number = asked.index(run_id) + 1
     if action == "unpin":
         pins.unpin(chat_id, run_id)
-        return Advice(
+        return Result(
             f"Turn {number} is not pinned. It goes with the next turns that are left out."
         )
     pins.pin(chat_id, run_id)
-    return Advice(f"Turn {number} is pinned: its question and answer stay in the context.")
+    return Result(f"Turn {number} is pinned: its question and answer stay in the context.")
 
 
 def _asked(chats: ChatStore, chat_id: str) -> tuple[str, ...]:
@@ -393,7 +379,7 @@ class Attached:
 
 def attach_command(
     words: Sequence[str], attached: Attached, shell: InteractiveShell, notebook: Path | None
-) -> Advice:
+) -> Result:
     """Do what ``%agent attach …`` says.
 
     Args:
@@ -420,7 +406,7 @@ def attach_command(
             attached.add_output(count, text, pictures)
         case ["attach", *names]:
             attached.add_files([name.rstrip(",") for name in names])
-    return Advice(attached.told)
+    return Result(attached.told)
 
 
 def _texts(shell: InteractiveShell, count: int) -> Iterator[str]:

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from cellwright.bench.few_shot_selection import Selection, read_rule, samples_under, select
+from cellwright.commands.results import Result
 from cellwright.context.few_shot import Demo, DemoSet
 from cellwright_magics.command_lines import CommandLine
 from cellwright_magics.commands import DEMOS_OPTIONS
-from cellwright_magics.reports import Advice
 from cellwright_magics.wording import one_line
 
 QUESTION_CHARACTERS = 60
@@ -43,7 +43,7 @@ class Demos:
         """What an assistant is asked with in plain words; empty: nobody was chosen."""
         return self._of_assistant.get(assistant, DemoSet())
 
-    def run(self, line: CommandLine) -> Advice:
+    def run(self, line: CommandLine) -> Result:
         """Do what ``%agent demos …`` says.
 
         Args:
@@ -55,9 +55,9 @@ class Demos:
         if line.name == "demos clear":
             self._chosen = DemoSet()
             self._of_assistant.clear()
-            return Advice("Questions are asked without examples now.")
+            return Result("Questions are asked without examples now.")
         if line.name == "demos":
-            return Advice("\n".join(self._all_listed()) or NONE)
+            return Result("\n".join(self._all_listed()) or NONE)
         options = line.arguments
         selection = _selection(line.target, options)
         if options.assistant:
@@ -65,7 +65,7 @@ class Demos:
         else:
             self._chosen = selection.chosen
         listed = _listed(selection.chosen, _users(options.assistant))
-        return Advice("\n".join([*listed, *_left_out(selection)]))
+        return Result("\n".join([*listed, *_left_out(selection)]))
 
     def _all_listed(self) -> list[str]:
         lines = _listed(self.chosen(), _users(""))

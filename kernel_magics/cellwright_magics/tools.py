@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
+from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.external.commands import order, parse
 from cellwright.external.source import OutsideTools
@@ -12,7 +13,6 @@ from cellwright.tools import Component, Risk
 from cellwright.tools.checking import check_tool, checks_table
 from cellwright.tools.functions import FunctionTool, tool
 from cellwright.tools.live_registry import LIVE, LiveOptions, found
-from cellwright_magics.reports import Advice
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,7 +57,7 @@ def agent_tool(
     return offer if function is None else offer(function)
 
 
-def tool_command(words: list[str], namespace: Mapping[str, Any]) -> Advice:
+def tool_command(words: list[str], namespace: Mapping[str, Any]) -> Result:
     """Do what ``%agent tool …`` says; the answer as text.
 
     Args:
@@ -68,7 +68,7 @@ def tool_command(words: list[str], namespace: Mapping[str, Any]) -> Advice:
         SetupError: A name is no tool, or cannot be one.
     """
     action, *names = words[1:] or ["list"]
-    return Advice("\n".join(ACTIONS_OF[action](names, namespace)))
+    return Result("\n".join(ACTIONS_OF[action](names, namespace)))
 
 
 def _add(names: list[str], namespace: Mapping[str, Any]) -> list[str]:
@@ -131,7 +131,7 @@ SHARED = ("list", "check", "remove")
 """Actions that functions of the kernel have too."""
 
 
-def outside_command(words: list[str], namespace: Mapping[str, Any], tools: OutsideTools) -> Advice:
+def outside_command(words: list[str], namespace: Mapping[str, Any], tools: OutsideTools) -> Result:
     """Do what ``%agent tool …`` says; the answer as text.
 
     Args:
@@ -146,12 +146,12 @@ def outside_command(words: list[str], namespace: Mapping[str, Any], tools: Outsi
     action, names = words[1], words[2:]
     if action == "list":
         of_kernel = str(tool_command(words, namespace).text)
-        return Advice("\n".join([of_kernel, *_ordered(words, tools)]))
+        return Result("\n".join([of_kernel, *_ordered(words, tools)]))
     if action in SHARED and names and not _are_outside(names, tools):
         return tool_command(words, namespace)
     if action not in (*NEEDING_NAMES, *SHARED):
         return tool_command(words, namespace)
-    return Advice("\n".join(_ordered(words, tools)))
+    return Result("\n".join(_ordered(words, tools)))
 
 
 def _ordered(words: list[str], tools: OutsideTools) -> list[str]:

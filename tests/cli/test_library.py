@@ -33,7 +33,7 @@ def test_documents_are_added_listed_found_and_removed(
     assert capsys.readouterr().out == "1 document read; 1 of 1 looked at.\n"
     assert main(["library", "search", "goods", "back"]) == 0
     assert capsys.readouterr().out.startswith("[1] docs/returns.md › Returns (line 1)\n    Returns")
-    assert main(["library", "list", "--json"]) == 0
+    assert main(["library", "--json", "list"]) == 0
     (document,) = json.loads(capsys.readouterr().out)["documents"]
     assert document["name"] == "docs/returns.md"
     assert main(["library", "list"]) == 0

@@ -12,6 +12,7 @@ from magics.live_kernel import LiveKernel
 from magics.typed_lines import command
 from scripted_model import ScriptedLM, says
 
+from cellwright.commands.results import Result
 from cellwright.context.roles import NOTHING_TO_ANSWER
 from cellwright.context.window import summary_of
 from cellwright.errors import SetupError
@@ -29,8 +30,7 @@ from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 from cellwright_magics.chats import ChatPrompt, OwnWords
-from cellwright_magics.context_commands import ContextTable, context_command
-from cellwright_magics.reports import Advice
+from cellwright_magics.context_commands import context_command, tabulate_context
 
 SECRET = "-".join(["open", "sesame", "open"])
 
@@ -53,7 +53,7 @@ def ask(conversation: Conversation, prompt: str, answer: str = "Done.") -> Scrip
 
 def run(conversation: Conversation, line: str, body: str | None = None) -> str:
     told = context_command(command(f"/{line}", body), conversation, OwnWords(conversation))
-    assert isinstance(told, Advice)
+    assert isinstance(told, Result)
     return told.text
 
 
@@ -93,7 +93,7 @@ def test_002_26_the_conversations_own_words_are_kept_shown_and_cleared(
     conversation: Conversation,
 ) -> None:
     own = OwnWords(conversation)
-    assert isinstance(context_command(command("/prompt Be a poet."), conversation, own), Advice)
+    assert isinstance(context_command(command("/prompt Be a poet."), conversation, own), Result)
     assert own.prompt == ChatPrompt("Be a poet.", adds=False)
     context_command(command("/prompt --append Rhyme."), conversation, own)
     assert own.prompt == ChatPrompt("Rhyme.", adds=True)
@@ -128,15 +128,16 @@ def test_the_table_says_what_is_in_the_context_and_what_it_costs(
     assert repr(empty) == "Nothing was said in this conversation yet."
     ask(conversation, "Hello there")
     table = context_command(command("/context"), conversation, OwnWords(conversation))
-    assert isinstance(table, ContextTable)
-    names = [row[0] for row in table.rows()]
+    assert isinstance(table, Result)
+    names = [row[0] for row in table.rows]
     assert names[:2] == ["instructions", "tools"]
     assert {"questions", "answers", "all"} <= set(names)
     assert "of 60,000 at most" in repr(table)
-    priced = ContextTable(table.parts, 2.0, Price(10.0, 20.0, 1.0))
-    assert priced.tokens == 2 * table.tokens
-    assert f"${2 * table.tokens / 100_000:.4f} a request" in repr(priced)
-    assert "when cached" in repr(ContextTable(table.parts, 1.0, Price(10.0, 20.0)))
+    tokens = sum(part.tokens for part in table)
+    priced = tabulate_context(table.items, 2.0, Price(10.0, 20.0, 1.0))
+    assert sum(part.tokens for part in priced) == 2 * tokens
+    assert f"${2 * tokens / 100_000:.4f} a request" in repr(priced)
+    assert "when cached" in repr(tabulate_context(table.items, 1.0, Price(10.0, 20.0)))
 
 
 def test_a_conversation_is_made_shorter_and_its_summary_read_and_changed(

@@ -249,5 +249,5 @@ def test_a_terminal_gets_no_widgets_but_a_sentence_and_the_list(
     service: FakeService, tmp_path: Path
 ) -> None:
     shown = in_terminal(tmp_path, LOAD, "runs = %agent runs --widget", "print(runs)", "%agent chat")
-    assert "There is no run yet." in shown
+    assert "No runs yet." in shown
     assert "A chat needs a notebook; this is a terminal. Ask with %agent" in shown

@@ -14,6 +14,7 @@ from scripted_model import ScriptedLM, says
 
 from cellwright.commands import VerbContext
 from cellwright.commands.calling import run_verb
+from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.record.messages import Parameters
 from cellwright.session.conversation import Conversation
@@ -24,7 +25,7 @@ from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
-from cellwright_magics.chats import Chats, ChatTable, owner_of
+from cellwright_magics.chats import Chats, owner_of
 
 GUEST = Settings(user="eve", is_guest=True)
 
@@ -54,8 +55,8 @@ def test_002_05_a_guest_has_chats_of_their_own_for_a_day(database: Database) -> 
     assert chat.is_guest
     assert chat.expires_at == pytest.approx(chat.created_at + GUEST_SECONDS)
     listed = guests.run(["chats", "all"], database, None, owner_of(GUEST))
-    assert isinstance(listed, ChatTable)
-    assert [each.title for each in listed.chats] == ["draw a cat"]
+    assert isinstance(listed, Result)
+    assert [each.title for each in listed] == ["draw a cat"]
     assert len(ChatStore(database).list(owner="")) == 1
     with pytest.raises(SetupError, match="There is no chat"):
         guests.run(["chats", "rename", own.current[:8], "Mine"], database, None, owner_of(GUEST))

@@ -10,6 +10,7 @@ from fake_service import text
 from magics.live_kernel import LiveKernel
 from recorded_runs import replied, started, user
 
+from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.record.events import ModelAsked, RunFinished
 from cellwright.record.messages import AssistantMessage
@@ -18,7 +19,7 @@ from cellwright.store.chats import ChatStore
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright_magics.commands import Offers
-from cellwright_magics.context_commands import PinTable, pin_command
+from cellwright_magics.context_commands import pin_command
 
 
 @pytest.fixture
@@ -54,8 +55,8 @@ def test_002_60_a_turn_is_pinned_by_its_number_its_run_or_as_the_last(chats: Cha
     assert told(f"pin {runs[1]}").startswith("Turn 2 is pinned")
     assert chats.pins.of(chat) == (runs[3], runs[0], runs[1])
     table = pin_command(["pin", "list"], chats, chat)
-    assert isinstance(table, PinTable)
-    assert [(row[0], row[1], row[3]) for row in table.rows()] == [
+    assert isinstance(table, Result)
+    assert [(row[0], row[1], row[3]) for row in table.rows] == [
         ("1", runs[0], "first"),
         ("2", runs[1], "second"),
         ("3", runs[3], "third"),

@@ -9,6 +9,7 @@ import pytest
 from fakes import FakeKernel
 from magics.typed_lines import command
 
+from cellwright.commands.results import Result
 from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.errors import SetupError
 from cellwright.session.conversation import Conversation
@@ -19,7 +20,7 @@ from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 from cellwright_magics.chats import ChatWords, KeptWords, OwnWords, hand_over
 from cellwright_magics.commands import Offers
-from cellwright_magics.context_commands import FilterTable, context_command
+from cellwright_magics.context_commands import context_command, tabulate_filters
 
 
 @pytest.fixture
@@ -47,9 +48,9 @@ def own(
 def run(line: str, conversation: Conversation, own: ChatWords) -> str:
     """Names of the filters that are on after a line."""
     told = context_command(command(f"/{line}"), conversation, own)
-    assert isinstance(told, FilterTable)
-    assert FilterTable(own.text_filters).on == told.on
-    return " ".join(item.name for item in told.on)
+    assert isinstance(told, Result)
+    assert tabulate_filters(own.text_filters).items == told.items
+    return " ".join(item.name for item in told)
 
 
 def test_002_47_filters_are_switched_ordered_and_reset(
@@ -77,7 +78,7 @@ def test_002_47_filters_are_switched_ordered_and_reset(
 
 
 def test_002_47_the_table_shows_order_and_what_each_does() -> None:
-    assert FilterTable(("blank_lines", "line_ends")).rows() == [
+    assert tabulate_filters(("blank_lines", "line_ends")).rows == [
         ("1", "blank_lines", "on", "Of several blank lines in a row one is left."),
         ("2", "line_ends", "on", "Windows line ends become plain ones."),
         ("–", "terminal_colours", "off", "Colours of a terminal are taken out."),

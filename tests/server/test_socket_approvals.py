@@ -219,6 +219,7 @@ async def test_of_two_tabs_one_draws_and_both_see_and_both_can_stop(
     assert not [frame for frame in other.frames if frame["type"] == "request"]
     await other.send(type="stop", chat=chat)
     assert (await tab.finished())["status"] == "cancelled"
+    await other.until(lambda: other.states[chat]["queue_paused"])
     await other.send(type="queue", chat=chat, id="", action="resume", prompt=None, position=None)
     await tab.finished(2)
     await other.until(lambda: tab.numbers == other.numbers)

@@ -22,16 +22,15 @@ def export(context: VerbContext) -> Result:
     options = context.options
     with context.open_store() as store:
         record = store.record(store.resolve(context.words[0]))
+        written = []
         if options.to == RECORD:
-            name = options.out or f"{record.run_id}.sqlite"
-            path = check_record_file(name)
+            written.append(options.out or f"{record.run_id}.sqlite")
+            path = check_record_file(written[0])
             assert path is not None
             store.write_to(record.run_id, path)
         unsaved = store.storage(record.run_id).problem
     document = {"id": record.run_id, "format": options.to}
-    if options.to == RECORD:
-        written = [name]
-    else:
+    if not written:
         redactor = make_redactor(context.settings)
         if options.out == "-":
             text = _read_export(record, options.to, redactor)

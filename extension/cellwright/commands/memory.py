@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from cellwright.commands import VerbContext
 from cellwright.commands.records import make_redactor
 from cellwright.commands.results import Result
-from cellwright.knowledge.memory import Memory, Proposal, Whose, project_of
+from cellwright.knowledge.memory import Memory, Proposal, Scope, Whose, project_of
 from cellwright.knowledge.memory.repository import MemoryKeeper, MemoryOutcome
 from cellwright.record.values import to_dict
 from cellwright.settings import not_for_guests
@@ -55,7 +55,7 @@ def add(context: VerbContext) -> Result:
     """Keep a text."""
     whose = Whose(OWNER, project_of(str(context.folder)))
     with _open(context) as keeper:
-        scope = "project" if context.options.project else "user"
+        scope: Scope = "project" if context.options.project else "user"
         kept = keeper.keep(whose, _clean(context), scope)
     return _say(_describe_kept(kept, f"{context.prefix}memory"))
 
