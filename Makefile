@@ -4,7 +4,7 @@
 # make help      the other targets
 
 .POSIX:
-.PHONY: help setup js demo check check-js check-mypy check-format check-style test test-fast test-js \
+.PHONY: help setup js wire demo check check-js check-mypy check-format check-style test test-fast test-js \
 	test-unit test-serial test-server test-browser test-packaging coverage bench wheel clean
 
 # The Python to build .venv with: python3 if it is at least 3.11, else the newest that is found
@@ -38,6 +38,7 @@ help:
 	@echo "make check          formats, linters, types, rooms"
 	@echo "make test           everything; what continuous integration runs"
 	@echo "make test-fast      Python tests that need no kernel, server, browser or Node"
+	@echo "make wire           the types and checks of the panel, after a change of what the server sends"
 	@echo "make bench          how much time and memory cellwright itself takes"
 	@echo "make wheel          dist/*.whl, cellwright and cellwright-kernel; installing them needs no Node"
 	@echo "make clean          remove what was built (not .venv)"
@@ -79,6 +80,11 @@ js: .venv/setup.stamp node_modules/setup.stamp
 	rm -rf $(INSTALLED)
 	mkdir -p $(INSTALLED)
 	cp -R $(LABEXTENSION)/. extension/install.json $(INSTALLED)
+
+# What server and page say to each other is written down once, in Python; both files are checked in.
+wire: .venv/setup.stamp node_modules/setup.stamp
+	$(BIN)/python tests/wire_schema.py > js/wire/openapi.json
+	node js/wire/generate.mjs
 
 demo: .venv/demo.stamp
 	@if [ -n "$(LAB)" ]; then \

@@ -1,62 +1,168 @@
-"""Writes the schema of events for the tests of the panel.
+"""Writes what server and page say to each other as an OpenAPI document, from our own types.
 
-``python tests/wire_schema.py > js/test/fixtures/events.schema.json``
+``make wire`` makes ``js/wire/openapi.json`` of it, and of that the types and checks of the page.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
+import typing
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cellwright.record.events import json_schema
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
-__all__ = ["schema_text"]
+from cellwright._version import __version__
+from cellwright.record.events import CellEvent, Event, RunStatus
+from cellwright.record.messages import Part
+from cellwright.record.outputs import OutputMessage
+from cellwright.record.values import tag_of, to_dict
+from cellwright.server.frames import PROTOCOL, ClientFrame, ServerFrame
+from cellwright.server.wire_events import TRIMMED, EventsFrame
+from cellwright.settings import Mode
 
-LINE_CHARACTERS = 100
-WORDS_FOR_PEOPLE = ("description", "title")
+PREFIX = "#/components/schemas/"
+RECEIVED: Mapping[str, Any] = {
+    "RunStatus": RunStatus,
+    "Mode": Mode,
+    "Part": Part,
+    "OutputMessage": OutputMessage,
+    "CellEvent": CellEvent,
+    "RunEvent": Event,
+    "ServerFrame": ServerFrame | EventsFrame,
+}
+"""What comes to the page and is checked there; of what these are made is named by its class."""
+SENT: Mapping[str, Any] = {"ClientFrame": ClientFrame}
+"""What the page sends: a field that has a default may be left out."""
+FRAME_FIELDS = {"RecordedEvent": ("sequence", "time", "event")}
+"""Of a class, what goes over the wire; the frame says the run."""
 
 
-def schema_text() -> str:
-    """The schema without its words for people, laid out as the formatter of the panel does."""
-    return _layout(_bare(json_schema(), is_named=False), 0, 0) + "\n"
+class _Schemas(GenerateJsonSchema):
+    """Schemas that name the default also where a function makes it."""
+
+    def get_default_value(self, schema: Any) -> Any:
+        if "default_factory" in schema:
+            return to_dict(schema["default_factory"]())
+        return super().get_default_value(schema)
 
 
-def _bare(value: Any, *, is_named: bool) -> Any:
-    """A schema without descriptions; ``is_named``: its keys are names and not keywords."""
-    if isinstance(value, list):
-        return [_bare(item, is_named=False) for item in value]
-    if not isinstance(value, dict):
-        return value
+def wire_document() -> dict[str, Any]:
+    """The document: schemas alone, since the server describes its routes itself."""
+    received = _definitions(RECEIVED)
+    sent = {
+        name: _without_defaults(schema) | {"writeOnly": True}
+        for name, schema in _definitions(SENT).items()
+        if name not in received
+    }
     return {
-        key: _bare(item, is_named=not is_named and key in ("properties", "$defs"))
-        for key, item in value.items()
-        if is_named or key not in WORDS_FOR_PEOPLE
+        "openapi": "3.1.0",
+        "info": {"title": "cellwright", "version": __version__, "x-protocol": PROTOCOL},
+        "paths": {},
+        "components": {"schemas": {**received, **sent}},
     }
 
 
-def _layout(value: Any, depth: int, used: int) -> str:
-    """JSON with each member on a line; a list of plain values is on one where it fits.
+def _definitions(roots: Mapping[str, Any]) -> dict[str, Any]:
+    """The schemas of these types under their names, and of every class in them."""
+    for cls in {cls for root in roots.values() for cls in _classes(root, set())}:
+        # What stands below a field is its description, as it is for pydantic's own classes.
+        cls.__pydantic_config__ = {"use_attribute_docstrings": True}
+    adapters: list[Any] = [
+        (name, "serialization", TypeAdapter(root)) for name, root in roots.items()
+    ]
+    made, whole = TypeAdapter.json_schemas(
+        adapters, ref_template=PREFIX + "{model}", schema_generator=_Schemas
+    )
+    kept = {cls.__name__: _fields_on_wire(cls) for cls in _classes(tuple(roots.values()), set())}
+    named = {name: made[name, "serialization"] for name in roots}
+    schemas = {
+        name: _without_titles(_trimmed(schema, kept.get(name)))
+        for name, schema in {**whole["$defs"], **named}.items()
+        if schema != {"$ref": PREFIX + name}
+    }
+    reachable = _reachable(schemas, roots)
+    return {name: schema for name, schema in schemas.items() if name in reachable}
 
-    Args:
-        value: What is written.
-        depth: Of the line it begins on.
-        used: Characters that are on this line already.
-    """
-    indent, close = "  " * (depth + 1), "  " * depth
-    if isinstance(value, dict) and value:
-        members = []
-        for key, item in value.items():
-            name = f"{indent}{json.dumps(key)}: "
-            members.append(name + _layout(item, depth + 1, len(name)))
-        return "{\n" + ",\n".join(members) + f"\n{close}}}"
-    line = json.dumps(value, ensure_ascii=False)
-    is_plain = not isinstance(value, list) or not any(isinstance(v, (dict, list)) for v in value)
-    if is_plain and (not isinstance(value, list) or used + len(line) < LINE_CHARACTERS):
-        return line
-    items = [indent + _layout(item, depth + 1, len(indent)) for item in value]
-    return "[\n" + ",\n".join(items) + f"\n{close}]"
+
+def _classes(annotation: Any, seen: set[type]) -> set[type]:
+    """Every dataclass that a type is made of."""
+    if dataclasses.is_dataclass(annotation):
+        cls = typing.cast("type", annotation)
+        if cls not in seen:
+            seen.add(cls)
+            for hint in typing.get_type_hints(cls).values():
+                _classes(hint, seen)
+    for part in annotation if isinstance(annotation, tuple) else typing.get_args(annotation):
+        _classes(part, seen)
+    return seen
+
+
+def _fields_on_wire(cls: type) -> tuple[str, ...] | None:
+    """Of a class that does not go over the wire as a whole, the fields that do."""
+    tag = tag_of(cls)
+    return ("kind", *TRIMMED[tag]) if tag in TRIMMED else FRAME_FIELDS.get(cls.__name__)
+
+
+def _trimmed(schema: dict[str, Any], kept: tuple[str, ...] | None) -> dict[str, Any]:
+    if kept is None:
+        return schema
+    fields = {name: schema["properties"][name] for name in kept}
+    required = [name for name in schema.get("required", ()) if name in kept]
+    return {**schema, "properties": fields, "required": required}
+
+
+def _without_titles(schema: Any) -> Any:
+    """A schema without the titles that pydantic makes of names."""
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _without_titles(field) for name, field in value.items()}
+        if key == "properties"
+        else _without_titles(value)
+        for key, value in schema.items()
+        if key != "title"
+    }
+
+
+def _without_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    fields = {
+        name: field if "const" in field else {k: v for k, v in field.items() if k != "default"}
+        for name, field in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": fields} if fields else schema
+
+
+def _reachable(schemas: Mapping[str, Any], roots: Mapping[str, Any]) -> set[str]:
+    found: set[str] = set()
+    waiting = [name for name in roots if name in schemas]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += _references(schemas[name])
+    return found
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if "$ref" in schema:
+            yield schema["$ref"].removeprefix(PREFIX)
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _references(item)
+
+
+def wire_text() -> str:
+    """The document as the file holds it."""
+    return json.dumps(wire_document(), indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    sys.stdout.write(wire_text())

@@ -1,5 +1,5 @@
 /** Ids of the commands that open or steer something from elsewhere. */
-import type { Mode } from './wire/frames';
+import type { Mode } from './wire/generated';
 
 /** Opens the page of runs. */
 export const OPEN_RUNS = 'cellwright:runs';

@@ -4,7 +4,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
-import type { Mode } from './wire/frames';
+import type { Mode } from './wire/generated';
 
 /** What a person can set; `js/schema/plugin.json` describes each. */
 export interface Choices {

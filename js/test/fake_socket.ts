@@ -1,8 +1,13 @@
 /** A server for tests that speaks the panel's protocol, over sockets that are not there. */
 import { ServerConnection } from '@jupyterlab/services';
 
-import type { RecordedEvent, RunEvent } from '../src/wire/events';
-import type { ChatState, ClientFrame, ServerFrame } from '../src/wire/frames';
+import type {
+  ChatState,
+  ClientFrame,
+  RecordedEvent,
+  RunEvent,
+  ServerFrame
+} from '../src/wire/generated';
 
 type FrameOf<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
 

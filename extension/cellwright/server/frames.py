@@ -1,6 +1,6 @@
 """The frames of the panel's WebSocket: what each side sends, and how text becomes a frame.
 
-The mirror of ``js/src/wire/frames.ts``; ``wire_events`` makes the frames of events.
+``make wire`` makes the panel's types of them; ``wire_events`` makes the frames of events.
 """
 
 from __future__ import annotations

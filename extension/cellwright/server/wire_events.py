@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
 
 from cellwright.record.events import Event, RunFinished
 from cellwright.record.run_record import RecordedEvent
@@ -35,6 +35,17 @@ TRIMMED: Mapping[str, tuple[str, ...]] = {
 }
 """Kinds with large fields that no tab draws, and those that go over the wire."""
 INTERRUPTED = RunFinished("task error", reason=INTERRUPTED_REASON, cause="interrupted")
+
+
+@dataclass(frozen=True)
+class EventsFrame:
+    """Events of one run, in order: what ``events_frame`` writes."""
+
+    chat: str
+    run: str
+    items: tuple[RecordedEvent, ...]
+    """Each is numbered; 0 stands for what is shown and not recorded."""
+    type: Literal["events"] = field(default="events", init=False)
 
 
 @dataclass(frozen=True)

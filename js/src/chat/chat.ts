@@ -5,8 +5,13 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import { disconnectedProblem, type Problem, problemOf } from '../client/problems';
 import type { LinkState, ServerSocket } from '../client/socket';
-import type { RecordedEvent, RunEvent } from '../wire/events';
-import type { ChatState, ClientFrame, ServerFrame } from '../wire/frames';
+import type {
+  ChatState,
+  ClientFrame,
+  RecordedEvent,
+  RunEvent,
+  ServerFrame
+} from '../wire/generated';
 import { ComposerModel, SentPrompts } from './composer';
 import { TurnList } from './fold';
 import type { ChatMemory } from './memory';

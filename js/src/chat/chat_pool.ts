@@ -3,7 +3,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ListedChat, Rest } from '../client/panel_rest';
 import type { ServerSocket } from '../client/socket';
-import type { ServerFrame } from '../wire/frames';
+import type { ServerFrame } from '../wire/generated';
 import { ChatModel, type ChatOptions } from './chat';
 import type { ChatSummary } from './types';
 

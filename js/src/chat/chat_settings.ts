@@ -2,7 +2,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ChatChange, ListedChat, Rest } from '../client/panel_rest';
 import { type Problem, problemOf } from '../client/problems';
-import type { ChatState } from '../wire/frames';
+import type { ChatState } from '../wire/generated';
 
 /** What is done to a person's words before they are sent, by the server's names, in its order. */
 export const TEXT_FILTERS = ['line_ends', 'terminal_colours', 'blank_lines'] as const;

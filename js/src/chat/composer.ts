@@ -1,8 +1,8 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { ChatState, ContextItem, Mode } from '../wire/frames';
+import type { ChatState, Mode } from '../wire/generated';
 import type { ChatMemory } from './memory';
-import type { Draft, Turn } from './types';
+import type { ContextItem, Draft, Turn } from './types';
 
 interface SentPrompt {
   readonly draft: Draft;

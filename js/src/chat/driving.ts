@@ -2,7 +2,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 
 import type { Rest, RunCell } from '../client/panel_rest';
-import type { RecordedEvent, RunEvent, ToolStarted } from '../wire/events';
+import type { RecordedEvent, RunEvent, ToolStarted } from '../wire/generated';
 import type { ChatModel, ReceivedEvent } from './chat';
 import type { ChatPool } from './chat_pool';
 import type { ChatMemory } from './memory';

@@ -2,7 +2,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { AgentCell, Fate, MissingCells, Rest } from '../client/panel_rest';
-import type { WireCell } from '../wire/frames';
+import type { WireCell } from '../wire/generated';
 import type { ChatModel, ReceivedEvent } from './chat';
 import type { ChatPool } from './chat_pool';
 import type { NotebookEdit, NotebookPort, NotebookRegistry } from './notebooks';

@@ -8,9 +8,9 @@ import type {
   RunEvent,
   RunFinished,
   RunStarted,
+  SupersededRun,
   Usage
-} from '../wire/events';
-import type { SupersededRun } from '../wire/frames';
+} from '../wire/generated';
 import { type CallEvent, isCallEvent, ToolCards } from './tool_cards';
 import type { Block, Turn } from './types';
 
@@ -225,14 +225,14 @@ export class TurnFold {
   }
 
   private _start(event: RunStarted, time: number): void {
-    const names = event.file_names ?? [];
+    const names = event.file_names;
     this._head = {
       ...this._head,
       prompt: event.prompt,
       files: names.length > 0 ? names : event.files,
-      notes: event.notes ?? [],
+      notes: event.notes,
       model: event.parameters.model,
-      assistant: event.assistant ?? '',
+      assistant: event.assistant,
       mode: event.mode,
       startedAt: time
     };

@@ -1,6 +1,6 @@
 /** What the panel remembers in the browser: a chat's unsent text, mode, model and assistant. */
 import { readText, type TextStore, writeText } from '../client/browser_store';
-import type { Mode } from '../wire/frames';
+import type { Mode } from '../wire/generated';
 
 const DRAFT = 'cellwright:draft:';
 const MODE = 'cellwright:mode:';

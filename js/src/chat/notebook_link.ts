@@ -3,7 +3,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ListedChat, MissingCells, Rest } from '../client/panel_rest';
 import type { LinkState, ServerSocket } from '../client/socket';
-import type { ClientFrame, ServerFrame } from '../wire/frames';
+import type { ClientFrame, ServerFrame } from '../wire/generated';
 import type { ChatPool } from './chat_pool';
 import { Driving } from './driving';
 import { CellFates, MissingList } from './fates';

@@ -1,8 +1,7 @@
 /** What the panel asks of the notebooks that are open; `notebook/` implements it. */
 import type { ISignal } from '@lumino/signaling';
 
-import type { RecordedEvent } from '../wire/events';
-import type { WireCell } from '../wire/frames';
+import type { RecordedEvent, WireCell } from '../wire/generated';
 
 /** A person's change of a notebook. */
 export interface NotebookEdit {

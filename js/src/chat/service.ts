@@ -1,7 +1,7 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Rest, ServiceChange, ServiceState } from '../client/panel_rest';
-import type { Mode } from '../wire/frames';
+import type { Mode } from '../wire/generated';
 
 /** From the one that may do least. */
 const ORDER: readonly Mode[] = ['plan', 'ask', 'edits', 'auto'];

@@ -16,7 +16,7 @@ import {
 } from '../client/panel_rest';
 import { type Problem, problemOf } from '../client/problems';
 import { type LinkState, ServerSocket } from '../client/socket';
-import type { Mode } from '../wire/frames';
+import type { Mode } from '../wire/generated';
 import type { ChatModel } from './chat';
 import { ChatList, ChatPool } from './chat_pool';
 import { ChatMemory } from './memory';

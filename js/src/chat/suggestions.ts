@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { VariableSummary } from '../wire/events';
-import type { ContextItem } from '../wire/frames';
+import type { VariableSummary } from '../wire/generated';
 import type { OutlineEntry } from './notebooks';
+import type { ContextItem } from './types';
 
 const LIMIT = 4;
 

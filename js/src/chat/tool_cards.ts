@@ -9,7 +9,7 @@ import type {
   ToolFinished,
   ToolProgress,
   ToolStarted
-} from '../wire/events';
+} from '../wire/generated';
 import type { Block, ToolCard } from './types';
 
 const CALL_KINDS = [
@@ -95,7 +95,7 @@ export class ToolCards {
       ...described(event.name, event.arguments),
       label: event.label || event.name,
       risk: event.risk,
-      cells: event.cells ?? [],
+      cells: event.cells,
       status: 'running',
       startedAt: time
     });

@@ -1,6 +1,14 @@
 /** What the views draw: plain frozen state, made by folding events. */
-import type { Content, Execution, JsonObject, NamedCell, RunStatus, Usage } from '../wire/events';
-import type { ContextItem, Mode } from '../wire/frames';
+import type {
+  Content,
+  ContextItem as WireContextItem,
+  Execution,
+  JsonObject,
+  Mode,
+  NamedCell,
+  RunStatus,
+  Usage
+} from '../wire/generated';
 
 /** One tool call as a card. */
 export interface ToolCard {
@@ -105,6 +113,16 @@ export interface Turn {
 }
 
 export type { LinkState } from '../client/socket';
+
+type Item<Kind extends WireContextItem['kind'], Field extends keyof WireContextItem> = Readonly<
+  { kind: Kind } & Required<Pick<WireContextItem, Field>>
+>;
+
+/** What a person put beside their prompt, with the fields that its kind has. */
+export type ContextItem =
+  | Item<'variable', 'name'>
+  | Item<'cell' | 'selection' | 'error', 'cell_id' | 'text'>
+  | Item<'file', 'file' | 'name'>;
 
 /** What the person is about to send. */
 export interface Draft {

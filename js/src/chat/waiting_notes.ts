@@ -3,7 +3,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { Rest, WaitingNote } from '../client/panel_rest';
 import { type Problem, problemOf } from '../client/problems';
 import { RequestError } from '../client/request';
-import type { ChatState } from '../wire/frames';
+import type { ChatState } from '../wire/generated';
 import type { ComposerModel } from './composer';
 
 const NONE: readonly WaitingNote[] = [];

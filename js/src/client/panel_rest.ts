@@ -1,8 +1,7 @@
 /** The one place where the panel asks the server, and what it answers; chats go over the socket. */
 import type { ServerConnection } from '@jupyterlab/services';
 
-import type { JsonObject, VariableSummary } from '../wire/events';
-import type { Mode, WireCell } from '../wire/frames';
+import type { JsonObject, Mode, VariableSummary, WireCell } from '../wire/generated';
 import {
   list,
   nullable,

@@ -2,7 +2,7 @@
 import type { ServerConnection } from '@jupyterlab/services';
 
 import { type Sorting, sortWord } from '../pages/table';
-import type { Json, JsonObject } from '../wire/events';
+import type { Json, JsonObject } from '../wire/generated';
 import {
   list,
   nullable,

@@ -5,8 +5,13 @@ import { UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { RecordedEvent } from '../wire/events';
-import { type ClientFrame, parseFrame, PROTOCOL, type ServerFrame } from '../wire/frames';
+import { parseFrame } from '../wire/frames';
+import {
+  type ClientFrame,
+  PROTOCOL,
+  type RecordedEvent,
+  type ServerFrame
+} from '../wire/generated';
 
 // Which chats a tab follows, and how far it has read each of them.
 

@@ -6,9 +6,8 @@ import type { CommandRegistry } from '@lumino/commands';
 import { DisposableSet, type IDisposable } from '@lumino/disposable';
 
 import type { OutlineEntry } from '../chat/notebooks';
-import type { Draft } from '../chat/types';
+import type { ContextItem, Draft } from '../chat/types';
 import type { PanelOpener } from '../tokens';
-import type { ContextItem } from '../wire/frames';
 
 const LABEL_CHARACTERS = 60;
 

@@ -16,7 +16,7 @@ import type {
   JsonObject,
   OutputMessage,
   StreamOutput
-} from '../wire/events';
+} from '../wire/generated';
 import type { CellLookup } from './cell_lookup';
 import type { OwnChanges } from './run_log';
 

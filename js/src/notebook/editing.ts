@@ -6,9 +6,9 @@ import type {
   CellMoved,
   CellRemoved,
   Json,
-  JsonObject
-} from '../wire/events';
-import type { WireCell } from '../wire/frames';
+  JsonObject,
+  WireCell
+} from '../wire/generated';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
 import { METADATA_KEY, provenanceMetadata } from './provenance';
 import {

@@ -13,8 +13,7 @@ import type {
   ProposalAnswer,
   UndoResult
 } from '../chat/notebooks';
-import type { RecordedEvent } from '../wire/events';
-import type { WireCell } from '../wire/frames';
+import type { RecordedEvent, WireCell } from '../wire/generated';
 import { outline } from './actions';
 import { CellLookup } from './cell_lookup';
 import { Proposals } from './proposals';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../wire/events';
+import type { JsonObject } from '../wire/generated';
 import { sourceHash } from './source_hash';
 
 /** The key of a cell's metadata that says who wrote it. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../wire/events';
+import type { Json, JsonObject } from '../wire/generated';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
 import { sourceHash } from './source_hash';
 

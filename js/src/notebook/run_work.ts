@@ -9,7 +9,7 @@ import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
 
 import type { NotebookEdit, UndoResult } from '../chat/notebooks';
-import type { JsonObject, RecordedEvent, RunEvent } from '../wire/events';
+import type { JsonObject, RecordedEvent, RunEvent } from '../wire/generated';
 import type { CellLookup } from './cell_lookup';
 import { type DrawingEvent, OutputDrawing } from './drawing';
 import { CellEditing, type EditingParts, insertCells, type StructuralEvent } from './editing';

@@ -1,5 +1,5 @@
 import type { UndoResult } from '../chat/notebooks';
-import type { JsonObject } from '../wire/events';
+import type { JsonObject } from '../wire/generated';
 import type { CellLookup, SharedCell, SharedNotebook } from './cell_lookup';
 import { versionOf } from './editing';
 import { METADATA_KEY } from './provenance';

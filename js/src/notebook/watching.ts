@@ -3,7 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { NotebookEdit } from '../chat/notebooks';
-import type { WireCell } from '../wire/frames';
+import type { WireCell } from '../wire/generated';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
 import type { OwnChanges } from './run_log';
 

@@ -7,7 +7,7 @@ import { useDelay, useTrans } from '../ui/hooks';
 import { OpenNotebookButton } from '../ui/opening';
 import { TextEdit } from '../ui/text_edit';
 import { cardTitle } from '../ui/words';
-import type { ChatState } from '../wire/frames';
+import type { ChatState } from '../wire/generated';
 import { approveWords, AskedCall, useAskedCell } from './asked_call';
 import { type ApprovalAnswer, useTurnActions } from './turn_actions';
 

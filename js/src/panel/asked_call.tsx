@@ -8,7 +8,7 @@ import { Icon } from '../ui/button';
 import { CodeBlock, spelledOut } from '../ui/code_block';
 import { useTrans } from '../ui/hooks';
 import { cardTitle } from '../ui/words';
-import type { NamedCell } from '../wire/events';
+import type { NamedCell } from '../wire/generated';
 import { type TurnActions, useTurnActions } from './turn_actions';
 
 /** What a call does to the notebook. */

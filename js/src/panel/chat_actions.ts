@@ -2,8 +2,7 @@ import * as React from 'react';
 
 import type { AskOptions, Turn } from '../chat/types';
 import { useSignal, useTrans } from '../ui/hooks';
-import type { NamedCell } from '../wire/events';
-import type { WireCell } from '../wire/frames';
+import type { NamedCell, WireCell } from '../wire/generated';
 import type { Chat, Notebooks, NotebookView, Panel } from './ports';
 import type { TurnActions } from './turn_actions';
 

@@ -11,7 +11,7 @@ import { formatElapsed } from '../ui/figures';
 import { useSeconds, useSignal, useTrans } from '../ui/hooks';
 import { useDropZone, useUploads } from '../ui/uploads';
 import { phaseWords, statusWords } from '../ui/words';
-import type { ChatState } from '../wire/frames';
+import type { ChatState } from '../wire/generated';
 import { InputRequest } from './approval';
 import { useChatActions } from './chat_actions';
 import { Composer } from './composer';

@@ -2,8 +2,8 @@ import * as React from 'react';
 
 import { Icon, IconButton, type IconName } from '../ui/button';
 import { useTrans } from '../ui/hooks';
-import type { ContextItem } from '../wire/frames';
 import { type NameSource, useSummary } from './completion';
+import type { ContextItem } from '../chat/types';
 
 interface ChipWords {
   readonly icon: IconName;

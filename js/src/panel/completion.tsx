@@ -6,8 +6,8 @@ import type { AssistantSummary } from '../client/panel_rest';
 import { messageOf } from '../client/problems';
 import { Icon, type IconName } from '../ui/button';
 import { useTrans } from '../ui/hooks';
-import type { VariableSummary } from '../wire/events';
-import type { ContextItem } from '../wire/frames';
+import type { VariableSummary } from '../wire/generated';
+import type { ContextItem } from '../chat/types';
 
 const MOST_SHOWN = 50;
 

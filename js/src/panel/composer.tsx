@@ -6,7 +6,7 @@ import { useSignal, useTrans } from '../ui/hooks';
 import { FileChooser } from '../ui/uploads';
 import type { Uploads } from '../ui/uploads';
 import { modeWords, stopWords } from '../ui/words';
-import type { Mode, QueuedPrompt } from '../wire/frames';
+import type { Mode, QueuedPrompt } from '../wire/generated';
 import { Chips } from './chips';
 import type { NameSource } from './completion';
 import { ContextMeter } from './context';

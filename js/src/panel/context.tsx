@@ -8,7 +8,7 @@ import { Button } from '../ui/button';
 import { formatCount, formatDollars } from '../ui/figures';
 import { useTrans } from '../ui/hooks';
 import { usePopup } from '../ui/menu';
-import type { Usage } from '../wire/events';
+import type { Usage } from '../wire/generated';
 import { usePins } from './pins';
 
 interface ContextSource {

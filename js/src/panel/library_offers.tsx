@@ -4,8 +4,8 @@ import type { UploadedFile } from '../client/panel_rest';
 import { messageOf } from '../client/problems';
 import { Button, Icon } from '../ui/button';
 import { useTrans } from '../ui/hooks';
-import type { ContextItem } from '../wire/frames';
 import type { Chat, Panel } from './ports';
+import type { ContextItem } from '../chat/types';
 
 /** Where files go that a library would take; empty: the person was not asked yet. */
 export type DocumentChoice = '' | 'attach' | 'library';

@@ -4,7 +4,7 @@ import type { Block, Turn } from '../chat/types';
 import { Icon } from '../ui/button';
 import { formatSize } from '../ui/figures';
 import { useTrans } from '../ui/hooks';
-import type { FileChange } from '../wire/events';
+import type { FileChange } from '../wire/generated';
 
 /** A file that is there after a turn and was not, or was another, before it. */
 export interface MadeFile {

@@ -15,7 +15,7 @@ import { saveAs } from '../ui/copy_and_save';
 import { pressOnApproval } from '../ui/focus';
 import type { AssistantEditor } from '../ui/opening';
 import { modeWords } from '../ui/words';
-import type { Mode } from '../wire/frames';
+import type { Mode } from '../wire/generated';
 import type { PageLink } from './header';
 import type { CellwrightPanel } from './panel';
 import type { Panel } from './ports';

@@ -6,7 +6,7 @@ import { useFocus, useSignal, useTrans } from '../ui/hooks';
 import { Menu, type MenuEntry, usePopup } from '../ui/menu';
 import { type AssistantChange, useAssistantEditor } from '../ui/opening';
 import { modeWords } from '../ui/words';
-import type { Mode } from '../wire/frames';
+import type { Mode } from '../wire/generated';
 import type { Chat, Panel } from './ports';
 
 interface ModelPickerProps {

@@ -5,7 +5,7 @@ import type { ChatModel } from '../chat/chat';
 import type { NotebookPort } from '../chat/notebooks';
 import type { PanelModel } from '../chat/session';
 import type { Rest } from '../client/panel_rest';
-import type { Mode } from '../wire/frames';
+import type { Mode } from '../wire/generated';
 
 /** The public members of a class; of its signals it does not matter who sends them. */
 type Public<T> = {

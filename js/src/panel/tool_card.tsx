@@ -7,7 +7,7 @@ import { CodeBlock } from '../ui/code_block';
 import { formatElapsed, formatSeconds, formatSize } from '../ui/figures';
 import { useSeconds, useTrans } from '../ui/hooks';
 import { cardWords, undoWords } from '../ui/words';
-import type { Execution } from '../wire/events';
+import type { Execution } from '../wire/generated';
 import { Approval } from './approval';
 import { AskedCall, useAskedCell } from './asked_call';
 import { ToolContents } from './tool_contents';

@@ -6,7 +6,7 @@ import { PICTURE, safeLink, saysHost } from '../markdown/links';
 import { CodeBlock } from '../ui/code_block';
 import { useTrans } from '../ui/hooks';
 import { PlaceLink } from '../ui/opening';
-import type { Content } from '../wire/events';
+import type { Content } from '../wire/generated';
 
 const ROWS_SHOWN = 60;
 const COLUMNS_SHOWN = 30;

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { UndoResult } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
-import type { NamedCell } from '../wire/events';
+import type { NamedCell } from '../wire/generated';
 
 /** What a person can do about a turn and its calls. */
 export interface TurnActions {

@@ -3,8 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { UndoResult } from '../chat/notebooks';
 import type { ToolCard } from '../chat/types';
-import type { RunStatus } from '../wire/events';
-import type { ChatState, Mode } from '../wire/frames';
+import type { ChatState, Mode, RunStatus } from '../wire/generated';
 
 /** What taking back, or bringing back, did to the notebook. */
 export function undoWords(result: UndoResult, isUndone: boolean, trans: TranslationBundle): string {

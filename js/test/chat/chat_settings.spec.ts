@@ -2,7 +2,7 @@ import { Signal } from '@lumino/signaling';
 import { beforeEach, expect, it } from 'vitest';
 
 import { ChatSettings, type SettledChat } from '../../src/chat/chat_settings';
-import type { ChatState } from '../../src/wire/frames';
+import type { ChatState } from '../../src/wire/generated';
 import { RequestError } from '../../src/client/request';
 import { Rest } from '../../src/client/panel_rest';
 import { chatState, FakeServer } from '../fake_socket';

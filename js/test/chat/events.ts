@@ -10,34 +10,17 @@ import type {
   ToolFinished,
   ToolStarted,
   Usage
-} from '../../src/wire/events';
+} from '../../src/wire/generated';
+import { complete } from '../complete';
 
 export function usage(change: Partial<Usage> = {}): Usage {
-  return {
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    cached_tokens: 0,
-    cache_write_tokens: 0,
-    reasoning_tokens: 0,
-    estimated: false,
-    ...change
-  };
+  return complete('Usage', change);
 }
 
 export function started(prompt: string, change: Partial<RunStarted> = {}): RunStarted {
-  return {
-    kind: 'run_started',
-    prompt,
-    lane: 'panel',
-    mode: 'ask',
-    parameters: { model: 'demo', temperature: null, max_output_tokens: null, extra: {} },
-    base_url: '',
-    files: [],
-    source_run: '',
-    continues: '',
-    adapter: 'native',
-    ...change
-  };
+  const parameters = complete('Parameters', { model: 'demo' });
+  const given = { prompt, lane: 'panel', mode: 'ask', parameters, adapter: 'native', ...change };
+  return complete('RunStarted', given);
 }
 
 export function said(text: string): RunEvent {
@@ -57,31 +40,25 @@ interface Reply {
 
 export function replied(reply: Reply, change: Partial<ModelReplied> = {}): ModelReplied {
   const { text = '', reasoning = '', refusal = '', calls = [] } = reply;
-  return {
-    kind: 'model_replied',
-    message: { role: 'assistant', text, tool_calls: calls, reasoning, refusal },
+  return complete('ModelReplied', {
+    message: complete('AssistantMessage', { text, tool_calls: calls, reasoning, refusal }),
     finish_reason: 'stop',
     usage: usage(),
     model: 'demo',
     duration_seconds: 1,
-    first_delta_seconds: null,
-    attempts: 1,
-    cost_dollars: null,
-    truncated: false,
     ...change
-  };
+  });
 }
 
 export function called(callId: string, change: Partial<ToolStarted> = {}): ToolStarted {
-  return {
-    kind: 'tool_started',
+  return complete('ToolStarted', {
     call_id: callId,
     name: 'run_cell',
     arguments: { code: '1 + 1' },
     label: 'add',
     risk: 'execute',
     ...change
-  };
+  });
 }
 
 export function asked(callId: string, reason = 'runs code'): RunEvent {
@@ -94,25 +71,10 @@ export function answered(callId: string, allowed: boolean, reason = ''): RunEven
 
 export function ended(callId: string, change: Partial<ToolFinished> = {}): ToolFinished {
   const name = 'run_cell';
-  return {
-    kind: 'tool_finished',
-    call_id: callId,
-    name,
-    message: {
-      role: 'tool',
-      call_id: callId,
-      name,
-      parts: [{ kind: 'text', text: '2' }],
-      is_error: false
-    },
-    status: 'ok',
-    duration_seconds: 0.5,
-    shown: '',
-    contents: [],
-    metrics: null,
-    usage: [],
-    ...change
-  };
+  const parts = [{ kind: 'text', text: '2' }] as const;
+  const message = complete('ToolMessage', { call_id: callId, name, parts });
+  const given = { call_id: callId, name, message, duration_seconds: 0.5, ...change };
+  return complete('ToolFinished', given);
 }
 
 export function cellAdded(cellId: string, callId: string, source = '1 + 1'): RunEvent {
@@ -127,37 +89,13 @@ export function cellAdded(cellId: string, callId: string, source = '1 + 1'): Run
 }
 
 export function cellFinished(cellId: string): CellFinished {
-  return {
-    kind: 'cell_finished',
-    cell_id: cellId,
-    execution: {
-      status: 'ok',
-      duration_seconds: 0.1,
-      error: null,
-      execution_count: 1,
-      result_summary: '',
-      changed: [],
-      removed: [],
-      files: [],
-      cwd: '',
-      note: '',
-      figures: []
-    }
-  };
+  const ran = { status: 'ok', duration_seconds: 0.1, execution_count: 1 } as const;
+  const execution = complete('Execution', ran);
+  return { kind: 'cell_finished', cell_id: cellId, execution };
 }
 
 export function finished(change: Partial<RunFinished> = {}): RunFinished {
-  return {
-    kind: 'run_finished',
-    status: 'completed',
-    answer: '',
-    reason: '',
-    cause: '',
-    usage: usage(),
-    cost_dollars: null,
-    duration_seconds: 2,
-    ...change
-  };
+  return complete('RunFinished', { status: 'completed', duration_seconds: 2, ...change });
 }
 
 /** Give events their places in a record. */

@@ -1,7 +1,7 @@
 /** Open notebooks for tests: cells in a list, and every call of the models noted. */
 import { Signal } from '@lumino/signaling';
 
-import type { RecordedEvent } from '../../src/wire/events';
+import type { RecordedEvent, WireCell } from '../../src/wire/generated';
 import type {
   Confirmation,
   NotebookEdit,
@@ -11,7 +11,6 @@ import type {
   ProposalAnswer,
   UndoResult
 } from '../../src/chat/notebooks';
-import type { WireCell } from '../../src/wire/frames';
 
 export function cell(id: string, source = ''): WireCell {
   return { id, cell_type: 'code', source, metadata: {} };

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 
 import { TurnFold, TurnList } from '../../src/chat/fold';
 import type { Block, Turn } from '../../src/chat/types';
-import type { RunEvent } from '../../src/wire/events';
+import type { RunEvent } from '../../src/wire/generated';
 import * as events from './events';
 import { textsOf, trans, turnOf } from './folded';
+import { complete } from '../complete';
 
 describe('what the model says', () => {
   it('grows while it comes, and is streaming until the reply is whole', () => {
@@ -70,7 +71,7 @@ describe('what the model says', () => {
   });
 
   it('stays when a notice came in between, in one piece', () => {
-    const notice = { kind: 'notice', level: 'info', text: 'slow', action: '', code: 'x' } as const;
+    const notice = complete('Notice', { level: 'info', text: 'slow', code: 'x' });
     const turn = turnOf(events.said('a'), notice, events.said('b'));
     expect(textsOf(turn)).toEqual(['text:ab', 'notice:slow']);
   });

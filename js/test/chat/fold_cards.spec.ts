@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RunEvent } from '../../src/wire/events';
+import type { RunEvent } from '../../src/wire/generated';
 import * as events from './events';
 import { cardOf, turnOf } from './folded';
 

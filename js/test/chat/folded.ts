@@ -1,7 +1,7 @@
 /** A turn as its events fold up, and what is in it. */
 import { nullTranslator } from '@jupyterlab/translation';
 
-import type { RunEvent } from '../../src/wire/events';
+import type { RunEvent } from '../../src/wire/generated';
 import { TurnFold } from '../../src/chat/fold';
 import type { ToolCard, Turn } from '../../src/chat/types';
 import * as events from './events';

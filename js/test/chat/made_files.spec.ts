@@ -1,22 +1,11 @@
 import { expect, it } from 'vitest';
 
-import type { Execution, FileChange } from '../../src/wire/events';
+import type { FileChange } from '../../src/wire/generated';
 import { madeFiles, placeOf } from '../../src/panel/made_files';
 import { card } from '../panel/fakes';
+import { complete } from '../complete';
 
-const RAN: Execution = {
-  status: 'ok',
-  duration_seconds: 0.1,
-  error: null,
-  execution_count: 1,
-  result_summary: '',
-  changed: [],
-  removed: [],
-  files: [],
-  cwd: '',
-  note: '',
-  figures: []
-};
+const RAN = complete('Execution', { status: 'ok', duration_seconds: 0.1, execution_count: 1 });
 
 function ran(files: readonly FileChange[], cwd = '') {
   return card({ execution: { ...RAN, files, cwd } });

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 
-import type { Content, RunEvent } from '../../src/wire/events';
+import type { Content, RunEvent } from '../../src/wire/generated';
 import { isCallEvent, ToolCards } from '../../src/chat/tool_cards';
 import type { Block, ToolCard } from '../../src/chat/types';
 import { called, cellAdded, ended } from './events';
+import { complete } from '../complete';
 
 function cardAfter(...events: readonly RunEvent[]): ToolCard {
   const blocks: Block[] = [];
@@ -18,7 +19,7 @@ function cardAfter(...events: readonly RunEvent[]): ToolCard {
 
 function piece(scope: Content['visible_scope'], change: Partial<Content> = {}): Content {
   const text = { info: scope };
-  return { type: 'text', text, name: '', visible_scope: scope, is_error: false, ...change };
+  return complete('Content', { type: 'text', text, visible_scope: scope, ...change });
 }
 
 const PIECES = [piece('all'), piece('user'), piece('llm'), piece('all', { is_error: true })];

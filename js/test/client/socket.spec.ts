@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { RunEvent } from '../../src/wire/events';
-import type { ServerFrame } from '../../src/wire/frames';
+import type { RunEvent, ServerFrame } from '../../src/wire/generated';
 import { ServerSocket } from '../../src/client/socket';
 import { FakeServer } from '../fake_socket';
 
@@ -381,7 +380,7 @@ describe('frames that are wrong', () => {
     ];
     server.send({ type: 'events', chat: 'c1', run: 'r1', items });
     expect(texts).toEqual(['a', 'b']);
-    expect(warn.mock.calls[0]?.[0]).toContain('events.text_delta.text is 7, not a text');
+    expect(warn.mock.calls[0]?.[0]).toContain('text_delta.text is 7, not a text');
   });
 
   it('are not those of an event that only a newer server knows', async () => {

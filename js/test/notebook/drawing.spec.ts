@@ -2,7 +2,7 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import type { CodeCell } from '@jupyterlab/cells';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { JsonObject, OutputMessage } from '../../src/wire/events';
+import type { JsonObject, OutputMessage } from '../../src/wire/generated';
 import { added, failed, finished, moved, output, printed, shown, started, updated } from './events';
 import { code, type CellJson, closeAll, type Document, openDocument, Run } from './open_document';
 
@@ -227,7 +227,7 @@ describe('a cell that ends', () => {
     const { content } = document.panel;
     content.notebookConfig = { ...content.notebookConfig, recordTiming: true };
     run.apply(finished('a', { duration_seconds: 1.5 }));
-    expect(document.port.cells()[0]?.metadata.execution).toEqual({
+    expect(document.port.cells()[0]?.metadata?.execution).toEqual({
       'iopub.status.busy': '2023-11-14T22:13:20.500Z',
       'iopub.execute_input': '2023-11-14T22:13:20.500Z',
       'shell.execute_reply.started': '2023-11-14T22:13:20.500Z',

@@ -53,7 +53,7 @@ describe('a cell that is added', () => {
   it('says in its metadata which run and call wrote it', () => {
     const document = open();
     new Run(document.port).apply(added('new', { source: 'z' }));
-    expect(document.port.cells().at(-1)?.metadata.cellwright).toEqual({
+    expect(document.port.cells().at(-1)?.metadata?.cellwright).toEqual({
       run: 'run-1',
       call: 'call-1',
       hash: sourceHash('z')
@@ -88,7 +88,7 @@ describe('a cell that is edited', () => {
     const document = open();
     new Run(document.port).apply(edited('a', 'x = 1', 'x = 10'));
     expect(sources(document)).toEqual(['x = 10', 'y = 2']);
-    expect(document.port.cells()[0]?.metadata.cellwright).toMatchObject({ run: 'run-1' });
+    expect(document.port.cells()[0]?.metadata?.cellwright).toMatchObject({ run: 'run-1' });
   });
 
   it('keeps the person’s text when they changed it meanwhile', () => {

@@ -9,7 +9,8 @@ import type {
   CellStarted,
   Execution,
   OutputMessage
-} from '../../src/wire/events';
+} from '../../src/wire/generated';
+import { complete } from '../complete';
 import { sourceHash } from '../../src/notebook/source_hash';
 
 export function added(id: string, more: Partial<CellAdded> = {}): CellAdded {
@@ -40,24 +41,8 @@ export function output(id: string, message: OutputMessage): CellOutput {
 }
 
 export function finished(id: string, execution: Partial<Execution> = {}): CellFinished {
-  return {
-    kind: 'cell_finished',
-    cell_id: id,
-    execution: {
-      status: 'ok',
-      duration_seconds: 0.5,
-      error: null,
-      execution_count: 1,
-      result_summary: '',
-      changed: [],
-      removed: [],
-      files: [],
-      cwd: '',
-      note: '',
-      figures: [],
-      ...execution
-    }
-  };
+  const ran = { status: 'ok', duration_seconds: 0.5, execution_count: 1, ...execution } as const;
+  return { kind: 'cell_finished', cell_id: id, execution: complete('Execution', ran) };
 }
 
 export function printed(text: string, name = 'stdout'): OutputMessage {

@@ -6,7 +6,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
-import type { RecordedEvent, RunEvent } from '../../src/wire/events';
+import type { RecordedEvent, RunEvent } from '../../src/wire/generated';
 import { OpenNotebook, type PortOptions } from '../../src/notebook/port';
 import { plainEditor } from './plain_editor';
 

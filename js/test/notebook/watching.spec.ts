@@ -1,4 +1,4 @@
-import type { WireCell } from '../../src/wire/frames';
+import type { WireCell } from '../../src/wire/generated';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { NotebookEdit } from '../../src/chat/notebooks';

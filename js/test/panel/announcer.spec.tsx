@@ -3,7 +3,7 @@ import * as React from 'react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { Turn } from '../../src/chat/types';
-import type { ChatState } from '../../src/wire/frames';
+import type { ChatState } from '../../src/wire/generated';
 import { Announcer } from '../../src/panel/chat_view';
 import { chatState } from '../fake_socket';
 import { card, turn } from './fakes';

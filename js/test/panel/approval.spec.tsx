@@ -2,7 +2,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import * as React from 'react';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import type { NamedCell } from '../../src/wire/events';
+import type { NamedCell } from '../../src/wire/generated';
 import type { ToolCard } from '../../src/chat/types';
 import { pressOnApproval } from '../../src/ui/focus';
 import { OpenerProvider } from '../../src/ui/opening';

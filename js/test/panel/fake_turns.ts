@@ -1,5 +1,5 @@
 /** Turns and cards as the models fold them; a test says what is different. */
-import type { Usage } from '../../src/wire/events';
+import type { Usage } from '../../src/wire/generated';
 import type { ToolCard, Turn } from '../../src/chat/types';
 
 export const USAGE: Usage = {

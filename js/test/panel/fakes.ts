@@ -2,7 +2,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import type { VariableSummary } from '../../src/wire/events';
+import type { ChatState, Mode, VariableSummary, WireCell } from '../../src/wire/generated';
 import type { ReceivedEvent } from '../../src/chat/chat';
 import { ComposerModel } from '../../src/chat/composer';
 import { ChatMemory } from '../../src/chat/memory';
@@ -24,7 +24,6 @@ import type {
   UploadedFile,
   WaitingNote
 } from '../../src/client/panel_rest';
-import type { ChatState, Mode, WireCell } from '../../src/wire/frames';
 import type { Chat, Notebooks, NotebookView, Panel } from '../../src/panel/ports';
 import { chatState } from '../fake_socket';
 

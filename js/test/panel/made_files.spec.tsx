@@ -2,26 +2,16 @@ import { fireEvent, render, screen } from '@testing-library/react';
 import * as React from 'react';
 import { expect, it } from 'vitest';
 
-import type { Execution } from '../../src/wire/events';
+import type { Execution } from '../../src/wire/generated';
 import { MadeFiles, OpenMadeProvider } from '../../src/panel/made_files';
 import { TranslationProvider } from '../../src/ui/hooks';
 import { card, FakeChat, FakePanel, TRANS, turn } from './fakes';
 import { PATH, Stage } from './stage';
+import { complete } from '../complete';
 
 function ran(paths: readonly string[], cwd = ''): Execution {
-  return {
-    status: 'ok',
-    duration_seconds: 0.1,
-    error: null,
-    execution_count: 1,
-    result_summary: '',
-    changed: [],
-    removed: [],
-    files: paths.map(path => ({ path, change: 'created', size_bytes: 2048 })),
-    cwd,
-    note: '',
-    figures: []
-  };
+  const files = paths.map(path => ({ path, change: 'created', size_bytes: 2048 }) as const);
+  return complete('Execution', { status: 'ok', duration_seconds: 0.1, files, cwd });
 }
 
 it('offers the files that a run made, and opens one', async () => {

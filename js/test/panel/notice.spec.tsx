@@ -2,10 +2,11 @@ import { cleanup, screen } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, expect, it } from 'vitest';
 
-import type { Content } from '../../src/wire/events';
+import type { Content } from '../../src/wire/generated';
 import type { NoticeBlock } from '../../src/chat/types';
 import { NoticeCard } from '../../src/panel/notice';
 import { showPart } from './stage';
+import { complete } from '../complete';
 
 afterEach(cleanup);
 
@@ -23,13 +24,7 @@ it('unfolds the sources that were quoted, and their addresses lead there', () =>
     url: 'http://127.0.0.1/rules',
     content: 'No.'
   };
-  const source: Content = {
-    type: 'references',
-    text,
-    name: '',
-    visible_scope: 'user',
-    is_error: false
-  };
+  const source = complete('Content', { type: 'references', text, visible_scope: 'user' });
   showPart(<NoticeCard block={notice([source])} />);
   expect(screen.getByText(TEXT).tagName).toBe('SUMMARY');
   const link = screen.getByText('[1] Rules (page 2)');

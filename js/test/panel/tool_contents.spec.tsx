@@ -3,20 +3,25 @@ import axe from 'axe-core';
 import * as React from 'react';
 import { afterEach, expect, it } from 'vitest';
 
-import type { Content } from '../../src/wire/events';
+import type { Content } from '../../src/wire/generated';
 import { groupBlocks } from '../../src/panel/turn';
 import { type Opener, OpenerProvider } from '../../src/ui/opening';
 import { ToolCardView } from '../../src/panel/tool_card';
 import { card } from './fakes';
 import { settle, showPart } from './stage';
+import { complete } from '../complete';
 
 afterEach(cleanup);
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-function piece(type: string, text: Content['text'], change: Partial<Content> = {}): Content {
-  return { type, text, name: '', visible_scope: 'user', is_error: false, ...change };
+function piece(
+  type: Content['type'],
+  text: Content['text'],
+  change: Partial<Content> = {}
+): Content {
+  return complete('Content', { type, text, visible_scope: 'user', ...change });
 }
 
 function show(...contents: readonly Content[]): HTMLElement {
@@ -45,7 +50,7 @@ it('loads and runs nothing of what a call says', async () => {
     piece('image', { base64: 'PHN2Zz4=', mime_type: 'image/svg+xml' }),
     piece('audio', { base64: 'AAAA"', mime_type: 'audio/wav' }),
     piece('urls', { url: 'javascript:alert(1)' }),
-    piece('hologram', { html: '<script>x</script>' })
+    { ...piece('text', { html: '<script>x</script>' }), type: 'hologram' as Content['type'] }
   );
   await settle();
   expect(drawn.querySelectorAll('script, iframe, img, audio')).toHaveLength(0);

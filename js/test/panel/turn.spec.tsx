@@ -5,21 +5,19 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 import type { NoticeBlock, Turn } from '../../src/chat/types';
 import { groupBlocks, TurnView } from '../../src/panel/turn';
-import type { Execution } from '../../src/wire/events';
 import { card, turn } from './fakes';
 import { showPart } from './stage';
+import { complete } from '../complete';
 
 afterEach(() => {
   vi.useRealTimers();
   cleanup();
 });
 
-const EXECUTION: Execution = {
+const EXECUTION = complete('Execution', {
   status: 'ok',
   duration_seconds: 0.4,
-  error: null,
   execution_count: 3,
-  result_summary: '',
   changed: [{ name: 'penguins', type: 'DataFrame', text: '344 rows' }],
   removed: ['old'],
   files: [
@@ -27,9 +25,8 @@ const EXECUTION: Execution = {
     { path: 'gone.csv', change: 'deleted', size_bytes: 0 }
   ],
   cwd: '/',
-  figures: [],
   note: 'The cell printed nothing.'
-};
+});
 
 const settled = (count: number) =>
   Array.from({ length: count }, (_, index) => card({ callId: `call-${String(index)}` }));

@@ -3,7 +3,7 @@ import { KernelMessage } from '@jupyterlab/services';
 import { UUID } from '@lumino/coreutils';
 
 import type { NotebookPort } from '../../chat/notebooks';
-import type { Execution, JsonObject, OutputMessage, RunEvent } from '../../wire/events';
+import type { Execution, JsonObject, OutputMessage, RunEvent } from '../../wire/generated';
 import { CellLookup, type SharedCell, type SharedNotebook } from '../cell_lookup';
 import { isEdited, METADATA_KEY, provenanceOf } from '../provenance';
 import { sourceHash } from '../source_hash';
@@ -301,6 +301,9 @@ function ended(execution: End['execution']): Execution {
     files: [],
     cwd: '',
     note: '',
-    figures: []
+    figures: [],
+    cpu_seconds: null,
+    rss_bytes: null,
+    waited_seconds: 0
   };
 }

@@ -2,7 +2,7 @@
  * What the kernel says over the comm while a calling cell runs: the mirror of
  * `cellwright_magics/easels.py` and `painted.py`.
  */
-import type { CellAdded, Execution } from '../../wire/events';
+import type { CellAdded, Execution } from '../../wire/generated';
 
 export const TARGET = 'cellwright';
 export const PROTOCOL = 1;

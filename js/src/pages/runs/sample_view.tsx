@@ -12,7 +12,7 @@ import { CodeBlock } from '../../ui/code_block';
 import { formatCount, formatDollars, formatSeconds } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { cardTitle } from '../../ui/words';
-import type { JsonObject } from '../../wire/events';
+import type { JsonObject } from '../../wire/generated';
 import { isObject } from '../../wire/shapes';
 import { type Tab, Tabs } from '../controls';
 import { Complaint, Nothing, Reading } from '../table';

@@ -1,5 +1,5 @@
 /** The messages of a sample as steps, and where two samples part. */
-import type { Json, JsonObject } from '../../wire/events';
+import type { Json, JsonObject } from '../../wire/generated';
 import { isObject } from '../../wire/shapes';
 
 /** A tool that the model asked for. */

@@ -7,7 +7,7 @@ import type { Estimate, OutcomeChange, ResultPlace, SampleRow } from '../../clie
 import { Icon, type IconName } from '../../ui/button';
 import { useTrans } from '../../ui/hooks';
 import { statusWords } from '../../ui/words';
-import type { RunStatus } from '../../wire/events';
+import type { RunStatus } from '../../wire/generated';
 
 const STATUSES: ReadonlySet<string> = new Set<RunStatus>([
   'running',

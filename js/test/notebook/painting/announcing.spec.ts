@@ -169,7 +169,7 @@ describe('a cell that was painted and is queued behind the one that paints it ag
   const mark = { run: 'old', call: 'c', hash: sourceHash('x'), painted_by: 'calling' };
   const old = code('old', 'x', { metadata: { cellwright: mark } });
   const markOf = ({ document }: Stage): unknown =>
-    document.port.cells().find(cell => cell.id === 'old')?.metadata.cellwright;
+    document.port.cells().find(cell => cell.id === 'old')?.metadata?.cellwright;
 
   it('is marked, so that the kernel leaves it out', () => {
     const scene = stage([ASK, old]);
@@ -197,7 +197,7 @@ describe('a cell that was painted and is queued behind the one that paints it ag
       painted: [{ cell_id: 'edited', source: 'mine', painted_by: 'calling' }]
     });
     scene.execute(2);
-    expect(scene.document.port.cells()[2]?.metadata.cellwright).toEqual(mark);
+    expect(scene.document.port.cells()[2]?.metadata?.cellwright).toEqual(mark);
   });
 
   it('runs when the person runs it by itself, whatever it was marked with once', () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Painter } from '../../../src/notebook/painting/painter';
 import type { Add, Operation } from '../../../src/notebook/painting/protocol';
 import { sourceHash } from '../../../src/notebook/source_hash';
-import type { OutputMessage } from '../../../src/wire/events';
+import type { OutputMessage } from '../../../src/wire/generated';
 import { failed, printed, shown } from '../events';
 import {
   type CellJson,
@@ -71,7 +71,7 @@ function painted(id: string, source: string, by: string, hash = sourceHash(sourc
 }
 
 function markOf({ document }: Stage, id: string): unknown {
-  return document.port.cells().find(cell => cell.id === id)?.metadata.cellwright;
+  return document.port.cells().find(cell => cell.id === id)?.metadata?.cellwright;
 }
 
 describe('a painted cell', () => {

@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import * as React from 'react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { JsonObject } from '../../../src/wire/events';
+import type { JsonObject } from '../../../src/wire/generated';
 import type { DrawOutputs } from '../../../src/pages/runs/sample_view';
 import { RunsPageView } from '../../../src/pages/runs/runs_widget';
 import { RunsRest } from '../../../src/client/runs_rest';

@@ -1,0 +1,2 @@
+/** The file, from the text of the document. */
+export function generate(text: string): Promise<string>;
