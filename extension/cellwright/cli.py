@@ -24,7 +24,8 @@ from cellwright.commands.terminal import Console, one_line
 from cellwright.errors import CellwrightError, LMError, RunCancelled
 from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.installation import COMMANDS, list_entry_points, package_of
-from cellwright.settings import MODES, from_env
+from cellwright.llm.keys import load_settings
+from cellwright.settings import MODES
 
 EXIT_CODES = """\
 exit codes:
@@ -68,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, console: Console) -> int:
-    settings = from_env()
+    settings = load_settings()
     # Imported here, and by name, so that --help need not wait for what runs need.
     module = importlib.import_module(f"cellwright.commands.{options.module}")
     command = getattr(module, options.function or options.command.replace("-", "_"))

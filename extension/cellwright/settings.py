@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
 from cellwright.errors import SetupError
+from cellwright.providers import (
+    OLLAMA,
+    OPENAI,
+    UNKNOWN,
+    Provider,
+    ProviderKey,
+    find_provider,
+    keys_in,
+    provider_of_key,
+    usual_model,
+)
 from cellwright.record.usage import Price
 
 Mode = Literal["plan", "ask", "edits", "auto"]
@@ -17,9 +29,6 @@ MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
 ADAPTERS = ("native", "chat", "json", "xml")
 Api = Literal["auto", "chat", "responses"]
 APIS: tuple[Api, ...] = ("auto", "chat", "responses")
-OLLAMA_URL = "http://127.0.0.1:11434"
-OFFICIAL_URL = "https://api.openai.com/v1"
-DEFAULT_MODEL = "gpt-5.6"
 MEGABYTE = 2**20
 USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 
@@ -190,16 +199,25 @@ class Settings:
     """What a person knows of models, by name or pattern."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Which of key, endpoint and model came from where; shown by doctor."""
+    found_key: str = ""
+    """Why this service answers although nobody named it: the variable that holds its key, or where
+    the key was kept; empty: it was named."""
 
 
 def from_env(environ: Mapping[str, str] | None = None) -> Settings:
-    """Settings from ``CELLWRIGHT_*``, then ``OPENAI_*``, then the defaults.
+    """Settings from ``CELLWRIGHT_*``, then ``OPENAI_*``, then keys of providers, then the defaults.
 
     Raises:
-        SetupError: A variable has a value that cannot be used.
+        SetupError: A variable has a value that cannot be used, or the key command fails.
     """
     env = os.environ if environ is None else environ
-    settings = Settings(service=_service(env), user=_user(env), source=_sources(env))
+    found = _find_service(env)
+    settings = Settings(
+        service=_service(env, found),
+        user=_user(env),
+        source=_sources(env, found),
+        found_key=found.key_from if found.is_guess else "",
+    )
     changes: dict[str, Any] = {"ollama_url": _ollama_url(env)}
     if env.get("CELLWRIGHT_HOME"):
         changes["home"] = Path(env["CELLWRIGHT_HOME"]).expanduser()
@@ -321,18 +339,112 @@ def normalise_base_url(url: str) -> str:
     return cleaned if path else cleaned + "/v1"
 
 
-def _service(env: Mapping[str, str]) -> ServiceSettings:
-    key = _clean(env.get("CELLWRIGHT_API_KEY") or env.get("OPENAI_API_KEY", ""))
+@dataclass(frozen=True)
+class _FoundService:
+    """Where the model is asked and with which key, as far as the environment says."""
+
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+    key_from: str = "default"
+    model: str = ""
+    """Asked where none is named."""
+    is_guess: bool = False
+    """The key of a provider other than OpenAI was there, and nothing that names its service."""
+
+
+def _find_service(env: Mapping[str, str]) -> _FoundService:
+    """What is set for us, else the first key that somebody has for a provider."""
     url = env.get("CELLWRIGHT_BASE_URL") or env.get("OPENAI_BASE_URL", "")
-    model = _clean(env.get("CELLWRIGHT_MODEL", ""))
-    if key and not url:
-        url = OFFICIAL_URL
+    key, name = _own_key(env)
+    theirs = list(keys_in(env))
+    if url.strip():
+        url = normalise_base_url(url)
+        key, name = (key, name) if key else _key_for(find_provider(url), theirs, env)
+        return _FoundService(url, key, name, usual_model(url))
+    if key:
+        owner = provider_of_key(key)
+        url = OPENAI.base_url if owner is UNKNOWN or "{" in owner.base_url else owner.base_url
+        return _FoundService(url, key, name, usual_model(url))
+    if not theirs:
+        return _FoundService()
+    first = theirs[0]
+    variable = first.provider.key_variable
+    is_guess = first.provider is not OPENAI
+    return _FoundService(first.base_url, first.key, variable, first.model, is_guess)
+
+
+def _own_key(env: Mapping[str, str]) -> tuple[str, str]:
+    """The key that is meant for us, and the setting that gives it; both empty: there is none."""
+    if key := _clean(env.get("CELLWRIGHT_API_KEY", "")):
+        return key, "CELLWRIGHT_API_KEY"
+    if command := env.get("CELLWRIGHT_KEY_COMMAND", "").strip():
+        return run_key_command(command), "CELLWRIGHT_KEY_COMMAND"
+    return "", ""
+
+
+def _key_for(
+    provider: Provider, theirs: Sequence[ProviderKey], env: Mapping[str, str]
+) -> tuple[str, str]:
+    """The key for an address: its provider's own, else OpenAI's, which gateways take as theirs."""
+    for found in theirs:
+        if found.provider is provider and provider.hosts:
+            return found.key, provider.key_variable
+    key = _clean(env.get(OPENAI.key_variable, ""))
+    return (key, OPENAI.key_variable) if key else ("", "default")
+
+
+KEY_COMMAND_SECONDS = 30.0
+KEY_COMMAND_KEPT_SECONDS = 300.0
+"""So long a key is used before its command is asked again: vaults hand out short-lived ones."""
+COMMAND_KEYS: dict[str, tuple[float, str]] = {}
+"""When each command of this process gave which key; in memory alone."""
+
+
+def run_key_command(command: str) -> str:
+    """The key that a command prints; it is run without a shell, and again after five minutes.
+
+    Nothing that it says is repeated anywhere: that could be the key.
+
+    Raises:
+        SetupError: It cannot be run, fails, takes too long, or prints what no key is.
+    """
+    import shlex
+    import subprocess
+
+    kept_at, key = COMMAND_KEYS.get(command, (0.0, ""))
+    if key and time.monotonic() - kept_at < KEY_COMMAND_KEPT_SECONDS:
+        return key
+    try:
+        words = shlex.split(command)
+        done = subprocess.run(
+            words, capture_output=True, stdin=subprocess.DEVNULL, timeout=KEY_COMMAND_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise _command_fault(f"took longer than {KEY_COMMAND_SECONDS:g} s") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its quotes do not match"
+        raise _command_fault(f"cannot be run: {why}") from None
+    if done.returncode:
+        raise _command_fault(f"ended with status {done.returncode}")
+    key = done.stdout.decode("ascii", "replace").strip()
+    if not key or not key.isprintable() or "\ufffd" in key or " " in key:
+        raise _command_fault("did not print a key, one word on one line")
+    COMMAND_KEYS[command] = (time.monotonic(), key)
+    return key
+
+
+def _command_fault(what: str) -> SetupError:
+    text = f"The command in CELLWRIGHT_KEY_COMMAND {what}."
+    return SetupError(text, hint="Run it in a terminal: it has to print the key and nothing else.")
+
+
+def _service(env: Mapping[str, str], found: _FoundService) -> ServiceSettings:
     return ServiceSettings(
         idle_timeout_seconds=_seconds(env, "CELLWRIGHT_IDLE_SECONDS", 60.0),
-        base_url=normalise_base_url(url),
-        api_key=key,
+        base_url=normalise_base_url(found.base_url),
+        api_key=found.key,
         api=checked_api(env.get("CELLWRIGHT_API", "").strip().lower() or "auto"),
-        model=model or (DEFAULT_MODEL if url.startswith(OFFICIAL_URL) else ""),
+        model=_clean(env.get("CELLWRIGHT_MODEL", "")) or found.model,
     )
 
 
@@ -340,18 +452,20 @@ def _user(env: Mapping[str, str]) -> str:
     return next((env[name] for name in USER_NAMES if env.get(name)), "")
 
 
-def _sources(env: Mapping[str, str]) -> dict[str, str]:
+def _sources(env: Mapping[str, str], found: _FoundService) -> dict[str, str]:
     names = {
-        "api_key": ("CELLWRIGHT_API_KEY", "OPENAI_API_KEY"),
         "base_url": ("CELLWRIGHT_BASE_URL", "OPENAI_BASE_URL"),
         "model": ("CELLWRIGHT_MODEL",),
     }
-    found = {what: next((n for n in group if env.get(n)), "") for what, group in names.items()}
-    return {what: name or "default" for what, name in found.items()}
+    given = {what: next((n for n in group if env.get(n)), "") for what, group in names.items()}
+    return {
+        "api_key": found.key_from,
+        **{what: name or "default" for what, name in given.items()},
+    }
 
 
 def _ollama_url(env: Mapping[str, str]) -> str:
-    wanted = env.get("CELLWRIGHT_OLLAMA", OLLAMA_URL).strip().rstrip("/")
+    wanted = env.get("CELLWRIGHT_OLLAMA", OLLAMA.base_url.removesuffix("/v1")).strip().rstrip("/")
     return "" if wanted.lower() in ("", "off", "no", "0", "false") else wanted
 
 
@@ -386,5 +500,5 @@ def _prices(path: str) -> dict[str, Price]:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise SetupError(
             f"CELLWRIGHT_PRICES names {path!r}, which cannot be used: {error}.",
-            hint='It holds JSON such as {"gpt-5.6": {"prompt": 1.25, "completion": 10}}.',
+            hint='It holds JSON such as {"a-model": {"prompt": 1.25, "completion": 10}}.',
         ) from error

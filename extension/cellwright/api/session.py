@@ -33,6 +33,7 @@ from cellwright.assistants.files import list_assistants, project_folders
 from cellwright.commands.workplace import TerminalApprover
 from cellwright.errors import RunCancelled, RunFailedError, SetupError
 from cellwright.kernels import Kernel
+from cellwright.llm.keys import load_settings
 from cellwright.llm.signatures import Signature
 from cellwright.record.events import Event, ToolStarted
 from cellwright.record.run_record import RunRecord
@@ -42,7 +43,7 @@ from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import resume
 from cellwright.session.run import Run
-from cellwright.settings import Limits, Mode, check_batch_mode, checked_mode, from_env
+from cellwright.settings import Limits, Mode, check_batch_mode, checked_mode
 from cellwright.stopping import Stop, WorkerThread, drive
 from cellwright.tools import Component
 from cellwright.tools.functions import as_component
@@ -134,7 +135,7 @@ class Session:
         approve: Approve | None = None,
         limits: Mapping[str, float] | None = None,
     ) -> None:
-        settings = from_env()
+        settings = load_settings()
         options = RunOptions(
             settings=settings,
             folder=_checked_folder(folder),
@@ -433,7 +434,7 @@ def record_of(run: str | Run | Answer) -> RunRecord:
         return run.run.record
     if isinstance(run, Run):
         return run.record
-    resources = Resources(RunOptions(from_env(), Path()))
+    resources = Resources(RunOptions(load_settings(), Path()))
     try:
         store = resources.store()
         return store.record(store.resolve(run))

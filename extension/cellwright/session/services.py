@@ -12,6 +12,7 @@ from urllib.error import URLError
 from cellwright.errors import SetupError
 from cellwright.llm import LM
 from cellwright.llm.openai import OpenAILM
+from cellwright.providers import OLLAMA, find_provider
 from cellwright.settings import Limits, ServiceSettings, Settings, settings_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ DEMO_NOTICE = (
     "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, for a real one."
 )
 OLLAMA_WAIT_SECONDS = 0.3
+LOCAL_KEY = "local"
+"""Sent to a server that asks for none."""
 
 
 @dataclass
@@ -106,14 +109,26 @@ def _configured(settings: Settings, model: str) -> Service:
             f"No model is named for {service.base_url!r}.",
             hint="Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL.",
         )
-    return Service(_lm(settings, service), model, service.base_url)
+    return Service(_lm(settings, service), model, service.base_url, _found_notice(settings, model))
+
+
+def _found_notice(settings: Settings, model: str) -> str:
+    """Why this service answers, where it was not named; empty: it was."""
+    if not settings.found_key:
+        return ""
+    url = settings.service.base_url
+    whose = find_provider(url).name or url
+    return (
+        f"{model} of {whose} answers, because of {settings.found_key}. Choose another with -m, or "
+        "with CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
+    )
 
 
 def _ollama(settings: Settings, model: str) -> Service:
     service = replace(
-        settings.service, base_url=f"{settings.ollama_url}/v1", api_key="ollama", model=model
+        settings.service, base_url=f"{settings.ollama_url}/v1", api_key=LOCAL_KEY, model=model
     )
-    notice = f"No key is set; {model} of the local Ollama answers. Choose another with -m."
+    notice = f"No key is set; {model} of the local {OLLAMA.name} answers. Choose another with -m."
     return Service(_lm(settings, service), model, service.base_url, notice, is_free=True)
 
 
