@@ -25,7 +25,7 @@ from cellwright.errors import CellwrightError, LMError, RunCancelled
 from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.installation import COMMANDS, list_entry_points, package_of
 from cellwright.llm.keys import load_settings
-from cellwright.settings import MODES
+from cellwright.settings import MODES, PARAMETER_OPTIONS
 
 EXIT_CODES = """\
 exit codes:
@@ -172,6 +172,7 @@ def _add_run(commands: Any) -> None:
     add_assistant(parser)
     _add_model(parser)
     _add_mode(parser)
+    _add_parameters(parser)
     _add_limits(parser)
     _add_kernel(parser)
     _add_record(parser)
@@ -366,6 +367,15 @@ def _add_repeated(parser: argparse.ArgumentParser) -> None:
     _add_kernel(parser)
     _add_record(parser)
     _add_quiet(parser)
+
+
+def _add_parameters(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what the model is asked with; what it refuses is left out")
+    for row in PARAMETER_OPTIONS:
+        action = "append" if row.name == "extra_body" else "store"
+        group.add_argument(
+            row.flag, type=row.type, metavar=row.metavar, help=row.help, action=action
+        )
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:

@@ -22,6 +22,7 @@ from cellwright.providers import (
     provider_of_key,
     usual_model,
 )
+from cellwright.record.messages import Parameters, fill_parameters
 from cellwright.record.usage import Price
 
 Mode = Literal["plan", "ask", "edits", "auto"]
@@ -36,7 +37,63 @@ USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 EXAMPLE = 'It holds JSON such as {"qwen*": {"system_notes": "in_place"}}.'
 
 
-SENT_WITH_REQUESTS = ("reasoning_effort", "verbosity", "service_tier", "prompt_cache_key")
+@dataclass(frozen=True)
+class ParameterOption:
+    """A parameter of requests that a person can set for one question."""
+
+    flag: str
+    name: str
+    """As chat completions, ``CELLWRIGHT_MODELS`` and ``CELLWRIGHT_PARAMETERS`` call it."""
+    type: Callable[[str], Any]
+    metavar: str
+    help: str
+
+    @property
+    def attribute(self) -> str:
+        """Where a parser puts it."""
+        return self.flag.lstrip("-").replace("-", "_")
+
+
+def _body_field(text: str) -> tuple[str, Any]:
+    import json
+
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier() or name in NOT_IN_BODY:
+        raise ValueError(text)
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+_body_field.__name__ = "NAME=VALUE"
+NOT_IN_BODY = ("model", "messages", "input", "tools", "stream", "store")
+"""Fields of a request that are ours alone."""
+PARAMETER_OPTIONS = (
+    ParameterOption("--effort", "reasoning_effort", str, "LEVEL", "how much it thinks: low, high"),
+    ParameterOption("--verbosity", "verbosity", str, "LEVEL", "how much it says: low, high"),
+    ParameterOption("--max-output", "max_output_tokens", int, "N", "tokens of one reply"),
+    ParameterOption("--temperature", "temperature", float, "T", "how freely it chooses words"),
+    ParameterOption("--top-p", "top_p", float, "P", "of which part of the likely words"),
+    ParameterOption("--seed", "seed", int, "N", "same seed, much the same words"),
+    ParameterOption("--service-tier", "service_tier", str, "NAME", "such as flex or priority"),
+    ParameterOption("--body", "extra_body", _body_field, "NAME=VALUE", "one more field, as JSON"),
+)
+
+
+def option_parameters(model: str, options: Any) -> Parameters:
+    """What the options of a command line or a cell ask for; what the model refuses is left out.
+
+    Args:
+        model: Who is asked.
+        options: What a parser made of them.
+    """
+    given = {row.name: getattr(options, row.attribute, None) for row in PARAMETER_OPTIONS}
+    given["extra_body"] = dict(given["extra_body"] or ())
+    return fill_parameters(Parameters(model), given)
+
+
+TEXTS = ("reasoning_effort", "verbosity", "service_tier", "prompt_cache_key")
 
 
 @dataclass(frozen=True)
@@ -56,26 +113,52 @@ class ModelSettings:
     api: Api = "auto"
     """Which of OpenAI's APIs it is asked through."""
     reasoning_effort: str = ""
-    """How much it thinks, such as ``low``; empty: its own default. So for the next three."""
+    """How much it thinks, such as ``low``; empty: its own default. So for all that follow."""
     verbosity: str = ""
     service_tier: str = ""
     prompt_cache_key: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_output_tokens: int | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """More fields of the request, sent as they are."""
 
     @property
-    def parameters(self) -> Mapping[str, str]:
-        """What is sent with each request, by the names that chat completions have for it."""
-        given = {name: getattr(self, name) for name in SENT_WITH_REQUESTS}
-        return {name: value for name, value in given.items() if value}
+    def parameters(self) -> Mapping[str, Any]:
+        """What is sent with each request where nothing else is asked for."""
+        given = {name: getattr(self, name) for name in PARAMETER_CHECKS}
+        return {name: value for name, value in given.items() if value not in ("", None, {})}
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+def _is_body(value: Any) -> bool:
+    return isinstance(value, Mapping) and not set(value) & set(NOT_IN_BODY)
+
+
+PARAMETER_CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(TEXTS, (lambda value: isinstance(value, str), "a text")),
+    **dict.fromkeys(("temperature", "top_p"), (_is_number, "a number")),
+    "seed": (lambda value: type(value) is int, "a whole number"),
+    "max_output_tokens": (_is_count, "a number above zero"),
+    "extra_body": (_is_body, f"an object without {', '.join(NOT_IN_BODY)}"),
+}
+"""What can be sent with requests, and what each takes."""
 CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "system_position": (lambda value: value in ("first", "last"), '"first" or "last"'),
     "system_notes": (lambda value: value in ("head", "in_place"), '"head" or "in_place"'),
     "alternates": (lambda value: isinstance(value, bool), "true or false"),
-    "context_tokens": (lambda value: type(value) is int and value > 0, "a number above zero"),
+    "context_tokens": (_is_count, "a number above zero"),
     "vision": (lambda value: isinstance(value, bool), "true or false"),
     "api": (lambda value: value in APIS, '"auto", "chat" or "responses"'),
-    **dict.fromkeys(SENT_WITH_REQUESTS, (lambda value: isinstance(value, str), "a text")),
+    **PARAMETER_CHECKS,
 }
 
 
@@ -112,15 +195,21 @@ def settings_of(model: str, models: Mapping[str, ModelSettings]) -> ModelSetting
 
 
 def _checked(name: str, row: Any) -> ModelSettings:
+    return ModelSettings(**_checked_row(name, row, CHECKS))
+
+
+def _checked_row(
+    name: str, row: Any, checks: Mapping[str, tuple[Callable[[Any], bool], str]]
+) -> dict[str, Any]:
     if not isinstance(row, Mapping):
         raise ValueError(f"{name!r} is not an object")
     for key, value in row.items():
-        if key not in CHECKS:
-            raise ValueError(f"{name!r} has {key!r}; known are {', '.join(CHECKS)}")
-        is_good, wanted = CHECKS[key]
+        if key not in checks:
+            raise ValueError(f"{name!r} has {key!r}; known are {', '.join(checks)}")
+        is_good, wanted = checks[key]
         if not is_good(value):
             raise ValueError(f"{key!r} of {name!r} is {value!r} and not {wanted}")
-    return ModelSettings(**row)
+    return dict(row)
 
 
 @dataclass(frozen=True)
@@ -133,6 +222,10 @@ class ServiceSettings:
     model: str = ""
     api: Api = "auto"
     """``chat`` (chat completions) or ``responses``; ``auto``: by host, model and refusals."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Sent with each request where neither the model's row nor the question says otherwise."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with each request; what a gateway wants may be secret."""
     connect_timeout_seconds: float = 10.0
     idle_timeout_seconds: float = 60.0
     """No data for this long ends the request."""
@@ -441,6 +534,9 @@ def _command_fault(what: str) -> SetupError:
 def _service(env: Mapping[str, str], found: _FoundService) -> ServiceSettings:
     return ServiceSettings(
         idle_timeout_seconds=_seconds(env, "CELLWRIGHT_IDLE_SECONDS", 60.0),
+        deadline_seconds=_seconds(env, "CELLWRIGHT_DEADLINE_SECONDS", 600.0),
+        parameters=_read_object(env, "CELLWRIGHT_PARAMETERS"),
+        headers=_read_object(env, "CELLWRIGHT_HEADERS"),
         base_url=normalise_base_url(found.base_url),
         api_key=found.key,
         api=checked_api(env.get("CELLWRIGHT_API", "").strip().lower() or "auto"),
@@ -450,6 +546,29 @@ def _service(env: Mapping[str, str], found: _FoundService) -> ServiceSettings:
 
 def _user(env: Mapping[str, str]) -> str:
     return next((env[name] for name in USER_NAMES if env.get(name)), "")
+
+
+def _read_object(env: Mapping[str, str], name: str) -> dict[str, Any]:
+    """The JSON object in a variable: parameters of requests, or headers, whose values are texts.
+
+    Raises:
+        SetupError: It is none, or says what cannot be used; headers are not repeated.
+    """
+    import json
+
+    text = env.get(name, "").strip()
+    try:
+        value = json.loads(text) if text else {}
+        if name == "CELLWRIGHT_PARAMETERS":
+            return _checked_row("It", value, PARAMETER_CHECKS)
+        if not all(isinstance(item, str) for item in dict(value).values()):
+            raise ValueError("the value of a header is a text")
+    except (ValueError, TypeError) as error:
+        why = "it is not JSON" if isinstance(error, json.JSONDecodeError) else error
+        example = '{"top_p": 0.9}' if name == "CELLWRIGHT_PARAMETERS" else '{"X-Team": "data"}'
+        hint = f"It holds JSON such as {example}."
+        raise SetupError(f"{name} cannot be used: {why}.", hint=hint) from None
+    return dict(value)
 
 
 def _sources(env: Mapping[str, str], found: _FoundService) -> dict[str, str]:

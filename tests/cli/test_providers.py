@@ -136,3 +136,40 @@ def test_a_provider_that_was_found_by_its_key_is_named_once(shell: Shell) -> Non
     assert service.requests[0].body["model"] == "mine"
     assert "AZURE_OPENAI_API_KEY" in done.err + shown.out
     assert "A key is set (AZURE_OPENAI_API_KEY)" in doctor.out
+
+
+FLAGS = (
+    *("--effort", "low", "--verbosity", "high", "--max-output", "900", "--temperature", "0.5"),
+    *("--top-p", "0.9", "--seed", "7", "--service-tier", "flex"),
+    *("--body", "top_k=40", "--body", "user=me"),
+)
+SENT = {
+    **{"reasoning_effort": "low", "verbosity": "high", "max_tokens": 900, "temperature": 0.5},
+    **{"top_p": 0.9, "seed": 7, "service_tier": "flex", "top_k": 40, "user": "me"},
+}
+
+
+def test_what_the_model_is_asked_with_can_be_said_on_the_command_line(shell: Shell) -> None:
+    with FakeService([text("Yes.")]) as service:
+        done = shell.asking(service).run("run", "Hello", "--mode", "plan", "--json", *FLAGS)
+    assert done.code == 0, done.err
+    body = service.requests[0].body
+    assert {name: body.get(name) for name in SENT} == SENT
+
+
+def test_a_field_that_is_ours_cannot_be_sent_otherwise(shell: Shell) -> None:
+    done = shell.run("run", "Hello", "--body", "messages=[]")
+    assert done.code == 2
+    assert "messages=[]" in done.err
+
+
+def test_an_assistant_says_how_much_is_thought(shell: Shell) -> None:
+    folder = shell.folder / ".cellwright" / "assistants"
+    folder.mkdir(parents=True)
+    (folder / "quick.toml").write_text('effort = "low"\n')
+    with FakeService([text("Yes."), text("Yes.")]) as service:
+        asking = shell.asking(service)
+        for more in ((), ("--effort", "high")):
+            done = asking.run("run", "@quick hello", "--mode", "plan", "--json", *more)
+            assert done.code == 0, done.err
+    assert [r.body["reasoning_effort"] for r in service.requests] == ["low", "high"]

@@ -46,6 +46,7 @@ from cellwright.record.messages import (
     Reply,
     ToolMessage,
     UserMessage,
+    fill_parameters,
 )
 from cellwright.record.usage import Usage
 from cellwright.settings import ModelSettings, ServiceSettings, settings_of
@@ -148,9 +149,8 @@ class OpenAILM:
         """The prompt with what the person set for the model; what was asked for now wins."""
         parameters = prompt.parameters
         own = settings_of(parameters.model, self._models).parameters
-        if not own:
-            return prompt
-        return replace(prompt, parameters=replace(parameters, extra={**own, **parameters.extra}))
+        usual = {**self._service.parameters, **own}
+        return replace(prompt, parameters=fill_parameters(parameters, usual)) if usual else prompt
 
     def _request(self, prompt: Prompt) -> _Request:
         model = prompt.parameters.model

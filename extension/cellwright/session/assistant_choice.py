@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from cellwright.assistants import NO_ASSISTANT, Assistant, AssistantList
 from cellwright.errors import SetupError
-from cellwright.record.messages import with_variables
+from cellwright.record.messages import fill_parameters, with_variables
 from cellwright.session.questions import RunRequest
 
 BUILT_IN = "cellwright"
@@ -84,13 +84,11 @@ def with_assistant(question: RunRequest, chosen: Chosen) -> RunRequest:
         replace(scene, prompt=with_variables(scene.prompt, values)) for scene in assistant.scenes
     )
     instructions = with_variables(assistant.instructions, values)
-    temperature = question.parameters.temperature
-    if temperature is None:
-        temperature = assistant.temperature
+    usual = {"temperature": assistant.temperature, "reasoning_effort": assistant.effort or None}
     return replace(
         question,
         prompt=with_variables(chosen.prompt, values),
-        parameters=replace(question.parameters, temperature=temperature),
+        parameters=fill_parameters(question.parameters, usual),
         adapter=assistant.adapter or question.adapter,
         assistant=replace(assistant, instructions=instructions, scenes=scenes),
         notice=" ".join(filter(None, (question.notice, chosen.notice))),

@@ -170,7 +170,7 @@ class ServiceCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._services: dict[tuple[str, str, str], Service] = {}
+        self._services: dict[tuple[str, ...], Service] = {}
 
     def get(self, settings: Settings, model: str) -> Service:
         """The service that answers.
@@ -183,7 +183,9 @@ class ServiceCache:
             SetupError: There is none for this model.
         """
         service = settings.service
-        key = (service.base_url, service.api_key, model or service.model)
+        # What is sent with each request may be set anew while a kernel runs.
+        sent = json.dumps([dict(service.parameters), dict(service.headers)], sort_keys=True)
+        key = (service.base_url, service.api_key, model or service.model, sent)
         with self._lock:
             if key not in self._services:
                 self._services[key] = open_service(settings, model)
