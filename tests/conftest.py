@@ -20,6 +20,8 @@ from hypothesis import HealthCheck, settings
 from measured_children import leave_out_children
 from quick_kernels import kernels_forked
 
+from cellwright.providers import PROVIDERS
+
 OWN_RUNS = ("browser", "journeys", "packaging", "server")
 """Folders that a plain ``pytest`` leaves out: each is a run of its own in the Makefile.
 
@@ -34,6 +36,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "suite")
 
 FOREIGN_SETTINGS = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "OLLAMA_HOST", "PYTHONSTARTUP")
 FOREIGN_PREFIXES = ("CELLWRIGHT_", "IPYTHON", "JPY_", "JUPYTER", "MPL", "OPENAI_", "XDG_")
+KEY_VARIABLES = {provider.key_variable for provider in PROVIDERS} - {""}
 
 
 class NetworkBlockedError(OSError):
@@ -114,7 +117,8 @@ def let_interrupts_in() -> None:
 def isolate_environment(home: Path, fonts: Path) -> None:
     """Replace the person's folders and settings by empty ones, for child processes too."""
     for name in list(os.environ):
-        if name.upper() in FOREIGN_SETTINGS or name.startswith(FOREIGN_PREFIXES):
+        foreign = name.upper() in FOREIGN_SETTINGS or name in KEY_VARIABLES
+        if foreign or name.startswith(FOREIGN_PREFIXES):
             del os.environ[name]
     folders = {
         "HOME": home,

@@ -23,7 +23,7 @@ def read(folder: Path, table: object) -> Settings:
 
 def test_x_15_where_the_system_message_stands_can_be_set_for_a_model(tmp_path: Path) -> None:
     models = read(tmp_path, {"qwen*": {**WANTED, "context_tokens": 32_768}}).models
-    learned = Learned(ServiceSettings(), prefers_completion_limit=False, models=models)
+    learned = Learned(ServiceSettings(), models=models)
     able = learned.capabilities("hub/qwen3.5-32b")
     assert able == Capabilities(
         vision=True, system_position="last", system_notes="in_place", context_tokens=32_768
@@ -75,7 +75,7 @@ def test_a_table_that_is_not_there_is_named() -> None:
 
 def test_pictures_and_the_api_are_set_for_a_model(tmp_path: Path) -> None:
     models = read(tmp_path, {"blind*": {"vision": False}, "new*": {"api": "responses"}}).models
-    learned = Learned(ServiceSettings(), prefers_completion_limit=False, models=models)
+    learned = Learned(ServiceSettings(), models=models)
     assert not learned.capabilities("blind-1").vision
     assert learned.capabilities("other").vision
     assert learned.capabilities("new-1").api == "responses"

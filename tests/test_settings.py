@@ -1,10 +1,13 @@
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
 from cellwright.errors import SetupError
-from cellwright.settings import from_env, normalise_base_url
+from cellwright.providers import OPENAI, PROVIDERS, VARIABLE, Provider, fill_in
+from cellwright.settings import COMMAND_KEYS, from_env, normalise_base_url
 
 
 def test_without_any_variable_nothing_is_set() -> None:
@@ -125,3 +128,99 @@ def test_the_api_is_set_by_its_name() -> None:
     assert from_env({"CELLWRIGHT_API": " Responses "}).service.api == "responses"
     with pytest.raises(SetupError, match="CELLWRIGHT_API is 'soap'"):
         from_env({"CELLWRIGHT_API": "soap"})
+
+
+@pytest.mark.parametrize(
+    "provider", [p for p in PROVIDERS if p.key_variable], ids=lambda provider: provider.name
+)
+def test_a_key_of_a_provider_is_enough(provider: Provider) -> None:
+    variables = VARIABLE.findall(provider.base_url + provider.model)
+    environ = {name: "https://a.example" if "ENDPOINT" in name else "a" for name in variables}
+    settings = from_env({**environ, provider.key_variable: "the-key"})
+    service = settings.service
+    assert service.base_url == fill_in(provider.base_url, environ)
+    assert (service.api_key, service.model) == ("the-key", fill_in(provider.model, environ))
+    assert settings.source["api_key"] == provider.key_variable
+    assert settings.found_key == ("" if provider is OPENAI else provider.key_variable)
+    assert "the-key" not in repr(settings)
+
+
+def test_of_several_keys_the_first_of_the_table_counts_and_ours_before_all() -> None:
+    theirs = {"GROQ_API_KEY": "g", "ANTHROPIC_API_KEY": "a"}
+    assert from_env(theirs).service.api_key == "a"
+    assert from_env({**theirs, "OPENAI_API_KEY": "o"}).service.api_key == "o"
+    assert from_env({**theirs, "CELLWRIGHT_API_KEY": "c"}).service.base_url == OPENAI.base_url
+    assert from_env({**theirs, "CELLWRIGHT_API_KEY": "c"}).found_key == ""
+
+
+def test_a_named_address_gets_the_key_of_its_own_provider() -> None:
+    keys = {"GROQ_API_KEY": "g", "OPENAI_API_KEY": "o"}
+    groq = from_env({**keys, "CELLWRIGHT_BASE_URL": "https://api.groq.com/openai/v1"})
+    assert (groq.service.api_key, groq.service.model) == ("g", "openai/gpt-oss-120b")
+    assert groq.source["api_key"] == "GROQ_API_KEY"
+    gateway = from_env({**keys, "CELLWRIGHT_BASE_URL": "https://gateway.example/v1"})
+    assert gateway.service.api_key == "o"
+    foreign = {"GROQ_API_KEY": "g", "CELLWRIGHT_BASE_URL": "https://gateway.example/v1"}
+    assert from_env(foreign).service.api_key == "", "no key goes where it is not known"
+
+
+def test_our_key_goes_to_whom_its_shape_names() -> None:
+    key = "-".join(["sk", "ant", "0123456789"])
+    assert from_env({"CELLWRIGHT_API_KEY": key}).service.model == "claude-sonnet-5-5"
+
+
+def test_an_incomplete_provider_is_passed_over() -> None:
+    settings = from_env({"AZURE_OPENAI_API_KEY": "k", "GROQ_API_KEY": "g"})
+    assert settings.service.api_key == "g"
+
+
+class TestKeyCommand:
+    @pytest.fixture(autouse=True)
+    def forget(self) -> None:
+        COMMAND_KEYS.clear()
+
+    def command(self, code: str) -> dict[str, str]:
+        words = [sys.executable, "-c", code]
+        return {"CELLWRIGHT_KEY_COMMAND": " ".join(map(shlex.quote, words))}
+
+    def test_what_it_prints_is_the_key(self, tmp_path: Path) -> None:
+        path = tmp_path / "ran"
+        code = f"open({str(path)!r}, 'a').write('x'); print('the-key')"
+        for _ in range(3):
+            settings = from_env(self.command(code))
+        assert (settings.service.api_key, settings.service.base_url) == (
+            "the-key",
+            OPENAI.base_url,
+        )
+        assert settings.source["api_key"] == "CELLWRIGHT_KEY_COMMAND"
+        assert path.read_text() == "x", "it is asked once"
+        assert "the-key" not in repr(settings)
+
+    def test_no_shell_reads_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "made"
+        settings = from_env({"CELLWRIGHT_KEY_COMMAND": f"printf %s key;touch${{IFS}}{path}"})
+        assert settings.service.api_key == f"key;touch${{IFS}}{path}"
+        assert not path.exists()
+
+    def test_a_named_key_spares_it(self) -> None:
+        settings = from_env({"CELLWRIGHT_API_KEY": "mine", **self.command("raise SystemExit(1)")})
+        assert settings.service.api_key == "mine"
+
+    @pytest.mark.parametrize(
+        ("code", "words"),
+        [
+            ("import sys; print('the-secret'); sys.exit('the-secret')", "ended with status 1"),
+            ("print('')", "did not print a key"),
+            ("print('the-secret'); print('and more')", "did not print a key"),
+            ("print('the-secret\\xe9')", "did not print a key"),
+        ],
+    )
+    def test_a_failure_is_named_and_repeats_nothing(self, code: str, words: str) -> None:
+        with pytest.raises(SetupError, match=words) as caught:
+            from_env(self.command(code))
+        assert "the-secret" not in f"{caught.value!r} {caught.value}"
+
+    @pytest.mark.parametrize("command", ["/nowhere/at-all", "'open"])
+    def test_one_that_cannot_be_run_is_named(self, command: str) -> None:
+        with pytest.raises(SetupError, match="cannot be run"):
+            from_env({"CELLWRIGHT_KEY_COMMAND": command})

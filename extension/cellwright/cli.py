@@ -28,7 +28,8 @@ from cellwright.commands.options import (
 from cellwright.commands.terminal import Console, one_line
 from cellwright.commands.verbs import VERBS, find_forms, list_plugin_verbs, load_plugin_verb
 from cellwright.errors import CellwrightError, LMError, RunCancelled
-from cellwright.settings import MODES, from_env
+from cellwright.llm.keys import load_settings
+from cellwright.settings import MODES, PARAMETER_OPTIONS
 
 EXIT_CODES = """\
 exit codes:
@@ -84,7 +85,7 @@ def _join_name(given: Sequence[str]) -> list[str]:
 
 
 def _run(options: argparse.Namespace, console: Console) -> int:
-    settings = from_env()
+    settings = load_settings()
     # Imported here, and by name, so that --help need not wait for what runs need.
     module = importlib.import_module(f"cellwright.commands.{options.module}")
     command = getattr(module, options.function or options.command.replace("-", "_"))
@@ -183,6 +184,7 @@ def _add_run(commands: Any) -> None:
     add_assistant(parser)
     _add_model(parser)
     _add_mode(parser)
+    _add_parameters(parser)
     _add_limits(parser)
     _add_kernel(parser)
     _add_record(parser)
@@ -329,6 +331,15 @@ def _add_repeated(parser: argparse.ArgumentParser) -> None:
     _add_kernel(parser)
     _add_record(parser)
     _add_quiet(parser)
+
+
+def _add_parameters(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what the model is asked with; what it refuses is left out")
+    for row in PARAMETER_OPTIONS:
+        action = "append" if row.name == "extra_body" else "store"
+        group.add_argument(
+            row.flag, type=row.type, metavar=row.metavar, help=row.help, action=action
+        )
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
 from cellwright.errors import SetupError
-from cellwright.record.messages import Price
+from cellwright.providers import (
+    OLLAMA,
+    OPENAI,
+    UNKNOWN,
+    Provider,
+    ProviderKey,
+    find_provider,
+    keys_in,
+    provider_of_key,
+    usual_model,
+)
+from cellwright.record.messages import Parameters, Price, fill_parameters
 
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
 ADAPTERS = ("native", "chat", "json", "xml")
 Api = Literal["auto", "chat", "responses"]
 APIS: tuple[Api, ...] = ("auto", "chat", "responses")
-OLLAMA_URL = "http://127.0.0.1:11434"
-OFFICIAL_URL = "https://api.openai.com/v1"
-DEFAULT_MODEL = "gpt-5.6"
 MEGABYTE = 2**20
 USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 
@@ -27,7 +36,63 @@ USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 EXAMPLE = 'It holds JSON such as {"qwen*": {"system_notes": "in_place"}}.'
 
 
-SENT_WITH_REQUESTS = ("reasoning_effort", "verbosity", "service_tier", "prompt_cache_key")
+@dataclass(frozen=True)
+class ParameterOption:
+    """A parameter of requests that a person can set for one question."""
+
+    flag: str
+    name: str
+    """As chat completions, ``CELLWRIGHT_MODELS`` and ``CELLWRIGHT_PARAMETERS`` call it."""
+    type: Callable[[str], Any]
+    metavar: str
+    help: str
+
+    @property
+    def attribute(self) -> str:
+        """Where a parser puts it."""
+        return self.flag.lstrip("-").replace("-", "_")
+
+
+def _body_field(text: str) -> tuple[str, Any]:
+    import json
+
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier() or name in NOT_IN_BODY:
+        raise ValueError(text)
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+_body_field.__name__ = "NAME=VALUE"
+NOT_IN_BODY = ("model", "messages", "input", "tools", "stream", "store")
+"""Fields of a request that are ours alone."""
+PARAMETER_OPTIONS = (
+    ParameterOption("--effort", "reasoning_effort", str, "LEVEL", "how much it thinks: low, high"),
+    ParameterOption("--verbosity", "verbosity", str, "LEVEL", "how much it says: low, high"),
+    ParameterOption("--max-output", "max_output_tokens", int, "N", "tokens of one reply"),
+    ParameterOption("--temperature", "temperature", float, "T", "how freely it chooses words"),
+    ParameterOption("--top-p", "top_p", float, "P", "of which part of the likely words"),
+    ParameterOption("--seed", "seed", int, "N", "same seed, much the same words"),
+    ParameterOption("--service-tier", "service_tier", str, "NAME", "such as flex or priority"),
+    ParameterOption("--body", "extra_body", _body_field, "NAME=VALUE", "one more field, as JSON"),
+)
+
+
+def option_parameters(model: str, options: Any) -> Parameters:
+    """What the options of a command line or a cell ask for; what the model refuses is left out.
+
+    Args:
+        model: Who is asked.
+        options: What a parser made of them.
+    """
+    given = {row.name: getattr(options, row.attribute, None) for row in PARAMETER_OPTIONS}
+    given["extra_body"] = dict(given["extra_body"] or ())
+    return fill_parameters(Parameters(model), given)
+
+
+TEXTS = ("reasoning_effort", "verbosity", "service_tier", "prompt_cache_key")
 
 
 @dataclass(frozen=True)
@@ -47,26 +112,52 @@ class ModelSettings:
     api: Api = "auto"
     """Which of OpenAI's APIs it is asked through."""
     reasoning_effort: str = ""
-    """How much it thinks, such as ``low``; empty: its own default. So for the next three."""
+    """How much it thinks, such as ``low``; empty: its own default. So for all that follow."""
     verbosity: str = ""
     service_tier: str = ""
     prompt_cache_key: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_output_tokens: int | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """More fields of the request, sent as they are."""
 
     @property
-    def parameters(self) -> Mapping[str, str]:
-        """What is sent with each request, by the names that chat completions have for it."""
-        given = {name: getattr(self, name) for name in SENT_WITH_REQUESTS}
-        return {name: value for name, value in given.items() if value}
+    def parameters(self) -> Mapping[str, Any]:
+        """What is sent with each request where nothing else is asked for."""
+        given = {name: getattr(self, name) for name in PARAMETER_CHECKS}
+        return {name: value for name, value in given.items() if value not in ("", None, {})}
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+def _is_body(value: Any) -> bool:
+    return isinstance(value, Mapping) and not set(value) & set(NOT_IN_BODY)
+
+
+PARAMETER_CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(TEXTS, (lambda value: isinstance(value, str), "a text")),
+    **dict.fromkeys(("temperature", "top_p"), (_is_number, "a number")),
+    "seed": (lambda value: type(value) is int, "a whole number"),
+    "max_output_tokens": (_is_count, "a number above zero"),
+    "extra_body": (_is_body, f"an object without {', '.join(NOT_IN_BODY)}"),
+}
+"""What can be sent with requests, and what each takes."""
 CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "system_position": (lambda value: value in ("first", "last"), '"first" or "last"'),
     "system_notes": (lambda value: value in ("head", "in_place"), '"head" or "in_place"'),
     "alternates": (lambda value: isinstance(value, bool), "true or false"),
-    "context_tokens": (lambda value: type(value) is int and value > 0, "a number above zero"),
+    "context_tokens": (_is_count, "a number above zero"),
     "vision": (lambda value: isinstance(value, bool), "true or false"),
     "api": (lambda value: value in APIS, '"auto", "chat" or "responses"'),
-    **dict.fromkeys(SENT_WITH_REQUESTS, (lambda value: isinstance(value, str), "a text")),
+    **PARAMETER_CHECKS,
 }
 
 
@@ -103,15 +194,21 @@ def settings_of(model: str, models: Mapping[str, ModelSettings]) -> ModelSetting
 
 
 def _checked(name: str, row: Any) -> ModelSettings:
+    return ModelSettings(**_checked_row(name, row, CHECKS))
+
+
+def _checked_row(
+    name: str, row: Any, checks: Mapping[str, tuple[Callable[[Any], bool], str]]
+) -> dict[str, Any]:
     if not isinstance(row, Mapping):
         raise ValueError(f"{name!r} is not an object")
     for key, value in row.items():
-        if key not in CHECKS:
-            raise ValueError(f"{name!r} has {key!r}; known are {', '.join(CHECKS)}")
-        is_good, wanted = CHECKS[key]
+        if key not in checks:
+            raise ValueError(f"{name!r} has {key!r}; known are {', '.join(checks)}")
+        is_good, wanted = checks[key]
         if not is_good(value):
             raise ValueError(f"{key!r} of {name!r} is {value!r} and not {wanted}")
-    return ModelSettings(**row)
+    return dict(row)
 
 
 @dataclass(frozen=True)
@@ -124,6 +221,10 @@ class ServiceSettings:
     model: str = ""
     api: Api = "auto"
     """``chat`` (chat completions) or ``responses``; ``auto``: by host, model and refusals."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Sent with each request where neither the model's row nor the question says otherwise."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with each request; what a gateway wants may be secret."""
     connect_timeout_seconds: float = 10.0
     idle_timeout_seconds: float = 60.0
     """No data for this long ends the request."""
@@ -190,16 +291,25 @@ class Settings:
     """What a person knows of models, by name or pattern."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Which of key, endpoint and model came from where; shown by doctor."""
+    found_key: str = ""
+    """Why this service answers although nobody named it: the variable that holds its key, or where
+    the key was kept; empty: it was named."""
 
 
 def from_env(environ: Mapping[str, str] | None = None) -> Settings:
-    """Settings from ``CELLWRIGHT_*``, then ``OPENAI_*``, then the defaults.
+    """Settings from ``CELLWRIGHT_*``, then ``OPENAI_*``, then keys of providers, then the defaults.
 
     Raises:
-        SetupError: A variable has a value that cannot be used.
+        SetupError: A variable has a value that cannot be used, or the key command fails.
     """
     env = os.environ if environ is None else environ
-    settings = Settings(service=_service(env), user=_user(env), source=_sources(env))
+    found = _find_service(env)
+    settings = Settings(
+        service=_service(env, found),
+        user=_user(env),
+        source=_sources(env, found),
+        found_key=found.key_from if found.is_guess else "",
+    )
     changes: dict[str, Any] = {"ollama_url": _ollama_url(env)}
     if env.get("CELLWRIGHT_HOME"):
         changes["home"] = Path(env["CELLWRIGHT_HOME"]).expanduser()
@@ -321,18 +431,115 @@ def normalise_base_url(url: str) -> str:
     return cleaned if path else cleaned + "/v1"
 
 
-def _service(env: Mapping[str, str]) -> ServiceSettings:
-    key = _clean(env.get("CELLWRIGHT_API_KEY") or env.get("OPENAI_API_KEY", ""))
+@dataclass(frozen=True)
+class _FoundService:
+    """Where the model is asked and with which key, as far as the environment says."""
+
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+    key_from: str = "default"
+    model: str = ""
+    """Asked where none is named."""
+    is_guess: bool = False
+    """The key of a provider other than OpenAI was there, and nothing that names its service."""
+
+
+def _find_service(env: Mapping[str, str]) -> _FoundService:
+    """What is set for us, else the first key that somebody has for a provider."""
     url = env.get("CELLWRIGHT_BASE_URL") or env.get("OPENAI_BASE_URL", "")
-    model = _clean(env.get("CELLWRIGHT_MODEL", ""))
-    if key and not url:
-        url = OFFICIAL_URL
+    key, name = _own_key(env)
+    theirs = list(keys_in(env))
+    if url.strip():
+        url = normalise_base_url(url)
+        key, name = (key, name) if key else _key_for(find_provider(url), theirs, env)
+        return _FoundService(url, key, name, usual_model(url))
+    if key:
+        owner = provider_of_key(key)
+        url = OPENAI.base_url if owner is UNKNOWN or "{" in owner.base_url else owner.base_url
+        return _FoundService(url, key, name, usual_model(url))
+    if not theirs:
+        return _FoundService()
+    first = theirs[0]
+    variable = first.provider.key_variable
+    is_guess = first.provider is not OPENAI
+    return _FoundService(first.base_url, first.key, variable, first.model, is_guess)
+
+
+def _own_key(env: Mapping[str, str]) -> tuple[str, str]:
+    """The key that is meant for us, and the setting that gives it; both empty: there is none."""
+    if key := _clean(env.get("CELLWRIGHT_API_KEY", "")):
+        return key, "CELLWRIGHT_API_KEY"
+    if command := env.get("CELLWRIGHT_KEY_COMMAND", "").strip():
+        return run_key_command(command), "CELLWRIGHT_KEY_COMMAND"
+    return "", ""
+
+
+def _key_for(
+    provider: Provider, theirs: Sequence[ProviderKey], env: Mapping[str, str]
+) -> tuple[str, str]:
+    """The key for an address: its provider's own, else OpenAI's, which gateways take as theirs."""
+    for found in theirs:
+        if found.provider is provider and provider.hosts:
+            return found.key, provider.key_variable
+    key = _clean(env.get(OPENAI.key_variable, ""))
+    return (key, OPENAI.key_variable) if key else ("", "default")
+
+
+KEY_COMMAND_SECONDS = 30.0
+KEY_COMMAND_KEPT_SECONDS = 300.0
+"""So long a key is used before its command is asked again: vaults hand out short-lived ones."""
+COMMAND_KEYS: dict[str, tuple[float, str]] = {}
+"""When each command of this process gave which key; in memory alone."""
+
+
+def run_key_command(command: str) -> str:
+    """The key that a command prints; it is run without a shell, and again after five minutes.
+
+    Nothing that it says is repeated anywhere: that could be the key.
+
+    Raises:
+        SetupError: It cannot be run, fails, takes too long, or prints what no key is.
+    """
+    import shlex
+    import subprocess
+
+    kept_at, key = COMMAND_KEYS.get(command, (0.0, ""))
+    if key and time.monotonic() - kept_at < KEY_COMMAND_KEPT_SECONDS:
+        return key
+    try:
+        words = shlex.split(command)
+        done = subprocess.run(
+            words, capture_output=True, stdin=subprocess.DEVNULL, timeout=KEY_COMMAND_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise _command_fault(f"took longer than {KEY_COMMAND_SECONDS:g} s") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its quotes do not match"
+        raise _command_fault(f"cannot be run: {why}") from None
+    if done.returncode:
+        raise _command_fault(f"ended with status {done.returncode}")
+    key = done.stdout.decode("ascii", "replace").strip()
+    if not key or not key.isprintable() or "\ufffd" in key or " " in key:
+        raise _command_fault("did not print a key, one word on one line")
+    COMMAND_KEYS[command] = (time.monotonic(), key)
+    return key
+
+
+def _command_fault(what: str) -> SetupError:
+    text = f"The command in CELLWRIGHT_KEY_COMMAND {what}."
+    return SetupError(text, hint="Run it in a terminal: it has to print the key and nothing else.")
+
+
+def _service(env: Mapping[str, str], found: _FoundService) -> ServiceSettings:
     return ServiceSettings(
         idle_timeout_seconds=_seconds(env, "CELLWRIGHT_IDLE_SECONDS", 60.0),
-        base_url=normalise_base_url(url),
-        api_key=key,
+        deadline_seconds=_seconds(env, "CELLWRIGHT_DEADLINE_SECONDS", 600.0),
+        parameters=_read_object(env, "CELLWRIGHT_PARAMETERS"),
+        headers=_read_object(env, "CELLWRIGHT_HEADERS"),
+        base_url=normalise_base_url(found.base_url),
+        api_key=found.key,
         api=checked_api(env.get("CELLWRIGHT_API", "").strip().lower() or "auto"),
-        model=model or (DEFAULT_MODEL if url.startswith(OFFICIAL_URL) else ""),
+        model=_clean(env.get("CELLWRIGHT_MODEL", "")) or found.model,
     )
 
 
@@ -340,18 +547,43 @@ def _user(env: Mapping[str, str]) -> str:
     return next((env[name] for name in USER_NAMES if env.get(name)), "")
 
 
-def _sources(env: Mapping[str, str]) -> dict[str, str]:
+def _read_object(env: Mapping[str, str], name: str) -> dict[str, Any]:
+    """The JSON object in a variable: parameters of requests, or headers, whose values are texts.
+
+    Raises:
+        SetupError: It is none, or says what cannot be used; headers are not repeated.
+    """
+    import json
+
+    text = env.get(name, "").strip()
+    try:
+        value = json.loads(text) if text else {}
+        if name == "CELLWRIGHT_PARAMETERS":
+            return _checked_row("It", value, PARAMETER_CHECKS)
+        if not all(isinstance(item, str) for item in dict(value).values()):
+            raise ValueError("the value of a header is a text")
+    except (ValueError, TypeError) as error:
+        why = "it is not JSON" if isinstance(error, json.JSONDecodeError) else error
+        example = '{"top_p": 0.9}' if name == "CELLWRIGHT_PARAMETERS" else '{"X-Team": "data"}'
+        hint = f"It holds JSON such as {example}."
+        raise SetupError(f"{name} cannot be used: {why}.", hint=hint) from None
+    return dict(value)
+
+
+def _sources(env: Mapping[str, str], found: _FoundService) -> dict[str, str]:
     names = {
-        "api_key": ("CELLWRIGHT_API_KEY", "OPENAI_API_KEY"),
         "base_url": ("CELLWRIGHT_BASE_URL", "OPENAI_BASE_URL"),
         "model": ("CELLWRIGHT_MODEL",),
     }
-    found = {what: next((n for n in group if env.get(n)), "") for what, group in names.items()}
-    return {what: name or "default" for what, name in found.items()}
+    given = {what: next((n for n in group if env.get(n)), "") for what, group in names.items()}
+    return {
+        "api_key": found.key_from,
+        **{what: name or "default" for what, name in given.items()},
+    }
 
 
 def _ollama_url(env: Mapping[str, str]) -> str:
-    wanted = env.get("CELLWRIGHT_OLLAMA", OLLAMA_URL).strip().rstrip("/")
+    wanted = env.get("CELLWRIGHT_OLLAMA", OLLAMA.base_url.removesuffix("/v1")).strip().rstrip("/")
     return "" if wanted.lower() in ("", "off", "no", "0", "false") else wanted
 
 
@@ -386,5 +618,5 @@ def _prices(path: str) -> dict[str, Price]:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise SetupError(
             f"CELLWRIGHT_PRICES names {path!r}, which cannot be used: {error}.",
-            hint='It holds JSON such as {"gpt-5.6": {"prompt": 1.25, "completion": 10}}.',
+            hint='It holds JSON such as {"a-model": {"prompt": 1.25, "completion": 10}}.',
         ) from error

@@ -17,9 +17,10 @@ from cellwright.errors import (
     SetupError,
     StoreError,
 )
+from cellwright.llm.keys import load_settings
 from cellwright.record.events import Notice
 from cellwright.session.services import DEMO_MODEL
-from cellwright.settings import Settings, check_batch_mode, from_env
+from cellwright.settings import Settings, check_batch_mode
 from cellwright.store.chats import ChatStore
 from cellwright_magics import wording
 from cellwright_magics.arguments import (
@@ -103,18 +104,18 @@ class ShellConversation:
 
     def run_ids(self) -> tuple[str, ...]:
         """The newest runs."""
-        return tuple(run.run_id for run in self._session.store(from_env()).list(OFFERED_RUNS))
+        return tuple(run.run_id for run in self._session.store(load_settings()).list(OFFERED_RUNS))
 
     def model_names(self, configured: str) -> tuple[str, ...]:
         """Models that were named or asked before."""
-        settings = from_env()
+        settings = load_settings()
         used = [run.model for run in self._session.store(settings).list(OFFERED_RUNS)]
         names = [settings.service.model, configured, *used, DEMO_MODEL]
         return tuple(dict.fromkeys(name for name in names if name))
 
     def assistant_names(self) -> tuple[str, ...]:
         """Assistants that can be chosen."""
-        listed = self._session.assistants.listed(from_env())
+        listed = self._session.assistants.listed(load_settings())
         return tuple(assistant.name for assistant in listed.assistants)
 
     def close(self) -> None:
@@ -124,7 +125,7 @@ class ShellConversation:
 
     def _answer(self, line: str, cell: str | None, calling: CallingCell) -> object:
         asked = parse(line, cell)
-        settings = from_env()
+        settings = load_settings()
         command = read_command(asked)
         nothing_asked = not asked.prompt.strip("? ") and not asked.options.files
         if asked.options.help or nothing_asked or (command and command.name == "help"):

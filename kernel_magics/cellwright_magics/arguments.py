@@ -18,7 +18,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 
 from cellwright.commands import Option
-from cellwright.settings import MODES
+from cellwright.settings import MODES, PARAMETER_OPTIONS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 WORD = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*')(?=,?(?:\s|$)),?|\S+)")
@@ -38,7 +38,14 @@ class AgentOptions:
     max_tokens: int | None = None
     budget: float | None = None
     timeout: float | None = None
+    effort: str | None = None
+    verbosity: str | None = None
+    max_output: int | None = None
     temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    service_tier: str | None = None
+    body: list[tuple[str, Any]] | None = None
     var: tuple[tuple[str, str], ...] = ()
     """Names and values that are put into prompts and told to tools."""
     out: str | None = None
@@ -116,7 +123,16 @@ OPTIONS = (
     _option("--max-tokens", type=_above_zero(int), metavar="N", help="Tokens for the run."),
     _option("--budget", type=_above_zero(float), metavar="USD", help="Dollars for the run."),
     _option("--timeout", type=_above_zero(float), metavar="S", help="Seconds for each cell."),
-    _option("--temperature", type=float, metavar="T", help="How freely the model chooses words."),
+    *(
+        _option(
+            row.flag,
+            type=row.type,
+            metavar=row.metavar,
+            help=f"{row.help[0].upper()}{row.help[1:]}.",
+            action="append" if row.name == "extra_body" else "store",
+        )
+        for row in PARAMETER_OPTIONS
+    ),
     _option(
         "--var",
         type=_named_value,

@@ -18,6 +18,7 @@ from typing import Any
 
 from cellwright.agent.policy import ApprovalAnswer
 from cellwright.errors import CellwrightError, SetupError
+from cellwright.llm.keys import load_settings
 from cellwright.record.asked_calls import ASKED_ALONE, deed_of
 from cellwright.record.events import (
     ApprovalAsked,
@@ -43,7 +44,7 @@ from cellwright.session.composer import start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
-from cellwright.settings import MODES, from_env
+from cellwright.settings import MODES
 from cellwright.stopping import Stop, WorkerThread
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.display import Bundle, NotebookTranscript, ShownAtOnce
@@ -525,7 +526,7 @@ class ChatWorkplace:
     def asking(self, prompt: str, stop: Stop) -> Iterator[Asking]:
         """A question on its way, with a connection for as long as it is."""
         session, view = self._session, self._view
-        settings = from_env()
+        settings = load_settings()
         request = replace(self._request_in(view.mode), prompt=prompt)
         with session.at_work(), self._kernel.connected(self._tell_waiting) as connected:
 

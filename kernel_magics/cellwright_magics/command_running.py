@@ -14,6 +14,7 @@ from cellwright.commands.calling import run_verb
 from cellwright.commands.results import Result
 from cellwright.errors import SetupError
 from cellwright.kernels.fresh import start_kernel
+from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
 from cellwright.session.questions import RunContext, RunRequest
@@ -26,10 +27,10 @@ from cellwright.session.replaying import (
 )
 from cellwright.session.run import Run
 from cellwright.session.services import Service
-from cellwright.settings import Settings, check_batch_mode, from_env
+from cellwright.settings import Settings, check_batch_mode
 from cellwright.stopping import drive
 from cellwright.store.runs import RunStore
-from cellwright.tools.kernel_context import progress_display
+from cellwright.tools import progress_display
 from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.chat import open_chat
@@ -206,7 +207,7 @@ class Commands:
 
         def request_in(mode: str) -> RunRequest:
             options = AgentOptions(arguments.model or None, mode=mode or arguments.mode or None)
-            return fill_request(options, cell, self._configured(), from_env())
+            return fill_request(options, cell, self._configured(), load_settings())
 
         brief = self._configured().short_errors
         chat = open_chat(self._session, order.calling, request_in, short_errors=brief)

@@ -20,7 +20,7 @@ from cellwright.kernels.tap import ShellOptions
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.record.events import Event, Notice, RunStarted, ToolProgress
-from cellwright.record.messages import Message, Parameters
+from cellwright.record.messages import Message
 from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
@@ -28,7 +28,7 @@ from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
-from cellwright.settings import Settings, checked_mode
+from cellwright.settings import Settings, checked_mode, option_parameters
 from cellwright.stopping import drive
 from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
@@ -362,7 +362,7 @@ def fill_request(
     mode = options.mode or configured.mode or settings.mode
     return RunRequest(
         "",
-        Parameters(options.model or "", options.temperature),
+        option_parameters(options.model or "", options),
         usual_model=cell.model or configured.model,
         assistant_name=options.assistant or "",
         files=options.files,

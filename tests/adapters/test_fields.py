@@ -16,7 +16,7 @@ from cellwright.llm.adapters.json import JsonFields, response_format
 from cellwright.llm.adapters.signature_adapter import AdapterParseError, FieldAdapter
 from cellwright.llm.adapters.xml import XmlFields, cdata, read_body
 from cellwright.llm.signatures import Code, Field, Signature
-from cellwright.text.safe_markdown import fenced
+from cellwright.text.cleaning import fenced
 
 INSTANCES = [cls() for cls in ADAPTERS]
 

@@ -71,6 +71,7 @@ FIELDS: Mapping[str, st.SearchStrategy[Any]] = {
     "instructions": texts,
     "model": texts,
     "temperature": st.floats(0.1, 1) | st.none(),
+    "effort": texts,
     "tools": names,
     "adapter": st.sampled_from(["", *ADAPTERS]),
     "library": names,

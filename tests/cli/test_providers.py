@@ -9,6 +9,11 @@ import pytest
 from command_line import Shell, sources
 from fake_providers import DeepSeek, Gemini, OpenAIResponses, calls, says, thinks
 from fake_service import FakeService, text
+from traitlets.config import Config
+
+from cellwright.llm.keys import KEY_FILE, KeyPlaces
+from cellwright.server.configuration import Cellwright
+from cellwright.server.service_choice import ServiceChange, ServiceChooser
 
 pytestmark = pytest.mark.kernel
 
@@ -98,3 +103,73 @@ def test_the_main_job_runs_where_calls_are_signed(shell: Shell) -> None:
     body = json.dumps(provider.taken[-1])
     assert all(signature in body for signature in provider.signatures.values())
     assert '"image_url"' in body
+
+
+def test_a_key_given_in_the_panel_is_known_to_the_command_line(shell: Shell) -> None:
+    """The magics read their settings by the same function."""
+    key = "-".join(["sk", "kept", "0123456789abcdef"])
+    home = shell.folder / "home"
+    with FakeService([text(f"It is {key}.")]) as service:
+        configuration = Cellwright(config=Config({"Cellwright": {"home": str(home)}}))
+        panel = ServiceChooser(configuration, {}, KeyPlaces(home / KEY_FILE, lambda: None))
+        panel.change(ServiceChange("their-model", service.base_url, key))
+        asking = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_HOME": str(home)})
+        done = asking.run_process("run", "Hello", "--mode", "auto", "--json")
+    assert done.code == 0, done.err
+    assert service.requests[-1].headers["authorization"] == f"Bearer {key}"
+    assert service.requests[-1].body["model"] == "their-model"
+    assert key not in done.out + done.err
+    record = b"".join(p.read_bytes() for p in home.iterdir() if p.name.startswith("runs.sqlite"))
+    assert key.encode() not in record
+
+
+def test_a_provider_that_was_found_by_its_key_is_named_once(shell: Shell) -> None:
+    environ = {"AZURE_OPENAI_API_KEY": "0123456789abcdef", "AZURE_OPENAI_DEPLOYMENT": "mine"}
+    with FakeService([text("Yes."), text("No.")]) as service:
+        environ["AZURE_OPENAI_ENDPOINT"] = service.base_url.removesuffix("/v1")
+        asking = Shell(shell.folder, {**shell.environ, **environ})
+        done = asking.run_process("run", "Hello", "--mode", "auto", "--json")
+        assert done.code == 0, done.err
+        shown = asking.run("show", done.document["id"])
+        doctor = asking.run("doctor", "--json")
+    assert service.requests[0].path == "/openai/v1/chat/completions"
+    assert service.requests[0].body["model"] == "mine"
+    assert "AZURE_OPENAI_API_KEY" in done.err + shown.out
+    assert "A key is set (AZURE_OPENAI_API_KEY)" in doctor.out
+
+
+FLAGS = (
+    *("--effort", "low", "--verbosity", "high", "--max-output", "900", "--temperature", "0.5"),
+    *("--top-p", "0.9", "--seed", "7", "--service-tier", "flex"),
+    *("--body", "top_k=40", "--body", "user=me"),
+)
+SENT = {
+    **{"reasoning_effort": "low", "verbosity": "high", "max_tokens": 900, "temperature": 0.5},
+    **{"top_p": 0.9, "seed": 7, "service_tier": "flex", "top_k": 40, "user": "me"},
+}
+
+
+def test_what_the_model_is_asked_with_can_be_said_on_the_command_line(shell: Shell) -> None:
+    with FakeService([text("Yes.")]) as service:
+        done = shell.asking(service).run("run", "Hello", "--mode", "plan", "--json", *FLAGS)
+    assert done.code == 0, done.err
+    body = service.requests[0].body
+    assert {name: body.get(name) for name in SENT} == SENT
+
+
+def test_a_field_that_is_ours_cannot_be_sent_otherwise(shell: Shell) -> None:
+    done = shell.run("run", "Hello", "--body", "messages=[]")
+    assert done.code == 2
+    assert "messages=[]" in done.err
+
+
+def test_an_assistant_says_how_much_is_thought(shell: Shell) -> None:
+    folder = shell.folder / ".cellwright" / "assistants"
+    folder.mkdir(parents=True)
+    (folder / "quick.toml").write_text('effort = "low"\n')
+    with FakeService([text("Yes."), text("Yes.")]) as service:
+        asking = shell.asking(service)
+        for more in ((), ("--effort", "high")):
+            done = asking.run("run", "@quick hello", "--mode", "plan", "--json", *more)
+            assert done.code == 0, done.err
+    assert [r.body["reasoning_effort"] for r in service.requests] == ["low", "high"]

@@ -168,7 +168,7 @@ def test_a_wrong_key_is_not_echoed_and_not_tried_again() -> None:
     shown = f"{caught.value!s} {caught.value!r} {caught.value.detail}"
     assert SECRET not in shown
     assert "127.0.0.1" in shown
-    assert "The key looks like one of openai.com" in caught.value.hint
+    assert "The key looks like one of OpenAI" in caught.value.hint
 
 
 @pytest.mark.parametrize(

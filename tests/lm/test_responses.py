@@ -25,8 +25,8 @@ from cellwright.errors import (
     RunCancelled,
 )
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.capabilities import usual_api
 from cellwright.llm.openai import OpenAILM
+from cellwright.providers import OPENAI, usual_api
 from cellwright.record.events import Notice, ReasoningDelta, TextDelta
 from cellwright.record.messages import (
     AssistantMessage,
@@ -40,7 +40,7 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
-from cellwright.settings import OFFICIAL_URL, ModelSettings
+from cellwright.settings import ModelSettings
 from cellwright.stopping import Stop
 
 PICTURE = ImagePart("image/png", "aGk=", "a plot")
@@ -240,7 +240,7 @@ def test_who_wants_chat_completions_gets_the_refusal() -> None:
     ],
 )
 def test_the_official_service_is_asked_by_the_model(model: str, api: str) -> None:
-    assert usual_api(OFFICIAL_URL, model) == api
+    assert usual_api(OPENAI.base_url, model) == api
     assert usual_api("https://eu.api.openai.com/v1", model) == api
     assert usual_api("https://openrouter.ai/api/v1", model) == "chat"
     assert usual_api("http://127.0.0.1:8000/v1", model) == "chat"

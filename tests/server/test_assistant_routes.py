@@ -40,6 +40,7 @@ DETAILS = {
     "disable_memory": False,
     "memory_for_guests": False,
     "disable_default_prompt": False,
+    "effort": "",
     "disable_web_browsing": False,
     "scenes": [{"label": "plot", "prompt": "Axes.", "when": {"types": ["Figure"]}}],
     "place": "root",

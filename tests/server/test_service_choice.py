@@ -10,15 +10,16 @@ import pytest
 from traitlets.config import Config
 
 from cellwright.errors import SetupError
+from cellwright.llm.keys import KeyPlaces
+from cellwright.providers import OPENAI
 from cellwright.server.configuration import Cellwright
-from cellwright.server.keys import KeyPlaces
 from cellwright.server.service_choice import (
     ServiceChange,
     ServiceChoice,
     ServiceChooser,
     shown_url,
 )
-from cellwright.settings import DEFAULT_MODEL, OFFICIAL_URL, Settings
+from cellwright.settings import Settings
 
 KEY = "-".join(["sk", "proj", "0123456789abcdef"])
 OTHER_KEY = "-".join(["sk", "other", "0123456789abcdef"])
@@ -48,7 +49,7 @@ def test_where_nothing_is_set_nothing_is_chosen(home: Path) -> None:
 
 def test_a_key_of_the_environment_is_for_the_official_service(home: Path) -> None:
     found = chooser(home, {"OPENAI_API_KEY": KEY})
-    assert service_of(found) == (OFFICIAL_URL, DEFAULT_MODEL, KEY)
+    assert service_of(found) == (OPENAI.base_url, OPENAI.model, KEY)
     assert found.choice().key_source == "environment"
     assert found.settings().source["api_key"] == "environment"
 
@@ -56,7 +57,7 @@ def test_a_key_of_the_environment_is_for_the_official_service(home: Path) -> Non
 def test_a_key_that_is_given_is_for_the_official_service_where_no_other_is_set(home: Path) -> None:
     found = chooser(home)
     found.change(ServiceChange(api_key=f' "{KEY}"\n'))
-    assert service_of(found) == (OFFICIAL_URL, DEFAULT_MODEL, KEY)
+    assert service_of(found) == (OPENAI.base_url, OPENAI.model, KEY)
     assert found.choice().key_source == "file"
 
 
@@ -231,7 +232,7 @@ class TestPolicy:
         environ = {"OPENAI_API_KEY": KEY}
         assert service_of(chooser(home, environ, models=["o*", "o9"]))[1] == "o9"
         assert service_of(chooser(home, environ, models=["o*"]))[1] == ""
-        assert service_of(chooser(home, environ, models=["gpt*", "o9"]))[1] == DEFAULT_MODEL
+        assert service_of(chooser(home, environ, models=["gpt*", "o9"]))[1] == OPENAI.model
 
     def test_a_mode_that_is_not_allowed_gives_way_to_the_most_careful_one(self, home: Path) -> None:
         assert chooser(home, modes=["auto", "plan"]).settings().mode == "plan"

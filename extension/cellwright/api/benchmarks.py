@@ -12,7 +12,7 @@ from cellwright.commands import Invocation
 from cellwright.commands.bench_running import run
 from cellwright.commands.terminal import Console
 from cellwright.errors import RunCancelled
-from cellwright.settings import from_env
+from cellwright.llm.keys import load_settings
 
 NOT_OPTIONS = frozenset({"action", "command", "json", "model", "module", "suite"})
 
@@ -62,7 +62,7 @@ def bench(
     console = KeptResult()
     console.is_quiet = bool(options.get("quiet", True))
     try:
-        run(Invocation(parsed, from_env(), console))
+        run(Invocation(parsed, load_settings(), console))
     except RunCancelled:
         raise KeyboardInterrupt from None
     return console.document

@@ -14,6 +14,7 @@ from cellwright.commands.notebook_files import check_target, new_notebook
 from cellwright.commands.records import make_redactor
 from cellwright.errors import SetupError
 from cellwright.exports.formats import FORMAT_TABLE, write_run
+from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
 from cellwright.session.questions import RunContext
@@ -21,7 +22,7 @@ from cellwright.session.replaying import Difference, compare
 from cellwright.session.replaying import replay as start_replay
 from cellwright.session.replaying import rerun as start_rerun
 from cellwright.session.run import Run
-from cellwright.settings import checked_mode, from_env
+from cellwright.settings import checked_mode
 from cellwright.stopping import Stop
 
 ENDINGS: Mapping[str, str] = {format_.ending: name for name, format_ in FORMAT_TABLE.items()}
@@ -132,7 +133,7 @@ def export(run: str | Run | Answer, target: StrPath) -> Path:
             hint=f"Use one of: {', '.join(FORMAT_TABLE)}; or end it in {', '.join(ENDINGS)}.",
         )
     path = check_target(name)
-    redactor = make_redactor(from_env())
+    redactor = make_redactor(load_settings())
     return write_run(record, ENDINGS[max(fitting, key=len)], path, redactor)[0]
 
 

@@ -35,6 +35,7 @@ from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.kernels.shell import ShellKernel
 from cellwright.kernels.tap import ShellOptions
+from cellwright.llm.keys import load_settings
 from cellwright.llm.signatures import Signature
 from cellwright.record.events import Event, ToolStarted
 from cellwright.record.messages import Parameters
@@ -45,7 +46,7 @@ from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import resume
 from cellwright.session.run import Run
 from cellwright.session.services import Service, ServiceCache
-from cellwright.settings import Limits, Mode, Settings, check_batch_mode, checked_mode, from_env
+from cellwright.settings import Limits, Mode, Settings, check_batch_mode, checked_mode
 from cellwright.stopping import Stop, WorkerThread, drive
 from cellwright.store.runs import RunStore
 from cellwright.tools import Component
@@ -369,7 +370,7 @@ class Session:
         approve: Approve | None = None,
         limits: Mapping[str, float] | None = None,
     ) -> None:
-        settings = from_env()
+        settings = load_settings()
         options = RunOptions(
             settings=settings,
             folder=_checked_folder(folder),
@@ -668,7 +669,7 @@ def record_of(run: str | Run | Answer) -> RunRecord:
         return run.run.record
     if isinstance(run, Run):
         return run.record
-    resources = Resources(RunOptions(from_env(), Path()))
+    resources = Resources(RunOptions(load_settings(), Path()))
     try:
         store = resources.store()
         return store.record(store.resolve(run))

@@ -7,6 +7,7 @@ starts from, or ``assistants/NAME.toml`` in the person's own folder::
     instructions = "Check types, missing values and duplicates first."
     model = "gpt-5.6"
     temperature = 0.2
+    effort = "low"
     tools = ["read_*", "list_variables", "run_cell"]
     adapter = "native"
 
@@ -46,6 +47,8 @@ class Assistant:
     """Empty: the set one; ``auto``: by what a question needs."""
     temperature: float | None = None
     """From 0.1 to 1; None: the provider's default. Left out for models that refuse it."""
+    effort: str = ""
+    """How much the model thinks, such as ``low``; empty: its own default."""
     tools: tuple[str, ...] | None = None
     """Names or patterns of the tools that may be used; None: all."""
     adapter: str = ""

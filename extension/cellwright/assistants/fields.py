@@ -16,7 +16,7 @@ NAME = re.compile(r"[\w][\w .-]{0,254}")
 TEMPERATURES = (0.1, 1.0)
 """What every model with a temperature takes; requirements X-12 and 002-71."""
 WHOLE_LIMIT = 2**53
-TEXT_LIMITS = {"description": 255, "instructions": 8_000, "model": 200}
+TEXT_LIMITS = {"description": 255, "instructions": 8_000, "model": 200, "effort": 40}
 """In characters. Instructions go out with every request."""
 KINDS: Mapping[str, str] = {
     "name": "a text",
@@ -24,6 +24,7 @@ KINDS: Mapping[str, str] = {
     "instructions": "a text",
     "model": "a text",
     "temperature": "a number",
+    "effort": "a text",
     "tools": "a list of names",
     "adapter": f"one of {', '.join(ADAPTERS)}",
     "library": "a list of names",

@@ -82,6 +82,7 @@ def assistant_of(data: Mapping[str, Any], path: Path = Path()) -> Assistant:
         instructions=data.get("instructions", ""),
         model=data.get("model", ""),
         temperature=temperature,
+        effort=data.get("effort", ""),
         tools=tuple(data["tools"]) if "tools" in data else None,
         adapter=data.get("adapter", ""),
         library=tuple(data["library"]) if "library" in data else None,

@@ -32,14 +32,13 @@ from cellwright.commands.workplace import (
 from cellwright.errors import KernelDiedError, SetupError
 from cellwright.kernels.fresh import FreshKernel
 from cellwright.record.events import CellAdded, CellFinished, CellOutput, CellStarted
-from cellwright.record.messages import Parameters
 from cellwright.record.outputs import Cell, ErrorOutput, Execution, from_kernel_message
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunRequest
 from cellwright.session.services import ServiceCache
-from cellwright.settings import Limits
+from cellwright.settings import Limits, option_parameters
 from cellwright.stopping import Stop
 from cellwright.text.cleaning import safe_markdown
 
@@ -145,7 +144,7 @@ def run(invocation: Invocation) -> int:
     folder = Path(options.notebook).resolve().parent if options.notebook else Path.cwd()
     request = RunRequest(
         prompt,
-        Parameters(options.model or ""),
+        option_parameters(options.model or "", options),
         assistant_name=options.assistant,
         files=_seen_from(folder, options.files),
         mode=mode,

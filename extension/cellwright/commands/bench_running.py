@@ -45,10 +45,11 @@ from cellwright.commands.terminal import cut, one_line, stopping, table
 from cellwright.errors import CellwrightError, RunCancelled, SetupError
 from cellwright.kernels.gateway import Gateway
 from cellwright.kernels.provisioner import MODULES
+from cellwright.llm.keys import load_settings
 from cellwright.record.messages import Parameters
 from cellwright.record.values import from_dict, to_dict
 from cellwright.session.services import Service, ServiceCache, check_budget, open_service
-from cellwright.settings import Limits, from_env
+from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
 # What a benchmark runs, written down beside its results, so that it can be gone on with.
@@ -230,7 +231,7 @@ class Workshop:
             if key not in self._laboratories:
                 self._end_with_the_process()
                 rooms, _ = self._kept.enter_context(equipped(equipment, environ))
-                settings = from_env()
+                settings = load_settings()
                 self._laboratories[key] = Laboratory(rooms, make_redactor(settings), settings)
             return self._laboratories[key]
 
@@ -249,7 +250,7 @@ class Workshop:
         with self._lock:
             if model not in self._services:
                 self._end_with_the_process()
-                self._services[model] = service = open_service(from_env(), model)
+                self._services[model] = service = open_service(load_settings(), model)
                 self._kept.callback(service.close)
             return self._services[model]
 

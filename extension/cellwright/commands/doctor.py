@@ -15,6 +15,7 @@ from cellwright.errors import LMError, SetupError, StoreError
 from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.capabilities import list_models
+from cellwright.providers import PROVIDERS, find_provider
 from cellwright.record.messages import (
     Manifest,
     Parameters,
@@ -32,6 +33,7 @@ from cellwright.store.salvage import Salvage, list_set_aside, repair
 
 CheckStatus = Literal["ok", "warning", "failed", "skipped"]
 CONNECT_SECONDS = 3.0
+KEY_VARIABLES = " or ".join(p.key_variable for p in PROVIDERS if p.key_variable)
 PING = Manifest(
     "ping",
     "Answer that tool calling works.",
@@ -113,7 +115,7 @@ def _repaired(done: Salvage, *, is_kept: bool) -> DoctorCheck:
 
 def _key(settings: Settings, service: Service) -> DoctorCheck:
     if service.is_demo:
-        action = "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
+        action = f"Set {KEY_VARIABLES}, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
         return DoctorCheck("key", "warning", "No key is set: the demo model answers.", action)
     origin = settings.source.get("api_key", "default")
     if not settings.service.api_key:
@@ -131,7 +133,9 @@ def _endpoint(service: Service) -> DoctorCheck:
         return DoctorCheck(
             "endpoint", "failed", text, "Check CELLWRIGHT_BASE_URL, or start the server."
         )
-    return DoctorCheck("endpoint", "ok", f"{service.base_url} answers.")
+    name = find_provider(service.base_url).name
+    shown = f"{service.base_url} ({name})" if name and not service.is_demo else service.base_url
+    return DoctorCheck("endpoint", "ok", f"{shown} answers.")
 
 
 def _model(settings: Settings, service: Service) -> DoctorCheck:

@@ -14,7 +14,7 @@ from cellwright.knowledge.memory import Memory, Proposal, Scope, Whose, project_
 from cellwright.knowledge.memory.repository import MemoryKeeper, MemoryOutcome
 from cellwright.record.values import to_dict
 from cellwright.settings import not_for_guests
-from cellwright.text.safe_markdown import plain_text
+from cellwright.text.cleaning import plain_text
 
 MEMORY_HEADINGS = ("id", "where", "since", "run", "text")
 PROPOSAL_HEADINGS = ("id", "change", "where", "run", "why", "text")

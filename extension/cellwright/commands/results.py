@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellwright.commands import COMPLETED
 from cellwright.commands.terminal import one_line, table
-from cellwright.text.safe_markdown import as_text
+from cellwright.text.cleaning import as_text
 
 if TYPE_CHECKING:
     import pandas

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cellwright.commands import VerbContext
 from cellwright.commands.results import Result
-from cellwright.record.usage import UsageGroup
+from cellwright.record.messages import UsageGroup
 from cellwright.record.values import to_dict
 from cellwright.store.usage_table import UsageRow, UsageTable, dollars, share, tokens
 

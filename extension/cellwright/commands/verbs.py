@@ -15,7 +15,7 @@ from cellwright.commands import Argument, Kind, Option, Verb
 from cellwright.errors import SetupError
 from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.installation import COMMANDS, find_plugin, list_entry_points, package_of
-from cellwright.record.usage import USAGE_GROUPS, budget_amount
+from cellwright.record.messages import USAGE_GROUPS, budget_amount
 
 SENTENCE = """
 a about after all an and any are around as at be because before between but by can could do does

@@ -12,8 +12,9 @@ from traitlets import default
 
 from cellwright.errors import CellwrightError
 from cellwright.exports.evaluated_notebook import evaluated_page, run_ids
+from cellwright.llm.keys import load_settings
 from cellwright.record.run_record import RunRecord
-from cellwright.settings import Settings, from_env
+from cellwright.settings import Settings
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
@@ -34,7 +35,7 @@ class CellwrightExporter(Exporter):
     ) -> tuple[str, Any]:
         """The page of a notebook, without what is known as secret here."""
         document, found = super().from_notebook_node(nb, resources, **keywords)
-        settings = from_env()
+        settings = load_settings()
         redactor = Redactor.from_environment(os.environ, settings.service.api_key)
         name = str((found.get("metadata") or {}).get("name") or "")
         clean: Mapping[str, Any] = redactor.value(document)

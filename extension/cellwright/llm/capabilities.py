@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from cellwright.errors import (
     LMContextError,
@@ -25,6 +25,7 @@ from cellwright.llm.faults import (
     context_tokens_in,
     from_exception,
 )
+from cellwright.providers import find_provider, usual_api
 from cellwright.record.events import Notice
 from cellwright.settings import Api, ModelSettings, ServiceSettings, settings_of
 
@@ -80,15 +81,6 @@ def _strange(endpoint: Endpoint) -> LMError:
 # What a service taught us of its models: refused parameters, no tools, no pictures, the window.
 
 
-RESPONSES_HOST = "api.openai.com"
-RESPONSES_SINCE = (5, 4)
-"""From this GPT on, chat completions take function tools only without thinking.
-
-Source: OpenAI's guide "responses-vs-chat-completions", read 2026-11-23.
-"""
-GPT_VERSION = re.compile(r"(?:^|:)gpt-(\d{1,2})(?:\.(\d+))?(?![\d])")
-ONLY_RESPONSES = re.compile(r"(?:^|:)(?:o\d+|gpt-[\d.]+)-(?:pro|deep-research)|codex|computer-use")
-"""Models that never were in chat completions."""
 NOTHING_KNOWN: Mapping[str, ModelSettings] = {}
 LENGTH_PARAMETERS = ("max_tokens", "max_completion_tokens")
 REFUSAL_WORDS = re.compile(
@@ -123,8 +115,6 @@ class Learned:
 
     Args:
         service: Where the models are, and through which API they are to be asked.
-        prefers_completion_limit: Whether the service wants ``max_completion_tokens`` rather than
-            ``max_tokens``.
         models: What the person knows of models, by name or pattern.
     """
 
@@ -132,12 +122,11 @@ class Learned:
         self,
         service: ServiceSettings,
         *,
-        prefers_completion_limit: bool,
         models: Mapping[str, ModelSettings] = NOTHING_KNOWN,
     ) -> None:
         self._service = service
         self._models = models
-        self._length = LENGTH_PARAMETERS[prefers_completion_limit]
+        self._length = find_provider(service.base_url).length_parameter
 
     def capabilities(self, model: str) -> Capabilities:
         """What is known of ``model`` so far."""
@@ -245,17 +234,6 @@ class Learned:
 
     def _keep(self, model: str, capabilities: Capabilities) -> None:
         LEARNED[self._service.base_url, model] = capabilities
-
-
-def usual_api(base_url: str, model: str) -> Literal["chat", "responses"]:
-    """Through which API a model is asked of which nothing is set and nothing learned."""
-    if not Endpoint(base_url, model).host.endswith(RESPONSES_HOST):
-        return "chat"
-    if ONLY_RESPONSES.search(model):
-        return "responses"
-    found = GPT_VERSION.search(model)
-    version = (int(found[1]), int(found[2] or 0)) if found else (0, 0)
-    return "responses" if version >= RESPONSES_SINCE else "chat"
 
 
 def _dropped(model: str, name: str) -> Notice:

@@ -255,6 +255,7 @@ class ServiceConnection:
             self._client = openai.OpenAI(
                 base_url=self._service.base_url,
                 api_key=self._service.api_key or PLACEHOLDER_KEY,
+                default_headers=dict(self._service.headers),
                 max_retries=0,
                 timeout=openai.Timeout(
                     self._service.deadline_seconds, connect=self._service.connect_timeout_seconds

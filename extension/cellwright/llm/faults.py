@@ -30,6 +30,13 @@ from cellwright.errors import (
     LMToolsUnsupportedError,
 )
 from cellwright.llm.retries import retry_after_seconds
+from cellwright.providers import (
+    PROVIDERS,
+    TOOL_MODELS,
+    UNKNOWN,
+    find_provider,
+    provider_of_key,
+)
 
 # What a service says of an error, out of the many shapes it is said in.
 
@@ -108,11 +115,11 @@ def _shown(text: str) -> str:
 # Where a request goes, as it may be named in a message: host and port, never the key.
 
 
-KEY_LIKE = re.compile(r"\b(?:sk|gsk|xai|hf)[-_][A-Za-z0-9_*-]{6,}")
+KEY_STARTS = ("sk-", "sk_", *(start for provider in PROVIDERS for start in provider.key_starts))
+KEY_LIKE = re.compile(rf"\b(?:{'|'.join(map(re.escape, KEY_STARTS))})[A-Za-z0-9_*-]{{6,}}")
 HIDDEN = "[key]"
 SHORTEST_KEY = 6
 """A placeholder such as ``none`` is no secret, and hiding it would spoil the words around it."""
-OLLAMA_PORT = 11434
 
 
 @dataclass(frozen=True)
@@ -134,11 +141,6 @@ class Endpoint:
     def host(self) -> str:
         """The host alone, in lower case."""
         return (urlsplit(self.base_url).hostname or "").lower()
-
-    @property
-    def is_ollama(self) -> bool:
-        """Whether the port is Ollama's own."""
-        return self.place.endswith(f":{OLLAMA_PORT}")
 
     def without_key(self, text: str) -> str:
         """The text with the key, and whatever looks like one, taken out."""
@@ -187,16 +189,6 @@ TURN_WORDS = re.compile(
 )
 """A template that wants the person's and the model's words in turn."""
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
-TOOL_MODELS = "Models known to call tools: gpt-5.6, qwen3, llama3.3, mistral-small3.2, gpt-oss."
-KEY_HOMES = {
-    "sk-ant-": "anthropic.com",
-    "sk-or-": "openrouter.ai",
-    "sk-proj-": "openai.com",
-    "gsk_": "groq.com",
-    "xai-": "x.ai",
-    "hf_": "huggingface.co",
-    "AIza": "googleapis.com",
-}
 
 
 def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: Endpoint) -> LMError:
@@ -299,11 +291,9 @@ def _about_request(
 
 
 def _tools_hint(words: str) -> str:
-    if "enable-auto-tool-choice" in words:
-        return "Start vLLM with --enable-auto-tool-choice and --tool-call-parser."
-    if "jinja" in words:
-        return "Start llama-server with --jinja."
-    return f"Choose another model. {TOOL_MODELS}"
+    hints = (provider.tools_hint for provider in PROVIDERS if provider.tools_hint[0])
+    usual = f"Choose another model. Models known to call tools: {', '.join(TOOL_MODELS)}."
+    return next((hint for word, hint in hints if word in words), usual)
 
 
 def _quota(status: int | None, detail: str, endpoint: Endpoint) -> LMError:
@@ -332,14 +322,10 @@ def _access(status: int, detail: str, endpoint: Endpoint) -> LMError:
     else:
         hint = "Check CELLWRIGHT_API_KEY or OPENAI_API_KEY."
     text = f"{endpoint.place} does not accept the key for {endpoint.model!r}{_said(detail)}."
-    home = next((home for start, home in KEY_HOMES.items() if _is_key(endpoint, start)), "")
-    if home and not endpoint.host.endswith(home):
-        hint = f"The key looks like one of {home}, and the request went to {endpoint.host}."
+    owner = provider_of_key(endpoint.api_key)
+    if owner not in (UNKNOWN, find_provider(endpoint.base_url)):
+        hint = f"The key looks like one of {owner.name}, and the request went to {endpoint.host}."
     return LMAccessError(text, hint=hint, status=status, detail=detail)
-
-
-def _is_key(endpoint: Endpoint, start: str) -> bool:
-    return endpoint.api_key.startswith(start)
 
 
 def _not_found(detail: str, endpoint: Endpoint) -> LMError:
@@ -348,8 +334,8 @@ def _not_found(detail: str, endpoint: Endpoint) -> LMError:
         hint = "The address usually ends in /v1; check CELLWRIGHT_BASE_URL."
     else:
         text = f"There is no model {endpoint.model!r} at {endpoint.place}{_said(detail)}."
-        pull = endpoint.is_ollama
-        hint = f"Run: ollama pull {endpoint.model}" if pull else "Choose another with -m."
+        own = find_provider(endpoint.base_url).missing_model_hint
+        hint = own.format(model=endpoint.model) or "Choose another with -m."
     return LMNotFoundError(text, hint=hint, status=404, detail=detail)
 
 
@@ -393,9 +379,8 @@ def _lasting(text: str, hint: str) -> LMError:
 
 
 def _start_hint(endpoint: Endpoint) -> str:
-    if endpoint.is_ollama:
-        return "Start Ollama with: ollama serve"
-    return "Check the address, or start the server."
+    own = find_provider(endpoint.base_url).start_hint
+    return own or "Check the address, or start the server."
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

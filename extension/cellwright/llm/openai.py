@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible service: OpenAI, Ollama, vLLM, llama.cpp, and the many others.
+"""Any OpenAI-compatible service, of those in ``providers`` and of the many others.
 
 Retries, deadlines and the checks that a reply is whole are ours, so that they can be seen; the
 SDK gives the client, the key, proxies and certificates. One ``OpenAILM`` may serve many threads.
@@ -47,6 +47,7 @@ from cellwright.record.messages import (
     ToolMessage,
     Usage,
     UserMessage,
+    fill_parameters,
 )
 from cellwright.settings import ModelSettings, ServiceSettings, settings_of
 from cellwright.stopping import Stop
@@ -54,8 +55,6 @@ from cellwright.text.truncation import CHARACTERS_PER_TOKEN
 
 CHAT_PATH = "/chat/completions"
 NOT_OPTIONAL = ("model", "messages", "input", "tools", "stream", "store")
-COMPLETION_LIMIT_HOSTS = ("openai.com", "openai.azure.com")
-"""Services that want ``max_completion_tokens``; the others know ``max_tokens``."""
 PARTIAL_CHARACTERS = 20_000
 
 
@@ -92,12 +91,7 @@ class OpenAILM:
         self._service = service
         self._models = models
         self._pace = pace or WaitTimes()
-        host = Endpoint(service.base_url, "").host
-        self._learned = Learned(
-            service,
-            prefers_completion_limit=host.endswith(COMPLETION_LIMIT_HOSTS),
-            models=models,
-        )
+        self._learned = Learned(service, models=models)
         self._cut_models: set[str] = set()
         self._refused_items: frozenset[str] = frozenset()
         self._lines = _Lines(service)
@@ -155,9 +149,8 @@ class OpenAILM:
         """The prompt with what the person set for the model; what was asked for now wins."""
         parameters = prompt.parameters
         own = settings_of(parameters.model, self._models).parameters
-        if not own:
-            return prompt
-        return replace(prompt, parameters=replace(parameters, extra={**own, **parameters.extra}))
+        usual = {**self._service.parameters, **own}
+        return replace(prompt, parameters=fill_parameters(parameters, usual)) if usual else prompt
 
     def _request(self, prompt: Prompt) -> _Request:
         model = prompt.parameters.model

@@ -6,6 +6,7 @@ import json
 import re
 
 from cellwright.llm.faults import Endpoint
+from cellwright.providers import find_provider
 from cellwright.record.messages import AssistantMessage, Prompt, text_of
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN, estimate_tokens
 
@@ -33,9 +34,8 @@ def looks_cut(prompt: Prompt, counted_tokens: int) -> int:
 
 def window_advice(endpoint: Endpoint) -> str:
     """How the service is made to read longer prompts."""
-    if endpoint.is_ollama:
-        return "Set OLLAMA_CONTEXT_LENGTH=32768 for the Ollama server and start it again."
-    return "Start the service with a larger context window."
+    own = find_provider(endpoint.base_url).window_hint
+    return own or "Start the service with a larger context window."
 
 
 def _is_short(text: str, counted_tokens: int) -> bool:

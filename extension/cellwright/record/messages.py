@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 # Tokens and money, as values that add up.
@@ -273,6 +273,23 @@ class Parameters:
     max_output_tokens: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Sent as they are, such as ``reasoning_effort``."""
+
+
+def fill_parameters(parameters: Parameters, usual: Mapping[str, Any]) -> Parameters:
+    """The parameters, with what is usual where they say nothing.
+
+    Args:
+        parameters: What was asked for.
+        usual: By the names of chat completions, ``max_output_tokens`` and ``extra_body``, whose
+            fields go into the request beside the others.
+    """
+    given = {name: value for name, value in usual.items() if value is not None}
+    temperature, limit = given.pop("temperature", None), given.pop("max_output_tokens", None)
+    extra = {**given.pop("extra_body", {}), **given, **parameters.extra}
+    if parameters.temperature is not None:
+        temperature = parameters.temperature
+    limit = parameters.max_output_tokens or limit
+    return replace(parameters, temperature=temperature, max_output_tokens=limit, extra=extra)
 
 
 @dataclass(frozen=True)

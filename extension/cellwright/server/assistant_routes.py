@@ -93,6 +93,7 @@ class AssistantDetails:
     instructions: str
     model: str
     temperature: float | None
+    effort: str
     tools: tuple[str, ...] | None
     """Null: all."""
     adapter: str
@@ -122,6 +123,7 @@ class AssistantFields:
     instructions: str = ""
     model: str = ""
     temperature: float | None = None
+    effort: str = ""
     tools: tuple[str, ...] | None = None
     adapter: str = ""
     library: tuple[str, ...] | None = None
@@ -157,6 +159,7 @@ FIELDS: Mapping[str, Any] = {
     "instructions": str,
     "model": str,
     "temperature": float | None,
+    "effort": str,
     "tools": list | None,
     "adapter": str,
     "library": list | None,

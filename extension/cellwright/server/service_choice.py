@@ -12,18 +12,22 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from cellwright.errors import SetupError
+from cellwright.llm.keys import (
+    KEY_FILE,
+    KeyPlaces,
+    KeySource,
+    clean_key,
+    key_hint,
+    origin_of,
+)
+from cellwright.providers import OPENAI, usual_model
 from cellwright.server.configuration import Cellwright
-from cellwright.server.keys import KeyPlaces, KeySource, clean_key, key_hint, origin_of
 from cellwright.settings import (
-    DEFAULT_MODEL,
-    OFFICIAL_URL,
     ServiceSettings,
     Settings,
     from_env,
     normalise_base_url,
 )
-
-KEY_FILE = "service.json"
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ class ServiceChooser:
             if choices:
                 self.keys.choose(**choices)
             return
-        base_url = choices.get("base_url") or self._chosen(found).base_url or OFFICIAL_URL
+        base_url = choices.get("base_url") or self._chosen(found).base_url or OPENAI.base_url
         _check_address(base_url)
         self._configuration.check_endpoint(base_url)
         self._check_key_is_ours(found, base_url, key)
@@ -154,7 +158,7 @@ class ServiceChooser:
             return ""
 
     def _official_if_keyed(self) -> str:
-        return OFFICIAL_URL if self.keys.key(origin_of(OFFICIAL_URL))[0] else ""
+        return OPENAI.base_url if self.keys.key(origin_of(OPENAI.base_url))[0] else ""
 
     def _key(self, found: Settings, base_url: str, warnings: list[str]) -> tuple[str, KeySource]:
         if not origin_of(base_url):
@@ -178,12 +182,12 @@ class ServiceChooser:
             return found.service.model if by_environment else stored
         if not base_url:
             return ""
-        official = DEFAULT_MODEL if base_url == OFFICIAL_URL else ""
+        usual = usual_model(base_url)
         try:
-            self._configuration.check_model(official)
+            self._configuration.check_model(usual)
         except SetupError:
-            official = ""
-        return official or self._configuration.named_model
+            usual = ""
+        return usual or self._configuration.named_model
 
     def _checks(self, choice: ServiceChoice) -> tuple[tuple[Callable[[str], None], str], ...]:
         return (
@@ -223,6 +227,7 @@ class ServiceChooser:
             home=self.home(),
             ollama_url=self._ollama(found.ollama_url),
             source={**found.source, **sources},
+            found_key=found.found_key if choice.base_url == found.service.base_url else "",
         )
 
     def _ollama(self, url: str) -> str:

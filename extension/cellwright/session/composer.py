@@ -20,7 +20,7 @@ from cellwright.context.assemble import time_sent
 from cellwright.context.few_shot import DemoSet
 from cellwright.errors import SetupError
 from cellwright.record.events import Event
-from cellwright.record.messages import Message, with_variables
+from cellwright.record.messages import Message, fill_parameters, with_variables
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunRequest
 from cellwright.session.services import (
@@ -107,13 +107,11 @@ def with_assistant(question: RunRequest, chosen: Chosen) -> RunRequest:
         replace(scene, prompt=with_variables(scene.prompt, values)) for scene in assistant.scenes
     )
     instructions = with_variables(assistant.instructions, values)
-    temperature = question.parameters.temperature
-    if temperature is None:
-        temperature = assistant.temperature
+    usual = {"temperature": assistant.temperature, "reasoning_effort": assistant.effort or None}
     return replace(
         question,
         prompt=with_variables(chosen.prompt, values),
-        parameters=replace(question.parameters, temperature=temperature),
+        parameters=fill_parameters(question.parameters, usual),
         adapter=assistant.adapter or question.adapter,
         assistant=replace(assistant, instructions=instructions, scenes=scenes),
         notice=" ".join(filter(None, (question.notice, chosen.notice))),

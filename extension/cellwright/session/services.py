@@ -17,6 +17,7 @@ from cellwright.installation import SERVICES, load_own
 from cellwright.llm import LM
 from cellwright.llm.capabilities import list_models
 from cellwright.llm.openai import OpenAILM
+from cellwright.providers import OLLAMA, find_provider
 from cellwright.record.messages import (
     ImagePart,
     Message,
@@ -37,6 +38,8 @@ DEMO_NOTICE = (
     "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, for a real one."
 )
 OLLAMA_WAIT_SECONDS = 0.3
+LOCAL_KEY = "local"
+"""Sent to a server that asks for none."""
 
 
 @dataclass
@@ -115,14 +118,26 @@ def _configured(settings: Settings, model: str) -> Service:
             f"No model is named for {service.base_url!r}.",
             hint="Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL.",
         )
-    return Service(_lm(settings, service), model, service.base_url)
+    return Service(_lm(settings, service), model, service.base_url, _found_notice(settings, model))
+
+
+def _found_notice(settings: Settings, model: str) -> str:
+    """Why this service answers, where it was not named; empty: it was."""
+    if not settings.found_key:
+        return ""
+    url = settings.service.base_url
+    whose = find_provider(url).name or url
+    return (
+        f"{model} of {whose} answers, because of {settings.found_key}. Choose another with -m, or "
+        "with CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
+    )
 
 
 def _ollama(settings: Settings, model: str) -> Service:
     service = replace(
-        settings.service, base_url=f"{settings.ollama_url}/v1", api_key="ollama", model=model
+        settings.service, base_url=f"{settings.ollama_url}/v1", api_key=LOCAL_KEY, model=model
     )
-    notice = f"No key is set; {model} of the local Ollama answers. Choose another with -m."
+    notice = f"No key is set; {model} of the local {OLLAMA.name} answers. Choose another with -m."
     return Service(_lm(settings, service), model, service.base_url, notice, is_free=True)
 
 
@@ -162,7 +177,7 @@ class ServiceCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._services: dict[tuple[str, str, str], Service] = {}
+        self._services: dict[tuple[str, ...], Service] = {}
 
     def get(self, settings: Settings, model: str) -> Service:
         """The service that answers.
@@ -175,7 +190,9 @@ class ServiceCache:
             SetupError: There is none for this model.
         """
         service = settings.service
-        key = (service.base_url, service.api_key, model or service.model)
+        # What is sent with each request may be set anew while a kernel runs.
+        sent = json.dumps([dict(service.parameters), dict(service.headers)], sort_keys=True)
+        key = (service.base_url, service.api_key, model or service.model, sent)
         with self._lock:
             if key not in self._services:
                 self._services[key] = open_service(settings, model)

@@ -18,7 +18,7 @@ import html
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, quote_plus
@@ -34,6 +34,8 @@ from cellwright.text.secret_shapes import (
 
 T = TypeVar("T")
 SHORTEST_SECRET = 8
+LONGEST_SCHEME = 10
+"""In ``Basic …`` or ``Bearer …`` the first word is no secret."""
 PASSES = 3
 REMEMBERED, REMEMBERED_CHARACTERS = 2_000, 2_000
 PLACEHOLDER = re.compile(r"«redacted:[a-z0-9_]+:[0-9a-f]{4}»")
@@ -93,6 +95,8 @@ class Redactor:
             for name, value in environ.items()
             if is_environment_secret(name, value.strip())
         }
+        for number, value in enumerate(_secret_headers(environ.get("CELLWRIGHT_HEADERS", ""))):
+            secrets[f"header_{number}_token"] = value
         for name, value in environ.items():
             for number, password in enumerate(find_passwords(value.strip())):
                 if len(password) >= SHORTEST_SECRET:
@@ -308,6 +312,19 @@ def _without_shapes(text: str, found: list[FoundShape]) -> str:
         pieces += [text[end : shape.start], placeholders[secret]]
         end = shape.end
     return "".join([*pieces, text[end:]])
+
+
+def _secret_headers(text: str) -> Iterator[str]:
+    """The values of headers that let somebody in."""
+    try:
+        headers = dict(json.loads(text or "{}"))
+    except (ValueError, TypeError):
+        return
+    for name, value in headers.items():
+        if re.search("auth|cookie|key|secret|token", name, re.I) and isinstance(value, str):
+            if len(value) >= SHORTEST_SECRET:
+                yield value
+            yield from (word for word in value.split() if len(word) >= LONGEST_SCHEME)
 
 
 def _forms(value: str) -> Iterable[str]:

@@ -55,7 +55,7 @@ OPEN_KEYS = _words(
     "merge order partition primary pub public row shortcut sort state tag unique"
 )
 """``public_key``, ``sort_key`` and the like are no secrets."""
-SUFFIXES = _words("base64 b64 dev live new old plain prod production raw staging text")
+SUFFIXES = _words("base64 b64 bedrock dev live new old plain prod production raw staging text")
 NOT_VALUES = _words(
     "age alg algorithm attempts box cache change check class col column count dir directory "
     "enabled endpoint env error errors expires expiry factory field file files fn folder form "

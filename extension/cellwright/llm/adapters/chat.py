@@ -34,7 +34,7 @@ from cellwright.llm.adapters.text_adapter import (
     typed,
 )
 from cellwright.record.messages import Manifest, ToolCall, ToolMessage
-from cellwright.text.safe_markdown import fenced
+from cellwright.text.cleaning import fenced
 
 # Text in named sections, each under a header line such as ``[[ ## answer ## ]]``.
 #

@@ -7,11 +7,21 @@ import os
 import stat
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.server.keys import KeyPlaces, clean_key, key_hint, open_keyring, origin_of
+from cellwright.llm.keys import (
+    KeyPlaces,
+    clean_key,
+    key_hint,
+    open_keyring,
+    origin_of,
+    with_choice,
+)
+from cellwright.providers import OPENAI
+from cellwright.settings import Settings, from_env
 
 KEY = "-".join(["sk", "proj", "0123456789abcdef"])
 PLACE = "https://api.example.com:443"
@@ -160,7 +170,8 @@ class TestTheKeyring:
         places.keep_key(PLACE, KEY)
         assert places.key(PLACE) == (KEY, "keyring")
         assert ring.kept == {("cellwright", PLACE): KEY}
-        assert not places.path.exists()
+        # The file says only that there is one, so that others need not ask the keyring.
+        assert json.loads(places.path.read_text("utf-8")) == {"keyring": [PLACE]}
         again = KeyPlaces(tmp_path / "service.json", lambda: ring)
         assert again.key(PLACE) == (KEY, "keyring")
         again.keep_key(PLACE, "")
@@ -202,6 +213,62 @@ class TestTheKeyring:
         with pytest.raises(StoreError, match="still has the key") as error:
             places.keep_key(PLACE, "")
         assert KEY not in str(error.value)
+
+
+class TestSettings:
+    """What the magics, the command line and Python take from the panel's choice."""
+
+    def settings(self, home: Path, ring: Any = None, **environ: str) -> Settings:
+        places = KeyPlaces(home / "service.json", lambda: ring)
+        return with_choice(from_env({"CELLWRIGHT_HOME": str(home), **environ}), places)
+
+    def test_a_key_given_in_the_panel_is_theirs_too(self, tmp_path: Path) -> None:
+        places = KeyPlaces(tmp_path / "service.json", lambda: None)
+        places.keep_key(origin_of("https://api.groq.com/v1"), KEY)
+        places.choose(base_url="https://api.groq.com/openai/v1")
+        service = self.settings(tmp_path).service
+        assert (service.base_url, service.api_key) == ("https://api.groq.com/openai/v1", KEY)
+        assert service.model == "openai/gpt-oss-120b"
+        places.choose(model="other")
+        assert self.settings(tmp_path).service.model == "other"
+
+    def test_one_for_the_official_service_needs_no_address(self, tmp_path: Path) -> None:
+        KeyPlaces(tmp_path / "service.json", lambda: None).keep_key(origin_of(OPENAI.base_url), KEY)
+        found = self.settings(tmp_path)
+        assert (found.service.base_url, found.service.api_key) == (OPENAI.base_url, KEY)
+        assert found.service.model == OPENAI.model
+        assert found.source["api_key"] == "file"
+
+    def test_the_keyring_is_asked_only_where_the_file_says_so(self, tmp_path: Path) -> None:
+        ring = WorkingKeyring()
+        assert self.settings(tmp_path, ring).service.api_key == ""
+        assert ring.asked == 0
+        KeyPlaces(tmp_path / "service.json", lambda: ring).keep_key(origin_of(OPENAI.base_url), KEY)
+        assert self.settings(tmp_path, ring).service.api_key == KEY
+
+    def test_the_environment_wins(self, tmp_path: Path) -> None:
+        places = KeyPlaces(tmp_path / "service.json", lambda: None)
+        places.keep_key(PLACE, KEY)
+        places.choose(base_url="https://api.example.com/v1", model="theirs")
+        mine = {"CELLWRIGHT_BASE_URL": "http://127.0.0.1:9/v1", "CELLWRIGHT_MODEL": "mine"}
+        service = self.settings(tmp_path, **mine).service
+        assert (service.base_url, service.api_key) == ("http://127.0.0.1:9/v1", "")
+        assert service.model == "mine"
+
+    def test_a_key_of_the_environment_is_not_sent_to_the_chosen_address(
+        self, tmp_path: Path
+    ) -> None:
+        KeyPlaces(tmp_path / "service.json", lambda: None).choose(base_url="https://x.example/v1")
+        service = self.settings(tmp_path, ANTHROPIC_API_KEY=KEY).service
+        assert (service.base_url, service.api_key, service.model) == (
+            "https://x.example/v1",
+            "",
+            "",
+        )
+
+    def test_without_a_choice_nothing_changes(self, tmp_path: Path) -> None:
+        assert self.settings(tmp_path) == from_env({"CELLWRIGHT_HOME": str(tmp_path)})
+        assert not (tmp_path / "service.json").exists()
 
 
 class TestFindingTheKeyring:

@@ -3,6 +3,9 @@
 A key belongs to one origin (scheme, host and port) and is handed out for that alone, so that a
 changed address never gets the key of another service. What this does not protect against: code
 that runs as the same person can read the file, and ask the keyring, as this module does.
+
+The panel writes here, and whatever else runs as the same person reads here (``load_settings``): the
+magics in a kernel, the command line, Python. So a key is given once, and no server hands it on.
 """
 
 from __future__ import annotations
@@ -10,37 +13,29 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError, StoreError
+from cellwright.providers import OPENAI, UNKNOWN, find_provider, provider_of_key, usual_model
+from cellwright.settings import Settings, from_env, normalise_base_url
 from cellwright.stopping import WorkerThread
-from cellwright.store.event_rows import replace_file
 
 T = TypeVar("T")
 KeySource = Literal["environment", "keyring", "file", ""]
+KEY_FILE = "service.json"
 KEYRING_NAME = "cellwright"
 KEYRING_SECONDS = 3.0
 """A keyring that asks for its password on a screen nobody sees would wait for ever."""
 REAL_KEYRING_PRIORITY = 1.0
 """Backends that keep nothing, or keep it in plain text, say that they are worth less."""
 KEY_LIMIT_CHARACTERS = 4_096
-KEY_STARTS: Mapping[str, tuple[str, str]] = {
-    "sk-ant-": ("Anthropic", "api.anthropic.com"),
-    "sk-or-": ("OpenRouter", "openrouter.ai"),
-    "sk-proj-": ("OpenAI", "api.openai.com"),
-    "sk-svcacct-": ("OpenAI", "api.openai.com"),
-    "gsk_": ("Groq", "api.groq.com"),
-    "xai-": ("xAI", "api.x.ai"),
-    "AIza": ("Google", "generativelanguage.googleapis.com"),
-    "pplx-": ("Perplexity", "api.perplexity.ai"),
-    "nvapi-": ("NVIDIA", "integrate.api.nvidia.com"),
-    "hf_": ("Hugging Face", "router.huggingface.co"),
-}
 
 
 class Keyring(Protocol):
@@ -77,13 +72,12 @@ def clean_key(text: str) -> str:
 def key_hint(key: str, base_url: str) -> str:
     """What is odd about a key at an address; empty: nothing. Never holds the key."""
     host = urlsplit(origin_of(base_url)).hostname or ""
-    for start, (name, home) in KEY_STARTS.items():
-        if key.startswith(start):
-            fits = not host or host == home or host.endswith(f".{home.partition('.')[2]}")
-            if fits or host in ("localhost", "127.0.0.1", "::1"):
-                return ""
-            return f"The key looks like one of {name} ({home}), but the endpoint is {host}."
-    return ""
+    owner = provider_of_key(key)
+    is_here = not host or host in ("localhost", "127.0.0.1", "::1")
+    if is_here or owner in (UNKNOWN, find_provider(base_url)):
+        return ""
+    home = urlsplit(owner.base_url).hostname
+    return f"The key looks like one of {owner.name} ({home}), but the endpoint is {host}."
 
 
 def origin_of(base_url: str) -> str:
@@ -147,6 +141,10 @@ class KeyPlaces:
             kept = self._keys().get(origin, "")
             return kept, "file" if kept else ""
 
+    def has_key(self, origin: str) -> bool:
+        """Whether the file says that there is a key for an origin; the keyring is not asked."""
+        return origin in self._keys() or origin in self.origins_in_keyring()
+
     def keep_key(self, origin: str, key: str) -> None:
         """Keep the key of an origin; empty: forget it everywhere.
 
@@ -164,8 +162,20 @@ class KeyPlaces:
             self._known[origin] = key if in_keyring else ""
             if key and not in_keyring:
                 keys[origin] = key
+            listed = set(self.origins_in_keyring())
+            ringed = sorted(listed | {origin} if self._known[origin] else listed - {origin})
             if kept or origin in keys:
                 self._change(keys=keys)
+            if set(ringed) != listed:
+                # Without it the key is still found here, but not by the magics.
+                with suppress(StoreError):
+                    self._change(keyring=ringed)
+
+    def origins_in_keyring(self) -> tuple[str, ...]:
+        """The origins whose keys were put into the keyring here; asking it takes long."""
+        listed = self._content()[0].get("keyring", [])
+        names = listed if isinstance(listed, list) else []
+        return tuple(name for name in names if isinstance(name, str))
 
     def choice(self, name: str) -> str:
         """What the person chose (``model`` or ``base_url``); empty: nothing."""
@@ -187,9 +197,9 @@ class KeyPlaces:
         wrong = [
             name for name in ("model", "base_url") if not isinstance(content.get(name, ""), str)
         ]
-        if not isinstance(content.get("keys", {}), dict):
-            wrong.append("keys")
-        unknown = sorted(set(content) - {"model", "base_url", "keys"})
+        shapes = {"keys": dict, "keyring": list}
+        wrong += [n for n, kind in shapes.items() if not isinstance(content.get(n, kind()), kind)]
+        unknown = sorted(set(content) - {"model", "base_url", *shapes})
         if wrong or unknown:
             names = ", ".join(repr(name) for name in [*wrong, *unknown])
             complaint = f"has entries that are not used: {names}"
@@ -276,4 +286,62 @@ def _in_time(question: Callable[[], T], seconds: float) -> T | None:
 def _write_alone(path: Path, text: str) -> None:
     """Write a file that its owner alone can read, whole or not at all."""
     os.makedirs(path.parent, mode=0o700, exist_ok=True)
-    replace_file(path, text.encode())
+    descriptor, name = tempfile.mkstemp(dir=path.parent)  # made with the mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+# The same choice for what does not run in the server: the magics, the command line, Python.
+
+
+CHOSEN = "the choice in the panel"
+PLACES: dict[Path, KeyPlaces] = {}
+"""One for each file, so that a keyring is asked once in a process."""
+
+
+def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """Settings of the environment, then what was chosen in the panel, then the defaults.
+
+    Raises:
+        SetupError: The environment or the choice cannot be used.
+    """
+    settings = from_env(environ)
+    path = settings.home / KEY_FILE
+    places = PLACES.setdefault(path, KeyPlaces(path))
+    return with_choice(settings, places)
+
+
+def with_choice(settings: Settings, places: KeyPlaces) -> Settings:
+    """The settings, with what was chosen in the panel where the environment says nothing.
+
+    Raises:
+        SetupError: The address that was chosen cannot be used.
+    """
+    service = settings.service
+    by_environment = settings.source.get("base_url", "default") != "default"
+    chosen = "" if by_environment else normalise_base_url(places.choice("base_url"))
+    base_url = chosen or service.base_url
+    if not base_url and places.has_key(origin_of(OPENAI.base_url)):
+        base_url = OPENAI.base_url
+    origin = origin_of(base_url)
+    key, source = service.api_key, settings.source.get("api_key", "default")
+    if not key or origin != origin_of(service.base_url):
+        key, source = places.key(origin) if places.has_key(origin) else ("", "default")
+    model = service.model
+    if base_url and settings.source.get("model", "default") == "default":
+        usual = service.model if base_url == service.base_url else usual_model(base_url)
+        model = places.choice("model") or usual
+    return replace(
+        settings,
+        service=replace(service, base_url=base_url, api_key=key, model=model),
+        source={**settings.source, "api_key": source},
+        found_key=settings.found_key if base_url == service.base_url else CHOSEN,
+    )

@@ -1,0 +1,379 @@
+"""The providers of models that we know: one row each, and nothing of them is known elsewhere.
+
+What a row says was looked up in ``source`` on the day ``checked``. A provider that is not here
+works like any other OpenAI-compatible service; a row saves settings and refusals.
+
+The file stands below ``settings``, which looks for the keys of these providers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+CHECKED = "2026-11-23"
+VARIABLE = re.compile(r"\{([A-Z_]+)\}")
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A company, a router or a program that answers for models."""
+
+    name: str
+    base_url: str
+    """Where its models are asked; ``{NAME}`` stands for a variable of the environment."""
+    source: str
+    """The page of its documentation that says so."""
+    hosts: tuple[str, ...] = ()
+    """Endings of the names of its hosts; empty: a program of one's own."""
+    port: int = 0
+    """On which a program listens unless it is told otherwise."""
+    key_variable: str = ""
+    """The variable of the environment in which people have its key; empty: there is none, or it
+    says nothing of which models somebody wants."""
+    key_starts: tuple[str, ...] = ()
+    """What its keys begin with, where that tells them from all others."""
+    model: str = ""
+    """Asked where none is named; it calls tools. May stand for a variable, as in ``base_url``."""
+    model_source: str = ""
+    api: Literal["chat", "by model"] = "chat"
+    """``by model``: some are served by the Responses API alone (``responses_models``)."""
+    responses_models: re.Pattern[str] | None = None
+    length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """What a limit of the answer is called at first; the other one is tried where it is refused."""
+    note: str = ""
+    """What else is particular about it, for the documentation."""
+    start_hint: str = ""
+    """What to do where nothing answers."""
+    missing_model_hint: str = ""
+    """What to do where the model is not there; ``{model}`` stands for its name."""
+    window_hint: str = ""
+    """How it is made to read longer prompts."""
+    tools_hint: tuple[str, str] = ("", "")
+    """A word of its refusal of tools, and what to do then."""
+    checked: str = CHECKED
+    """Empty: taken over from what we knew, not looked up."""
+
+
+# From this GPT on, chat completions take function tools only without thinking; the others never
+# were in chat completions. Source: OpenAI's guide "responses-vs-chat-completions".
+RESPONSES_MODELS = re.compile(
+    r"(?:^|:)gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|[1-9]\d)(?!\d)"
+    r"|(?:^|:)(?:o\d+|gpt-[\d.]+)-(?:pro|deep-research)|codex|computer-use"
+)
+OPENAI = Provider(
+    "OpenAI",
+    "https://api.openai.com/v1",
+    "https://developers.openai.com/api/docs/guides/responses-vs-chat-completions",
+    hosts=("openai.com",),
+    key_variable="OPENAI_API_KEY",
+    key_starts=("sk-proj-", "sk-svcacct-"),
+    model="gpt-5.6",
+    model_source="https://developers.openai.com/api/docs/models",
+    api="by model",
+    responses_models=RESPONSES_MODELS,
+    length_parameter="max_completion_tokens",
+    note="gpt-5.4 and later are asked through Responses, with encrypted thinking carried.",
+)
+OLLAMA = Provider(
+    "Ollama",
+    "http://127.0.0.1:11434/v1",
+    "https://docs.ollama.com/api/openai-compatibility",
+    port=11434,
+    note="Found when it runs and nothing is set.",
+    start_hint="Start Ollama with: ollama serve",
+    missing_model_hint="Run: ollama pull {model}",
+    window_hint="Set OLLAMA_CONTEXT_LENGTH=32768 for the Ollama server and start it again.",
+)
+PROVIDERS: tuple[Provider, ...] = (
+    OPENAI,
+    Provider(
+        "Anthropic",
+        "https://api.anthropic.com/v1",
+        "https://platform.claude.com/docs/en/api/openai-sdk",
+        hosts=("anthropic.com",),
+        key_variable="ANTHROPIC_API_KEY",
+        key_starts=("sk-ant-",),
+        model="claude-sonnet-5-5",
+        model_source="https://platform.claude.com/docs/en/models/sonnet-5-5/overview",
+        note="Through its compatibility layer: no thinking shown, no cache marks.",
+    ),
+    Provider(
+        "Google Gemini",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "https://ai.google.dev/gemini-api/docs/openai",
+        hosts=("googleapis.com",),
+        key_variable="GEMINI_API_KEY",
+        key_starts=("AIza",),
+        model="gemini-3.8-flash",
+        model_source="https://ai.google.dev/gemini-api/docs/openai",
+        note="The signatures of its calls are sent back.",
+    ),
+    Provider(
+        "OpenRouter",
+        "https://openrouter.ai/api/v1",
+        "https://openrouter.ai/docs/quickstart",
+        hosts=("openrouter.ai",),
+        key_variable="OPENROUTER_API_KEY",
+        key_starts=("sk-or-",),
+        model="openrouter/auto",
+        model_source="https://openrouter.ai/openrouter/auto",
+        note="`reasoning_details` are sent back.",
+    ),
+    Provider(
+        "Azure OpenAI",
+        "{AZURE_OPENAI_ENDPOINT}/openai/v1",
+        "https://learn.microsoft.com/en-us/azure/foundry/openai/api-version-lifecycle",
+        hosts=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
+        key_variable="AZURE_OPENAI_API_KEY",
+        model="{AZURE_OPENAI_DEPLOYMENT}",
+        model_source="https://learn.microsoft.com/en-us/azure/foundry/openai/api-version-lifecycle",
+        length_parameter="max_completion_tokens",
+        note="The v1 address; a model is named by its deployment.",
+    ),
+    Provider(
+        "Groq",
+        "https://api.groq.com/openai/v1",
+        "https://console.groq.com/docs/openai",
+        hosts=("groq.com",),
+        key_variable="GROQ_API_KEY",
+        key_starts=("gsk_",),
+        model="openai/gpt-oss-120b",
+        model_source="https://docs.docker.com/ai/docker-agent/providers/groq",
+    ),
+    Provider(
+        "Mistral",
+        "https://api.mistral.ai/v1",
+        "https://docs.mistral.ai/api",
+        hosts=("mistral.ai",),
+        key_variable="MISTRAL_API_KEY",
+        model="mistral-medium-latest",
+        model_source="https://github.com/anomalyco/models.dev (mistral-medium-latest)",
+        note="Thinking comes in the content, as a list of parts, and goes back so.",
+    ),
+    Provider(
+        "DeepSeek",
+        "https://api.deepseek.com/v1",
+        "https://api-docs.deepseek.com",
+        hosts=("deepseek.com",),
+        key_variable="DEEPSEEK_API_KEY",
+        model="deepseek-v4-pro",
+        model_source="https://api-docs.deepseek.com",
+        note="`reasoning_content` of turns with calls is sent back.",
+    ),
+    Provider(
+        "xAI",
+        "https://api.x.ai/v1",
+        "https://docs.x.ai/developers/grok-4-5",
+        hosts=("x.ai",),
+        key_variable="XAI_API_KEY",
+        key_starts=("xai-",),
+        model="grok-4.5",
+        model_source="https://docs.x.ai/developers/grok-4-5",
+    ),
+    Provider(
+        "Moonshot",
+        "https://api.moonshot.ai/v1",
+        "https://platform.kimi.ai/docs/api/overview",
+        hosts=("moonshot.ai", "moonshot.cn"),
+        key_variable="MOONSHOT_API_KEY",
+        model="kimi-k3",
+        model_source="https://platform.kimi.ai/docs/models",
+        note="`reasoning_content` of turns with calls is sent back.",
+    ),
+    Provider(
+        "Zhipu",
+        "https://api.z.ai/api/paas/v4",
+        "https://docs.openclaw.ai/providers/zai",
+        hosts=("z.ai", "bigmodel.cn"),
+        key_variable="ZAI_API_KEY",
+        model="glm-5.2",
+        model_source="https://docs.openclaw.ai/providers/zai",
+    ),
+    Provider(
+        "DashScope",
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        "https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope",
+        hosts=("aliyuncs.com",),
+        key_variable="DASHSCOPE_API_KEY",
+        model="qwen-plus",
+        model_source="https://www.alibabacloud.com/help/en/model-studio/"
+        "compatibility-of-openai-with-dashscope",
+        note="Singapore's address; a key of another region needs CELLWRIGHT_BASE_URL.",
+    ),
+    Provider(
+        "Together AI",
+        "https://api.together.ai/v1",
+        "https://docs.together.ai/docs/inference/openai-compatibility",
+        hosts=("together.xyz", "together.ai"),
+        key_variable="TOGETHER_API_KEY",
+        model="openai/gpt-oss-120b",
+        model_source="https://docs.together.ai/docs/inference/openai-compatibility",
+    ),
+    Provider(
+        "Fireworks AI",
+        "https://api.fireworks.ai/inference/v1",
+        "https://docs.workato.com/en/ai-gateway/fireworks",
+        hosts=("fireworks.ai",),
+        key_variable="FIREWORKS_API_KEY",
+        key_starts=("fw_",),
+        model="accounts/fireworks/models/gpt-oss-120b",
+        model_source="https://docs.workato.com/en/ai-gateway/fireworks",
+    ),
+    Provider(
+        "Amazon Bedrock",
+        "https://bedrock-runtime.{AWS_REGION}.amazonaws.com/openai/v1",
+        "https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions.html",
+        hosts=("amazonaws.com", "api.aws"),
+        key_variable="AWS_BEARER_TOKEN_BEDROCK",
+        model="openai.gpt-oss-120b-1:0",
+        model_source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
+        "inference-chat-completions.html",
+        note="With an API key of Bedrock; signatures of AWS credentials are not made.",
+    ),
+    Provider(
+        "Google Vertex",
+        "https://aiplatform.googleapis.com/v1/projects/{GOOGLE_CLOUD_PROJECT}"
+        "/locations/{GOOGLE_CLOUD_LOCATION}/endpoints/openapi",
+        "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/"
+        "call-vertex-using-openai-library",
+        hosts=("aiplatform.googleapis.com", "-aiplatform.googleapis.com"),
+        note="Set the address; its key is a token of an hour: "
+        "`CELLWRIGHT_KEY_COMMAND='gcloud auth print-access-token'`.",
+    ),
+    Provider(
+        "Perplexity",
+        "https://api.perplexity.ai",
+        "https://docs.perplexity.ai",
+        hosts=("perplexity.ai",),
+        key_starts=("pplx-",),
+        checked="",
+    ),
+    Provider(
+        "NVIDIA",
+        "https://integrate.api.nvidia.com/v1",
+        "https://docs.api.nvidia.com",
+        hosts=("nvidia.com",),
+        key_starts=("nvapi-",),
+        checked="",
+    ),
+    Provider(
+        "Hugging Face",
+        "https://router.huggingface.co/v1",
+        "https://huggingface.co/docs/inference-providers",
+        hosts=("huggingface.co",),
+        key_starts=("hf_",),
+        checked="",
+    ),
+    OLLAMA,
+    Provider(
+        "vLLM",
+        "http://127.0.0.1:8000/v1",
+        "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
+        port=8000,
+        tools_hint=(
+            "enable-auto-tool-choice",
+            "Start vLLM with --enable-auto-tool-choice and --tool-call-parser.",
+        ),
+    ),
+    Provider(
+        "SGLang",
+        "http://127.0.0.1:30000/v1",
+        "https://docs.sglang.io/docs/basic_usage/send_request",
+        port=30000,
+    ),
+    Provider(
+        "LM Studio",
+        "http://127.0.0.1:1234/v1",
+        "https://lmstudio.ai/docs/api/openai-api",
+        port=1234,
+    ),
+    Provider(
+        "llama.cpp",
+        "http://127.0.0.1:8080/v1",
+        "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
+        port=8080,
+        tools_hint=("jinja", "Start llama-server with --jinja."),
+    ),
+    Provider(
+        "LiteLLM",
+        "http://127.0.0.1:4000/v1",
+        "https://docs.boundaryml.com/ref/llm-client-providers/litellm",
+        port=4000,
+    ),
+)
+UNKNOWN = Provider("", "", "")
+"""Stands for all others."""
+TOOL_MODELS = ("gpt-5.6", "qwen3", "llama3.3", "mistral-small3.2", "gpt-oss")
+"""Known to call tools; named where a model does not."""
+
+
+@dataclass(frozen=True)
+class ProviderKey:
+    """A key that somebody has in the environment, and what it is good for."""
+
+    provider: Provider
+    key: str = field(repr=False)
+    base_url: str
+    model: str
+    """Empty: the user has to name one."""
+
+
+def find_provider(base_url: str) -> Provider:
+    """Whose address it is; ``UNKNOWN`` where no row says."""
+    try:
+        parts = urlsplit(base_url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return UNKNOWN
+    fitting = [
+        (len(ending), provider)
+        for provider in PROVIDERS
+        for ending in provider.hosts
+        if host == ending or host.endswith(ending if ending.startswith("-") else f".{ending}")
+    ]
+    if fitting:
+        return max(fitting, key=lambda found: found[0])[1]
+    return next((p for p in PROVIDERS if p.port and p.port == port), UNKNOWN)
+
+
+def provider_of_key(key: str) -> Provider:
+    """Whose key it is by its beginning; ``UNKNOWN`` where that does not tell."""
+    return next((p for p in PROVIDERS if key.startswith(p.key_starts or ("\0",))), UNKNOWN)
+
+
+def keys_in(environ: Mapping[str, str]) -> Iterator[ProviderKey]:
+    """The keys in an environment that are good for something, in the order of the table."""
+    for provider in PROVIDERS:
+        key = environ.get(provider.key_variable, "").strip().strip("'\"").strip()
+        base_url = fill_in(provider.base_url, environ)
+        if key and base_url:
+            yield ProviderKey(provider, key, base_url, fill_in(provider.model, environ))
+
+
+def fill_in(text: str, environ: Mapping[str, str]) -> str:
+    """A text with the variables it names; empty where one of them is not set."""
+    names = VARIABLE.findall(text)
+    values = {name: environ.get(name, "").strip().rstrip("/") for name in names}
+    if not all(values.values()):
+        return ""
+    for name, value in values.items():
+        rest = text.partition(f"{{{name}}}")[2]
+        # An endpoint may have been copied with the path that follows it here.
+        text = text.replace(f"{{{name}}}", value.removesuffix(rest) if rest else value)
+    return text
+
+
+def usual_model(base_url: str) -> str:
+    """The model that is asked at an address where none is named; empty: none is."""
+    provider = find_provider(base_url)
+    return "" if VARIABLE.search(provider.model) else provider.model
+
+
+def usual_api(base_url: str, model: str) -> Literal["chat", "responses"]:
+    """Through which API a model is asked of which nothing is set and nothing learned."""
+    only = find_provider(base_url).responses_models
+    return "responses" if only is not None and only.search(model) else "chat"

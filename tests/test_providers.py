@@ -1,0 +1,168 @@
+"""The table of providers, and that nothing of them is known elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+import pytest
+from source_tree import PROJECT, source_files
+
+from cellwright.providers import (
+    OLLAMA,
+    OPENAI,
+    PROVIDERS,
+    UNKNOWN,
+    VARIABLE,
+    Provider,
+    fill_in,
+    find_provider,
+    provider_of_key,
+    usual_model,
+)
+from cellwright.text.redaction import Redactor
+from cellwright.text.secret_shapes import Strength, strength_of
+
+ELSEWHERE = {
+    "cellwright/providers.py": "the table",
+    "cellwright/text/secret_shapes.py": "how keys of every kind look, most for something else",
+    "cellwright/kernels/fresh.py": "variables that a graphics card needs",
+}
+MADE = "<!-- providers: made by tests/test_providers.py"
+COMMON_WORDS = {"OpenAI"}
+"""Names that also stand for a format or a package; the hosts are looked for all the same."""
+
+
+def texts_of_code(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Text literals of our Python files, docstrings left out, and lines of TypeScript.
+
+    Files in which none of the words stands are passed over.
+    """
+    lowered = [word.lower() for word in words]
+    files = {**source_files()}
+    files |= {str(p.relative_to(PROJECT)): p for p in (PROJECT / "js" / "src").rglob("*.ts*")}
+    for name, path in sorted(files.items()):
+        text = path.read_text("utf-8")
+        within = text.lower()
+        if name in ELSEWHERE or not any(word in within for word in lowered):
+            continue
+        if path.suffix != ".py":
+            for number, line in enumerate(text.splitlines(), 1):
+                if not line.lstrip().startswith(("*", "//", "/*")):
+                    yield f"{name}:{number}", line
+            continue
+        tree = ast.parse(text)
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if id(node) in docs:
+                    continue
+                yield f"{name}:{node.lineno}", node.value
+
+
+def test_nothing_of_a_provider_is_known_outside_of_the_table() -> None:
+    words = {ending.lstrip("-") for provider in PROVIDERS for ending in provider.hosts}
+    words |= {provider.name for provider in PROVIDERS} - COMMON_WORDS
+    words |= {p.key_variable for p in PROVIDERS if p.key_variable}
+    words -= {OPENAI.key_variable}  # ours since the beginning, named in many hints
+    known = re.compile("|".join(rf"(?<![\w.]){re.escape(word)}(?!\w)" for word in words), re.I)
+    found = [
+        f"{place}: {text[:80]!r}" for place, text in texts_of_code(words) if known.search(text)
+    ]
+    assert found == []
+
+
+def test_each_row_says_where_it_was_looked_up() -> None:
+    assert len({provider.name for provider in PROVIDERS}) == len(PROVIDERS)
+    for provider in PROVIDERS:
+        assert provider.source.startswith("https://")
+        assert bool(provider.model) == bool(provider.model_source), provider.name
+        assert re.fullmatch(r"(20\d\d-\d\d-\d\d)?", provider.checked)
+        assert not provider.key_variable or provider.model, "a key alone has to be enough"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
+def test_an_address_leads_back_to_its_row(provider: Provider) -> None:
+    environ = {name: "somewhere" for name in VARIABLE.findall(provider.base_url)}
+    if "AZURE_OPENAI_ENDPOINT" in environ:
+        environ["AZURE_OPENAI_ENDPOINT"] = "https://mine.openai.azure.com/"
+    url = fill_in(provider.base_url, environ)
+    assert find_provider(url) is provider
+    assert "{" not in url
+    assert not environ or not fill_in(provider.base_url, {})
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://eu.api.openai.com/v1", "OpenAI"),
+        ("https://us-east5-aiplatform.googleapis.com/v1/x", "Google Vertex"),
+        ("https://bedrock-mantle.us-east-1.api.aws/v1", "Amazon Bedrock"),
+        ("http://gpu.example:11434/v1", "Ollama"),
+        ("https://evilopenai.com/v1", ""),
+        ("https://api.openai.com.example/v1", ""),
+        ("http://host:port/v1", ""),
+        ("http://[x", ""),
+        ("", ""),
+    ],
+)
+def test_a_provider_is_found_by_its_host_or_port(url: str, name: str) -> None:
+    assert find_provider(url).name == name
+
+
+@pytest.mark.parametrize("endpoint", ["https://a.example", "https://a.example/openai/v1/"])
+def test_an_endpoint_may_have_been_copied_with_its_path(endpoint: str) -> None:
+    azure = next(p for p in PROVIDERS if p.key_variable == "AZURE_OPENAI_API_KEY")
+    filled = fill_in(azure.base_url, {"AZURE_OPENAI_ENDPOINT": endpoint})
+    assert filled == "https://a.example/openai/v1"
+
+
+def test_a_key_tells_its_provider_by_its_beginning() -> None:
+    for provider in PROVIDERS:
+        for start in provider.key_starts:
+            assert provider_of_key(f"{start}0123456789") is provider
+    assert provider_of_key("sk-0123456789") is UNKNOWN
+    assert provider_of_key("") is UNKNOWN
+
+
+def test_the_usual_model_is_the_providers() -> None:
+    assert usual_model(OPENAI.base_url) == "gpt-5.6"
+    assert usual_model("https://mine.openai.azure.com/openai/v1") == ""
+    assert usual_model(OLLAMA.base_url) == ""
+    assert usual_model("https://unknown.example/v1") == ""
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
+def test_its_keys_are_taken_out_of_all_that_is_kept(provider: Provider) -> None:
+    assert not provider.key_variable or strength_of(provider.key_variable) is not Strength.NONE
+    body = "A1b2C3d4E5f6G7h8J9k0L1m2N3p4Q5r6S7t8U9v0W1x2"
+    for start in provider.key_starts:
+        key = f"{start}{body}"
+        assert key not in Redactor({}).text(f"the key {key} is set")
+
+
+def table_of_providers() -> str:
+    """The table of ``docs/reference/models.md``."""
+    rows = [
+        "| provider | address | key | usual model | particular | looked up |",
+        "|---|---|---|---|---|---|",
+    ]
+    for p in PROVIDERS:
+        key = f"`{p.key_variable}`" if p.key_variable else ""
+        model = f"`{p.model}`" if p.model else ""
+        cells = (f"[{p.name}]({p.source})", f"`{p.base_url}`", key, model, p.note, p.checked)
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def test_the_documented_table_is_the_one_that_counts() -> None:
+    """Run with ``WRITE_DOCS=1`` to write it anew."""
+    path = PROJECT / "docs" / "models.md"
+    head, rest = path.read_text("utf-8").split(f"{MADE} -->\n", 1)
+    written, tail = rest.split("<!-- /providers", 1)
+    if os.environ.get("WRITE_DOCS"):
+        table = f"{head}{MADE} -->\n\n{table_of_providers()}\n\n<!-- /providers{tail}"
+        path.write_text(table, encoding="utf-8")
+    assert written.strip() == table_of_providers()
