@@ -7,8 +7,10 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
+import pytest
 from source_tree import PROJECT, ROOTS, source_files
 
 DEFERRED = {
@@ -43,26 +45,48 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def waiting_imports() -> set[str]:
-    """The files of which a function imports something of ours."""
-    found = set()
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of ours, parsed and walked once for all tests: both take seconds."""
+
+    tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, SourceFile]:
+    """Every Python file of ours."""
+    found = {}
     for name, path in source_files().items():
-        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                for node in ast.walk(function):
-                    if isinstance(node, ast.ImportFrom):
-                        targets = [node.module or "cellwright"]
-                    elif isinstance(node, ast.Import):
-                        targets = [alias.name for alias in node.names]
-                    else:
-                        continue
-                    if any(target.partition(".")[0] in ROOTS for target in targets):
-                        found.add(name)
+        tree = ast.parse(path.read_text("utf-8"))
+        found[name] = SourceFile(tree, tuple(ast.walk(tree)))
     return found
 
 
-def test_imports_of_our_own_wait_only_where_a_reason_is_given() -> None:
-    assert waiting_imports() == set(DEFERRED)
+def imports_of_our_own(function: ast.AST) -> bool:
+    """Whether an import of something of ours stands inside a function."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.ImportFrom):
+            targets = [node.module or "cellwright"]
+        elif isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        else:
+            continue
+        if any(target.partition(".")[0] in ROOTS for target in targets):
+            return True
+    return False
+
+
+def test_imports_of_our_own_wait_only_where_a_reason_is_given(
+    sources: dict[str, SourceFile],
+) -> None:
+    waiting = {
+        name
+        for name, source in sources.items()
+        for node in source.nodes
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and imports_of_our_own(node)
+    }
+    assert waiting == set(DEFERRED)
 
 
 def test_the_root_of_the_package_stays_small() -> None:
@@ -95,15 +119,16 @@ def defined_names(statement: ast.stmt) -> list[str]:
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
-def named_in(node: ast.AST) -> Iterator[str]:
+def named_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """The words of names and of texts, which may be code or a key of a table; not docstrings."""
+    nodes = list(nodes)
     prose = {
         id(body[0].value)
-        for each in ast.walk(node)
+        for each in nodes
         if isinstance(each, (ast.Module, *DEFINITIONS))
         if (body := each.body) and isinstance(body[0], ast.Expr)
     }
-    for each in ast.walk(node):
+    for each in nodes:
         if isinstance(each, ast.Name):
             yield each.id
         elif isinstance(each, ast.Attribute):
@@ -116,28 +141,27 @@ def named_in(node: ast.AST) -> Iterator[str]:
             yield from WORD.findall(each.value)
 
 
-def test_every_top_level_name_is_named_by_something_else() -> None:
+def test_every_top_level_name_is_named_by_something_else(sources: dict[str, SourceFile]) -> None:
     """Nothing stays that only its own definition, or a test, knows."""
-    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in source_files().items()}
     pages = [*(PROJECT / "docs").glob("*.md"), PROJECT / "README.md", PROJECT / "pyproject.toml"]
     documented = {word for page in pages for word in WORD.findall(page.read_text("utf-8"))}
-    named = Counter(word for tree in trees.values() for word in named_in(tree))
+    named = Counter(word for source in sources.values() for word in named_in(source.nodes))
     unnamed = {
         f"{file}: {name}"
-        for file, tree in trees.items()
-        for statement in tree.body
+        for file, source in sources.items()
+        for statement in source.tree.body
         for name in defined_names(statement)
         if not name.startswith("__") and name not in documented
-        if named[name] <= Counter(named_in(statement))[name]
+        if named[name] <= Counter(named_in(ast.walk(statement)))[name]
     }
     assert unnamed - UNNAMED.keys() == set(), "delete them, or say in UNNAMED who needs them"
     assert UNNAMED.keys() - unnamed == set(), "these are named now: their reason can go"
 
 
-def test_no_two_classes_have_the_same_name() -> None:
+def test_no_two_classes_have_the_same_name(sources: dict[str, SourceFile]) -> None:
     found: dict[str, list[str]] = {}
-    for file, path in source_files().items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for file, source in sources.items():
+        for node in source.nodes:
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(file)
     # AgentBench calls a sample's talk with its agent a Session, and tasks written for it say so.
@@ -145,11 +169,20 @@ def test_no_two_classes_have_the_same_name() -> None:
     assert {name: files for name, files in found.items() if len(files) > 1} == {}
 
 
-def test_every_thread_is_one_that_can_be_listed_and_joined() -> None:
+def is_thread(called: ast.expr) -> bool:
+    """Whether ``threading.Thread`` or ``Thread`` is called."""
+    if isinstance(called, ast.Attribute):
+        return called.attr == "Thread" and ast.unparse(called.value) == "threading"
+    return isinstance(called, ast.Name) and called.id == "Thread"
+
+
+def test_every_thread_is_one_that_can_be_listed_and_joined(
+    sources: dict[str, SourceFile],
+) -> None:
     makers = {
         file
-        for file, path in source_files().items()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("threading.Thread", "Thread")
+        for file, source in sources.items()
+        for node in source.nodes
+        if isinstance(node, ast.Call) and is_thread(node.func)
     }
     assert not makers, "start a stopping.WorkerThread instead"

@@ -124,7 +124,10 @@ def test_exceptions_of_every_kind_are_read_from_what_ipython_shows(tools: LiveTo
     )
     assert chained.startswith("OSError: no\n")
     assert "after ZeroDivisionError: division by zero" in chained
+    # of thousands of frames IPython takes seconds to draw what of hundreds reads the same
+    tools.run("import sys; usual = sys.getrecursionlimit(); sys.setrecursionlimit(400)")
     deep = tools.run("def r(n): return r(n + 1)\nr(0)")
+    tools.run("sys.setrecursionlimit(usual)")
     assert deep.startswith("RecursionError: maximum recursion depth exceeded")
     assert estimate_tokens(deep) < 200
     group = tools.run("raise ExceptionGroup('several', [ValueError('a'), TypeError('b')])")

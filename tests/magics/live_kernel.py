@@ -75,8 +75,6 @@ class LiveKernel:
 
     def __init__(self, service: FakeService, folder: Path) -> None:
         self.service = service
-        self.seconds = 60.0
-        """How long a cell may take."""
         self.home = folder / "home"
         self.manager = KernelManager()
         environment = without_forks() | {
@@ -131,7 +129,7 @@ class LiveKernel:
                 allow_stdin=answers is not None,
                 output_hook=see,
                 stdin_hook=type_answer,
-                timeout=self.seconds,
+                timeout=60,
             )
         finally:
             self.client.session.metadata = {}
