@@ -1,17 +1,21 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
+  ApprovalAnswered,
+  ApprovalAsked,
   AssistantMessage,
   HistoryCompacted,
   ModelReplied,
+  ModelRetrying,
   RecordedEvent,
   RunEvent,
   RunFinished,
   RunStarted,
   SupersededRun,
+  ToolFinished,
   Usage
 } from '../wire/generated';
-import { type CallEvent, isCallEvent, ToolCards } from './tool_cards';
+import { ToolCards } from './tool_cards';
 import type { Block, Turn } from './types';
 
 type SpeechKind = 'text' | 'reasoning';
@@ -94,23 +98,15 @@ class Speech {
   private readonly _growing = new Map<SpeechKind, Growing>();
 }
 
-/** What the model does and says. */
-type ModelEvent = Extract<RunEvent, { kind: (typeof MODEL_KINDS)[number] }>;
+/** What is made of an event of each kind; a kind that is left out is a type error. */
+type Handlers = {
+  readonly [Kind in RunEvent['kind']]: (
+    event: Extract<RunEvent, { kind: Kind }>,
+    time: number
+  ) => void;
+};
 
-const MODEL_KINDS = [
-  'model_asked',
-  'text_delta',
-  'reasoning_delta',
-  'model_retrying',
-  'model_silent',
-  'model_replied'
-] as const;
-
-const IS_MODEL_KIND: ReadonlySet<string> = new Set(MODEL_KINDS);
-
-function isModelEvent(event: RunEvent): event is ModelEvent {
-  return IS_MODEL_KIND.has(event.kind);
-}
+const ignore = (): void => undefined;
 
 const NO_USAGE: Usage = {
   prompt_tokens: 0,
@@ -165,62 +161,10 @@ export class TurnFold {
 
   apply({ event, time }: RecordedEvent): void {
     this._turn = null;
-    if (isCallEvent(event)) {
-      this._cards.take(event, time);
-      this._count(event);
-      this._wait(event, time);
-    } else if (isModelEvent(event)) {
-      this._takeModelEvent(event);
-    } else {
-      this._takeRunEvent(event, time);
-    }
-  }
-
-  private _takeRunEvent(event: Exclude<RunEvent, CallEvent | ModelEvent>, time: number): void {
-    switch (event.kind) {
-      case 'run_started':
-        this._start(event, time);
-        break;
-      case 'notice':
-        this._blocks.push(event);
-        break;
-      case 'history_compacted':
-        this._compact(event);
-        break;
-      case 'run_finished':
-        this._finish(event);
-        break;
-      case 'state_captured':
-        break; // for the record
-      default:
-        // a kind that a newer server knows: what is understood is still shown
-        event satisfies never;
-    }
-  }
-
-  private _takeModelEvent(event: ModelEvent): void {
-    switch (event.kind) {
-      case 'model_asked':
-        this._speech.end();
-        break;
-      case 'text_delta':
-        this._say('text', event.text);
-        break;
-      case 'reasoning_delta':
-        this._say('reasoning', event.text);
-        break;
-      case 'model_retrying':
-        this._speech.retract();
-        this._act(this._trans.__('retrying (%1): %2', event.attempt, event.reason));
-        break;
-      case 'model_silent':
-        this._act(this._trans.__('waiting %1 s', Math.round(event.seconds)));
-        break;
-      case 'model_replied':
-        this._reply(event);
-        break;
-      default:
-        event satisfies never;
+    // a kind that only a newer server knows: what is understood is still shown
+    if (Object.hasOwn(this._handlers, event.kind)) {
+      const handle = this._handlers[event.kind] as (event: RunEvent, time: number) => void;
+      handle(event, time);
     }
   }
 
@@ -274,22 +218,30 @@ export class TurnFold {
     };
   }
 
-  /** What a call spent on models of its own is part of what the turn took. */
-  private _count(event: CallEvent): void {
-    if (event.kind === 'tool_finished') {
-      const usage = event.usage.reduce((sum, spent) => added(sum, spent.usage), this._head.usage);
-      this._head = { ...this._head, usage };
-    }
+  private _retry(event: ModelRetrying): void {
+    this._speech.retract();
+    this._act(this._trans.__('retrying (%1): %2', event.attempt, event.reason));
   }
 
-  private _wait(event: CallEvent, time: number): void {
+  private _ask(event: ApprovalAsked, time: number): void {
+    this._cards.ask(event);
+    this._head = { ...this._head, waitingSince: time };
+  }
+
+  private _decide(event: ApprovalAnswered, time: number): void {
+    this._cards.decide(event, time);
     const { waitedSeconds, waitingSince } = this._head;
-    if (event.kind === 'approval_asked') {
-      this._head = { ...this._head, waitingSince: time };
-    } else if (event.kind === 'approval_answered' && waitingSince !== null) {
+    if (waitingSince !== null) {
       const waited = waitedSeconds + Math.max(0, time - waitingSince);
       this._head = { ...this._head, waitedSeconds: waited, waitingSince: null };
     }
+  }
+
+  /** What a call spent on models of its own is part of what the turn took. */
+  private _finishCall(event: ToolFinished): void {
+    this._cards.finish(event);
+    const usage = event.usage.reduce((sum, spent) => added(sum, spent.usage), this._head.usage);
+    this._head = { ...this._head, usage };
   }
 
   private _finish(event: RunFinished): void {
@@ -322,6 +274,73 @@ export class TurnFold {
   private readonly _speech = new Speech(this._blocks);
   private readonly _cards = new ToolCards(this._blocks);
   private readonly _costs: (number | null)[] = [];
+  private readonly _handlers: Handlers = {
+    run_started: (event, time) => {
+      this._start(event, time);
+    },
+    state_captured: ignore, // for the record
+    model_asked: () => {
+      this._speech.end();
+    },
+    text_delta: event => {
+      this._say('text', event.text);
+    },
+    reasoning_delta: event => {
+      this._say('reasoning', event.text);
+    },
+    model_retrying: event => {
+      this._retry(event);
+    },
+    model_silent: event => {
+      this._act(this._trans.__('waiting %1 s', Math.round(event.seconds)));
+    },
+    model_replied: event => {
+      this._reply(event);
+    },
+    tool_started: (event, time) => {
+      this._cards.start(event, time);
+    },
+    approval_asked: (event, time) => {
+      this._ask(event, time);
+    },
+    approval_answered: (event, time) => {
+      this._decide(event, time);
+    },
+    tool_progress: event => {
+      this._cards.progress(event);
+    },
+    tool_finished: event => {
+      this._finishCall(event);
+    },
+    cell_added: event => {
+      this._cards.addCell(event);
+    },
+    cell_edited: event => {
+      this._cards.noteCell(event);
+    },
+    cell_removed: event => {
+      this._cards.noteCell(event);
+    },
+    cell_moved: event => {
+      this._cards.noteCell(event);
+    },
+    cell_started: event => {
+      this._cards.startCell(event);
+    },
+    cell_output: ignore, // drawn in the notebook
+    cell_finished: event => {
+      this._cards.finishCell(event);
+    },
+    notice: event => {
+      this._blocks.push(event);
+    },
+    history_compacted: event => {
+      this._compact(event);
+    },
+    run_finished: event => {
+      this._finish(event);
+    }
+  };
   private _head: Omit<Turn, 'blocks'>;
   private _turn: Turn | null = null;
 }

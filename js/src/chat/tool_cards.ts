@@ -1,44 +1,18 @@
 import type {
   ApprovalAnswered,
-  CellEvent,
+  ApprovalAsked,
+  CellAdded,
+  CellFinished,
+  CellStarted,
   Content,
   JsonObject,
   Part,
-  RunEvent,
   ToolCall,
   ToolFinished,
   ToolProgress,
   ToolStarted
 } from '../wire/generated';
 import type { Block, ToolCard } from './types';
-
-const CALL_KINDS = [
-  'tool_started',
-  'approval_asked',
-  'approval_answered',
-  'tool_finished',
-  'tool_progress',
-  'cell_added',
-  'cell_edited',
-  'cell_removed',
-  'cell_moved',
-  'cell_started',
-  'cell_output',
-  'cell_finished'
-] as const;
-
-const IS_CALL_KIND: ReadonlySet<string> = new Set(CALL_KINDS);
-
-/** What concerns the calls of a run and the cells they work on. */
-export type CallEvent = Extract<RunEvent, { kind: (typeof CALL_KINDS)[number] }>;
-
-export function isCallEvent(event: RunEvent): event is CallEvent {
-  return IS_CALL_KIND.has(event.kind);
-}
-
-function isCellEvent(event: CallEvent): event is CellEvent {
-  return event.kind.startsWith('cell_');
-}
 
 const IS_OPEN: ReadonlySet<ToolCard['status']> = new Set(['waiting', 'asking', 'running']);
 
@@ -53,32 +27,6 @@ export class ToolCards {
     this._update(call.id, described(call.name, parsedArguments(call.arguments)));
   }
 
-  take(event: CallEvent, time: number): void {
-    if (isCellEvent(event)) {
-      this._takeCellEvent(event);
-      return;
-    }
-    switch (event.kind) {
-      case 'tool_started':
-        this._start(event, time);
-        break;
-      case 'approval_asked':
-        this._update(event.call_id, { status: 'asking', reason: event.reason });
-        break;
-      case 'approval_answered':
-        this._decide(event, time);
-        break;
-      case 'tool_finished':
-        this._finish(event);
-        break;
-      case 'tool_progress':
-        this._progress(event);
-        break;
-      default:
-        event satisfies never;
-    }
-  }
-
   /** The run is over: what was never finished never will be. */
   end(): void {
     for (const [callId, index] of this._indexes) {
@@ -89,7 +37,7 @@ export class ToolCards {
     }
   }
 
-  private _start(event: ToolStarted, time: number): void {
+  start(event: ToolStarted, time: number): void {
     this._running = event.call_id;
     this._update(event.call_id, {
       ...described(event.name, event.arguments),
@@ -101,7 +49,11 @@ export class ToolCards {
     });
   }
 
-  private _decide(event: ApprovalAnswered, time: number): void {
+  ask(event: ApprovalAsked): void {
+    this._update(event.call_id, { status: 'asking', reason: event.reason });
+  }
+
+  decide(event: ApprovalAnswered, time: number): void {
     const card = this._card(event.call_id);
     if (!event.allowed) {
       this._update(event.call_id, { status: 'refused', reason: event.reason });
@@ -110,7 +62,7 @@ export class ToolCards {
     }
   }
 
-  private _finish(event: ToolFinished): void {
+  finish(event: ToolFinished): void {
     const { cellIds, label, name } = this._card(event.call_id);
     this._update(event.call_id, {
       name: name || event.name,
@@ -124,46 +76,36 @@ export class ToolCards {
     });
   }
 
-  private _progress({ call_id, text, fraction }: ToolProgress): void {
+  progress({ call_id, text, fraction }: ToolProgress): void {
     if (IS_OPEN.has(this._card(call_id).status)) {
       this._update(call_id, { progress: { text, fraction } });
     }
   }
 
-  private _takeCellEvent(event: CellEvent): void {
-    switch (event.kind) {
-      case 'cell_added':
-        this._addCell(event.call_id, event.cell_id);
-        this._update(event.call_id, { language: languageOf(event.cell_type) });
-        break;
-      case 'cell_edited':
-      case 'cell_removed':
-      case 'cell_moved':
-        this._addCell(event.call_id, event.cell_id);
-        break;
-      case 'cell_started':
-        this._addCell(this._callOf(event.cell_id), event.cell_id);
-        break;
-      case 'cell_finished':
-        this._update(this._callOf(event.cell_id), { execution: event.execution });
-        break;
-      case 'cell_output':
-        break; // drawn in the notebook
-      default:
-        event satisfies never;
-    }
+  addCell(event: CellAdded): void {
+    this.noteCell(event);
+    this._update(event.call_id, { language: languageOf(event.cell_type) });
   }
 
-  private _callOf(cellId: string): string {
-    return this._calls.get(cellId) ?? this._running;
-  }
-
-  private _addCell(callId: string, cellId: string): void {
+  /** A call changed a cell. */
+  noteCell({ call_id: callId, cell_id: cellId }: Pick<CellAdded, 'call_id' | 'cell_id'>): void {
     this._calls.set(cellId, callId);
     const { cellIds } = this._card(callId);
     if (!cellIds.includes(cellId)) {
       this._update(callId, { cellIds: [...cellIds, cellId] });
     }
+  }
+
+  startCell({ cell_id }: CellStarted): void {
+    this.noteCell({ call_id: this._callOf(cell_id), cell_id });
+  }
+
+  finishCell(event: CellFinished): void {
+    this._update(this._callOf(event.cell_id), { execution: event.execution });
+  }
+
+  private _callOf(cellId: string): string {
+    return this._calls.get(cellId) ?? this._running;
   }
 
   private _card(callId: string): ToolCard {

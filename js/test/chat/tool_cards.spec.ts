@@ -1,20 +1,13 @@
 import { expect, it } from 'vitest';
 
 import type { Content, RunEvent } from '../../src/wire/generated';
-import { isCallEvent, ToolCards } from '../../src/chat/tool_cards';
-import type { Block, ToolCard } from '../../src/chat/types';
+import type { ToolCard } from '../../src/chat/types';
 import { called, cellAdded, ended } from './events';
 import { complete } from '../complete';
+import { cardOf, turnOf } from './folded';
 
-function cardAfter(...events: readonly RunEvent[]): ToolCard {
-  const blocks: Block[] = [];
-  const cards = new ToolCards(blocks);
-  for (const event of events) {
-    if (isCallEvent(event)) {
-      cards.take(event, 1000);
-    }
-  }
-  return blocks[0] as ToolCard;
+function cardAfter(...run: RunEvent[]): ToolCard {
+  return cardOf(turnOf(...run));
 }
 
 function piece(scope: Content['visible_scope'], change: Partial<Content> = {}): Content {
