@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from cellwright.assistants.fields import KINDS, SET_KEYS
-from cellwright.context.text_filters import STANDARD_FILTERS
+from cellwright.context.normalise import STANDARD_FILTERS
 from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.installation import COMMANDS as COMMAND_GROUP
 from cellwright.installation import list_entry_points, package_of

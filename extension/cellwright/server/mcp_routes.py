@@ -37,12 +37,10 @@ from cellwright.record.events import ToolStarted
 from cellwright.server import frames
 from cellwright.server.answering import ChatEnvironment
 from cellwright.server.application import Application
-from cellwright.server.approvals import PanelApprover
 from cellwright.server.chat_session import ChatSession
 from cellwright.server.frames import Ask, Attach
 from cellwright.server.hub import open_hub
-from cellwright.server.live_run import LiveRun
-from cellwright.server.prompt_queue import Asker, WaitingPrompt
+from cellwright.server.live_run import Asker, LiveRun, PanelApprover, WaitingPrompt
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
 from cellwright.session.questions import RunContext
