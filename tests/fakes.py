@@ -9,7 +9,7 @@ from typing import Any
 
 from cellwright.errors import ToolError
 from cellwright.kernels import CellRequest, KernelDescription, OutputSink
-from cellwright.notebooks.confirming import check_source
+from cellwright.notebooks.memory import check_source
 from cellwright.record.events import CellAdded, CellEdited, CellEvent, CellOutput, CellRemoved
 from cellwright.record.outputs import Cell, Execution, OutputMessage, StreamOutput
 from cellwright.stopping import Stop

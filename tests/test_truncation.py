@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.context.replies import counted_per_estimated
+from cellwright.agent.loop import counted_per_estimated
 from cellwright.context.turns import FRAME_TOKENS, message_tokens
 from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.record.messages import (

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Protocol
 
 from cellwright.commands.results import Result
+from cellwright.context.normalise import checked_filters
 from cellwright.context.roles import message_as
-from cellwright.context.text_filters import checked_filters
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.record.messages import SystemMessage, TextPart, UserMessage, text_of
 from cellwright.record.run_record import RecordedEvent

@@ -28,7 +28,7 @@ from cellwright.commands.verbs import (
     list_plugin_verbs,
     match_pattern,
 )
-from cellwright.context.text_filters import STANDARD_FILTERS
+from cellwright.context.normalise import STANDARD_FILTERS
 from cellwright.settings import MODES
 from cellwright_magics.arguments import OPTION, OPTIONS, is_file_name
 

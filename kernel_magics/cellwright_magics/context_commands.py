@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from cellwright.commands.results import Result
 from cellwright.commands.verbs import is_turn_number
 from cellwright.context.assemble import Quoted
-from cellwright.context.pins import PinnedTurn
-from cellwright.context.text_filters import (
+from cellwright.context.normalise import (
     STANDARD_FILTERS,
     TEXT_FILTERS,
     checked_filters,
     known_filters,
 )
+from cellwright.context.pins import PinnedTurn
 from cellwright.context.turns import summary_in
 from cellwright.context.window import WINDOW_TOKENS, ContextPart, context_parts, summary_of
 from cellwright.errors import SetupError

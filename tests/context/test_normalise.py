@@ -15,11 +15,11 @@ from cellwright.context.normalise import (
     GOES_ON,
     INTERRUPTED,
     NOTHING_FOUND,
+    STANDARD_FILTERS,
     answer_calls,
     normalise,
     orphans,
 )
-from cellwright.context.text_filters import STANDARD_FILTERS
 from cellwright.llm import Capabilities
 from cellwright.record.messages import (
     AssistantMessage,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cellwright.context.outline import cell_changes, marks_of, outline
+from cellwright.context.assemble import cell_changes, marks_of, outline
 from cellwright.record.outputs import Cell, ErrorOutput
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from cellwright.context.outline import is_own_error, seen_before, without_own_magics
+from cellwright.context.assemble import is_own_error, seen_before, without_own_magics
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.context.normalise import normalise
-from cellwright.context.text_filters import (
+from cellwright.context.normalise import (
     STANDARD_FILTERS,
     checked_filters,
     filtered,
     known_filters,
+    normalise,
 )
 from cellwright.errors import SetupError
 from cellwright.record.messages import Message, TextPart, UserMessage

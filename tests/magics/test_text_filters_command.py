@@ -10,7 +10,7 @@ from fakes import FakeKernel
 from magics.typed_lines import command
 
 from cellwright.commands.results import Result
-from cellwright.context.text_filters import STANDARD_FILTERS
+from cellwright.context.normalise import STANDARD_FILTERS
 from cellwright.errors import SetupError
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext

@@ -15,7 +15,7 @@ from server_client import Client, with_parameters
 
 from cellwright.record.events import RunFinished
 from cellwright.server.application import Application
-from cellwright.server.chat_export import chat_markdown
+from cellwright.server.chat_routes import chat_markdown
 from cellwright.store.chat_rows import Chat
 
 pytestmark = pytest.mark.server

@@ -13,8 +13,11 @@ import pytest
 from command_line import notebook
 from server.live_server import Live
 from server.live_tab import Document, TabClient, code_cell
+from server.named_people import NamedPeople
 from server_client import Client
 
+from cellwright.knowledge.memory import Whose
+from cellwright.knowledge.memory.repository import MemoryKeeper
 from cellwright.server.mcp_routes import SESSION_LIMIT
 
 sdk = pytest.importorskip("mcp")
@@ -24,6 +27,12 @@ pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
 Connect = Callable[..., Any]
 PATH = "cellwright/v2/mcp"
+ACCOUNTS = {
+    "ServerApp": {
+        "jpserver_extensions": {"cellwright": True},
+        "identity_provider_class": NamedPeople,
+    }
+}
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -45,9 +54,9 @@ def connect(live: Live, http_server_port: Any, jp_base_url: str, jp_serverapp: A
     token = jp_serverapp.identity_provider.token
 
     @asynccontextmanager
-    async def connected(query: str = "", **options: Any) -> AsyncIterator[Any]:
+    async def connected(query: str = "", person: str = "", **options: Any) -> AsyncIterator[Any]:
         url = f"http://127.0.0.1:{http_server_port[1]}{jp_base_url}{PATH}{query}"
-        headers = {"Authorization": f"token {token}"}
+        headers = {"Authorization": f"token {token}", "X-Person": person}
         info = types.Implementation(name="Other agent", version="7")
         async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
             transport = streamable_http_client(url, http_client=http)
@@ -178,6 +187,17 @@ async def test_without_a_person_what_needs_asking_is_refused_with_what_to_do(
         refused = await client.call_tool("run_cell", {"code": "1"})
         assert refused.is_error
         assert "?mode=auto" in words(refused)
+
+
+@pytest.mark.parametrize("jp_server_config", [ACCOUNTS])
+async def test_each_person_has_a_memory_of_their_own(live: Live, connect: Connect) -> None:
+    keeper = MemoryKeeper((await live.load()).database)
+    keeper.keep(Whose("", ""), "Sales are in euros", "user", "")
+    keeper.keep(Whose("bob", ""), "Costs are in francs", "user", "")
+    async with connect(person="bob") as client:
+        recalled = words(await client.call_tool("recall", {}))
+    assert "francs" in recalled
+    assert "euros" not in recalled
 
 
 async def test_a_cancelled_call_interrupts_the_cell_and_the_kernel_lives(

@@ -18,9 +18,8 @@ from cellwright.record.messages import AssistantMessage, Message
 from cellwright.store.blocks import BlockStore
 from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database, Statement, is_sound, open_database
-from cellwright.store.pages import PageFile
 from cellwright.store.runs import RunStore
-from cellwright.store.salvage import Salvage, repair, salvage
+from cellwright.store.salvage import PageFile, Salvage, repair, salvage
 from cellwright.store.search_index import runs_that_say
 
 PAGE = 4096

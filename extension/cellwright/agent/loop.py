@@ -16,7 +16,6 @@ from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallOutcome, ToolCaller
 from cellwright.context.assemble import envelop_results
 from cellwright.context.normalise import normalise
-from cellwright.context.replies import counted_per_estimated, replied_event, said_by
 from cellwright.context.window import Window, when_refused
 from cellwright.errors import (
     KernelDiedError,
@@ -31,6 +30,7 @@ from cellwright.errors import (
 from cellwright.llm import LM
 from cellwright.llm.adapters import Adapter, ParsedReply
 from cellwright.llm.budget import LimitReached, RunBudget
+from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.record.events import (
     Event,
     ModelAsked,
@@ -393,3 +393,34 @@ class _Loop:
 def _hidden(text: str) -> UserMessage:
     """What the loop itself has to say; nobody is shown it."""
     return UserMessage((TextPart(text),), "user_hide")
+
+
+# What a reply of the model tells beside its words.
+
+
+def counted_per_estimated(prompt: Prompt, reply: Reply) -> float:
+    """How many tokens the service counted for one that is estimated here; 1 where it is silent."""
+    if reply.usage.estimated or not reply.usage.prompt_tokens:
+        return 1.0
+    return reply.usage.prompt_tokens / max(1, estimated_prompt_tokens(prompt))
+
+
+def said_by(author: str, reply: Reply) -> Reply:
+    """The reply with the name of the assistant that gave it."""
+    return replace(reply, message=replace(reply.message, author=author)) if author else reply
+
+
+def replied_event(reply: Reply, cost: float | None) -> ModelReplied:
+    """The reply as the record has it."""
+    return ModelReplied(
+        reply.message,
+        reply.finish_reason,
+        reply.usage,
+        reply.model,
+        reply.duration_seconds,
+        reply.first_delta_seconds,
+        reply.attempts,
+        cost,
+        reply.truncated,
+        reply.dropped_parameters,
+    )

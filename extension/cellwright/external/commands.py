@@ -15,7 +15,7 @@ from cellwright.external import Definition, Listing
 from cellwright.external.consent_store import NAME, checked
 from cellwright.external.discovery import syntax_problems
 from cellwright.external.source import OutsideTools
-from cellwright.external.variables import checked_variable
+from cellwright.external.web import checked_variable
 
 USAGE = (
     "discover URL | connect NAME [URL [--openapi] | -- PROGRAM … | --in FOLDER] | refresh NAME | "

@@ -21,8 +21,7 @@ from urllib.parse import parse_qsl
 from cellwright.assistants.files import list_assistants
 from cellwright.errors import SetupError
 from cellwright.external import Definition, Kind, fingerprint_of
-from cellwright.external.variables import checked_variable, literal_secrets
-from cellwright.external.web import origin_of
+from cellwright.external.web import checked_variable, literal_secrets, origin_of
 from cellwright.record.values import from_dict, to_dict
 from cellwright.store.tools import ToolStore
 

@@ -17,15 +17,16 @@ from typing import Any
 from cellwright.errors import CellwrightError, SetupError, ToolError
 from cellwright.external import Definition, Function, Listing
 from cellwright.external.schemas import object_schema, told
-from cellwright.external.variables import expanded, variables_in
 from cellwright.external.web import (
     Origin,
     ProcessEnvironment,
     check_secrecy,
+    expanded,
     headers_of,
     origin_of,
     pinned,
     reach_of,
+    variables_in,
 )
 from cellwright.installation import install_hint
 from cellwright.record.content import ComponentOutput, Content, ContentType, Scope, capped

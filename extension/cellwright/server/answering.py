@@ -254,7 +254,7 @@ class ChatAnswering:
             blocks=shared.sources.blocks(database, settings),
             sources=shared.sources.of(database, settings, folders_of(shared.root, _path(driver))),
         )
-        return _of(shared.chats.get(self._chat_id), place)
+        return place_of(shared.chats.get(self._chat_id), place)
 
     def _conversation_at(self, place: RunContext, left_out: str) -> Conversation:
         """The conversation, without this run and all that followed where one is named."""
@@ -305,8 +305,8 @@ def _window_of(service: ModelService) -> int:
     return service.lm.capabilities(service.model).context_tokens or 0
 
 
-def _of(chat: Chat, place: RunContext) -> RunContext:
-    """The place, where a guest's chat is answered: nobody there may allow what has to be asked."""
+def place_of(chat: Chat, place: RunContext) -> RunContext:
+    """The place as the one whose chat it is has it; nobody may allow anything in a guest's."""
     if not chat.is_guest:
         return replace(place, user_id=chat.owner or place.user_id)
     return replace(place, approver=None, is_guest=True, user_id=chat.owner)

@@ -17,8 +17,7 @@ from cellwright.record.values import from_dict, to_dict
 from cellwright.server import frames
 from cellwright.server.application import check_kernels
 from cellwright.server.frames import Ask, ContextItem, RefusedError, error_frame
-from cellwright.server.live_run import LiveRun
-from cellwright.server.prompt_queue import Asker, PromptQueue, WaitingPrompt
+from cellwright.server.live_run import Asker, LiveRun, PromptQueue, WaitingPrompt
 from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
 from cellwright.session.compacting import COMPACT_PROMPT
 from cellwright.stopping import WorkerThread

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+from cellwright.agent.policy import ApprovalAnswer
 from cellwright.kernels.client import ClientKernel
 from cellwright.kernels.fresh import LateKernel
 from cellwright.record.events import (
@@ -18,11 +22,234 @@ from cellwright.record.events import (
     RunStatus,
     ToolStarted,
 )
-from cellwright.server.approvals import PanelApprover, PanelKeyboard
-from cellwright.server.frames import InputAsked, Phase
-from cellwright.server.prompt_queue import WaitingPrompt
+from cellwright.server.frames import Ask, Attach, InputAsked, Phase, QueuedPrompt
 from cellwright.server.tab import AttachedNotebook
 from cellwright.stopping import Stop
+
+# What the person is asked while a run goes on, and waited for by its worker thread.
+#
+# That is whether a call may run, and what a cell wants of ``input()``.
+#
+# Only the page that asked may answer, and what tells it from others is a nonce that lives in the
+# page's memory alone: code in a kernel can find the server's token and open a socket, but not that.
+#
+# What this does not protect against: code that runs in the page itself, such as a script in an
+# output that the person trusts; a page that is gone, whose place any page with the token may take.
+
+
+class PanelApprover:
+    """Waits for the person's answer to one call at a time.
+
+    Args:
+        stop: Of the run; ends the waiting.
+    """
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+        self._changed = threading.Condition()
+        self._call_id = ""
+        self._answer: ApprovalAnswer | None = None
+
+    def expect(self, call_id: str) -> None:
+        """An answer to this call is welcome from now on."""
+        with self._changed:
+            if self._call_id != call_id:
+                self._call_id, self._answer = call_id, None
+
+    def answer(self, call_id: str, answer: ApprovalAnswer) -> bool:
+        """What the person said; False: nothing of the kind is being asked."""
+        with self._changed:
+            if not self._call_id or call_id != self._call_id or self._answer is not None:
+                return False
+            self._answer = answer
+            self._changed.notify_all()
+            return True
+
+    def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
+        """Whether the call may run.
+
+        Raises:
+            RunCancelled: The person stopped the run instead.
+        """
+        self.expect(call.call_id)
+        with self._changed:
+            try:
+                while self._answer is None:
+                    self._stop.wait_on(self._changed)
+                return self._answer
+            finally:
+                self._call_id = ""
+
+
+# What a running cell asks with ``input()``, put to the person in the panel.
+
+
+class PanelKeyboard:
+    """The one question that may be open at a time.
+
+    Args:
+        tell: Called whenever the question has changed.
+    """
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._open: _Question | None = None
+
+    @property
+    def asked(self) -> InputAsked | None:
+        """What is being asked; None: nothing."""
+        question = self._open
+        return question.asked if question is not None else None
+
+    def ask(self, prompt: str, password: bool) -> _Question:
+        """Put a question to the person."""
+        question = _Question(InputAsked(secrets.token_hex(8), prompt, password), self._close)
+        with self._lock:
+            self._open = question
+        self._tell()
+        return question
+
+    def answer(self, request: str, value: str) -> bool:
+        """What the person typed; False: nothing of the kind is being asked."""
+        with self._lock:
+            question = self._open
+            if question is None or question.asked.request != request:
+                return False
+            question.typed = value
+        return True
+
+    def _close(self, question: _Question) -> None:
+        with self._lock:
+            if self._open is not question:
+                return
+            self._open = None
+        self._tell()
+
+
+class _Question:
+    """A question that waits: ``kernels.PendingInput``."""
+
+    def __init__(self, asked: InputAsked, on_close: Callable[[_Question], None]) -> None:
+        self.asked = asked
+        self.typed: str | None = None
+        self._on_close = on_close
+
+    def value(self) -> str | None:
+        """What they typed; None: nothing yet."""
+        return self.typed
+
+    def close(self) -> None:
+        """Nobody waits for it any more."""
+        self._on_close(self)
+
+
+# Prompts that wait their turn in a chat.
+
+
+PROMPTS = 50
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The page that asked."""
+
+    nonce: str
+    tab: str
+
+
+@dataclass(frozen=True)
+class WaitingPrompt:
+    """A prompt and who asked it."""
+
+    ask: Ask
+    asker: Asker
+    attach: Attach | None
+    """The notebook it is about, as it was then; None: none."""
+    id: str
+    compacts: bool = False
+    """Nothing is asked: the conversation is made shorter."""
+
+
+class PromptQueue:
+    """Prompts in their order; the owner holds its own lock."""
+
+    def __init__(self) -> None:
+        self.is_paused = False
+        """Nothing is taken until the person says so: the last run failed or was stopped."""
+        self._prompts: list[WaitingPrompt] = []
+        self._next: WaitingPrompt | None = None
+
+    def __len__(self) -> int:
+        return len(self._prompts)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more prompts fit."""
+        return len(self._prompts) >= PROMPTS
+
+    @property
+    def has_next(self) -> bool:
+        """Whether a prompt's turn has come."""
+        return self._next is not None or bool(self._prompts and not self.is_paused)
+
+    @property
+    def shown(self) -> tuple[QueuedPrompt, ...]:
+        """What waits, as it is shown."""
+        return tuple(QueuedPrompt(item.id, item.ask.prompt) for item in self._prompts)
+
+    def add(self, prompt: WaitingPrompt) -> None:
+        """Put a prompt at the end."""
+        self._prompts.append(prompt)
+
+    def put_first(self, prompt: WaitingPrompt) -> None:
+        """Let a prompt be the next one, paused or not."""
+        if self._next is not None:
+            self._prompts.insert(0, self._next)
+        self._next = prompt
+
+    def take(self) -> WaitingPrompt | None:
+        """The prompt whose turn it is."""
+        prompt, self._next = self._next, None
+        if prompt is None and self._prompts and not self.is_paused:
+            prompt = self._prompts.pop(0)
+        return prompt
+
+    def pause(self) -> None:
+        """Take nothing more, if anything waits."""
+        self.is_paused = bool(self._prompts)
+
+    def resume(self) -> None:
+        """Go on."""
+        self.is_paused = False
+
+    def remove(self, prompt_id: str) -> WaitingPrompt | None:
+        """Take a prompt out; None: it does not wait any more."""
+        for prompt in self._prompts:
+            if prompt.id == prompt_id:
+                self._prompts.remove(prompt)
+                self.is_paused = self.is_paused and bool(self._prompts)
+                return prompt
+        return None
+
+    def edit(self, prompt_id: str, text: str, asker: Asker) -> bool:
+        """Change a prompt's text; whoever did so is the one who asks it now."""
+        for index, prompt in enumerate(self._prompts):
+            if prompt.id == prompt_id:
+                ask = replace(prompt.ask, prompt=text)
+                self._prompts[index] = replace(prompt, ask=ask, asker=asker)
+                return True
+        return False
+
+    def move(self, prompt_id: str, position: int) -> bool:
+        """Put a prompt elsewhere; 0 is the first place."""
+        was_paused = self.is_paused
+        prompt = self.remove(prompt_id)
+        if prompt is None:
+            return False
+        self._prompts.insert(max(0, position), prompt)
+        self.is_paused = was_paused
+        return True
 
 
 class RunProgress:

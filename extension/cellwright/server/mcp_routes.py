@@ -35,14 +35,12 @@ from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.notebooks.saved import SavedNotebook
 from cellwright.record.events import ToolStarted
 from cellwright.server import frames
-from cellwright.server.answering import ChatEnvironment
+from cellwright.server.answering import ChatEnvironment, place_of
 from cellwright.server.application import Application
-from cellwright.server.approvals import PanelApprover
 from cellwright.server.chat_session import ChatSession
 from cellwright.server.frames import Ask, Attach
 from cellwright.server.hub import open_hub
-from cellwright.server.live_run import LiveRun
-from cellwright.server.prompt_queue import Asker, WaitingPrompt
+from cellwright.server.live_run import Asker, LiveRun, PanelApprover, WaitingPrompt
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
 from cellwright.session.questions import RunContext
@@ -162,7 +160,7 @@ class OutsideChatSession(ChatSession):
                 sources=work.sources,
             )
             approver = self._approver(run, work)
-            self._outside.run(place, replace(work.run, approver=approver))
+            self._outside.run(place_of(self._chat, place), replace(work.run, approver=approver))
         finally:
             run.kernel = None
             kernel.close()

@@ -18,8 +18,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from cellwright.errors import ToolError
-from cellwright.notebooks.confirming import check_source
-from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.notebooks.memory import MemoryNotebook, check_source
 from cellwright.record.events import (
     CellAdded,
     CellEdited,

@@ -17,21 +17,23 @@ from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallerParts, ToolCaller
 from cellwright.agent.typed_answers import offered
 from cellwright.assistants.scenes import imported_names
-from cellwright.context.assemble import Quoted, TurnState, mentioned_names, user_message
-from cellwright.context.blocks import MemoryBlocks, block_of
-from cellwright.context.normalise import normalise, orphans
-from cellwright.context.outline import (
+from cellwright.context.assemble import (
     Marks,
+    Quoted,
+    TurnState,
     cell_changes,
     is_own_error,
     marks_of,
+    mentioned_names,
     outline,
     seen_before,
+    user_message,
     without_own_magics,
 )
+from cellwright.context.blocks import MemoryBlocks, block_of
+from cellwright.context.normalise import known_filters, normalise, orphans
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.roles import shown_notes
-from cellwright.context.text_filters import known_filters
 from cellwright.context.turn_sources import (
     RetrievalResult,
     SourceQuestion,

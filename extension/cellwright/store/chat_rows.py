@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.context.text_filters import STANDARD_FILTERS, checked_filters
+from cellwright.context.normalise import STANDARD_FILTERS, checked_filters
 from cellwright.errors import SetupError
 from cellwright.store.database import Statement
 
