@@ -18,6 +18,8 @@ SHARED = --dist worksteal
 # A plugin that no test uses takes seconds of each process
 UNUSED = -p no:anyio
 UNIT = $(BIN)/pytest $(UNUSED) -p no:schemathesis
+# What `make coverage` says to pytest; without it no test is slowed down by being measured
+MEASURED =
 # Branches of all but the edges (tests/coverage_gate.py) that the tests must take, in percent
 BRANCHES = 95
 # make demo LAB=1 opens the demo's notebook in JupyterLab
@@ -37,6 +39,7 @@ help:
 	@echo "make demo [LAB=1]   the main job with the demo model; LAB=1 opens it in JupyterLab"
 	@echo "make check          formats, linters, types, rooms"
 	@echo "make test           everything; what continuous integration runs"
+	@echo "make coverage       which branches the tests take; part of make test where CI is set"
 	@echo "make test-fast      Python tests that need no kernel, server, browser or Node"
 	@echo "make wire           the types and checks of the panel, after a change of what the server sends"
 	@echo "make bench          how much time and memory cellwright itself takes"
@@ -118,7 +121,8 @@ test: setup
 	.ci/ensure-chromium
 	$(MAKE) check
 	$(MAKE) test-js
-	$(MAKE) test-unit test-serial test-server coverage
+	if [ -n "$$CI" ]; then $(MAKE) coverage; else $(MAKE) test-unit test-server; fi
+	$(MAKE) test-serial
 	$(MAKE) test-browser
 	$(MAKE) test-packaging
 	@echo
@@ -128,19 +132,21 @@ test-js: node_modules/setup.stamp
 	$(NPM) run --silent test
 
 test-unit: .venv/setup.stamp
-	rm -f .coverage .coverage.*
 	$(UNIT) $(SHARED) -n $(UNIT_WORKERS) -m 'not serial and not browser and not server' \
-		tests tests/journeys --cov --cov-report=
+		tests tests/journeys $(MEASURED)
 
 # Exit status 5 says that no test is marked serial.
 test-serial: .venv/setup.stamp
 	$(UNIT) -m serial || [ $$? -eq 5 ]
 
 test-server: .venv/setup.stamp
-	$(BIN)/pytest $(UNUSED) $(SHARED) -n $(WORKERS) tests/server --cov --cov-append --cov-report=
+	$(BIN)/pytest $(UNUSED) $(SHARED) -n $(WORKERS) tests/server $(MEASURED)
 	$(BIN)/pytest $(UNUSED) -m server tests/journeys || [ $$? -eq 5 ]
 
+# The same tests as `make test-unit test-server`, and which branches they took.
 coverage: .venv/setup.stamp
+	rm -f .coverage .coverage.*
+	$(MAKE) test-unit test-server MEASURED='--cov --cov-append --cov-report='
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
 
 test-browser: js

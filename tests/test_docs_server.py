@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from cellwright.server.configuration import Cellwright
 from cellwright.server.openapi_routes import operations
 from cellwright.server.table import load_all_routes
@@ -23,22 +21,12 @@ def calls() -> list[str]:
     return [*rest, "GET socket"]
 
 
-@pytest.mark.parametrize("call", calls())
-def test_every_route_is_described(call: str) -> None:
-    assert f"| `{call}` |" in PAGE
-
-
-def test_no_route_is_described_that_is_not_there() -> None:
+def test_every_route_is_described_and_none_that_is_not_there() -> None:
     named = re.findall(r"^\| `((?:GET|POST|PUT|PATCH|DELETE) [^`]+)` \|", PAGE, re.MULTILINE)
     assert sorted(named) == sorted(calls())
 
 
-@pytest.mark.parametrize("name", Cellwright.class_own_traits(config=True))
-def test_every_setting_is_described(name: str) -> None:
-    assert f"| `c.Cellwright.{name}` |" in PAGE
-
-
-def test_no_setting_is_described_that_is_not_there() -> None:
+def test_every_setting_is_described_and_none_that_is_not_there() -> None:
     named = re.findall(r"^\| `c\.Cellwright\.(\w+)` \|", PAGE, re.MULTILINE)
     assert sorted(named) == sorted(Cellwright.class_own_traits(config=True))
 

@@ -56,23 +56,29 @@ def hostile(unit: str, size: int, behind: str) -> str:
     return repeated if not behind else behind * (size // 2) + repeated[: size // 2]
 
 
-def seconds(read: Callable[[str], object], text: str) -> float:
+def seconds(read: Callable[[str], object], text: str, times: int) -> float:
+    """The shortest time of so many."""
     spent = []
-    for _ in range(3):
+    for _ in range(times):
         started = time.process_time()
         read(text)
         spent.append(time.process_time() - started)
-        if spent[-1] < TOO_SHORT_TO_MEASURE_SECONDS:
-            break
     return min(spent)
 
 
 def check_is_linear(read: Callable[[str], object], unit: str) -> None:
     for behind in ("", "y"):
-        large = seconds(read, hostile(unit, SMALL * FACTOR, behind))
-        if large > TOO_SHORT_TO_MEASURE_SECONDS:
-            ratio = large / seconds(read, hostile(unit, SMALL, behind))
-            assert ratio < RATIO_LIMIT, (unit, behind, large)
+        large, small = (hostile(unit, SMALL * factor, behind) for factor in (FACTOR, 1))
+        # what seems too slow is measured with more care: others use the machine, too
+        for times in (1, 3):
+            spent = seconds(read, large, times)
+            is_linear = (
+                spent <= TOO_SHORT_TO_MEASURE_SECONDS
+                or spent / seconds(read, small, times) < RATIO_LIMIT
+            )
+            if is_linear:
+                break
+        assert is_linear, (unit, behind, spent)
 
 
 @pytest.mark.parametrize("unit", TERMINAL)

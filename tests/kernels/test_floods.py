@@ -41,17 +41,8 @@ def flood(kernel: FreshKernel, pipe: Path) -> str:
 
 
 FOUR_MEGABYTES = 4_000_000
-HOSTILE = {
-    "\b": "",
-    "\r": "",
-    "\r\n": "",
-    "\x1b": "",
-    "\x1b[K": "",
-    "\x1b[1A": "",
-    "a\u0301": "a\u0301",
-    "x": "x",
-    "ab\b": "a",
-}
+HOSTILE = {"\r\n": "", "\x1b": "", "a\u0301": "a\u0301"}
+"""``tests/test_hostile_output.py`` has more, and times those who read it."""
 
 
 @pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
@@ -60,33 +51,34 @@ def test_four_megabytes_of_hostile_text_end_like_any_output(kernel: Kernel, unit
     ran = run(kernel, f"for _ in range(100): print({unit!r} * {count // 100}, end='', flush=True)")
     assert ran.execution.status == "ok"
     shown = clean(ran.text)
-    assert set(shown.replace("\n", "")) <= set(HOSTILE[unit] + "b")
+    assert set(shown.replace("\n", "")) <= set(HOSTILE[unit])
     assert run(kernel, "print('next')").text == "next\n"
 
 
-UPDATES = 20_000
-MANY_UPDATES = f"""
+MANY_UPDATES = """
 from IPython.display import display, update_display
 display("start", display_id="d")
-for n in range({UPDATES}): update_display(f"value {{n}}", display_id="d")
+for n in range({updates}): update_display(f"value {{n}}", display_id="d")
 print("last line")
 """
 
 
-@pytest.mark.parametrize("lane", ["client", "shell", "forked"])
+@pytest.mark.parametrize(
+    ("lane", "updates"), [("client", 20_000), ("shell", 5_000), ("forked", 5_000)]
+)
 def test_twenty_thousand_display_updates_leave_the_last_one_and_the_next_print(
-    lane: str, request: pytest.FixtureRequest, tmp_path: Path
+    lane: str, updates: int, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """13.16."""
+    """13.16: sockets hold a thousand each unless they are told to hold more."""
     with ExitStack() as around:
         if lane == "forked":
             forks = Forks()
             kernel: Kernel = around.enter_context(forks.start(tmp_path, kernel_environment()))
         else:
             kernel = request.getfixturevalue(f"shared_{lane}")
-        ran = run(kernel, MANY_UPDATES)
+        ran = run(kernel, MANY_UPDATES.format(updates=updates))
         assert ran.execution.note == ""
-        assert (ran.plain, ran.text) == ([f"'value {UPDATES - 1}'"], "last line\n")
+        assert (ran.plain, ran.text) == ([f"'value {updates - 1}'"], "last line\n")
         assert run(kernel, "print('next')").text == "next\n"
 
 
@@ -112,7 +104,7 @@ def test_what_the_channel_drops_is_said_and_the_last_state_is_asked_for(
 ) -> None:
     """13.16: for whatever reason, as a gateway that limits the rate."""
     run(fresh, f"DROPPED = {dropped!r}\n{DROPS}")
-    ran = run(fresh, MANY_UPDATES.replace(f"range({UPDATES})", "range(5)"))
+    ran = run(fresh, MANY_UPDATES.format(updates=5))
     assert note in ran.execution.note
     assert (ran.plain, ran.text) == (["'value 4'"], "last line\n")
     assert run(fresh, "print('next')").text == "next\n"
@@ -141,7 +133,7 @@ threading.Thread(target=carry, daemon=True).start()
 def test_outputs_that_come_long_after_the_reply_are_late_and_not_lost(fresh: FreshKernel) -> None:
     """13.16."""
     run(fresh, SLOWLY)
-    ran = run(fresh, f"is_slow = True\n{MANY_UPDATES.replace(f'range({UPDATES})', 'range(5)')}")
+    ran = run(fresh, f"is_slow = True\n{MANY_UPDATES.format(updates=5)}")
     assert ran.execution.note == ""
     assert (ran.plain, ran.text) == (["'value 4'"], "last line\n")
     assert run(fresh, "is_slow = False\nprint('next')").text == "next\n"
@@ -150,5 +142,5 @@ def test_outputs_that_come_long_after_the_reply_are_late_and_not_lost(fresh: Fre
 def test_a_cell_whose_idle_was_dropped_ends_with_its_reply(fresh: FreshKernel) -> None:
     """13.16."""
     run(fresh, f"DROPPED = 'status'\n{DROPS}")
-    ran = run(fresh, MANY_UPDATES.replace(f"range({UPDATES})", "range(5)"))
+    ran = run(fresh, MANY_UPDATES.format(updates=5))
     assert (ran.plain, ran.text) == (["'value 4'"], "last line\n")

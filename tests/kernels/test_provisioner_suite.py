@@ -1,11 +1,10 @@
-"""What a cell does, once more: the suites of the other kernels, run in forked ones."""
+"""Tests of the other kernels, once more, in forked ones."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -52,16 +51,36 @@ def fresh(shared_forked: FreshKernel, tmp_path: Path) -> Iterator[FreshKernel]:
         yield kernel
 
 
-def borrowed_from(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Those that take a kernel of a fixture: the others start one, or need none."""
-    for name, test in vars(module).items():
-        if name.startswith("test_") and {"kernel", "client", "fresh"} & set(
-            inspect.signature(test).parameters
-        ):
-            yield name, test
+BORROWED = (
+    *vars(test_client).values(),
+    test_kernels.test_text_displays_results_and_errors_come_in_order,
+    test_kernels.test_an_inline_figure_is_a_picture,
+    test_kernels.test_top_level_await_works,
+    test_kernels.test_a_task_lasts_from_one_cell_to_the_next,
+    test_kernels.test_shell_commands_show_and_return_their_output,
+    test_kernels.test_output_of_a_child_process_belongs_to_its_cell,
+    test_kernels.test_output_of_threads_is_seen,
+    test_kernels.test_asking_for_input_says_that_there_is_no_keyboard,
+    test_kernels.test_exit_does_not_end_the_kernel,
+    test_kernels.test_sys_exit_is_an_error_and_the_kernel_lives,
+    test_kernels.test_bytes_written_past_the_text_layer_do_no_harm,
+    test_kernels.test_the_kernel_describes_itself,
+    test_kernels.test_flushed_prints_come_in_few_pieces,
+    test_kernels.test_endless_output_is_stopped,
+    test_kernels.test_a_cell_that_takes_too_long_is_stopped_and_its_output_kept,
+    test_kernels.test_stop_ends_a_cell_within_a_second,
+)
+"""What a fork could change: streams, signals, threads, children, ends, how a kernel is reached.
+
+The rest, a cell's namespace and what it shows, is the same code; most other tests fork theirs.
+"""
 
 
-for suite in (test_kernels, test_client):
-    found = dict(borrowed_from(suite))
-    assert len(found) > 5, f"{suite.__name__} has hardly any tests for a forked kernel"
-    globals().update(found)
+def takes_a_kernel(test: Any) -> bool:
+    """Whether a test takes a kernel of a fixture: the others start one, or need none."""
+    return getattr(test, "__name__", "").startswith("test_") and bool(
+        {"kernel", "client", "fresh"} & set(inspect.signature(test).parameters)
+    )
+
+
+globals().update({test.__name__: test for test in BORROWED if takes_a_kernel(test)})
