@@ -23,6 +23,7 @@ from sdk_types import problems
 __all__ = [
     "DeepSeek",
     "Gemini",
+    "Mistral",
     "OpenAIResponses",
     "calls",
     "says",
@@ -385,6 +386,53 @@ class Gemini:
             if found not in (self.signatures.get(call["id"]), "skip_thought_signature_validator"):
                 return "Corrupted thought signature."
         return ""
+
+
+MISTRAL_FIELDS = {
+    *("model", "messages", "tools", "tool_choice", "temperature", "top_p", "max_tokens", "stream"),
+    *("stop", "random_seed", "response_format", "reasoning_effort", "parallel_tool_calls"),
+    *("prompt_mode", "stream_options"),
+}
+
+
+@dataclass
+class Mistral:
+    """Mistral with a model that thinks.
+
+    Sources: @ai-sdk/mistral 3.0.52 (thinking comes as a part of the content, which is a list then,
+    and goes back so); charmbracelet/crush issue 1590 (``reasoning_content`` in a message is refused
+    as an extra input); editor-code-assistant/eca issue 231 (so is ``max_completion_tokens``, status
+    422, the words in ``message.detail``).
+    """
+
+    script: Sequence[Sequence[Json]]
+    taken: list[Json] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+
+    def __call__(self, request: Request) -> Wire:
+        """The answer to a request."""
+        unknown = (name for name in request.body if name not in MISTRAL_FIELDS)
+        wrong: list[list[str | int]] = [["body", name] for name in unknown]
+        for number, message in enumerate(request.body["messages"]):
+            extra = set(message) - {"role", "content", "tool_calls", "tool_call_id", "name"}
+            wrong += [["body", "messages", number, "assistant", name] for name in extra]
+        if wrong:
+            self.refusals.append(str(wrong))
+            problems_ = [
+                {"type": "extra_forbidden", "loc": loc, "msg": "Extra inputs are not permitted"}
+                for loc in wrong
+            ]
+            body = {"object": "error", "message": {"detail": problems_}, "code": None}
+            return json_body(body, status=422)(request)
+        self.taken.append(request.body)
+        output = self.script[len(self.taken) - 1]
+        thought = "".join(spec["said"] for spec in output if spec["type"] == "reasoning")
+        made = _chat_calls(output, f"{type(self).__name__}_{len(self.taken)}")
+        parts = [
+            {"type": "thinking", "thinking": [{"type": "text", "text": piece}]}
+            for piece in _pieces(thought)
+        ]
+        return _chat_stream([{"content": [part]} for part in parts], output, made)(request)
 
 
 def _chat_calls(output: Sequence[Json], number: str) -> list[Json]:

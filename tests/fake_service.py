@@ -8,7 +8,7 @@
 The script is a sequence of answers, used up in order, or one function ``Request -> Answer`` for a
 model that reacts. An entry of the sequence may be such a function too. When the script is used up
 the service says so with status 400; what a function raises is raised again at the end.
-``GET /models`` does not use up the script.
+``GET /models`` does not use up the script, nor does llama-server's ``GET /props`` (``props=``).
 
 Answers (each streams when the request asks for a stream, and is one JSON body when it does not):
     text("hi")                          pieces=["h", "i"], finish=, usage=, reasoning=, refusal=
@@ -73,7 +73,7 @@ from fake_answers import (
     tool_calls,
 )
 
-from cellwright.llm.capabilities import LEARNED
+from cellwright.llm.capabilities import LEARNED, TEMPLATES
 from cellwright.settings import ServiceSettings
 
 __all__ = [
@@ -115,6 +115,7 @@ class FakeService:
         script: Script = (),
         *,
         models: Sequence[str] | Answer = (MODEL,),
+        props: dict[str, Any] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.script = script
@@ -127,6 +128,7 @@ class FakeService:
         self.failures: list[Exception] = []
         """What functions of the script raised; the first one is raised again at the end."""
         self._models = models
+        self._props = props
         self._tls = tls
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -135,8 +137,9 @@ class FakeService:
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.host, self.port = self._listener.getsockname()[:2]
-        for known in [known for known in LEARNED if known[0] == self.base_url]:
-            del LEARNED[known]  # an earlier test had the same port
+        for memory in (LEARNED, TEMPLATES):  # an earlier test had the same port
+            for known in [known for known in memory if known[0] == self.base_url]:
+                memory.pop(known)
 
     @property
     def base_url(self) -> str:
@@ -243,6 +246,8 @@ class FakeService:
         return self.script[number - 1]
 
     def _other(self, request: Request) -> Answer:
+        if request.path == "/props" and self._props is not None:
+            return json_body(self._props)
         if not request.path.endswith("/models"):
             return error(404, f"no such path: {request.path}")
         if callable(self._models):

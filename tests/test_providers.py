@@ -30,6 +30,61 @@ ELSEWHERE = {
     "cellwright/text/secret_shapes.py": "how keys of every kind look, most for something else",
     "cellwright/kernels/fresh.py": "variables that a graphics card needs",
 }
+Proofs = dict[str, str]
+CLI, LM = "tests/cli/test_providers.py", "tests/lm"
+KEY = "test_a_key_of_a_provider_is_enough"
+PROOFS: dict[str, Proofs] = {
+    "OpenAI": {
+        "main job through Responses, after one refusal": f"{CLI}::"
+        "test_the_main_job_runs_with_a_model_that_only_responses_serves",
+        "requests fit the published description": f"{LM}/test_responses.py::"
+        "test_requests_fit_the_published_description_with_all_that_can_be_asked",
+        "which model is asked through which API": f"{LM}/test_responses.py::"
+        "test_the_official_service_is_asked_by_the_model",
+    },
+    "Anthropic": {
+        "a refused temperature is left out": f"{LM}/test_parameters.py::"
+        "test_refusals_in_the_words_of_providers_are_understood",
+    },
+    "Google Gemini": {
+        "main job, signatures sent back": f"{CLI}::test_the_main_job_runs_where_calls_are_signed",
+    },
+    "OpenRouter": {
+        "`reasoning_details` sent back": f"{LM}/test_provider_items.py::"
+        "test_details_that_come_in_pieces_go_back_whole",
+    },
+    "Azure OpenAI": {
+        "a run with endpoint, key and deployment alone": f"{CLI}::"
+        "test_a_provider_that_was_found_by_its_key_is_named_once",
+    },
+    "Mistral": {
+        "main job, thinking in the content": f"{CLI}::"
+        "test_the_main_job_runs_where_thinking_is_in_the_content",
+        "a field it does not know is left out": f"{LM}/test_parameters.py::"
+        "test_one_that_is_refused_is_left_out_once_and_said",
+    },
+    "DeepSeek": {
+        "main job, `reasoning_content` sent back": f"{CLI}::"
+        "test_the_main_job_runs_where_thinking_has_to_come_back",
+    },
+    "Ollama": {
+        "found where nothing is set": "tests/test_services.py::"
+        "test_with_nothing_set_a_local_ollama_answers",
+    },
+    "vLLM": {
+        "a limit that does not fit is left out": f"{LM}/test_own_servers.py::"
+        "test_one_that_does_not_fit_is_left_out_and_the_conversation_stays",
+    },
+    "llama.cpp": {
+        "dropped tools are noticed": f"{CLI}::"
+        "test_a_server_that_drops_the_tools_is_talked_with_in_words",
+        "a model that loads is waited for": f"{LM}/test_own_servers.py::"
+        "test_a_server_that_loads_its_model_is_waited_for",
+        "its template's errors are no outages": f"{LM}/test_own_servers.py::"
+        "test_a_request_that_llama_cpp_cannot_render_is_no_outage",
+    },
+}
+"""What was tried, against a simulator of the provider, and the test that does it."""
 MADE = "<!-- providers: made by tests/test_providers.py"
 COMMON_WORDS = {"OpenAI"}
 """Names that also stand for a format or a package; the hosts are looked for all the same."""
@@ -143,18 +198,34 @@ def test_its_keys_are_taken_out_of_all_that_is_kept(provider: Provider) -> None:
         assert key not in Redactor({}).text(f"the key {key} is set")
 
 
+def proofs_of(provider: Provider) -> Proofs:
+    """What is claimed of a provider; that its key is enough is tried for each that has one."""
+    found = {"its key alone is enough": f"tests/test_settings.py::{KEY}"}
+    return (found if provider.key_variable else {}) | PROOFS.get(provider.name, {})
+
+
 def table_of_providers() -> str:
     """The table of ``docs/reference/models.md``."""
     rows = [
-        "| provider | address | key | usual model | particular | looked up |",
-        "|---|---|---|---|---|---|",
+        "| provider | address | key | usual model | particular | proven by simulation | read |",
+        "|---|---|---|---|---|---|---|",
     ]
     for p in PROVIDERS:
         key = f"`{p.key_variable}`" if p.key_variable else ""
         model = f"`{p.model}`" if p.model else ""
-        cells = (f"[{p.name}]({p.source})", f"`{p.base_url}`", key, model, p.note, p.checked)
-        rows.append(f"| {' | '.join(cells)} |")
+        name, url = f"[{p.name}]({p.source})", f"`{p.base_url}`"
+        proven = "; ".join(
+            f"[{claim}](../{test.partition('::')[0]})" for claim, test in proofs_of(p).items()
+        )
+        rows.append(f"| {' | '.join((name, url, key, model, p.note, proven, p.checked))} |")
     return "\n".join(rows)
+
+
+def test_nothing_is_claimed_of_a_provider_without_a_test() -> None:
+    assert PROOFS.keys() <= {provider.name for provider in PROVIDERS}
+    for test in {test for provider in PROVIDERS for test in proofs_of(provider).values()}:
+        file, name = test.split("::")
+        assert re.search(rf"def {name}\(", (PROJECT / file).read_text("utf-8")), test
 
 
 def test_the_documented_table_is_the_one_that_counts() -> None:

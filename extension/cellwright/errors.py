@@ -206,6 +206,8 @@ class LMServerError(LMError):
     """The service failed on its own side."""
 
     retryable = True
+    is_loading = False
+    """It is there, and loads its model: that takes minutes and is no failure."""
 
 
 class RunCancelled(BaseException):

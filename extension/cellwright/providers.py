@@ -72,7 +72,7 @@ OPENAI = Provider(
     key_variable="OPENAI_API_KEY",
     key_starts=("sk-proj-", "sk-svcacct-"),
     model="gpt-5.6",
-    model_source="https://developers.openai.com/api/docs/models",
+    model_source="https://developers.openai.com/api/docs/guides/amazon-bedrock",
     api="by model",
     responses_models=RESPONSES_MODELS,
     length_parameter="max_completion_tokens",
@@ -87,6 +87,7 @@ OLLAMA = Provider(
     start_hint="Start Ollama with: ollama serve",
     missing_model_hint="Run: ollama pull {model}",
     window_hint="Set OLLAMA_CONTEXT_LENGTH=32768 for the Ollama server and start it again.",
+    checked="",
 )
 PROVIDERS: tuple[Provider, ...] = (
     OPENAI,
@@ -126,11 +127,11 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "Azure OpenAI",
         "{AZURE_OPENAI_ENDPOINT}/openai/v1",
-        "https://learn.microsoft.com/en-us/azure/foundry/openai/api-version-lifecycle",
+        "https://learn.microsoft.com/en-us/azure/foundry-classic/openai/api-version-lifecycle",
         hosts=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
         key_variable="AZURE_OPENAI_API_KEY",
         model="{AZURE_OPENAI_DEPLOYMENT}",
-        model_source="https://learn.microsoft.com/en-us/azure/foundry/openai/api-version-lifecycle",
+        model_source="https://learn.microsoft.com/en-us/azure/foundry-classic/openai/api-version-lifecycle",
         length_parameter="max_completion_tokens",
         note="The v1 address; a model is named by its deployment.",
     ),
@@ -147,21 +148,21 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "Mistral",
         "https://api.mistral.ai/v1",
-        "https://docs.mistral.ai/api",
+        "https://socket.dev/npm/package/@opencode-ai/ai/diff/0.0.0-dev-18697",
         hosts=("mistral.ai",),
         key_variable="MISTRAL_API_KEY",
         model="mistral-medium-latest",
-        model_source="https://github.com/anomalyco/models.dev (mistral-medium-latest)",
+        model_source="https://vercel.com/ai-gateway/models/mistral-medium-3.5",
         note="Thinking comes in the content, as a list of parts, and goes back so.",
     ),
     Provider(
         "DeepSeek",
         "https://api.deepseek.com/v1",
-        "https://api-docs.deepseek.com",
+        "https://api-docs.deepseek.com/news/v4-flash",
         hosts=("deepseek.com",),
         key_variable="DEEPSEEK_API_KEY",
         model="deepseek-v4-pro",
-        model_source="https://api-docs.deepseek.com",
+        model_source="https://api-docs.deepseek.com/news/v4-flash",
         note="`reasoning_content` of turns with calls is sent back.",
     ),
     Provider(
@@ -210,7 +211,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://docs.together.ai/docs/inference/openai-compatibility",
         hosts=("together.xyz", "together.ai"),
         key_variable="TOGETHER_API_KEY",
-        model="openai/gpt-oss-120b",
+        model="openai/gpt-oss-20b",
         model_source="https://docs.together.ai/docs/inference/openai-compatibility",
     ),
     Provider(
@@ -229,7 +230,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions.html",
         hosts=("amazonaws.com", "api.aws"),
         key_variable="AWS_BEARER_TOKEN_BEDROCK",
-        model="openai.gpt-oss-120b-1:0",
+        model="openai.gpt-oss-20b-1:0",
         model_source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
         "inference-chat-completions.html",
         note="With an API key of Bedrock; signatures of AWS credentials are not made.",
@@ -278,6 +279,7 @@ PROVIDERS: tuple[Provider, ...] = (
             "enable-auto-tool-choice",
             "Start vLLM with --enable-auto-tool-choice and --tool-call-parser.",
         ),
+        checked="",
     ),
     Provider(
         "SGLang",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from command_line import Shell, sources
-from fake_providers import DeepSeek, Gemini, OpenAIResponses, calls, says, thinks
-from fake_service import FakeService, text
+from fake_providers import DeepSeek, Gemini, Mistral, OpenAIResponses, calls, says, thinks
+from fake_service import FakeService, chunk, raw_sse, text
 from traitlets.config import Config
 
 from cellwright.llm.keys import KEY_FILE, KeyPlaces
@@ -173,3 +173,24 @@ def test_an_assistant_says_how_much_is_thought(shell: Shell) -> None:
             done = asking.run("run", "@quick hello", "--mode", "plan", "--json", *more)
             assert done.code == 0, done.err
     assert [r.body["reasoning_effort"] for r in service.requests] == ["low", "high"]
+
+
+def test_a_server_that_drops_the_tools_is_talked_with_in_words(shell: Shell) -> None:
+    timed = raw_sse([chunk({"content": "I cannot."}), chunk({}, "stop"), chunk(None, timings={})])
+    caps = {"chat_template_caps": {"supports_tools": False}}
+    with FakeService(
+        [timed, text("[[ ## say ## ]]\nIt is 42.\n[[ ## completed ## ]]")], props=caps
+    ) as service:
+        done = shell.asking(service).run("run", "What is it?", "--mode", "plan", "--json")
+    assert done.code == 0, done.err
+    assert done.document["answer"] == "It is 42."
+    assert ["tools" in request.body for request in service.requests] == [True, False]
+
+
+def test_the_main_job_runs_where_thinking_is_in_the_content(shell: Shell) -> None:
+    provider = Mistral(MAIN_JOB)
+    document, _ = run(shell, provider, model="mistral-medium-latest")
+    assert (document["status"], document["answer"]) == ("completed", "The best is 42.")
+    assert provider.refusals == []
+    sent = [m["content"] for m in provider.taken[-1]["messages"] if m.get("tool_calls")]
+    assert [content[0]["type"] for content in sent] == ["thinking", "thinking"]

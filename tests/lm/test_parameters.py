@@ -155,3 +155,26 @@ def test_what_cannot_be_sent_is_named(name: str, value: str, words: str) -> None
     with pytest.raises(SetupError, match=words) as caught:
         from_env({f"CELLWRIGHT_{name}": value})
     assert name == "PARAMETERS" or "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        # Anthropic: RooCodeInc/Roo-Code issue 12162, read 2026-11-23.
+        ("`temperature` is deprecated for this model.", "temperature"),
+        # Mistral: editor-code-assistant/eca issue 231, read 2026-11-23.
+        (
+            '{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are '
+            'not permitted","input":1}]}',
+            "seed",
+        ),
+    ],
+)
+def test_refusals_in_the_words_of_providers_are_understood(words: str, name: str) -> None:
+    def strict(request: Request) -> Any:
+        return error(400, words) if name in request.body else text("Yes.")
+
+    with serving(strict) as (_, lm):
+        asked = ask(lm, prompt_of("hi", temperature=0.5, extra={"seed": 1}))
+    assert asked.reply is not None
+    assert asked.reply.dropped_parameters == (name,)

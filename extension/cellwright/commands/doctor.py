@@ -6,7 +6,7 @@ import socket
 import sqlite3
 import sys
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from cellwright.errors import LMError, SetupError, StoreError
 from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
 from cellwright.llm import LM, LMEvent
-from cellwright.llm.capabilities import list_models
+from cellwright.llm.capabilities import list_models, template_takes_tools
+from cellwright.llm.openai import TOOLS_LOST, TOOLS_LOST_HINT
 from cellwright.providers import PROVIDERS, find_provider
 from cellwright.record.messages import (
     Manifest,
@@ -70,7 +71,7 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[DoctorCheck, ...]
         )
     try:
         found = [_key(settings, service), _endpoint(service), _model(settings, service)]
-        found.append(_tool_calling(service, send))
+        found.append(_tool_calling(settings, service, send))
     finally:
         service.close()
     return (*found, *_machine(settings))
@@ -155,7 +156,15 @@ def _model(settings: Settings, service: Service) -> DoctorCheck:
     return DoctorCheck("model", "failed", text, "Choose another with -m or CELLWRIGHT_MODEL.")
 
 
-def _tool_calling(service: Service, send: bool) -> DoctorCheck:
+def _tool_calling(settings: Settings, service: Service, send: bool) -> DoctorCheck:
+    is_own = not (service.is_demo or find_provider(service.base_url).hosts)
+    if (
+        is_own
+        and template_takes_tools(replace(settings.service, base_url=service.base_url)) is False
+    ):
+        text = TOOLS_LOST.format(service.model)
+        action = f"{TOOLS_LOST_HINT} Until then it is talked with in words (adapter chat)."
+        return DoctorCheck("tool calling", "warning", text, action)
     if not (send or service.is_demo):
         text = "Not tried: it sends one small request."
         return DoctorCheck("tool calling", "skipped", text, "Try it with: %agent doctor --send")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from cellwright.context.assemble import harmless
+from cellwright.llm.provider_items import sent_beside
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
@@ -116,9 +117,8 @@ def message_tokens(message: Message) -> int:
     if isinstance(message, SystemMessage):
         return tokens
     if isinstance(message, AssistantMessage):
-        return tokens + sum(
-            estimate_tokens(call.name + call.arguments) for call in message.tool_calls
-        )
+        written = (call.name + call.arguments for call in message.tool_calls)
+        return tokens + sum(map(estimate_tokens, (*written, sent_beside(message))))
     return tokens + PICTURE_TOKENS * sum(isinstance(part, ImagePart) for part in message.parts)
 
 

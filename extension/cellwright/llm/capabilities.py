@@ -78,6 +78,25 @@ def _strange(endpoint: Endpoint) -> LMError:
     return LMStreamError(text, hint="Check the address; it usually ends in /v1.")
 
 
+def template_takes_tools(service: ServiceSettings) -> bool | None:
+    """Whether the chat template that a llama-server has loaded knows tools; None: nobody says.
+
+    One without them answers 200 and drops the tools. ``GET /props`` at the root of the server has
+    ``chat_template_caps.supports_tools``. Source: tools/server/README.md and common/jinja/caps.h of
+    ggml-org/llama.cpp, as its clients read them, 2026-11-23; seen in a trial with the server.
+    """
+    line = ServiceConnection(replace(service, deadline_seconds=TIMEOUT_SECONDS))
+    try:
+        body = json.loads(line.get(f"{service.base_url.removesuffix('/v1')}/props"))
+    except Exception:  # whatever it answers, it does not say
+        return None
+    finally:
+        line.abandon()
+    caps = body.get("chat_template_caps") if isinstance(body, Mapping) else None
+    said = caps.get("supports_tools") if isinstance(caps, Mapping) else None
+    return said if isinstance(said, bool) else None
+
+
 # What a service taught us of its models: refused parameters, no tools, no pictures, the window.
 
 
@@ -103,6 +122,16 @@ REQUIRED_WORDS = {
 """As DeepSeek and Moonshot, and Google, word it that a call lacks what they sent with it."""
 
 
+LIMIT_WORDS = re.compile(
+    r"in the completion\)"
+    r"|max_(?:completion_|output_)?tokens\W.{0,80}(?:too large|at most|less than)"
+    r"|(?:too large|at most).{0,60}(?:completion tokens|max_(?:completion_|output_)?tokens)"
+)
+"""As vLLM and OpenAI word it that the limit of the answer does not fit. Sources: vLLM's messages
+"(2000 in the messages, 8192 in the completion)" and "'max_tokens' … is too large", OpenAI's "This
+model supports at most 16384 completion tokens", as their users quote them, read 2026-11-23."""
+TEMPLATES: dict[tuple[str, str], bool] = {}
+"""Of which service and model it is known in this process whether the template drops tools."""
 LEARNED: dict[tuple[str, str], Capabilities] = {}
 """What was learned in this process, by the address of the service and the model.
 
@@ -172,6 +201,9 @@ class Learned:
         if isinstance(error, LMToolsUnsupportedError):
             self._keep(model, replace(known, tools=False))
             return None
+        if limit := self._refused_limit(error, sent):
+            self._keep(model, replace(known, refused_parameters=known.refused_parameters | {limit}))
+            return _dropped(model, limit)
         if isinstance(error, LMContextError):
             tokens = context_tokens_in(error.detail) or known.context_tokens
             self._keep(model, replace(known, context_tokens=tokens))
@@ -196,6 +228,18 @@ class Learned:
         if TURN_WORDS.search(words):
             self._keep(model, replace(known, alternates=True))
         return None
+
+    def _refused_limit(self, error: LMError, sent: Collection[str]) -> str:
+        """The limit of the answer, where it alone makes a request too long; empty: it does not."""
+        names = {*LENGTH_PARAMETERS, "max_output_tokens"} & set(sent)
+        return next(iter(names), "") if LIMIT_WORDS.search(error.detail.lower()) else ""
+
+    def template_drops_tools(self, model: str, *, ask: bool) -> bool:
+        """Whether the server is known to drop the tools in silence; it is asked once, if at all."""
+        key = (self._service.base_url, model)
+        if ask and key not in TEMPLATES:
+            TEMPLATES[key] = template_takes_tools(self._service) is False
+        return TEMPLATES.get(key, False)
 
     def _about_fields(
         self, model: str, known: Capabilities, words: str, sent: Collection[str]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from cellwright.llm.provider_items import REASONING_TEXTS, ChatItems, Item
+from cellwright.llm.provider_items import REASONING_TEXTS, ChatItems, Item, thinking_in
 from cellwright.record.messages import AssistantMessage, ToolCall, Usage
 from cellwright.text.cleaning import without_lone_surrogates
 
@@ -247,6 +247,8 @@ class ReplyAssembler:
         self.finish_reason = ""
         self.model = ""
         self.response_id = ""
+        self.has_timings = False
+        """The service says how long it computed, as llama.cpp does."""
         self.usage: Usage | None = None
         """What the service counted; None when it did not."""
         self._calls = CallCollector()
@@ -283,6 +285,7 @@ class ReplyAssembler:
         self.model = str(chunk.get("model") or self.model)
         self.response_id = str(chunk.get("id") or self.response_id)
         self.usage = _usage_of(chunk) or self.usage
+        self.has_timings = self.has_timings or isinstance(chunk.get("timings"), Mapping)
         choices = chunk.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
             return SplitDelta()
@@ -321,7 +324,8 @@ class ReplyAssembler:
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
         said = self._thinking.feed(self._whole_pairs(_content(delta.get("content"))))
-        thought = next((delta[name] for name in REASONING_TEXTS if delta.get(name)), "")
+        in_content = thinking_in(delta.get("content"))
+        thought = next((delta[name] for name in REASONING_TEXTS if delta.get(name)), in_content)
         if isinstance(thought, str) and thought:
             said = SplitDelta(reasoning=without_lone_surrogates(thought)) + said
         return self._keep(said)

@@ -183,6 +183,18 @@ this is unexpected, you may need to provide the mmproj", status 500), of DeepSee
 variant `image_url`, expected `text`"), of OpenRouter's ("No endpoints found that support image
 input", status 404).
 """
+TEMPLATE_WORDS = re.compile(
+    r"jinja exception|while executing \w+ at line"
+    r"|unknown (?:argument|function|method) .{0,60} at row"
+    r"|failed to parse (?:messages|tools|tool call|input)|unsupported content\[\]|chat template"
+)
+"""As llama.cpp words it, with status 500, that a request does not go through its chat template.
+
+Sources, read 2026-11-23: ggml-org/llama.cpp issues 19851 and 21879, janhq/jan issue 6254,
+ikawrakow/ik_llama.cpp pull 677.
+"""
+LOADING_WORDS = re.compile(r"loading model|model is (?:still )?loading|model is being loaded")
+"""As llama-server ({"code": 503, "message": "Loading model"}) and routers before it word it."""
 TURN_WORDS = re.compile(
     r"roles must alternate|must alternate between|unexpected role \S+ after role"
     r"|consecutive (?:user|assistant)"
@@ -208,7 +220,9 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
     if (status >= 500 and not _is_about_content(complaint)) or status in (408, 409):
         text = f"{endpoint.place} failed with status {status}{_said(detail)}."
         hint = "Try again in a while."
-        return LMServerError(text, hint=hint, status=status, detail=detail)
+        error = LMServerError(text, hint=hint, status=status, detail=detail)
+        error.is_loading = status == 503 and bool(LOADING_WORDS.search(complaint.words))
+        return error
     text = f"{endpoint.place} refused the request with status {status}{_said(detail)}."
     parameter = complaint.parameter
     return LMRequestError(text, status=status, detail=detail, parameter=parameter)
@@ -258,7 +272,8 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
 
 def _is_about_content(complaint: Complaint) -> bool:
     """Whether llama.cpp calls a request a failure of its own that it would never take."""
-    return bool(PICTURE_WORDS.search(complaint.words) or TURN_WORDS.search(complaint.words))
+    patterns = (PICTURE_WORDS, TURN_WORDS, TEMPLATE_WORDS)
+    return any(pattern.search(complaint.words) for pattern in patterns)
 
 
 def context_tokens_in(text: str) -> int | None:

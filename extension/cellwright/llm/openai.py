@@ -19,6 +19,7 @@ from cellwright.errors import (
     LMNotFoundError,
     LMRequestError,
     LMStreamError,
+    LMToolsUnsupportedError,
 )
 from cellwright.llm import Capabilities, LMEvent
 from cellwright.llm.capabilities import ITEM_WORDS, LENGTH_PARAMETERS, NOTHING_KNOWN, Learned
@@ -37,7 +38,8 @@ from cellwright.llm.responses import (
     parameter_names,
     responses_parameters,
 )
-from cellwright.llm.retries import Joiner, WaitTimes, Watch, next_delay
+from cellwright.llm.retries import Joiner, RepetitionWatch, WaitTimes, Watch, next_delay
+from cellwright.providers import find_provider
 from cellwright.record.events import ModelRetrying, Notice
 from cellwright.record.messages import (
     AssistantMessage,
@@ -56,6 +58,11 @@ from cellwright.text.truncation import CHARACTERS_PER_TOKEN
 CHAT_PATH = "/chat/completions"
 NOT_OPTIONAL = ("model", "messages", "input", "tools", "stream", "store")
 PARTIAL_CHARACTERS = 20_000
+REPEATS = "The model says the same over and over; its reply was stopped."
+TOOLS_LOST = "The chat template of {!r} has no tools: its server drops them without a word."
+TOOLS_LOST_HINT = "Load a model or a template that calls tools."
+USUAL_LIMIT_TOKENS = 16_384
+"""Of one reply, where nobody set a limit and the server has none of its own."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,8 @@ class OpenAILM:
         """
         failures: list[LMError] = []
         prompt = self._with_settings(prompt)
+        if lost := self._lost_tools(prompt):
+            raise lost
         while True:
             stop.check()
             request = self._request(prompt)
@@ -150,6 +159,10 @@ class OpenAILM:
         parameters = prompt.parameters
         own = settings_of(parameters.model, self._models).parameters
         usual = {**self._service.parameters, **own}
+        if not find_provider(self._service.base_url).hosts:
+            # Companies have limits of their own, which differ; a server of one's own writes for
+            # ever.
+            usual = {"max_output_tokens": USUAL_LIMIT_TOKENS, **usual}
         return replace(prompt, parameters=fill_parameters(parameters, usual)) if usual else prompt
 
     def _request(self, prompt: Prompt) -> _Request:
@@ -226,7 +239,15 @@ class OpenAILM:
                 ReplyAssembler() if request.path == CHAT_PATH else ResponsesAssembler(),
             )
             yield from reading.follow(self._pace, stop)
-            whole = True
+            whole = not reading.repeats
+            if reading.repeats:
+                yield Notice(
+                    "warning", REPEATS, "Ask again, or choose another model.", "repetition"
+                )
+            if lost := self._lost_tools(prompt, reading):
+                # What was shown of the reply is void.
+                yield ModelRetrying(2, 0.0, lost.message)
+                raise lost
             return self._reply(prompt, request, reading)
         except LMError:
             failed = True
@@ -237,6 +258,21 @@ class OpenAILM:
                 self._lines.give_back(line)
             else:
                 line.abandon()
+
+    def _lost_tools(
+        self, prompt: Prompt, reading: _StreamReading | None = None
+    ) -> LMToolsUnsupportedError | None:
+        """What is wrong where a server drops the tools of a question in silence; None: nothing.
+
+        llama.cpp gives itself away by the times that it sends; where calls come it is not asked.
+        """
+        model = prompt.parameters.model
+        is_suspect = reading is not None and (
+            reading.assembler.has_timings and not reading.assembler.message().tool_calls
+        )
+        if not prompt.tools or not self._learned.template_drops_tools(model, ask=is_suspect):
+            return None
+        return LMToolsUnsupportedError(TOOLS_LOST.format(model), hint=TOOLS_LOST_HINT)
 
     def _endpoint(self, prompt: Prompt) -> Endpoint:
         key = self._service.api_key
@@ -250,16 +286,17 @@ class OpenAILM:
         assembler, model = reading.assembler, prompt.parameters.model
         items = request.reader.keep(assembler.provider_items())
         message = replace(assembler.message(request.used_ids), provider_items=items)
+        usual = "tool_calls" if message.tool_calls else "stop"
         return Reply(
             message,
-            assembler.finish_reason or ("tool_calls" if message.tool_calls else "stop"),
+            "length" if reading.repeats else assembler.finish_reason or usual,
             _usage(prompt, assembler),
             assembler.model or model,
             reading.duration_seconds,
             reading.first_delta_seconds,
             request_id=reading.request_id or assembler.response_id,
             dropped_parameters=_dropped(prompt, request),
-            truncated=assembler.finish_reason == "length",
+            truncated=reading.repeats or assembler.finish_reason == "length",
         )
 
     def _warnings(self, prompt: Prompt, reply: Reply) -> Generator[LMEvent, None, None]:
@@ -288,6 +325,9 @@ class _StreamReading:
         self.request_id = ""
         self.first_delta_seconds: float | None = None
         self.duration_seconds = 0.0
+        self.repeats = False
+        """The reply was given up: it says the same over and over."""
+        self._repetitions = {"text": RepetitionWatch(), "reasoning": RepetitionWatch()}
         self._exchange = exchange
         self._watch = watch
         self._started = time.monotonic()
@@ -307,7 +347,7 @@ class _StreamReading:
             now = time.monotonic()
             if arrived is not None and self._take(arrived, joiner, now):
                 break
-            if self.assembler.finished and self._watch.is_over(now):
+            if self.repeats or (self.assembler.finished and self._watch.is_over(now)):
                 break
             yield from joiner.due(now)
             if silence := self._look(now):
@@ -326,7 +366,10 @@ class _StreamReading:
         """Take what came; True when the reply is whole."""
         self.request_id = arrived.request_id or self.request_id
         for chunk in arrived.chunks:
-            joiner.add(self.assembler.add(chunk))
+            said = self.assembler.add(chunk)
+            joiner.add(said)
+            found = [watch.feed(getattr(said, n)) for n, watch in self._repetitions.items()]
+            self.repeats = self.repeats or any(found)
         self._watch.arrived(now, content=bool(arrived.chunks))
         if self.first_delta_seconds is None and self.assembler.started:
             self.first_delta_seconds = now - self._started

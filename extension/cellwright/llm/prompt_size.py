@@ -6,6 +6,7 @@ import json
 import re
 
 from cellwright.llm.faults import Endpoint
+from cellwright.llm.provider_items import sent_beside
 from cellwright.providers import find_provider
 from cellwright.record.messages import AssistantMessage, Prompt, text_of
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN, estimate_tokens
@@ -53,6 +54,7 @@ def _text(prompt: Prompt) -> str:
         tool.name + tool.description + json.dumps(dict(tool.parameters)) for tool in prompt.tools
     ]
     said = [text_of(message) for message in prompt.messages]
+    said += [sent_beside(m) for m in prompt.messages if isinstance(m, AssistantMessage)]
     calls = [
         call.name + call.arguments
         for message in prompt.messages

@@ -96,6 +96,8 @@ def _is_wrapped(name: str, item: Any) -> bool:
 
 REASONING_TEXTS = ("reasoning_content", "reasoning")
 """Fields in which services send thinking as text."""
+THINKING = "thinking"
+"""Stands for thinking that came as a part of the content, which is a list then (Mistral)."""
 DETAILS = "reasoning_details"
 EXTRA = "extra_content"
 TEXTS_OF_DETAILS = ("text", "summary", "data")
@@ -114,7 +116,8 @@ class ChatItems:
         """Take one delta of the message."""
         # An empty text counts: DeepSeek wants the field back even where there was no thinking.
         said = (name for name in REASONING_TEXTS if isinstance(delta.get(name), str))
-        self._text_field = self._text_field or next(said, "")
+        in_content = THINKING if thinking_in(delta.get("content")) else ""
+        self._text_field = self._text_field or next(said, in_content)
         for detail in delta.get(DETAILS) or ():
             if isinstance(detail, Mapping):
                 self._add_detail(dict(detail))
@@ -151,6 +154,35 @@ class ChatItems:
                 last[name] = (last.get(name) or "") + value
             elif value is not None:
                 last[name] = value
+
+
+def thinking_in(content: Any) -> str:
+    """The thinking among the parts of a content, as Mistral sends it.
+
+    ``{"type": "thinking", "thinking": [{"type": "text", "text": …}]}``; a text in place of the
+    inner list is taken, too. Source: the npm packages @opencode-ai/ai and @ai-sdk/mistral 3.0.52,
+    which send it back so, read 2026-11-23.
+    """
+    parts = content if isinstance(content, list) else ()
+    said: list[str] = []
+    for part in parts:
+        if isinstance(part, Mapping) and part.get("type") == THINKING:
+            inner = part.get(THINKING)
+            pieces = inner if isinstance(inner, list) else [{"text": inner}]
+            texts = (piece.get("text") for piece in pieces if isinstance(piece, Mapping))
+            said += [text for text in texts if isinstance(text, str)]
+    return "".join(said)
+
+
+def sent_beside(message: AssistantMessage) -> str:
+    """What goes to the provider with a message beside its words and calls, for counting."""
+    kept = message.provider_items
+    if kept is None:
+        return ""
+    names = {item.get("field") for item in kept.items}
+    thought = message.reasoning if names & {*REASONING_TEXTS, THINKING} else ""
+    values = [_unwrapped(item) for item in kept.items if "field" not in item or "value" in item]
+    return thought + "".join(json.dumps(value, ensure_ascii=False) for value in values)
 
 
 def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
@@ -200,10 +232,10 @@ def put_into_chat(
         name = str(item.get("field", ""))
         if name in rules.refused:
             continue
-        if name in REASONING_TEXTS:
+        if name in (*REASONING_TEXTS, THINKING):
             # Providers drop the thinking of turns without tools, and some refuse it.
             if calls or follows_result:
-                sent[name] = message.reasoning
+                _put_thinking(sent, name, message)
         elif "call" not in item:
             sent[name] = item["value"]
         elif item["call"] < len(calls):
@@ -213,3 +245,15 @@ def put_into_chat(
             sent.setdefault(name, "")
         elif not any(name in call for call in calls):
             calls[0][name] = SKIPPED_SIGNATURE
+
+
+def _put_thinking(sent: dict[str, Any], name: str, message: AssistantMessage) -> None:
+    """Put the thinking where it came from: into a field of its own, or into the content."""
+    if name != THINKING:
+        sent[name] = message.reasoning
+        return
+    inner = [{"type": "text", "text": message.reasoning}]
+    content: list[dict[str, Any]] = [{"type": THINKING, THINKING: inner, "closed": True}]
+    if message.text:
+        content.append({"type": "text", "text": message.text})
+    sent["content"] = content

@@ -10,12 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from cellwright.errors import LMError, LMRateLimitError, LMStreamError, LMTimeoutError
+from cellwright.errors import (
+    LMError,
+    LMRateLimitError,
+    LMServerError,
+    LMStreamError,
+    LMTimeoutError,
+)
 from cellwright.llm.deltas import SplitDelta
 from cellwright.record.events import ModelSilent, ReasoningDelta, TextDelta
 from cellwright.settings import ServiceSettings
 
 LONGEST_BACKOFF_SECONDS = 8.0
+LOADING_BACKOFFS = 4
+"""A model that loads is asked for after so many first waits, for as long as a reply may take."""
 JITTER = 0.25
 SHORTEST_WAIT_SECONDS = 0.1
 """A service whose clock is ahead may ask for a moment that is over already."""
@@ -35,6 +43,9 @@ def next_delay(
         backoff_seconds: The first wait; it doubles with each failure.
     """
     newest = failures[-1]
+    if isinstance(newest, LMServerError) and newest.is_loading:
+        return _until_loaded(failures, service, LOADING_BACKOFFS * backoff_seconds)
+    failures = [error for error in failures if not getattr(error, "is_loading", False)]
     if not newest.retryable or len(failures) > service.retry_limit:
         return None
     if isinstance(newest, ONCE) and sum(isinstance(error, ONCE) for error in failures) > 1:
@@ -44,6 +55,14 @@ def next_delay(
         return asked if asked <= service.retry_after_limit_seconds else None
     delay: float = min(backoff_seconds * 2 ** (len(failures) - 1), LONGEST_BACKOFF_SECONDS)
     return delay * random.uniform(1 - JITTER, 1)
+
+
+def _until_loaded(
+    failures: Sequence[LMError], service: ServiceSettings, seconds: float
+) -> float | None:
+    """Seconds until a server is asked again that loads its model; None: it takes too long."""
+    asked = sum(getattr(error, "is_loading", False) for error in failures)
+    return seconds if (asked - 1) * seconds < service.deadline_seconds else None
 
 
 def retry_after_seconds(headers: Mapping[str, str], text: str = "") -> float | None:
@@ -130,6 +149,31 @@ class Joiner:
     def wait_seconds(self, now: float, longest: float) -> float:
         """How long there is nothing to hand on."""
         return min(longest, max(0.0, self._next - now)) if self._waiting else longest
+
+
+class RepetitionWatch:
+    """Sees when a model says the same few words over and over, which it never ends by itself."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+        self._unread = 0
+
+    def feed(self, text: str) -> bool:
+        """Take more of a reply; True when its end has been one repetition for long."""
+        self._tail = (self._tail + text)[-REPEATED_CHARACTERS:]
+        self._unread += len(text)
+        if self._unread < LOOK_EACH_CHARACTERS or len(self._tail) < REPEATED_CHARACTERS:
+            return False
+        self._unread = 0
+        tail = self._tail
+        period = next((p for p in range(1, LONGEST_PERIOD) if tail[p:] == tail[:-p]), 0)
+        # A ruled line or a column of zeros is a drawing; words are not drawn.
+        return bool(re.search(r"[^\W\d_]", tail[:period]))
+
+
+REPEATED_CHARACTERS = 2_400
+LONGEST_PERIOD = 400
+LOOK_EACH_CHARACTERS = 400
 
 
 class Watch:
