@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import tempfile
-import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from cellwright.exports.sample import SampleRecord
 from cellwright.installation import missing_extra
 from cellwright.kernels.gateway import Gateway
 from cellwright.llm.replay import ReplayLM
-from cellwright.stopping import Stop
+from cellwright.stopping import Inbox, Stop
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,6 @@ def unpacked(parcel: Parcel, agent: Agent | None = None) -> Iterator[Job]:
 
 Work = Callable[[Parcel, Equipment], Mapping[str, Any]]
 """Runs a sample on a worker: ``{"sample": its record}``, or ``{"failure": word, ...}``."""
-LOOK_SECONDS = 0.1
 CONNECT_SECONDS = 20.0
 LOST = "NETWORK_ERROR"
 
@@ -249,10 +247,9 @@ def _result(future: Any, stop: Stop) -> Mapping[str, Any]:
         InfrastructureError: No worker could.
         RunCancelled: ``stop`` was set.
     """
-    ended = threading.Event()
-    future.add_done_callback(lambda done: ended.set())
-    while not ended.wait(LOOK_SECONDS):
-        stop.check()
+    ended: Inbox[None] = Inbox()
+    future.add_done_callback(lambda done: ended.put(None))
+    ended.take(stop)
     try:
         found: Mapping[str, Any] = future.result()
     # Workers that died, a scheduler that is gone, whatever the worker's program raised.

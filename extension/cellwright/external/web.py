@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import queue
 import socket
 import ssl
 import time
@@ -25,7 +24,7 @@ from cellwright.external.addresses import (
     system_addresses,
 )
 from cellwright.external.variables import Hidden, expanded, literal_secrets, used_values
-from cellwright.stopping import Stop, WorkerThread
+from cellwright.stopping import Inbox, Stop, WorkerThread
 
 # One HTTP request of a tool: to an address that was looked at, of a size that can be held.
 #
@@ -34,7 +33,6 @@ from cellwright.stopping import Stop, WorkerThread
 
 
 USER_AGENT = f"cellwright/{__version__}"
-LOOK_SECONDS = 0.05
 REDIRECT_LIMIT = 3
 REDIRECTS = (301, 302, 303, 307, 308)
 KEEPING_METHOD = (307, 308)
@@ -73,7 +71,7 @@ def fetch(request: HttpRequest, reach: Reach, stop: Stop | None = None) -> HttpR
     """
     origin = origin_of(request.url)
     line = _HttpConnection(origin, reach)
-    said: queue.SimpleQueue[HttpReply | Exception] = queue.SimpleQueue()
+    said: Inbox[HttpReply | Exception] = Inbox()
     thread = WorkerThread(_work, line, request, said, name="web")
     thread.start()
     try:
@@ -83,25 +81,18 @@ def fetch(request: HttpRequest, reach: Reach, stop: Stop | None = None) -> HttpR
 
 
 def _waited(
-    said: queue.SimpleQueue[HttpReply | Exception], line: _HttpConnection, stop: Stop | None
+    said: Inbox[HttpReply | Exception], line: _HttpConnection, stop: Stop | None
 ) -> HttpReply:
-    while True:
-        if stop is not None:
-            stop.check()
-        try:
-            found = said.get(timeout=LOOK_SECONDS)
-        except queue.Empty:
-            if line.is_late():
-                raise line.too_late() from None
-            continue
-        if isinstance(found, Exception):
-            raise found
-        return found
+    try:
+        found = said.take(stop or Stop(), line.seconds_left())
+    except TimeoutError:
+        raise line.too_late() from None
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
-def _work(
-    line: _HttpConnection, request: HttpRequest, said: queue.SimpleQueue[HttpReply | Exception]
-) -> None:
+def _work(line: _HttpConnection, request: HttpRequest, said: Inbox[HttpReply | Exception]) -> None:
     try:
         said.put(line.ask(request))
     except ToolError as error:
@@ -132,8 +123,11 @@ class _HttpConnection:
             self._hang_up()
         raise ToolError(f"The host {self._origin.host!r} sends on and on.")
 
+    def seconds_left(self) -> float:
+        return self._until - time.monotonic()
+
     def is_late(self) -> bool:
-        return time.monotonic() > self._until
+        return self.seconds_left() < 0
 
     def too_late(self) -> ToolError:
         seconds = self._reach.timeout_seconds

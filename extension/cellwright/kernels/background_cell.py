@@ -20,6 +20,7 @@ from cellwright.record.outputs import OutputMessage
 from cellwright.stopping import Stop, WorkerThread
 
 LOOK_SECONDS = 0.1
+"""Short waits: whoever waits may be a main thread, which Windows lets Ctrl-C reach between them."""
 INTERRUPTED = "interrupted by the agent"
 
 
