@@ -1,10 +1,12 @@
+import os
+import signal
 import threading
 import time
 
 import pytest
 
 from cellwright.errors import RunCancelled
-from cellwright.stopping import Stop, WorkerThread, join_threads, retry
+from cellwright.stopping import Inbox, Stop, WorkerThread, join_threads, retry
 
 
 def test_the_first_reason_stays() -> None:
@@ -98,3 +100,24 @@ def test_threads_of_ours_are_listed_until_they_have_ended() -> None:
     assert join_threads(0.01) == (thread,)
     over.set()
     assert join_threads(5.0) == ()
+
+
+def test_what_others_find_out_is_taken_in_order_and_a_stop_ends_the_wait() -> None:
+    stop, inbox = Stop(), Inbox[str]()
+    threading.Timer(0.05, inbox.put, ["first"]).start()
+    assert inbox.take(stop, 10) == "first"
+    inbox.put("second")
+    inbox.put("third")
+    assert [inbox.take(stop, 0), inbox.take(stop)] == ["second", "third"]
+    with pytest.raises(TimeoutError):
+        inbox.take(stop, 0.01)
+    threading.Timer(0.05, stop.set).start()
+    with pytest.raises(RunCancelled):
+        inbox.take(stop)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_an_interrupt_reaches_a_main_thread_that_waits_without_an_end() -> None:
+    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        Inbox[str]().take(Stop())

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from inspect import GEN_CLOSED, getgeneratorstate
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from cellwright.errors import RunCancelled
 
 T = TypeVar("T")
+LOOK_SECONDS = 0.1
+"""On Windows, Ctrl-C reaches a main thread between its waits only."""
 
 
 class Stop:
@@ -61,11 +65,13 @@ class Stop:
     def wait_on(self, condition: threading.Condition, seconds: float | None = None) -> None:
         """Wait, holding a condition, until it is notified, the time is over or somebody stops.
 
-        Not for a main thread that Ctrl-C has to reach: Windows wakes it from short waits only.
+        It may also return before any of that, as waits on a condition may.
 
         Raises:
             RunCancelled: Somebody asked to stop.
         """
+        if os.name == "nt" and threading.current_thread() is threading.main_thread():
+            seconds = LOOK_SECONDS if seconds is None else min(seconds, LOOK_SECONDS)
         self._waiting.append(condition)
         try:
             if not self.is_set():
@@ -84,6 +90,41 @@ class Stop:
         self.set(reason)
         if self.on_let_go is not None:
             self.on_let_go(reason, cause)
+
+
+class Inbox(Generic[T]):
+    """What other threads have found out, taken in its order by one that can be stopped."""
+
+    def __init__(self) -> None:
+        self._items: deque[T] = deque()
+        self._arrived = threading.Condition()
+
+    def put(self, item: T) -> None:
+        """Hand something over."""
+        with self._arrived:
+            self._items.append(item)
+            self._arrived.notify()
+
+    def take(self, stop: Stop, seconds: float | None = None) -> T:
+        """Wait for the next item.
+
+        Args:
+            stop: Ends the wait.
+            seconds: How long to wait at most; None: no limit.
+
+        Raises:
+            RunCancelled: Somebody asked to stop.
+            TimeoutError: Nothing came in so long.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        with self._arrived:
+            stop.check()
+            while not self._items:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    raise TimeoutError
+                stop.wait_on(self._arrived, left)
+            return self._items.popleft()
 
 
 def drive(events: Iterator[T], show: Callable[[T], None]) -> None:

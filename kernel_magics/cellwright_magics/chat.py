@@ -6,7 +6,6 @@ cells get their turn while the model thinks.
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 import traceback
@@ -45,7 +44,7 @@ from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.run import Run
 from cellwright.settings import MODES
-from cellwright.stopping import Stop, WorkerThread
+from cellwright.stopping import Inbox, Stop, WorkerThread
 from cellwright_magics.calling_cell import CallingCell
 from cellwright_magics.display import Bundle, NotebookTranscript, ShownAtOnce
 from cellwright_magics.own_kernel import OwnKernel
@@ -414,7 +413,6 @@ class WidgetChat:
 # Asks the person with buttons, on the thread of a chat's run.
 
 
-LOOK_SECONDS = 0.1
 SETTLE_SECONDS = 0.4
 """The second click of a double click must not answer the next question, which nobody has read."""
 
@@ -448,18 +446,13 @@ class ButtonApprover:
 
     def _wait(self, call: ToolStarted) -> Pressed:
         # One for each question: a press that comes late cannot answer the next one.
-        answers: queue.SimpleQueue[Pressed] = queue.SimpleQueue()
+        answers: Inbox[Pressed] = Inbox()
         offers_all = call.risk not in ASKED_ALONE
         self._view.ask(answers.put, f"{deed_of(call).capitalize()} it", offers_all=offers_all)
         try:
             self._stop.wait(SETTLE_SECONDS)
             self._view.take_answers()
-            while True:
-                self._stop.check()
-                try:
-                    return answers.get(timeout=LOOK_SECONDS)
-                except queue.Empty:
-                    continue
+            return answers.take(self._stop)
         finally:
             self._view.end_question()
 

@@ -45,7 +45,7 @@ from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Settings
-from cellwright.stopping import Stop, WorkerThread, retry
+from cellwright.stopping import Inbox, Stop, WorkerThread, retry
 from cellwright.store.runs import RunMemory
 from cellwright.text.redaction import Redactor
 
@@ -663,7 +663,6 @@ def unpacked(parcel: Parcel, agent: Agent | None = None) -> Iterator[Job]:
 
 Work = Callable[[Parcel, Equipment], Mapping[str, Any]]
 """Runs a sample on a worker: ``{"sample": its record}``, or ``{"failure": word, ...}``."""
-WORKER_LOOK_SECONDS = 0.1
 CONNECT_SECONDS = 20.0
 LOST = "NETWORK_ERROR"
 
@@ -761,10 +760,9 @@ def _result(future: Any, stop: Stop) -> Mapping[str, Any]:
         InfrastructureError: No worker could.
         RunCancelled: ``stop`` was set.
     """
-    ended = threading.Event()
-    future.add_done_callback(lambda done: ended.set())
-    while not ended.wait(WORKER_LOOK_SECONDS):
-        stop.check()
+    ended: Inbox[None] = Inbox()
+    future.add_done_callback(lambda done: ended.put(None))
+    ended.take(stop)
     try:
         found: Mapping[str, Any] = future.result()
     # Workers that died, a scheduler that is gone, whatever the worker's program raised.

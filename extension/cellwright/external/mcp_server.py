@@ -54,6 +54,7 @@ class McpLoop:
         future = asyncio.run_coroutine_threadsafe(work(), self._running())
         try:
             while True:
+                # `meanwhile` is called again and again, so this looks again and again.
                 concurrent.futures.wait([future], LOOK_SECONDS)
                 meanwhile()
                 if future.done():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import ipaddress
-import queue
 import re
 import socket
 import ssl
@@ -18,7 +17,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from cellwright._version import __version__
 from cellwright.errors import SetupError, ToolError
 from cellwright.external import Definition
-from cellwright.stopping import Stop, WorkerThread
+from cellwright.stopping import Inbox, Stop, WorkerThread
 
 # Keys by the names of environment variables: put in when a request is made, never written down.
 
@@ -253,7 +252,6 @@ def _zone(address: Address) -> Zone:
 
 
 USER_AGENT = f"cellwright/{__version__}"
-LOOK_SECONDS = 0.05
 REDIRECT_LIMIT = 3
 REDIRECTS = (301, 302, 303, 307, 308)
 KEEPING_METHOD = (307, 308)
@@ -292,7 +290,7 @@ def fetch(request: HttpRequest, reach: Reach, stop: Stop | None = None) -> HttpR
     """
     origin = origin_of(request.url)
     line = _HttpConnection(origin, reach)
-    said: queue.SimpleQueue[HttpReply | Exception] = queue.SimpleQueue()
+    said: Inbox[HttpReply | Exception] = Inbox()
     thread = WorkerThread(_work, line, request, said, name="web")
     thread.start()
     try:
@@ -302,25 +300,18 @@ def fetch(request: HttpRequest, reach: Reach, stop: Stop | None = None) -> HttpR
 
 
 def _waited(
-    said: queue.SimpleQueue[HttpReply | Exception], line: _HttpConnection, stop: Stop | None
+    said: Inbox[HttpReply | Exception], line: _HttpConnection, stop: Stop | None
 ) -> HttpReply:
-    while True:
-        if stop is not None:
-            stop.check()
-        try:
-            found = said.get(timeout=LOOK_SECONDS)
-        except queue.Empty:
-            if line.is_late():
-                raise line.too_late() from None
-            continue
-        if isinstance(found, Exception):
-            raise found
-        return found
+    try:
+        found = said.take(stop or Stop(), line.seconds_left())
+    except TimeoutError:
+        raise line.too_late() from None
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
-def _work(
-    line: _HttpConnection, request: HttpRequest, said: queue.SimpleQueue[HttpReply | Exception]
-) -> None:
+def _work(line: _HttpConnection, request: HttpRequest, said: Inbox[HttpReply | Exception]) -> None:
     try:
         said.put(line.ask(request))
     except ToolError as error:
@@ -351,8 +342,11 @@ class _HttpConnection:
             self._hang_up()
         raise ToolError(f"The host {self._origin.host!r} sends on and on.")
 
+    def seconds_left(self) -> float:
+        return self._until - time.monotonic()
+
     def is_late(self) -> bool:
-        return time.monotonic() > self._until
+        return self.seconds_left() < 0
 
     def too_late(self) -> ToolError:
         seconds = self._reach.timeout_seconds

@@ -136,6 +136,7 @@ class Kernel(Protocol):
 
 
 LOOK_SECONDS = 0.1
+"""Short waits: whoever waits may be a main thread, which Windows lets Ctrl-C reach between them."""
 INTERRUPTED = "interrupted by the agent"
 
 

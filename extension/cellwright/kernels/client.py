@@ -513,7 +513,7 @@ class ClientKernel:
                 info = self._ask("kernel_info_request", {}, stop, within=within)
                 if self._is_heard() and self._liveness.session != self._liveness.leaving:
                     return info
-                time.sleep(LOOK_SECONDS)
+                time.sleep(LOOK_SECONDS)  # what another process publishes is not heard yet
             except KernelRestartedError:
                 restarts.append(time.monotonic())
                 check_loop(restarts)

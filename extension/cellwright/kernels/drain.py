@@ -44,7 +44,7 @@ class Drain:
         give_up = time.monotonic() + LONGEST_SECONDS
         quiet_since = time.monotonic()
         while time.monotonic() < min(give_up, quiet_since + QUIET_SECONDS):
-            time.sleep(LOOK_SECONDS)
+            time.sleep(LOOK_SECONDS)  # pipes of other processes, read by IPython's threads
             if self._unread():
                 quiet_since = time.monotonic()
 

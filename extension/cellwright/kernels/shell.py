@@ -261,6 +261,7 @@ class Watchdog:
         limit = self._request.timeout_seconds
         until = None if limit is None else time.monotonic() + limit
         deadline = until
+        # It looks at a clock, at interrupts that a signal handler counts, and at open pipes.
         while not self._ended.wait(_pause(deadline)):
             self._capture.flush()
             # The time in which somebody is asked with input() is not the cell's.

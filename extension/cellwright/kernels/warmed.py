@@ -118,6 +118,7 @@ def unsafe(files: set[str]) -> str:
         files: What was open before anything was warmed.
     """
     deadline = time.monotonic() + SETTLE_SECONDS
+    # Threads of somebody else's module: nothing tells when they end.
     while count_threads() > 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     if count_threads() > 1:
@@ -262,7 +263,7 @@ class WarmedForks:
                 with contextlib.suppress(OSError):
                     os.kill(process_id, signal.SIGKILL)
                     os.waitpid(process_id, os.WNOHANG)
-            time.sleep(0.001)
+            time.sleep(0.001)  # what was killed takes a moment to end
 
     def _strangers(self) -> set[int]:
         try:

@@ -50,7 +50,6 @@ from cellwright.session.services import ModelService
 from cellwright.settings import Limits
 from cellwright.stopping import Stop, WorkerThread
 
-LOOK_SECONDS = 0.2
 IDLE_SECONDS = 900.0
 """A run in which nothing is called for so long has ended; the next call begins another one."""
 LEFT = "The client ended its session."
@@ -77,6 +76,8 @@ class OutsideCall:
         self.is_cancelled = False
         self.is_decided = False
         """Whether it may be made is known: nobody has to be asked any more."""
+        self.on_decided: Callable[[], None] = lambda: None
+        """Called when that is known."""
         self.was_not_asked = False
         """The mode refused it, and nobody was asked."""
         self.status = ""
@@ -105,17 +106,15 @@ class OutsideAgent:
 
     Args:
         label: What stands as the model's name in the record.
-        clock: Tells how long nothing was called.
         idle_seconds: After so long the run ends.
     """
 
     def __init__(
         self,
         label: Callable[[], str],
-        clock: Callable[[], float] = time.monotonic,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        self._label, self._clock, self._idle_seconds = label, clock, idle_seconds
+        self._label, self._idle_seconds = label, idle_seconds
         self._changed = threading.Condition()
         self._waiting: collections.deque[OutsideCall] = collections.deque()
         self._is_closed = False
@@ -159,8 +158,9 @@ class OutsideAgent:
         if call is None:
             return
         if isinstance(event, ApprovalAnswered):
-            call.is_decided = True
             call.was_not_asked = event.by != "person" and not event.allowed
+            call.is_decided = True
+            call.on_decided()
         elif isinstance(event, ToolFinished) and event.call_id == call.call.id:
             call.answer(event.message, event.status)
         elif isinstance(event, RunFinished):
@@ -181,7 +181,7 @@ class OutsideAgent:
         self.current = None
         if not prompt.tools:
             return self._said(LIMIT)
-        since = self._clock()
+        until = time.monotonic() + self._idle_seconds
         yield from ()
         while True:
             stop.check()
@@ -192,9 +192,10 @@ class OutsideAgent:
                     return self._reply(AssistantMessage("", (call.call,)), "tool_calls")
                 if self._is_closed:
                     return self._said(LEFT)
-                if self._clock() - since > self._idle_seconds:
+                left = until - time.monotonic()
+                if left <= 0:
                     return self._said(IDLE.format(minutes=self._idle_seconds / 60))
-                self._changed.wait(LOOK_SECONDS)
+                stop.wait_on(self._changed, left)
 
     def capabilities(self, model: str) -> Capabilities:
         """Pictures are sent; what becomes of them is the client's affair."""

@@ -186,7 +186,6 @@ HEARTBEAT_SECONDS = 5.0
 """A client that hears nothing of a long cell may give it up."""
 PROGRESS_SECONDS = 0.5
 PROGRESS_CHARACTERS = 200
-LOOK_SECONDS = 0.1
 NAME_CHARACTERS = 60
 RpcResult = Mapping[str, Any]
 Handler = Callable[["McpServerSession", Mapping[str, Any]], RpcResult]
@@ -229,11 +228,10 @@ class McpServerSession:
         self._heartbeat_seconds = heartbeat_seconds
         self.runs = SessionRuns(room)
         self._room = room
-        self._lock = threading.Lock()
         self._calls: dict[RequestId, OutsideCall] = {}
         self._numbers = itertools.count(1)
         self._asked: dict[RequestId, Response | None] = {}
-        self._answered = threading.Condition(self._lock)
+        self._answered = threading.Condition()
 
     @property
     def is_busy(self) -> bool:
@@ -395,19 +393,23 @@ class McpServerSession:
             return None
         number = f"cellwright-{next(self._numbers)}"
         self._asked[number] = None
+        current.on_decided = self._look_again
         try:
             current.line.send(json_rpc.request(number, method, params))
             with self._answered:
                 while (answer := self._asked[number]) is None:
-                    stop.check()
                     if current.is_decided:
                         return None
-                    self._answered.wait(LOOK_SECONDS)
+                    stop.wait_on(self._answered)
                 return answer.result
         finally:
             if self._asked.pop(number) is None:
                 told = {"requestId": number}
                 current.line.send(json_rpc.notification("notifications/cancelled", told))
+
+    def _look_again(self) -> None:
+        with self._answered:
+            self._answered.notify_all()
 
     def _take(self, message: Response) -> None:
         with self._answered:

@@ -114,6 +114,7 @@ class OutsideChatSession(ChatSession):
             self._ended, self._failure = threading.Event(), None
             self._queue.put_first(prompt)
             self._work_on()
+        # A chat that closes forgets what waits in its queue, and tells nobody.
         while not self._ended.wait(LOOK_SECONDS):
             if self._is_closed and self._worker is None:
                 raise SetupError(ENDED)

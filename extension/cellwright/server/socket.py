@@ -125,6 +125,7 @@ class PanelSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
         self.hub.receive(tab, message)
         if not knew_it:
             await self._await_hello(tab)
+        # A look now and then, because the worker thread that takes the frames knows no event loop.
         while tab.is_open and tab.backlog > BACKLOG_LIMIT:
             await asyncio.sleep(BACKLOG_SECONDS)
 

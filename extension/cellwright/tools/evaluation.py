@@ -11,7 +11,6 @@ import contextlib
 import inspect
 import json
 import os
-import queue
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
@@ -23,7 +22,7 @@ from cellwright.record.content import ComponentOutput, Content, Metrics, for_mod
 from cellwright.record.content_streams import ContentRedactor, merge
 from cellwright.record.events import CellEvent
 from cellwright.record.messages import ModelUsage, TextPart, sum_by_model, text_of
-from cellwright.stopping import Stop, WorkerThread
+from cellwright.stopping import Inbox, Stop, WorkerThread
 from cellwright.text.redaction import Redactor
 from cellwright.text.truncation import fits, shorten
 from cellwright.tools.message import ContentReaders, as_output
@@ -192,10 +191,6 @@ def _schema_url() -> str:
 # cannot be entered a second time.
 
 
-LOOK_SECONDS = 0.1
-"""How often somebody who waits looks whether the run was stopped."""
-
-
 @dataclass(frozen=True)
 class _Ended:
     value: Any = None
@@ -208,14 +203,14 @@ def run_to_end(coroutine: Coroutine[Any, Any, Any], stop: Stop | None = None) ->
     Raises:
         RunCancelled: Somebody stopped the run; the coroutine was cancelled first.
     """
-    said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    said: Inbox[Any] = Inbox()
 
     async def main() -> Any:
         return await coroutine
 
     for _ in _driven(main, said, stop):
         raise AssertionError("a coroutine says nothing before its end")
-    return said.get_nowait().value
+    return said.take(Stop()).value
 
 
 def iterate(generator: AsyncIterator[Any], stop: Stop | None = None) -> Iterator[Any]:
@@ -224,7 +219,7 @@ def iterate(generator: AsyncIterator[Any], stop: Stop | None = None) -> Iterator
     Raises:
         RunCancelled: Somebody stopped the run; the generator was cancelled first.
     """
-    said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    said: Inbox[Any] = Inbox()
 
     async def main() -> None:
         async for item in generator:
@@ -235,7 +230,7 @@ def iterate(generator: AsyncIterator[Any], stop: Stop | None = None) -> Iterator
 
 def _driven(
     main: Callable[[], Coroutine[Any, Any, Any]],
-    said: queue.SimpleQueue[Any],
+    said: Inbox[Any],
     stop: Stop | None,
 ) -> Iterator[Any]:
     loop = asyncio.new_event_loop()
@@ -244,12 +239,7 @@ def _driven(
     thread.start()
     try:
         while True:
-            if stop is not None:
-                stop.check()
-            try:
-                item = said.get(timeout=LOOK_SECONDS)
-            except queue.Empty:
-                continue
+            item = said.take(stop or Stop())
             if not isinstance(item, _Ended):
                 yield item
             elif item.error is not None:
@@ -269,9 +259,7 @@ def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
         return  # it ended meanwhile
 
 
-def _drive(
-    loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any], said: queue.SimpleQueue[Any]
-) -> None:
+def _drive(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any], said: Inbox[Any]) -> None:
     asyncio.set_event_loop(loop)
     try:
         ended = _Ended(loop.run_until_complete(task))

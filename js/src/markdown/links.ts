@@ -2,74 +2,11 @@
  * Addresses that model text may show: only schemes that open on a click, spelled in plain ASCII.
  * The same verdicts as `cellwright/text/cleaning.py`.
  */
-// Character references; those with other names stay as they were written.
+// Character references; those with names that HTML does not know stay as they were written.
 
-const NAMED: Record<string, string> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: '\u00a0',
-  copy: '©',
-  reg: '®',
-  trade: '™',
-  deg: '°',
-  plusmn: '±',
-  micro: 'µ',
-  middot: '·',
-  times: '×',
-  divide: '÷',
-  frac12: '½',
-  laquo: '«',
-  raquo: '»',
-  ndash: '–',
-  mdash: '—',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  bull: '•',
-  hellip: '…',
-  euro: '€',
-  larr: '←',
-  uarr: '↑',
-  rarr: '→',
-  darr: '↓',
-  harr: '↔',
-  rArr: '⇒',
-  hArr: '⇔',
-  sum: '∑',
-  minus: '−',
-  radic: '√',
-  infin: '∞',
-  asymp: '≈',
-  ne: '≠',
-  le: '≤',
-  ge: '≥',
-  alpha: 'α',
-  beta: 'β',
-  gamma: 'γ',
-  delta: 'δ',
-  epsilon: 'ε',
-  theta: 'θ',
-  lambda: 'λ',
-  mu: 'μ',
-  pi: 'π',
-  rho: 'ρ',
-  sigma: 'σ',
-  tau: 'τ',
-  phi: 'φ',
-  chi: 'χ',
-  omega: 'ω',
-  Delta: 'Δ',
-  Sigma: 'Σ',
-  Omega: 'Ω',
-  colon: ':',
-  Tab: '\t',
-  NewLine: '\n'
-};
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,31}));/g;
+const REMEMBERED = 500;
+const namedBefore = new Map<string, string>();
 const LAST_CODE_POINT = 0x10ffff;
 
 /** The text with the signs that its references stand for. */
@@ -79,10 +16,26 @@ export function decodeEntities(text: string): string {
   }
   return text.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
     if (name !== undefined) {
-      return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole;
+      return named(whole);
     }
     return character(decimal === undefined ? parseInt(hex ?? '', 16) : parseInt(decimal, 10));
   });
+}
+
+/** The browser knows all names; it is given nothing but one reference, after a letter. */
+function named(reference: string): string {
+  let signs = namedBefore.get(reference);
+  if (signs === undefined) {
+    const page = new DOMParser().parseFromString(`a${reference}`, 'text/html');
+    const read = page.body.textContent.slice(1);
+    // "&copyright;" begins with a name that needs no semicolon
+    signs = read.length > 2 && read.endsWith(';') ? reference : read;
+    if (namedBefore.size >= REMEMBERED) {
+      namedBefore.clear();
+    }
+    namedBefore.set(reference, signs);
+  }
+  return signs;
 }
 
 function character(code: number): string {

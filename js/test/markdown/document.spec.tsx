@@ -32,6 +32,7 @@ describe('what Markdown is for', () => {
     ['> a\n> > b', '<blockquote><p>a</p><blockquote><p>b</p></blockquote></blockquote>'],
     ['a\n\n---', '<p>a</p><hr>'],
     ['&lt;b&gt; &amp;amp; &#35; &copy; &unknown;', '<p>&lt;b&gt; &amp;amp; # © &amp;unknown;</p>'],
+    ['&frac34; &NewLine;&Tab;a &copyright; &semi;', '<p>\u00be \n\ta &amp;copyright; ;</p>'],
     ['1\\. \\* `a*b`', '<p>1. * <code>a*b</code></p>'],
     ['snake_case_name 2 * 3 * 4', '<p>snake_case_name 2 * 3 * 4</p>'],
     ['&#0; &#xd800; &#x110000;', '<p>\ufffd \ufffd \ufffd</p>']
