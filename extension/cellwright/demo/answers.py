@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -230,9 +231,12 @@ def _tell_distinct(work: Work, text: str) -> str:
             work.say(f"Different values of `{column}`", f"`{column}` 的不同值个数"),
         )
     value = _one(text)
+    found = re.search(r"^\[(.*)\]$", text, re.M)
+    few = value.isdigit() and int(value) <= SHOWN_ROWS and found is not None
+    shown = f": {found[1]}" if few and found is not None else ""
     return value and work.say(
-        f"`{column}` has **{value}** different values{_where(work)}.",
-        f"`{column}` 有 **{value}** 个不同的值{_where(work)}。",
+        f"`{column}` has **{value}** different values{_where(work)}{shown}.",
+        f"`{column}` 有 **{value}** 个不同的值{_where(work)}{shown}。",
     ) + _stays(work)
 
 
@@ -627,6 +631,8 @@ def _draw(work: Work) -> Steps[str]:
 def _describe(work: Work) -> Steps[str]:
     """Sum the table up in one cell, and say what it holds column by column."""
     frame = work.frame
+    if work.query.measures and all(c.reads_as == "number" for c in work.query.measures):
+        return (yield from _describe_numbers(work))
     columns = work.query.measures or frame.columns
     numbers = [c for c in columns if c.reads_as == "number"]
     lines = []
@@ -669,6 +675,21 @@ def _describe(work: Work) -> Steps[str]:
         f"\n\n只显示前 {SHOWN_COLUMNS} 列。",
     )
     return f"{head}\n\n{markdown_table(header, rows)}{cut if len(columns) > SHOWN_COLUMNS else ''}"
+
+
+def _describe_numbers(work: Work) -> Steps[str]:
+    names = ", ".join(quoted(c.name) for c in work.query.measures)
+    code = (
+        f"{work.name} = {work.frame.name}[[{names}]].describe().T\nprint({work.name}.to_string())"
+    )
+    done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
+    found = series(done.text, [str(c.name) for c in work.query.measures])
+    header = ["count", "mean", "std", "min", "25%", "50%", "75%", "max"]
+    rows = [[f"`{name}`", *map(number, values.split())] for name, values in found.items()]
+    if done.error is not None or any(len(row) != len(header) + 1 for row in rows) or not rows:
+        return no_result(work, done.error)
+    column = work.say("column", "列")
+    return f"{markdown_table([column, *header], rows)}\n\n{_table_stays(work)}"
 
 
 def _holds(work: Work, column: Column, text: str, ranges: Mapping[str, str]) -> str:

@@ -231,7 +231,9 @@ def _distinct(rows: str, query: Query, result: str) -> str:
     if query.by:
         grouped = f"{_grouped(rows, query.by)}[{quoted(query.measures[0].name)}]"
         return f"{result} = {grouped}.nunique().reset_index()\n{result}"
-    return f"{result} = {pick(rows, query.measures[0])}.nunique()\nprint({result})"
+    place = pick(rows, query.measures[0])
+    shown = f"print({place}.value_counts().head({SHOWN_ROWS}).index.tolist())"
+    return f"{result} = {place}.nunique()\nprint({result})\n{shown}"
 
 
 def _values(rows: str, query: Query, result: str) -> str:
@@ -424,12 +426,13 @@ def _arrays(rows: str, groups: Sequence[Group]) -> str:
 
 def _with_buckets(rows: str, groups: Sequence[Group]) -> tuple[str, str]:
     """The name of the rows with dates cut to units of time, and the line that cuts them."""
-    cut = [
-        f"{group.bucket}={pick(rows, group.column)}{_naive(group.column)}"
-        f'.dt.to_period("{PERIODS[group.bucket]}")'
-        for group in groups
-        if group.bucket
-    ]
+    cut = []
+    for group in groups:
+        place = f"{pick(rows, group.column)}{_naive(group.column)}.dt"
+        if group.bucket == "weekday":
+            cut.append(f"weekday={place}.day_name()")
+        elif group.bucket:
+            cut.append(f'{group.bucket}={place}.to_period("{PERIODS[group.bucket]}")')
     return ("dated", f"dated = {rows}.assign({', '.join(cut)})\n") if cut else (rows, "")
 
 

@@ -47,7 +47,7 @@ ADDITIVE = re.compile(
     re.I,
 )
 NO_FLAGS = frozenset(["sex", "gender", "target", "class", "label", "type", "group", "month", "day"])
-IDENTIFIER = re.compile(r"(?:^|_| )(?:id|key|no|nr|number|code|index)$|^unnamed|编号", re.I)
+IDENTIFIER = re.compile(r"(?:^|_| )(?:id|key|no|nr|number|code|index)$|^unnamed|号$", re.I)
 
 FLAGS = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"}, {"yes", "no"})
 NumberStyle = Literal["plain", "symbols", "comma"]

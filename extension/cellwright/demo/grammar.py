@@ -300,9 +300,7 @@ class _Reading:
     # "By region and month".
 
     def _read_groups(self) -> None:
-        for token in self._all("bucket"):
-            if token.text.lower().endswith(("ly", "annual")):
-                self._group(token)
+        self._read_adverbs()
         for token in self._all("by"):
             near = self._beside(token.place, 1, ("fill", "count", "column", "distinct"))
             if near is not None and near.kind in ("col", "bucket") and near.place not in self.used:
@@ -325,6 +323,16 @@ class _Reading:
             ):
                 self._use(token)
                 self._group(near)
+
+    def _read_adverbs(self) -> None:
+        """Take "monthly" as by month, and "over" before a column as "by"."""
+        for token in self._all("bucket"):
+            if token.text.lower().endswith(("ly", "annual")):
+                self._group(token)
+        for token in self._all("cmp"):
+            near = self._beside(token.place, 1)
+            if token.text.lower() == "over" and near is not None and near.kind in ("col", "bucket"):
+                self._change(token, "by", "")
 
     def _ranks_by(self, token: Token) -> bool:
         """Whether "by" names what a ranking goes by, as in "top 5 cars by price"."""
@@ -595,7 +603,7 @@ class _Reading:
         tasks: tuple[tuple[tuple[str, ...], Callable[[], Query]], ...] = (
             (("clean",), self._clean),
             (("describe",), self._describe),
-            (("chart", "draw", "into"), self._chart),
+            (("chart", "draw", "into", "spread"), self._chart),
             (("corr", "pair"), self._correlation),
             (("outlier",), self._outliers),
             (("dup",), self._duplicates),
@@ -670,6 +678,10 @@ class _Reading:
             return self._query("groups", functions=("sum",), measures=(numbers[0].value,))
         if self.filters or self._all("col"):
             self._read_flags()
+        rest = self._all("col")
+        if self.filters and not self.by and rest:
+            self._use(*rest)
+            return self._query("lookup", measures=tuple(dict.fromkeys(t.value for t in rest)))
         if (
             self.filters
             and not self.by
@@ -753,7 +765,9 @@ class _Reading:
         self._take("col")
         if self.by:
             raise RefusedError([group.label for group in self.by], "unused")
-        which = self._any("which") and self._take("column")
+        each = self._any("by")
+        which = (each or self._any("which")) and self._take("column")
+        self._use(each if which else None)
         self._take("column")
         has_rows = self._any("row") and not columns
         kind = "by_column" if which or ranked else "rows" if has_rows else "values"
@@ -1019,7 +1033,8 @@ class _Reading:
     def _chart(self) -> Query:
         chart = self._take_one("chart")
         self._take("draw", "into")
-        kind = chart.value if chart else ""
+        kind = chart.value if chart else "hist" if self._all("spread") else ""
+        self._take("spread")
         counted = self._take("count")
         functions = tuple(dict.fromkeys(t.value for t in self._all("fn")))
         self._take("fn")
@@ -1035,8 +1050,11 @@ class _Reading:
             if not any(group.column == axis[0] for group in self.by):
                 self.by.insert(0, Group(axis[0]))
             self._use(*(t for t in self._all("col") if t.value == axis[0]))
-        self._take("telling", "about", "pair", "versus", "range")
+        ordered = self._take("versus")
+        self._take("telling", "about", "pair", "range")
         numbers, others = self._axes(kind)
+        if kind == "scatter" and ordered is None and not self.by:
+            numbers.reverse()  # "a and b": a is the x axis
         return self._choose_chart(kind, numbers, others, functions, bool(counted))
 
     def _axes(self, kind: str) -> tuple[list[Column], list[Group]]:

@@ -15,7 +15,7 @@ Phrase = tuple[str, ...]
 Meaning = tuple[str, Any]
 
 WORDS = Path(__file__).parent / "data" / "words.txt"
-BUCKETS = ("month", "quarter", "week", "year", "day", "hour")
+BUCKETS = ("weekday", "month", "quarter", "week", "year", "day", "hour")
 DIGITS = "one 一|two 两 二|three 三|four 四|five 五|six 六|seven 七|eight 八|nine 九|ten 十"
 NUMBERS = {
     word: number for number, words in enumerate(DIGITS.split("|"), 1) for word in words.split()
@@ -36,6 +36,7 @@ WEAK = frozenset(
     + ["last", "high", "low", "total", "may"]
 )
 """Values that are words of other uses: they count only beside the name of their column."""
+IDENTIFIER_WORDS = frozenset(["id", "no", "nr", "number", "code", "key", "编", "号"])
 LITTLE_WORDS = frozenset(
     ["a", "i", "an", "who", "what", "which", "in", "is", "of", "on", "at", "to", "by", "and"]
     + ["for", "are"]
@@ -195,6 +196,9 @@ def _phrases(frame: TableColumns, found: Iterable[tuple[Column, str]]) -> dict[P
         phrases.setdefault(noun, ("noun", None))
     names = _names(frame)
     for key, columns in names.partial.items():
+        rows = [c for c in columns if c.is_identifier and c.unique == frame.rows]
+        if len(columns) == 2 and len(rows) == 1:
+            columns = [c for c in columns if c not in rows]
         if key not in phrases and key not in names.whole:
             phrases[key] = _column(columns)
     for key, meant in _values(frame, found).items():
@@ -238,6 +242,11 @@ def _nouns(frame: TableColumns) -> Iterator[Phrase]:
     called = [noun for name, nouns in _lexicon().nouns if name in table for noun in nouns]
     if "age" in columns and columns & {"sex", "gender"}:
         called += ["people", "person", "人"]
+    for column in frame.columns:
+        # Rows are what the column that numbers them is called after, such as order_id.
+        if column.is_identifier and column.unique == frame.rows:
+            words = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
+            yield from (key for key in _inflected(words) if words)
     for word in [table, *table.split("_"), *called]:
         for key in _inflected(_atoms_of(word)):
             if not set(key) & taken:
@@ -278,7 +287,7 @@ def _parts(words: list[str]) -> Iterator[Phrase]:
     for start in range(len(words)):
         for end in range(start + 1, len(words) + 1):
             part = tuple(words[start:end])
-            if sum(map(len, part)) > 2 or HAN.match(part[0]):
+            if sum(map(len, part)) > (1 if HAN.match(part[0]) else 2):
                 yield from _inflected(part)
 
 
@@ -292,6 +301,8 @@ def _inflected(key: tuple[str, ...]) -> list[tuple[str, ...]]:
         forms.append(f"{word}es")
     if word.endswith("y"):
         forms.append(f"{word[:-1]}ies")
+    if word.endswith("e"):
+        forms.append(f"{word}d")
     if word.endswith("ed"):
         forms.append(word[:-1])
     elif not word.endswith("s"):
