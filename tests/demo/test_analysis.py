@@ -61,8 +61,7 @@ def test_a_profile_tells_what_pandas_counts(session: Session, sales: pd.DataFram
     revenue = sales["revenue"]
     assert f"| `revenue` | number | {revenue.isna().sum()} | " in turn.answer
     assert f"to {revenue.max():,.2f}, median {revenue.median():,.2f}" in turn.answer
-    top = sales["region"].value_counts()
-    assert f"{top.index[0]} ({top.iloc[0]})" in turn.answer
+    assert "4 values, such as North, South, West" in turn.answer
     assert "'pending' could not be read" in turn.answer
 
 
@@ -72,13 +71,13 @@ def test_only_its_first_answer_says_that_it_is_a_demo(session: Session) -> None:
     assert "demo model" not in session.ask("hello again").answer
 
 
-def test_a_plot_has_a_title_named_axes_and_tells_its_extremes(
+def test_a_plot_has_a_title_named_axes_and_its_table(
     session: Session, run: Runner, sales: pd.DataFrame
 ) -> None:
     turn = session.ask("plot revenue by month from sales.csv")
-    monthly = sales.groupby(sales["order_date"].dt.to_period("M"))["revenue"].sum()
-    assert f"highest at {monthly.idxmax()} (**{monthly.max():,.2f}**)" in turn.answer
-    assert f"lowest at {monthly.idxmin()} (**{monthly.min():,.2f}**)" in turn.answer
+    assert "Revenue by month (sum) as lines" in turn.answer
+    monthly = sales.groupby(sales["order_date"].dt.to_period("M"))["revenue"].sum().round(2)
+    assert value(run, "revenue_by_month['revenue'].round(2).tolist()") == monthly.tolist()
     assert value(run, "[axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]") == [
         "Revenue by month",
         "Month",
@@ -135,7 +134,22 @@ def test_the_top_n_are_the_n_highest_sums(
         ("total revenue", lambda s: s["revenue"].sum()),
         ("standard deviation of units", lambda s: s["units"].std()),
         ("how many rows are there", len),
-        ("reveneu: what is the average", lambda s: s["revenue"].mean()),
+        (
+            "total revenue of Desk lamp or Monitor arm in North",
+            lambda s: s[s["product"].isin(["Desk lamp", "Monitor arm"]) & (s["region"] == "North")][
+                "revenue"
+            ].sum(),
+        ),
+        ("how many orders had more than 5 units", lambda s: (s["units"] > 5).sum()),
+        ("how many rows are duplicated?", lambda s: s.duplicated().sum()),
+        ("how many values are missing in region", lambda s: s["region"].isna().sum()),
+        (
+            "what percentage of orders are from North?",
+            lambda s: (s["region"] == "North").mean() * 100,
+        ),
+        ("how many different products are there", lambda s: s["product"].nunique()),
+        ("correlation of units and unit price", lambda s: s["units"].corr(s["unit_price"])),
+        ("revenue 超过 1000 的记录有多少条", lambda s: (s["revenue"] > 1000).sum()),
         ("units 的平均值是多少", lambda s: s["units"].mean()),
     ],
 )
@@ -148,7 +162,7 @@ def test_one_number_is_what_pandas_computes(
 ) -> None:
     turn = session.ask(f"{prompt} (sales.csv)")
     assert value(run, "float(result)") == pytest.approx(expected(sales))
-    assert "It is in `result`" in turn.answer
+    assert "`result`" in turn.answer
 
 
 @pytest.mark.parametrize(
@@ -158,10 +172,10 @@ def test_one_number_is_what_pandas_computes(
         ("average unit price by product and region", "| product | region | unit_price |"),
         ("how many orders per product", "| product | count |"),
         ("按 region 统计 units 平均值", "| region | units |"),
-        ("which product sold the most units?", "| product | units |"),
+        ("which product sold the most units by region?", "| region | product | units |"),
         ("which region had the lowest revenue in each quarter?", "| quarter | region | revenue |"),
         ("哪个月的 revenue 最高，按 region", "| region | month | revenue |"),
-        ("revenue by order_date", "| month | revenue |"),
+        ("monthly revenue", "| month | revenue |"),
     ],
 )
 def test_tables_have_the_groups_that_were_asked_for(
@@ -211,14 +225,15 @@ def test_a_named_dataframe_is_used_and_left_as_it_is(session: Session, run: Runn
 def test_dates_with_a_time_zone_are_cut_without_a_warning(session: Session, run: Runner) -> None:
     run(FRAME)
     turn = session.ask("plot score by month for @measured")
-    assert "highest at 2026-03 (**74**)" in turn.answer
+    assert "Score by month (mean) as lines" in turn.answer
+    assert not turn.errors
 
 
 def test_a_dataframe_that_is_there_is_found_without_a_name(session: Session, run: Runner) -> None:
     run(FRAME.replace("before =", "_before ="))
     turn = session.ask("describe my table")
     assert "**90 rows** and **5 columns**" in turn.answer
-    assert "2 values, most often" in turn.answer
+    assert "2 values, such as Rome, Oslo" in turn.answer
 
 
 def test_cleaning_drops_rows_without_a_date_and_fills_categories(
@@ -227,8 +242,8 @@ def test_cleaning_drops_rows_without_a_date_and_fills_categories(
     run(FRAME + "measured.loc[:4, 'when'] = None\nmeasured.loc[5:9, 'City'] = None")
     turn = session.ask("clean the missing values of @measured")
     assert "85 of 90 rows" in turn.answer
-    assert "| `when` | 5 | 0 | rows dropped |" in turn.answer
-    assert value(run, "int(measured_typed_clean['City'].eq('unknown').sum())") == 5
+    assert "| `when` | 5 | rows dropped |" in turn.answer
+    assert value(run, "int(measured_clean['City'].eq('unknown').sum())") == 5
 
 
 def test_nothing_is_cleaned_where_nothing_is_missing(session: Session, run: Runner) -> None:
@@ -236,7 +251,6 @@ def test_nothing_is_cleaned_where_nothing_is_missing(session: Session, run: Runn
     turn = session.ask("clean missing values of @full and leave it in spotless")
     assert "Nothing is missing in `full`" in turn.answer
     assert value(run, "spotless.equals(full)") is True
-    assert "spotless" not in session.ask("clean missing values of @full").answer
 
 
 def test_columns_with_odd_names_are_quoted(session: Session, run: Runner) -> None:
@@ -246,7 +260,7 @@ def test_columns_with_odd_names_are_quoted(session: Session, run: Runner) -> Non
     )
     answer = session.ask("profile @odd").answer
     assert "| `it's` | text | 0 | 2 values" in answer
-    assert "| `7` | number | 0 | 3 to 4, median 3.50 |" in answer
+    assert "| `7` | number | 0 | 3 to 4, median 3.5 |" in answer
 
 
 def test_a_variable_that_is_no_table_is_reported(session: Session, run: Runner) -> None:
@@ -288,15 +302,39 @@ def test_a_second_turn_uses_the_table_of_the_first(session: Session, run: Runner
     assert "is the `region` with the highest sum of `revenue`" in turn.answer
 
 
-def test_rows_it_cannot_pick_are_admitted(session: Session) -> None:
+def test_rows_that_nothing_fits_are_admitted(session: Session) -> None:
     answer = session.ask("what is the mean of units in North in 2024? sales.csv").answer
-    assert "I took all rows: I cannot pick rows by 'North', '2024'." in answer
+    assert "There is no mean of `units`" in answer
 
 
-def test_a_question_about_no_column_names_the_columns(session: Session) -> None:
-    answer = session.ask("what is the weather by planet? sales.csv").answer
-    assert "I could not tell which columns" in answer
-    assert "`unit_price`" in answer
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [
+        ("what is the weather by planet?", ["“weather”", "“planet”"]),
+        ("reveneu: what is the average", ["“reveneu”", "did you mean `revenue`"]),
+        ("what is the mean of units in the northern regions", ["“northern”"]),
+        ("is the mean of units in North higher than in South?", ["“higher than”"]),
+        ("how many more orders are from North than from South?", ["“more”", "“than”"]),
+        ("revenue in North", ["revenue", "the mean, the sum"]),
+        ("second highest revenue", ["“second”"]),
+        ("forecast revenue for next month", ["“forecast”", "“next”"]),
+        ("北方的 units 平均值", ["“方”"]),
+        ("scatter plot of revenue", ["“revenue”", "two columns of numbers"]),
+    ],
+)
+def test_words_that_cannot_be_put_to_use_are_named_and_nothing_is_computed(
+    session: Session, run: Runner, prompt: str, words: list[str]
+) -> None:
+    answer = session.ask(f"{prompt} sales.csv").answer
+    assert answer.startswith(("I cannot answer this", "这个我不会回答"))
+    for word in words:
+        assert word in answer
+    assert "**" not in answer
+
+
+def test_two_files_are_not_taken_for_one(session: Session) -> None:
+    answer = session.ask("mean of units in sales.csv and other.csv").answer
+    assert "one table at a time" in answer
 
 
 def test_variables_are_listed_with_the_tool_when_there_is_one(

@@ -10,7 +10,7 @@ from demo_session import user
 from cellwright.agent.typed_answers import TypedAnswers
 from cellwright.demo.analyst import next_answer
 from cellwright.demo.own_tools import asked_call
-from cellwright.demo.work import results_in
+from cellwright.demo.typed import results_in
 from cellwright.llm.signatures import Signature
 
 SCHEMA: dict[str, Any] = {

@@ -1,72 +1,96 @@
-"""What is read from tool results, whatever stands around it."""
+"""What tool results say, read from text that may be cut or have other text around it."""
 
 from __future__ import annotations
 
 import pytest
 
 from cellwright.demo.transcript import (
-    CellFailure,
-    facts,
+    column_lines,
     failure,
+    frame_rows,
     labelled,
+    list_lines,
     listed,
-    overview_lines,
-    row_count,
-    table,
+    scalars,
+    series,
+    shape_of,
 )
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "name", "message"),
     [
-        (
-            "ValueError: bad value\nCell In[1], line 2\n> 2 x",
-            CellFailure("ValueError", "bad value"),
-        ),
-        ("out\n\nerror: KeyError: 'x'", CellFailure("KeyError", "'x'")),
-        ("pandas.errors.ParserError: no", CellFailure("ParserError", "no")),
-        ("KeyboardInterrupt", CellFailure("KeyboardInterrupt", "")),
-        ("Error: A: 1\nTypeError: first\nValueError: last", CellFailure("ValueError", "last")),
-        ("    except ValueError:\n        pass", None),
-        ("the word ValueError: in a sentence", None),
-        ("", None),
+        ("ValueError: bad", "ValueError", "bad"),
+        ("pandas.errors.ParserError: x", "ParserError", "x"),
+        ("Error: KeyError: 'a'", "KeyError", "'a'"),
+        ("KeyError: 'a'\nNameError: b", "NameError", "b"),
     ],
 )
-def test_the_error_is_found(text: str, expected: CellFailure | None) -> None:
-    assert failure(text) == expected
+def test_an_error_is_read_from_its_last_line(text: str, name: str, message: str) -> None:
+    found = failure(text)
+    assert found is not None
+    assert (found.name, found.message) == (name, message)
 
 
-def test_a_table_is_read_from_between_other_text() -> None:
-    text = 'stdout:\nname,n\n"a, b",1\nc,2\nchanged: x int, y int\n'
-    assert table(text, ["name", "n"]) == [["a, b", "1"], ["c", "2"]]
-    assert table("result: name,n\nx,1", ["name", "n"]) == [["x", "1"]]
-    assert table("other,n\nx,1", ["name", "n"]) == []
-    assert table("name,n", ["name", "n"]) == []
+def test_no_error_is_seen_where_there_is_none() -> None:
+    assert failure("the error was small\n12 rows") is None
 
 
-def test_a_table_ends_where_it_was_cut() -> None:
-    text = "name,n\na,1\n[… 12 lines cut …]\nz,9"
-    assert table(text, ["name", "n"]) == [["a", "1"]]
-
-
-def test_overview_lines_survive_cuts_and_foreign_lines() -> None:
+def test_a_look_is_read_line_by_line_and_what_was_cut_is_left_out() -> None:
     text = (
-        '12 rows\n{"column":"a","dtype":"int64"}\n{"column": broken\n[1]\n{"else": 1}\n'
-        '  {"column":"b","dtype":"str"}\n{'
+        "[cell a]\n3 2 (rows, columns)\n"
+        "\"it's\": int64, 0 missing, 3 different, such as ['1', '2']\n"
+        "7: str, 1 missing, 2 different, such as ['a, b: c', 'd']\n"
+        "'z': str, 1 missing, 2 different, such as ['a, b"
     )
-    assert [line["column"] for line in overview_lines(text)] == ["a", "b"]
-    assert row_count(text) == 12
-    assert row_count("nothing") == 0
+    assert shape_of(text) == (3, 2)
+    assert column_lines(text) == [
+        ("it's", "int64", 0, 3, ("1", "2")),
+        (7, "str", 1, 2, ("a, b: c", "d")),
+    ]
+    assert shape_of("nothing") == (0, 0)
 
 
-def test_facts_are_put_together() -> None:
-    assert facts('{"a": 1}\ntext\n{"b": [2]}\n{3}') == {"a": 1, "b": [2]}
+def test_values_that_were_looked_for_are_read() -> None:
+    assert list_lines("'City': ['Rome', 'Oslo']\n'x': []\nodd: [") == [
+        ("City", ["Rome", "Oslo"]),
+        ("x", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("np.float64(3.5)", ["3.5"]),
+        ("12\n-0.25", ["12", "-0.25"]),
+        ("1.5e+08\nchanged: x float 3", ["1.5e+08"]),
+        ("nan", ["nan"]),
+        ("version 3", []),
+    ],
+)
+def test_numbers_on_lines_of_their_own_are_read(text: str, found: list[str]) -> None:
+    assert scalars(text) == found
+
+
+def test_a_shown_frame_is_read_up_to_where_it_ends() -> None:
+    text = (
+        "        region sum of x\n0        North        1\n"
+        "10  Far   East        2\nchanged: a int 3"
+    )
+    assert frame_rows(text, ["region", "sum of x"]) == [["North", "1"], ["Far   East", "2"]]
+    assert frame_rows(text, ["other"]) == []
+
+
+def test_a_printed_series_is_read_by_name() -> None:
+    text = "units     12\nunit price    3.5 of all\nrevenue not read: []"
+    assert series(text, ["unit price", "units", "revenue"]) == {
+        "units": "12",
+        "unit price": "3.5 of all",
+    }
 
 
 def test_labels_and_lists_are_read() -> None:
-    text = "noise\nprice not read: ['x', 'y']\nmean of a: 2.5\nbad: [1,\nnumber: 3"
-    assert listed(text, "price not read") == ["x", "y"]
-    assert listed(text, "bad") == []
-    assert listed(text, "number") == []
-    assert listed(text, "absent") == []
-    assert labelled(text, "mean of a") == "2.5"
+    assert labelled("mean of x: 3.5\nother: 1", "mean of x") == "3.5"
+    assert labelled("nothing", "mean") == ""
+    assert listed("files: ['a.csv']", "files") == ["a.csv"]
+    assert listed("files: [broken", "files") == []

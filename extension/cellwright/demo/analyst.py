@@ -2,45 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import keyword
+import re
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from cellwright.agent.typed_answers import TypedAnswers, typed_answers_in
+from cellwright.demo.answers import Work, answer, listing, result_name
+from cellwright.demo.cells import pick
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.loading import convert, load
-from cellwright.demo.matching import left_over, read_query
-from cellwright.demo.own_tools import asked_call
-from cellwright.demo.sources import find_source
-from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
-from cellwright.demo.tasks import (
-    ABILITIES,
-    GREETING,
-    NO_TOOL,
-    NOTICE,
-    answer_from_library,
-    answer_question,
-    asks_library,
-    clean_missing,
-    describe,
-    draw_plot,
-    fix_last_cell,
-    run_snippet,
-)
-from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
-from cellwright.demo.wishes import PromptWish, Task, read_wish
-from cellwright.demo.work import Work, results_in
+from cellwright.demo.fixing import fix_last_cell, run_snippet
+from cellwright.demo.grammar import Query, RefusedError, read_query, similar_names, unknown_words
+from cellwright.demo.loading import convert, find_values, load
+from cellwright.demo.own_tools import answer_from_library, asked_call, asks_library
+from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
+from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps, run_code
+from cellwright.demo.transcript import DemoConversation, read_conversation, scalars, without_footer
+from cellwright.demo.typed import results_in
+from cellwright.demo.words import is_chinese, read_tokens
 
-STEP_LIMIT = 10
+SENTENCES_FILE = Path(__file__).parent / "data" / "sentences.toml"
+STEP_LIMIT = 14
 HAND_IN = "hand_in"
 SAMPLED = "`{path}` is large: this is about its first {rows:,} rows."
 ONLY_RULES = "I have rules for text, numbers, tables and plots only."
-FRAME_TASKS: Mapping[Task, Callable[[Work], Steps[str]]] = {
-    "clean": clean_missing,
-    "profile": describe,
-    "question": answer_question,
-    "plot": draw_plot,
-}
+NO_TOOL = "I work by running cells, and this request offers no `run_cell` tool."
+ONE_TABLE = "I can work on one table at a time; here are several: {names}."
+FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.S)
+FIX = re.compile(
+    r"(?<![A-Za-z])(?:fix|repair|debug|mend|correct (?:the|my|this)|solve)\b.*"
+    r"\b(?:error|exception|cell|bug|code|traceback|it|this)|what went wrong|why this cell fails"
+    r"|(?:修复|修正|改正|修|解决).*(?:错|单元|代码)|(?:错|单元).*修复|为什么.*报错",
+    re.I | re.S,
+)
+GREET = re.compile(
+    r"^\W*(?:please )?(?:say )?(?:hi|hello|hey|good (?:morning|day|evening)|thanks?|thank you"
+    r"|你好|您好|谢谢)(?![A-Za-z])\W*(?:again|there)?\W*$",
+    re.I,
+)
+HELP = re.compile(
+    r"what can you do|what do you do|who are you|what are you|^\W*help\W*$|你能做什么|你是谁|帮助",
+    re.I,
+)
+_SAVE = r"(?<![A-Za-z])(?:,? and )?(?:leave|put|store|save|keep|assign)\b[^.;!?\n]*?"
+_INTO = r"\b(?:in|into|to|as|called|named)\s+"
+_NO_NAME = "a|an|the|it|this|that|file|disk|csv|excel|plot|chart|order|place|mind"
+TARGETS = (
+    re.compile(_SAVE + _INTO + r"[^.;!?\n`]{0,24}`(\w+)`", re.I),
+    re.compile(
+        _SAVE + _INTO + r"(?:(?:a|the|new|variable|dataframe|name|called|named)\s+)*"
+        rf"(?!(?:{_NO_NAME})\b)(\w+)",
+        re.I,
+    ),
+    re.compile(
+        r"(?:,? and )?(?<![A-Za-z])(?:call|name) (?:it|this|the (?:table|result)) `?(\w+)`?", re.I
+    ),
+    re.compile(
+        r"[，,并且]*(?:把?结果|把?表格?|将结果)?(?:存[到入为在]|保存[到为在]|放[到进在入]|赋值给|赋给|留在|命名为)"
+        r"\s*(?:变量)?\s*`?([A-Za-z_]\w*)`?(?:里|中)?",
+        re.A,
+    ),
+)
+SENTENCES = re.compile(
+    r"[?!;。？！；\n]+|\.(?=\s|$)|,? (?:and )?then (?=plot|draw)|, and (?=plot\b|draw\b)"
+    r"|，?(?:然后|并)(?=画|绘)"
+)
 
 
 @dataclass(frozen=True)
@@ -62,13 +92,23 @@ def next_answer(
         forced_tool: A tool the request wants called, whatever the words.
     """
     conversation = read_conversation(messages, can_call=bool(tools))
-    answer = _answer(conversation, tools, forced_tool)
+    reply = _reply(conversation, tools, forced_tool)
     if not conversation.is_first_reply:
-        return answer
-    return DemoReply(f"{NOTICE}\n\n{answer.text}".strip(), answer.call)
+        return reply
+    notice = _sentence("notice", is_chinese(conversation.prompt))
+    return DemoReply(f"{notice}\n\n{reply.text}".strip(), reply.call)
 
 
-def _answer(conversation: DemoConversation, tools: Collection[str], forced_tool: str) -> DemoReply:
+@cache
+def _sentences() -> dict[str, dict[str, str]]:
+    return tomllib.loads(SENTENCES_FILE.read_text("utf-8"))
+
+
+def _sentence(name: str, chinese: bool) -> str:
+    return _sentences()[name]["chinese" if chinese else "english"]
+
+
+def _reply(conversation: DemoConversation, tools: Collection[str], forced_tool: str) -> DemoReply:
     if forced_tool:
         return DemoReply("", DemoCall("", forced_tool, {}))
     wanted = typed_answers_in(conversation.prompt) if HAND_IN in tools else None
@@ -117,8 +157,8 @@ def _typed(
 
 
 def _plan(conversation: DemoConversation, offered: Collection[str]) -> Steps[str]:
-    wish, tools = read_wish(conversation.prompt), frozenset(offered)
-    asked = asked_call(conversation.prompt, offered)
+    prompt, tools = conversation.prompt, frozenset(offered)
+    asked = asked_call(prompt, offered)
     if asked is not None and asked.name == HAND_IN:
         return ONLY_RULES  # reminded of what it said it cannot fill
     if asked is not None:
@@ -128,55 +168,153 @@ def _plan(conversation: DemoConversation, offered: Collection[str]) -> Steps[str
             return f"`{asked.name}` needs {names}. Write it like {written}."
         result = yield DemoCall(f"I call `{asked.name}`.", asked.name, asked.arguments)
         return f"`{asked.name}` answered:\n\n{without_footer(result)}"
-    if "search_library" in tools and asks_library(conversation.prompt):
-        return (yield from answer_from_library(conversation.prompt))
-    if wish.tasks == ("fix",):
+    if "search_library" in tools and asks_library(prompt):
+        return (yield from answer_from_library(prompt))
+    if snippet := FENCE.search(prompt):
+        return (yield from run_snippet(snippet[1].strip(), tools))
+    if FIX.search(prompt):
         return (yield from fix_last_cell(tools))
-    if wish.tasks == ("run",):
-        return (yield from run_snippet(wish.snippet, tools))
-    if wish.tasks == ("greet",):
-        return GREETING
-    if wish.tasks == ("help",) or not conversation.prompt:
-        return ABILITIES
-    return (yield from _about_data(conversation, wish, tools))
+    chinese = is_chinese(prompt)
+    if GREET.search(prompt):
+        return _sentence("greeting", chinese)
+    if HELP.search(prompt) or not prompt:
+        return _sentence("abilities", chinese)
+    return (yield from _about_data(conversation, read_request(prompt), tools))
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """A prompt's sentences, and where the result is to be left."""
+
+    sentences: tuple[str, ...]
+    target: str = ""
+    chinese: bool = False
+
+
+def read_request(prompt: str) -> TableRequest:
+    """What a prompt says, without the names of files and of the result."""
+    words = FILE.sub(" ", prompt)
+    target = ""
+    for pattern in TARGETS:
+        found = pattern.search(words)
+        if found and found[1].isidentifier() and not keyword.iskeyword(found[1]):
+            target = found[1]
+            words = f"{words[: found.start()]} . {words[found.end() :]}"
+            break
+    words = MENTIONED.sub(" ", words)
+    parts = tuple(part.strip(" \t,，.()（）") for part in SENTENCES.split(words))
+    return TableRequest(tuple(part for part in parts if part), target, is_chinese(words))
 
 
 def _about_data(
-    conversation: DemoConversation, wish: PromptWish, tools: frozenset[str]
+    conversation: DemoConversation, request: TableRequest, tools: frozenset[str]
 ) -> Steps[str]:
-    if not wish.tasks and not _is_only_data(conversation, wish):
-        return ABILITIES
+    names = file_names(conversation.prompt)
+    if len(names) > 1:
+        raise CannotGoOnError(ONE_TABLE.format(names=", ".join(f"`{name}`" for name in names)))
+    named = bool(
+        conversation.files
+        or conversation.variables
+        or names
+        or MENTIONED.search(conversation.prompt)
+    )
+    nothing = TableColumns("", 0, ())
+    tokens = [token for sentence in request.sentences for token in read_tokens(sentence, nothing)]
+    if not named and not any(
+        token.kind not in ("word", "fill", "end", "number") for token in tokens
+    ):
+        return _refusal(
+            RefusedError([t.text for t in tokens if t.kind == "word"] or [conversation.prompt]),
+            request,
+        )
     source = yield from find_source(conversation, tools)
     frame = yield from load(source, tools)
-    tasks: tuple[Task, ...] = wish.tasks or ("profile",)
-    table = yield from convert(frame, _needed(tasks, wish, frame), copy=bool(source.variable))
+    try:
+        queries = yield from _queries(request, frame)
+    except RefusedError as refused:
+        return _refusal(refused, request, frame)
+    table = yield from convert(frame, _needed(queries, frame), copy=bool(source.variable))
     sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
-    work = Work(wish, table.frame, tools, (*sampled, *table.notes))
     parts = []
-    for task in tasks:
-        parts.append((yield from FRAME_TASKS[task](work)))
-    return "\n\n".join([*parts, *(f"- {note}" for note in _notes(work, tasks))])
+    for place, query in enumerate(queries):
+        query = _with_columns(query, table.frame)
+        if (yield from _spans_years(query, table.frame)):
+            units = [g.bucket for g in (*query.by, *([query.subject] if query.subject else []))]
+            return _refusal(RefusedError(list(filter(None, units)), "years"), request, frame)
+        name = request.target if not place and request.target else result_name(query, frame)
+        parts.append((yield from answer(Work(query, table.frame, tools, name, request.chinese))))
+    return "\n\n".join([*parts, *(f"- {note}" for note in (*sampled, *table.notes))])
 
 
-def _notes(work: Work, tasks: tuple[Task, ...]) -> list[str]:
-    unused = left_over(work.wish, work.frame) if {"question", "plot"} & set(tasks) else []
-    if not unused:
-        return list(work.notes)
-    words = ", ".join(repr(word) for word in unused)
-    return [*work.notes, f"I took all rows: I cannot pick rows by {words}."]
+def _spans_years(query: Query, frame: TableColumns) -> Steps[bool]:
+    """Whether "by month" could mean twelve months or each month of each year."""
+    groups = [*query.by, *([query.subject] if query.subject else [])]
+    cut = [g.column for g in groups if g.bucket in ("quarter", "month", "week")]
+    in_year = any(f.sign in ("year", "month", "day") for f in query.filters)
+    if not cut or in_year or query.task == "chart" or any(g.bucket == "year" for g in groups):
+        return False
+    code = f"print({pick(frame.name, cut[0])}.dt.year.nunique())"
+    done = yield from run_code(f"I look how many years `{cut[0].name}` covers.", code)
+    return scalars(done.text)[-1:] != ["1"]
 
 
-def _is_only_data(conversation: DemoConversation, wish: PromptWish) -> bool:
-    """Whether data is named and hardly anything else said."""
-    names_data = (
-        bool(conversation.files or conversation.variables) or wish.text != conversation.prompt
-    )
-    return names_data and len(wish.text.split()) <= 3
+def _queries(request: TableRequest, frame: TableColumns) -> Steps[list[Query]]:
+    """What the sentences ask; looks for words that may be values that were not shown."""
+    sentences = request.sentences or ("describe",)
+    unknown = [run for sentence in sentences for run in unknown_words(sentence, frame)]
+    found = (yield from find_values(frame, " ".join(sentences))) if unknown else []
+    queries: list[Query] = []
+    for sentence in sentences:
+        if all(t.kind in ("fill", "end", "noun") for t in read_tokens(sentence, frame, found)):
+            if len(sentences) == 1:
+                queries.append(Query("describe"))
+            continue
+        queries.append(read_query(sentence, frame, found, queries[-1] if queries else None))
+    # What is only a remark beside a profile is part of it.
+    return queries or [Query("describe")]
 
 
-def _needed(tasks: tuple[Task, ...], wish: PromptWish, frame: TableColumns) -> tuple[Column, ...]:
+def _needed(queries: list[Query], frame: TableColumns) -> tuple[Column, ...]:
     """The columns whose text has to be read as numbers or dates."""
-    if "profile" in tasks or "clean" in tasks:
+    if any(query.task in ("describe", "clean") for query in queries):
         return frame.columns
-    query = read_query(wish, frame)
-    return query.columns if query is not None else frame.columns
+    raw = ("missing", "duplicates", "columns")
+    needed = [column for query in queries if query.task not in raw for column in query.columns]
+    return tuple(dict.fromkeys(needed))
+
+
+def _with_columns(query: Query, frame: TableColumns) -> Query:
+    """The query in terms of the converted columns."""
+    now = {column.name: column for column in frame.columns}
+
+    def group(old: Any) -> Any:
+        return replace(old, column=now[old.column.name])
+
+    return replace(
+        query,
+        measures=tuple(now[column.name] for column in query.measures),
+        by=tuple(map(group, query.by)),
+        subject=group(query.subject) if query.subject else None,
+        filters=tuple(map(group, query.filters)),
+        base=tuple(map(group, query.base)),
+    )
+
+
+def _refusal(
+    refused: RefusedError, request: TableRequest, frame: TableColumns | None = None
+) -> str:
+    """Which words cannot be done, what is there, and what can be done."""
+    chinese = request.chinese
+    words = ("、" if chinese else ", ").join(f"“{word}”" for word in refused.words)
+    reason = _sentence(refused.reason or "unknown", chinese).format(words=words)
+    if refused.columns:
+        reason += f" ({listing(refused.columns)})"
+    similar = [n for w in refused.words for n in similar_names(w, frame)] if frame else []
+    if similar and not refused.reason:
+        near = ", ".join(f"`{name}`" for name in dict.fromkeys(similar))
+        reason += f"（你是指 {near} 吗？）" if chinese else f" (did you mean {near}?)"
+    parts = [f"这个我不会回答：{reason}。" if chinese else f"I cannot answer this: {reason}."]
+    if frame is not None:
+        has = "有" if chinese else "has"
+        parts.append(f"`{frame.name}` {has} {listing(frame.columns)}.")
+    return "\n\n".join([*parts, _sentence("abilities", chinese)])

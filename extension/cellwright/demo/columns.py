@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -41,12 +41,15 @@ MISSING_WORDS = frozenset(
     + ["missing", "pending"]
 )
 SYMBOLS = re.compile(r"[$€£¥%\s]")
-AVERAGED = re.compile(
-    r"price|rate|ratio|percent|pct|mean|average|avg|temp|humid|pressure|score|rating|age\b|speed"
-    r"|duration|length|width|height|weight|depth|latitude|longitude|index|level|温|价|率|龄|分"
+ADDITIVE = re.compile(
+    r"revenue|sales|turnover|amount|profit|units|quantity|qty|orders|visits|passengers|count\b"
+    r"|收入|营收|销售|金额|数量|利润|销量|订单",
+    re.I,
 )
-IDENTIFIER = re.compile(r"(?:^|_| )(?:id|key|no|nr|number|code|index)$|^unnamed|编号", re.I)
+NO_FLAGS = frozenset(["sex", "gender", "target", "class", "label", "type", "group", "month", "day"])
+IDENTIFIER = re.compile(r"(?:^|_| )(?:id|key|no|nr|number|code|index)$|^unnamed|号$", re.I)
 
+FLAGS = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"}, {"yes", "no"})
 NumberStyle = Literal["plain", "symbols", "comma"]
 """How numbers are written: with thousands commas at most, with signs, with a decimal comma."""
 
@@ -70,13 +73,18 @@ class Column:
         return "date" if self.dtype.startswith(("datetime64", "timestamp")) else "text"
 
     @property
+    def first(self) -> tuple[str, ...]:
+        """The values by which it is judged; others may be odd."""
+        return self.examples[:3]
+
+    @property
     def reads_as(self) -> Literal["number", "date", "text"]:
         """What it holds once its text has been read as numbers or dates."""
         if self.kind != "text" or self.dtype in ("bool", "boolean", "category"):
             return self.kind
-        if date_format(self.examples):
+        if date_format(self.first):
             return "date"
-        return "number" if _are_numbers(self.examples) else "text"
+        return "number" if _are_numbers(self.first) else "text"
 
     @property
     def needs_reading(self) -> bool:
@@ -89,9 +97,32 @@ class Column:
         return bool(IDENTIFIER.search(str(self.name)))
 
     @property
-    def is_averaged(self) -> bool:
-        """Whether adding its values up would say nothing."""
-        return bool(AVERAGED.search(str(self.name).lower()))
+    def is_additive(self) -> bool:
+        """Whether the best of its groups is the one with the largest sum."""
+        return bool(ADDITIVE.search(str(self.name)))
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Values that a question may name."""
+        return self.examples if self.reads_as == "text" else ()
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it says yes or no of each row."""
+        shown = {text.lower() for text in self.examples}
+        if str(self.name).lower() in NO_FLAGS or len(shown) > 2 or self.unique > 2:
+            return False
+        return any(shown <= pair and shown for pair in FLAGS)
+
+    @property
+    def flag_values(self) -> tuple[Any, Any]:
+        """Its values for yes and for no."""
+        if self.reads_as == "number":
+            return 1, 0
+        shown = {text.lower(): text for text in self.examples}
+        if shown.keys() <= {"true", "false"}:
+            return True, False
+        return shown.get("yes", "Yes"), shown.get("no", "No")
 
 
 @dataclass(frozen=True)
@@ -106,11 +137,6 @@ class TableColumns:
     def of_kind(self, kind: str) -> tuple[Column, ...]:
         """Columns that hold ``kind``, or will once read."""
         return tuple(column for column in self.columns if column.reads_as == kind)
-
-
-def read_frame(name: str, rows: int, lines: Iterable[Mapping[str, Any]]) -> TableColumns:
-    """A frame from the lines of an overview."""
-    return TableColumns(name, rows, tuple(_column(line) for line in lines))
 
 
 def date_format(examples: Iterable[str]) -> str:
@@ -146,17 +172,6 @@ def cleaning_code(texts: Iterable[str]) -> str:
 def is_missing_word(text: str) -> bool:
     """Whether ``text`` stands for a missing value."""
     return text.strip().lower() in MISSING_WORDS
-
-
-def _column(line: Mapping[str, Any]) -> Column:
-    name = line["column"]
-    return Column(
-        tuple(name) if isinstance(name, list) else name,
-        str(line["dtype"]),
-        int(line.get("missing") or 0),
-        int(line.get("unique") or 0),
-        tuple(str(item) for item in line.get("examples") or ()),
-    )
 
 
 def _are_numbers(examples: tuple[str, ...]) -> bool:

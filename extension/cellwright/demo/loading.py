@@ -7,30 +7,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cellwright.demo.columns import Column, TableColumns, date_format, read_frame
-from cellwright.demo.matching import closest
-from cellwright.demo.pandas_code import (
+from cellwright.demo.cells import (
     dates_code,
+    find_code,
     identifier,
-    is_delimited,
     load_code,
+    look_code,
     missing_code,
     numbers_code,
-    overview_code,
     quoted,
-    reader_options,
+    reader_of,
 )
+from cellwright.demo.columns import Column, TableColumns, date_format
+from cellwright.demo.mending import closest
 from cellwright.demo.sources import Source
 from cellwright.demo.steps import CannotGoOnError, Done, Steps, install, run_code
 from cellwright.demo.transcript import (
     CellFailure,
+    column_lines,
     failure,
     labelled,
+    list_lines,
     listed,
-    overview_lines,
-    row_count,
-    table,
+    series,
+    shape_of,
 )
+from cellwright.demo.words import same_values
 
 LOAD_LIMIT = 4
 SAMPLED_ROWS = 1_000_000
@@ -74,24 +76,48 @@ def load(source: Source, tools: frozenset[str]) -> Steps[TableColumns]:
 
 
 def _look_at(name: str) -> Steps[TableColumns]:
-    code = overview_code(name)
-    done = yield from run_code(f"I look at the columns of `{name}`.", code)
-    if done.error is not None and "unhashable" in done.error.message:
-        text = "Some cells hold lists or dicts, so I count different values by their text."
-        code = code.replace(f"{name}.nunique()", f"{name}.astype(str).nunique()")
-        done = yield from run_code(text, code)
-    return _frame(name, done)
+    code = f"import pandas as pd\n\n{look_code(name)}"
+    return (
+        yield from _whole(name, (yield from run_code(f"I look at the columns of `{name}`.", code)))
+    )
 
 
-def _frame(name: str, done: Done) -> TableColumns:
-    lines = overview_lines(done.text)
-    if lines:
-        return read_frame(name, row_count(done.text), lines)
+def _whole(name: str, done: Done) -> Steps[TableColumns]:
+    """The table that a look shows; looks again where it was cut."""
+    rows, count = shape_of(done.text)
+    lines = column_lines(done.text)
+    if lines and len(lines) < count:
+        text = "There are many columns, so I look at fewer values of each."
+        done = yield from run_code(text, look_code(name, 2))
+        lines = column_lines(done.text)
+    if lines and len(lines) == count:
+        return TableColumns(name, rows, tuple(Column(*line) for line in lines))
     if done.error is not None:
-        raise CannotGoOnError(
-            f"I could not look at `{name}`: {done.error.name}: {done.error.message}"
-        )
+        why = f"{done.error.name}: {done.error.message}"
+        raise CannotGoOnError(f"I could not look at `{name}`: {why}")
     raise CannotGoOnError(f"I could not read what came back when I looked at `{name}`.")
+
+
+def find_values(frame: TableColumns, text: str) -> Steps[list[tuple[Column, str]]]:
+    """Values among some words of a question, in columns that have more than the look showed."""
+    columns = [
+        c for c in frame.of_kind("text") if c.unique > len(c.examples) and not c.needs_reading
+    ]
+    if not columns:
+        return []
+    text = f"{text} {same_values(text)}"
+    said = (
+        "I look for words of the question among the values of "
+        f"{', '.join(f'`{c.name}`' for c in columns)}."
+    )
+    done = yield from run_code(said, find_code(frame.name, columns, text))
+    by_name = {column.name: column for column in columns}
+    return [
+        (by_name[n], value)
+        for n, values in list_lines(done.text)
+        if n in by_name
+        for value in values
+    ]
 
 
 class _FileReading:
@@ -100,7 +126,7 @@ class _FileReading:
     def __init__(self, source: Source, tools: frozenset[str]) -> None:
         self._path = source.path
         self._tools = tools
-        self._options: dict[str, Any] = reader_options(source.path)
+        self._options: dict[str, Any] = reader_of(source.path)[1]
         self._name = identifier(_stem(source.path))
         self._kind = source.kind
         if source.kind.startswith("encoding "):
@@ -112,7 +138,7 @@ class _FileReading:
 
     @property
     def _is_delimited(self) -> bool:
-        return is_delimited(self._path)
+        return reader_of(self._path)[0] == "read_csv"
 
     def read(self) -> Steps[TableColumns]:
         if self._kind.startswith(NOT_TABLES) and self._is_delimited:
@@ -123,10 +149,10 @@ class _FileReading:
         for _ in range(LOAD_LIMIT):
             done = yield from run_code(text, load_code(self._path, self._name, self._options))
             text = ""
-            if not overview_lines(done.text) and done.error is not None:
+            if not column_lines(done.text) and done.error is not None:
                 text = yield from self._after_error(done.error)
             else:
-                frame = _frame(self._name, done)
+                frame = yield from _whole(self._name, done)
                 text = self._after_look(frame)
                 if not text:
                     return frame
@@ -253,7 +279,7 @@ class _Conversion:
         while text:
             done = yield from run_code(text, self._code())
             self._notes += self._unread(done.text)
-            missing = table(done.text, ["column", "missing"])
+            missing = series(done.text, [str(column.name) for column in self._columns])
             if missing:
                 return LoadedTable(self._converted(missing), tuple(self._notes))
             text = self._react(failure(done.text))
@@ -302,7 +328,7 @@ class _Conversion:
 
     def _accept(self, culprit: str, error: CellFailure) -> str:
         self._second = date_format([culprit]) if culprit else ""
-        wrong = [c for c in self._dates if _is_same_style(date_format(c.examples), self._second)]
+        wrong = [c for c in self._dates if _is_same_style(date_format(c.first), self._second)]
         if wrong:
             # Day and month swapped: the first guess was wrong, there is no second format.
             self._dates = [_with_evidence(c, culprit) if c in wrong else c for c in self._dates]
@@ -327,8 +353,8 @@ class _Conversion:
                 notes.append(f"`{column.name}`: {shown} could not be read and count as missing.")
         return notes
 
-    def _converted(self, missing: list[list[str]]) -> TableColumns:
-        counts = {name: int(float(count)) for name, count in missing if count}
+    def _converted(self, missing: dict[str, str]) -> TableColumns:
+        counts = {name: int(float(count)) for name, count in missing.items()}
         done = {
             column.name: replace(
                 column,
@@ -346,4 +372,4 @@ def _is_same_style(first: str, second: str) -> bool:
 
 
 def _with_evidence(column: Column, text: str) -> Column:
-    return replace(column, examples=(*column.examples, text))
+    return replace(column, examples=(text, *column.examples))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from cellwright.demo.columns import cleaning_code, number_style
-from cellwright.demo.matching import closest
 from cellwright.demo.transcript import CellFailure
 
 IMPORTS = {
@@ -52,6 +51,13 @@ class Mended:
     code: str
     reason: str
     """One sentence: the cause and the change."""
+
+
+def closest(name: str, names: Iterable[str]) -> str:
+    """The most similar of ``names``, upper and lower case alike; empty when none is near."""
+    by_lower = {other.lower(): other for other in names}
+    found = difflib.get_close_matches(name.lower(), list(by_lower), 1, 0.6)
+    return by_lower[found[0]] if found else ""
 
 
 def mend(code: str, error: CellFailure, around: KnownNames) -> Mended | None:

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps, run_code
 from cellwright.demo.transcript import DemoConversation, DemoExchange, listed
-from cellwright.demo.wishes import file_names
 
+ENDINGS = "csv|tsv|txt|xlsx?|jsonl?|ndjson|parquet"
+FILE = re.compile(
+    rf"""["'`]([^"'`\n]+\.(?:{ENDINGS}))["'`]"""
+    rf"|((?:[A-Za-z]:)?[\w./\\~:@%+-]+\.(?:{ENDINGS}))(?![A-Za-z0-9])",
+    re.I,
+)
 MENTIONED = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 FRAME_LINE = re.compile(r"^@?([^\W\d]\w*): \S*DataFrame\b", re.M)
 ATTACHED = re.compile(r"^(\S.*?) \(([\d.,]+) (bytes|kB|MB|GB|TB)(?:, ([^()]*))?\)$", re.M)
@@ -67,6 +72,11 @@ def find_source(conversation: DemoConversation, tools: frozenset[str]) -> Steps[
     named = [name for name in known if name in words]
     used = [name for name in _used(conversation.earlier) if name in known]
     return Source(variable=[*named, *used, *reversed(known)][0])
+
+
+def file_names(text: str) -> list[str]:
+    """Data files named in ``text``, in order."""
+    return list(dict.fromkeys(quoted or bare for quoted, bare in FILE.findall(text)))
 
 
 def _named(conversation: DemoConversation, known: list[str]) -> Source | None:
@@ -160,6 +170,4 @@ def _loaded(earlier: tuple[DemoExchange, ...], path: str) -> str:
 def _used(earlier: tuple[DemoExchange, ...]) -> list[str]:
     """Frames that earlier turns looked at, the newest first."""
     codes = [str(exchange.arguments.get("code", "")) for exchange in reversed(earlier)]
-    return [
-        name for code in codes for name in re.findall(r'^print\(len\((\w+)\), "rows"\)', code, re.M)
-    ]
+    return [name for code in codes for name in re.findall(r'^print\(\*(\w+)\.shape, "', code, re.M)]

@@ -11,11 +11,9 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from cellwright.demo.mending import KnownNames, mend
 from cellwright.demo.transcript import CellFailure, failure
 
 REFUSED = re.compile(r"^\s*(?:refused|not run|not allowed|denied)\b", re.I)
-REPAIR_LIMIT = 3
 
 Result = TypeVar("Result")
 
@@ -40,8 +38,6 @@ class Done:
     text: str
     """What came back."""
     error: CellFailure | None
-    repairs: tuple[str, ...] = ()
-    """What was wrong before, one sentence each."""
 
 
 class CannotGoOnError(Exception):
@@ -58,19 +54,6 @@ def run_code(text: str, code: str) -> Steps[Done]:
     if REFUSED.match(result):
         raise CannotGoOnError(f"I stop here, because the step was not allowed: {result.strip()}")
     return Done(code, result, failure(result))
-
-
-def attempt(text: str, code: str, around: KnownNames) -> Steps[Done]:
-    """Run a cell and mend it while its errors are ones that rules know."""
-    done = yield from run_code(text, code)
-    repairs: list[str] = []
-    while done.error is not None and len(repairs) < REPAIR_LIMIT:
-        mended = mend(done.code, done.error, around)
-        if mended is None:
-            break
-        repairs.append(mended.reason)
-        done = yield from run_code(f"{mended.reason} I run it mended.", mended.code)
-    return Done(done.code, done.text, done.error, tuple(repairs))
 
 
 def install(module: str, tools: frozenset[str]) -> Steps[bool]:

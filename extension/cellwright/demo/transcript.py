@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import csv
-import io
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -134,7 +133,10 @@ FAILURE = re.compile(
 )
 FOOTER = re.compile(r"(?:changed|removed|files): |\[")
 """What a tool adds below the output of a cell."""
-ROWS = re.compile(r"^\W*(\d+) rows\b", re.M)
+SHAPE = re.compile(r"^(\d+) (\d+) \(rows, columns\)$", re.M)
+COLUMN = re.compile(r"^(.+?): (\S.*), (\d+) missing, (\d+) different, such as (\[.*\])$", re.M)
+LIST = re.compile(r"^(.+?): (\[.*\])$", re.M)
+SCALAR = re.compile(r"^(?:np\.\w+\()?(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|-?inf)\)?$", re.M)
 
 
 @dataclass(frozen=True)
@@ -152,15 +154,65 @@ def failure(text: str) -> CellFailure | None:
     return CellFailure(found[-1][0], found[-1][1].strip()) if found else None
 
 
-def row_count(text: str) -> int:
-    """The number in a line such as ``360 rows``; 0 when there is none."""
-    found = ROWS.search(text)
-    return int(found[1]) if found else 0
+def shape_of(text: str) -> tuple[int, int]:
+    """Rows and columns, as the look at a table prints them."""
+    found = SHAPE.search(text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def overview_lines(text: str) -> list[dict[str, Any]]:
-    """The JSON objects, one a line, that describe a column each."""
-    return [item for item in _objects(text) if "column" in item and "dtype" in item]
+def column_lines(text: str) -> list[tuple[Any, str, int, int, tuple[str, ...]]]:
+    """What the look at a table prints of each column: name, type, gaps, different values, some."""
+    found = []
+    for name, dtype, missing, unique, values in COLUMN.findall(text):
+        with contextlib.suppress(ValueError, SyntaxError):
+            shown = tuple(ast.literal_eval(values))
+            found.append((ast.literal_eval(name), dtype, int(missing), int(unique), shown))
+    return found
+
+
+def list_lines(text: str) -> list[tuple[Any, list[str]]]:
+    """Names with the lists that are printed after them."""
+    found = []
+    for name, values in LIST.findall(text):
+        with contextlib.suppress(ValueError, SyntaxError):
+            found.append((ast.literal_eval(name), ast.literal_eval(values)))
+    return found
+
+
+def scalars(text: str) -> list[str]:
+    """The lines that are a number each."""
+    return SCALAR.findall(without_footer(text))
+
+
+def series(text: str, names: Sequence[str]) -> dict[str, str]:
+    """The values of a printed Series, for these names of its index."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        for name in names:
+            rest = line.removeprefix(name)
+            if rest != line and re.match(r"\s{2,}\S", rest) and name not in found:
+                found[name] = rest.strip()
+    return found
+
+
+def frame_rows(text: str, header: Sequence[str]) -> list[list[str]]:
+    """The rows of a shown DataFrame with this header, without its index."""
+    lines = text.splitlines()
+    pattern = re.compile(r"\s+".join(["", *map(re.escape, header)]) + "$")
+    for place, line in enumerate(lines):
+        if pattern.match(line):
+            # Columns end where their names end.
+            ends = [0]
+            for name in header:
+                ends.append(line.index(name, ends[-1]) + len(name))
+            rows = []
+            for other in lines[place + 1 :]:
+                if not re.match(r"\d+\s", other) or len(other) != ends[-1]:
+                    break
+                cells = [other[a:b].strip() for a, b in itertools.pairwise(ends)]
+                rows.append([re.sub(r"^\d+\s+", "", cells[0]), *cells[1:]])
+            return rows
+    return []
 
 
 def facts(text: str) -> dict[str, Any]:
@@ -169,16 +221,6 @@ def facts(text: str) -> dict[str, Any]:
     for item in _objects(text):
         found |= item
     return found
-
-
-def table(text: str, header: Sequence[str]) -> list[list[str]]:
-    """The rows of the first CSV table in ``text`` that begins with ``header``."""
-    line_of_header = _csv_line(header)
-    lines = text.splitlines()
-    for place, line in enumerate(lines):
-        if line.strip().endswith(line_of_header):
-            return _rows(lines[place + 1 :], len(header))
-    return []
 
 
 def labelled(text: str, label: str) -> str:
@@ -210,18 +252,3 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         if start >= 0:
             with contextlib.suppress(ValueError):
                 yield json.loads(line[start:])
-
-
-def _csv_line(fields: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(fields)
-    return line.getvalue()
-
-
-def _rows(lines: list[str], width: int) -> list[list[str]]:
-    rows = []
-    for row in csv.reader(lines):
-        if len(row) != width or FOOTER.match(row[0]):
-            break
-        rows.append(row)
-    return rows

@@ -1,0 +1,620 @@
+"""The cells the demo model writes: pandas and matplotlib, as a person would write them."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from cellwright.demo.columns import Column, cleaning_code, date_format
+from cellwright.demo.grammar import Filter, Group, Query
+
+PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
+SHOWN_ROWS = 30
+SHOWN_COLUMNS = 4
+BAR_LIMIT = 20
+READERS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "tsv": ("read_csv", {"sep": "\t"}),
+    "xlsx": ("read_excel", {}),
+    "xls": ("read_excel", {}),
+    "json": ("read_json", {}),
+    "jsonl": ("read_json", {"lines": True}),
+    "ndjson": ("read_json", {"lines": True}),
+    "parquet": ("read_parquet", {}),
+}
+
+
+def identifier(text: str, fallback: str = "data") -> str:
+    """``text`` as a variable name that hides no builtin."""
+    name = re.sub(r"\W+", "_", text).strip("_").lower()
+    if not name or name[0].isdigit():
+        name = f"{fallback}_{name}".rstrip("_")
+    return f"{name}_{fallback}" if keyword.iskeyword(name) or hasattr(builtins, name) else name
+
+
+def quoted(value: Any) -> str:
+    """A literal in double quotes where it is text, as people write it."""
+    text = repr(value)
+    if isinstance(value, str) and text.startswith("'") and '"' not in text:
+        return f'"{text[1:-1]}"'
+    return text
+
+
+def pick(name: str, column: Column) -> str:
+    """The code that takes one column of a frame."""
+    return f"{name}[{quoted(column.name)}]"
+
+
+def reader_of(path: str) -> tuple[str, dict[str, Any]]:
+    """The pandas function for this kind of file, and what it is told."""
+    reader, options = READERS.get(path.rpartition(".")[2].lower(), ("read_csv", {}))
+    return reader, dict(options)
+
+
+def load_code(path: str, name: str, options: Mapping[str, Any]) -> str:
+    """Read a file into a variable and look at it."""
+    arguments = ", ".join([quoted(path), *(f"{k}={quoted(v)}" for k, v in options.items())])
+    return (
+        f"import pandas as pd\n\n{name} = pd.{reader_of(path)[0]}({arguments})\n{look_code(name)}"
+    )
+
+
+def look_code(name: str, shown: int = 12) -> str:
+    """Print each column's type, gaps and first different values."""
+    return f"""\
+print(*{name}.shape, "(rows, columns)")
+print(
+    *(
+        f"{{name!r}}: {{column.dtype}}, {{column.isna().sum()}} missing, "
+        f"{{column.dropna().astype(str).nunique()}} different, "
+        f"such as {{column.dropna().astype(str).str[:40].unique()[:{shown}].tolist()}}"
+        for name, column in {name}.items()
+    ),
+    sep="\\n",
+)
+{name}.head()"""
+
+
+def find_code(name: str, columns: Sequence[Column], words: str) -> str:
+    """Print which values of columns are among some words."""
+    return f"""\
+words = {quoted(words.lower())}
+print(
+    *(
+        f"{{name!r}}: "
+        f"{{[v for v in {name}[name].dropna().astype(str).unique() if v.lower() in words]}}"
+        for name in [{", ".join(quoted(column.name) for column in columns)}]
+    ),
+    sep="\\n",
+)"""
+
+
+def dates_code(name: str, columns: Iterable[Column], second: str | None = None) -> str:
+    """Turn text into dates.
+
+    Args:
+        name: The frame.
+        columns: Columns of text that look like dates.
+        second: None to be strict; a second format to accept, empty for any.
+    """
+    lines = []
+    for column in columns:
+        place, form = pick(name, column), quoted(date_format(column.first))
+        if second is None:
+            lines.append(f"{place} = pd.to_datetime({place}, format={form})")
+            continue
+        raw = f"raw_{identifier(str(column.name))}"
+        lines.append(f"{raw} = {place}")
+        if second:
+            lines += [
+                f'{place} = pd.to_datetime({raw}, format={form}, errors="coerce").fillna(',
+                f'    pd.to_datetime({raw}, format={quoted(second)}, errors="coerce")',
+                ")",
+            ]
+        else:
+            lines.append(f'{place} = pd.to_datetime({raw}, format="mixed", errors="coerce")')
+        lines.append(_unread(place, raw, column))
+    return "\n".join(lines)
+
+
+def numbers_code(name: str, columns: Iterable[Column], culprit: str | None = None) -> str:
+    """Turn text into numbers.
+
+    Args:
+        name: The frame.
+        columns: Columns of text that look like numbers.
+        culprit: None to be strict; the text that could not be read, to be tolerant.
+    """
+    lines = []
+    for column in columns:
+        place = pick(name, column)
+        if culprit is None:
+            lines.append(f"{place} = {place}.astype(float)")
+            continue
+        raw = f"raw_{identifier(str(column.name))}"
+        bare = cleaning_code([*column.first, culprit])
+        lines += [
+            f"{raw} = {place}",
+            f'{place} = pd.to_numeric({raw}.astype(str){bare}, errors="coerce")',
+            _unread(place, raw, column),
+        ]
+    return "\n".join(lines)
+
+
+def missing_code(name: str, columns: Sequence[Column]) -> str:
+    """Show how many values are missing, by column."""
+    chosen = ", ".join(quoted(column.name) for column in columns)
+    return f"print({name}[[{chosen}]].isna().sum().to_string())"
+
+
+def _unread(place: str, raw: str, column: Column) -> str:
+    label = quoted(f"{column.name} not read:")
+    return f"print({label}, {raw}[{place}.isna()].dropna().unique().tolist()[:5])"
+
+
+# Rows.
+
+
+def condition(frame: str, chosen: Filter) -> str:
+    """The code of one comparison."""
+    place, value = pick(frame, chosen.column), chosen.value
+    if chosen.column.reads_as == "date":
+        return _date_condition(place, chosen)
+    if chosen.sign == "between":
+        return f"{place}.between({value[0]}, {value[1]})"
+    if chosen.sign in ("in", "not in"):
+        values = ", ".join(map(quoted, value))
+        return f"{'~' if chosen.sign == 'not in' else ''}{place}.isin([{values}])"
+    if isinstance(value, bool):
+        return f"{place}.eq({value != (chosen.sign == '!=')})"
+    sign = "==" if chosen.sign in ("=", "year") else chosen.sign
+    if sign == "!=":
+        return f"{place}.notna() & ({place} != {quoted(value)})"
+    return f"({place} {sign} {quoted(value)})"
+
+
+def _date_condition(place: str, chosen: Filter) -> str:
+    value, sign = chosen.value, chosen.sign
+    if sign == "month of the year":
+        return f"({place}.dt.month == {value})"
+    if sign == "between":
+        return f"{place}.dt.year.between({value[0]}, {value[1]})"
+    if isinstance(value, int):
+        return f"({place}.dt.year {'==' if sign in ('year', '=', '==') else sign} {value})"
+    if sign == "month" or value.count("-") == 1:
+        year, month = map(int, value.split("-")[:2])
+        text = f"{year}-{month:02}"
+        return f'({place}.dt.strftime("%Y-%m") {"==" if sign == "month" else sign} "{text}")'
+    return f'({place}.dt.normalize() {"==" if sign == "day" else sign} "{value}")'
+
+
+def rows_of(frame: str, filters: Sequence[Filter], name: str = "picked") -> tuple[str, str]:
+    """The name of the rows that count, and the line that picks them."""
+    if not filters:
+        return frame, ""
+    conditions = [condition(frame, each) for each in filters]
+    if len(conditions) == 1:
+        only = conditions[0]
+        return name, f"{name} = {frame}[{only[1:-1] if only.startswith('(') else only}]\n"
+    joined = "\n    & ".join(f"({c})" if "& (" in c else c for c in conditions)
+    return name, f"{name} = {frame}[\n    {joined}\n]\n"
+
+
+# Cells, by task.
+
+
+def query_code(frame: str, query: Query, result: str) -> str:
+    """The cell that answers a question and leaves what it finds in ``result``."""
+    rows, first = rows_of(frame, query.filters if query.task != "share" else query.base)
+    rows, dated = _with_buckets(rows, [*query.by, *([query.subject] if query.subject else [])])
+    return first + dated + WRITERS[query.task](rows, query, result)
+
+
+def _number(rows: str, query: Query, result: str) -> str:
+    if len(query.measures) * len(query.functions) == 1:
+        code = f"{pick(rows, query.measures[0])}.{query.functions[0]}()"
+        return f"{result} = {code}\nprint({result})"
+    names = ", ".join(quoted(column.name) for column in query.measures)
+    functions = ", ".join(map(quoted, query.functions))
+    return f"{result} = {rows}[[{names}]].agg([{functions}])\n{result}"
+
+
+def _count(rows: str, query: Query, result: str) -> str:
+    if query.by:
+        return _groups(rows, query, result)
+    return f"{result} = len({rows})\nprint({result})"
+
+
+def _distinct(rows: str, query: Query, result: str) -> str:
+    if query.by:
+        grouped = f"{_grouped(rows, query.by)}[{quoted(query.measures[0].name)}]"
+        return f"{result} = {grouped}.nunique().reset_index()\n{result}"
+    place = pick(rows, query.measures[0])
+    shown = f"print({place}.value_counts().head({SHOWN_ROWS}).index.tolist())"
+    return f"{result} = {place}.nunique()\nprint({result})\n{shown}"
+
+
+def _values(rows: str, query: Query, result: str) -> str:
+    return f"{result} = {pick(rows, query.measures[0])}.value_counts().reset_index()\n{result}"
+
+
+def _duplicates(rows: str, query: Query, result: str) -> str:
+    return f"{result} = {rows}.duplicated().sum()\nprint({result})"
+
+
+def _missing(rows: str, query: Query, result: str) -> str:
+    names = ", ".join(quoted(column.name) for column in query.measures)
+    gaps = f"{rows}[[{names}]].isna()" if names else f"{rows}.isna()"
+    if len(query.measures) == 1:
+        gaps = f"{pick(rows, query.measures[0])}.isna()"
+    share = query.rule == "share"
+    if query.chart == "by_column" or len(query.measures) > 1:
+        counted = f"{gaps}.mean() * 100" if share else f"{gaps}.sum()"
+        counted = f"({counted})" if share else counted
+        return f"{result} = {counted}.sort_values(ascending=False)\nprint({result}.to_string())"
+    if query.chart == "rows":
+        gaps = f"{gaps}.any(axis=1)"
+    whole = not names and query.chart != "rows"
+    if share:
+        end = ".mean().mean() * 100" if whole else ".mean() * 100"
+    else:
+        end = ".sum().sum()" if whole else ".sum()"
+    return f"{result} = {gaps}{end}\nprint({result})"
+
+
+def _share(rows: str, query: Query, result: str) -> str:
+    """A share in percent, of rows or of a sum, of one part or of each."""
+    measure = query.measure
+    if not query.filters:
+        if measure is None:
+            keys = _keys(query.by)
+            code = (
+                f"{rows}.value_counts({keys}, normalize=True, "
+                'dropna=False).mul(100).rename("percent").reset_index()'
+            )
+        else:
+            sums = f"{_grouped(rows, query.by)}[{quoted(measure.name)}].sum()"
+            code = f'({sums} / {pick(rows, measure)}.sum() * 100).rename("percent").reset_index()'
+        return f"{result} = {code}\n{result}"
+    mask = " & ".join(
+        f"({c})" if "& (" in c else c for c in (condition(rows, f) for f in query.filters)
+    )
+    first = f"matches = {mask}\n"
+    if measure is not None:
+        return (
+            first + f"{result} = {rows}.loc[matches, {quoted(measure.name)}].sum() / "
+            f"{pick(rows, measure)}.sum() * 100\nprint({result})"
+        )
+    if query.by:
+        return (
+            first
+            + f"{result} = matches.groupby({_arrays(rows, query.by)}).mean().mul(100)"
+            + f'.rename("percent").reset_index()\n{result}'
+        )
+    return (
+        first + f'{result} = matches.mean() * 100\nprint(matches.sum(), "of", '
+        f"len(matches))\nprint({result})"
+    )
+
+
+def _extreme(rows: str, query: Query, result: str) -> str:
+    assert query.measure is not None
+    method = "nsmallest" if query.lowest else "nlargest"
+    return (
+        f"{result} = {rows}.{method}({query.limit}, {quoted(query.measure.name)}, "
+        f'keep="all")\n{result}'
+    )
+
+
+def shown_code(result: str, columns: Sequence[Column]) -> str:
+    """Show some columns of a result."""
+    names = ", ".join(quoted(column.name) for column in columns)
+    return f"print({result}[[{names}]].head({SHOWN_ROWS}).to_string())"
+
+
+def _rows(rows: str, query: Query, result: str) -> str:
+    return f"{result} = {rows}.copy()\nprint(len({result}))\n{result}"
+
+
+def _lookup(rows: str, query: Query, result: str) -> str:
+    names = ", ".join(quoted(column.name) for column in query.measures)
+    shown = f"print({result}.head({SHOWN_ROWS}).to_string())"
+    return f"{result} = {rows}[[{names}]]\nprint(len({result}))\n{shown}"
+
+
+def _head(rows: str, query: Query, result: str) -> str:
+    return f"{result} = {rows}.{'tail' if query.lowest else 'head'}({query.limit})\n{result}"
+
+
+def _best(rows: str, query: Query, result: str) -> str:
+    groups = [*query.by, *([query.subject] if query.subject else [])]
+    value = _value_name(query)
+    chain = [
+        *_summed(rows, query, groups),
+        f".sort_values({quoted(value)}, ascending={query.lowest}, ignore_index=True)",
+    ]
+    if query.by:
+        keys = [_key(group) for group in query.by]
+        order = ", ".join([*keys, quoted(value)])
+        ways = ", ".join([*["True"] * len(keys), str(query.lowest)])
+        chain += [
+            f".groupby({_keys(query.by)})",
+            f".head({query.limit})",
+            f".sort_values([{order}], ascending=[{ways}], ignore_index=True)",
+        ]
+    elif query.limit > 1:
+        chain.append(f".head({query.limit})")
+    return f"{_chained(result, chain)}\n{result}.head({SHOWN_ROWS})"
+
+
+def _groups(rows: str, query: Query, result: str) -> str:
+    chain = _summed(rows, query, query.by)
+    in_order = any(g.bucket or g.column.reads_as != "text" for g in query.by) or len(query.by) > 1
+    if not in_order and len(query.measures) < 2 and len(query.functions) < 2:
+        chain.append(
+            f".sort_values({quoted(_value_name(query))}, ascending=False, ignore_index=True)"
+        )
+    return f"{_chained(result, chain)}\n{result}.head({SHOWN_ROWS})"
+
+
+def _readings(rows: str, query: Query, result: str) -> str:
+    assert query.subject is not None
+    assert query.measure is not None
+    best = "min" if query.lowest else "max"
+    grouped = _grouped(rows, [query.subject])
+    return (
+        f'{result} = {grouped}[{quoted(query.measure.name)}].agg(["{best}", "mean", "sum"])\n'
+        f"print({result}.{best}().to_string())\nprint({result}.idx{best}().to_string())"
+    )
+
+
+def _correlation(rows: str, query: Query, result: str) -> str:
+    first, second = query.measures
+    return f"{result} = {pick(rows, first)}.corr({pick(rows, second)})\nprint({result})"
+
+
+def _outliers(rows: str, query: Query, result: str) -> str:
+    assert query.measure is not None
+    place = pick(rows, query.measure)
+    if query.rule == "z":
+        return (
+            f"distance = ({place} - {place}.mean()).abs() / {place}.std()\n"
+            f"{result} = {rows}[distance > 3]\nprint(len({result}))"
+        )
+    return (
+        f"low, high = {place}.quantile([0.25, 0.75])\nreach = 1.5 * (high - low)\n"
+        f"{result} = {rows}[({place} < low - reach) | ({place} > high + reach)]\n"
+        f"print(low - reach, high + reach)\nprint(len({result}))"
+    )
+
+
+WRITERS: Mapping[str, Callable[[str, Query, str], str]] = {
+    "number": _number,
+    "count": _count,
+    "distinct": _distinct,
+    "values": _values,
+    "duplicates": _duplicates,
+    "missing": _missing,
+    "share": _share,
+    "extreme": _extreme,
+    "rows": _rows,
+    "lookup": _lookup,
+    "head": _head,
+    "best": _best,
+    "groups": _groups,
+    "readings": _readings,
+    "correlation": _correlation,
+    "outliers": _outliers,
+}
+
+
+def _key(group: Group) -> str:
+    return quoted(group.bucket or group.column.name)
+
+
+def _keys(groups: Sequence[Group]) -> str:
+    keys = [_key(group) for group in groups]
+    return keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+
+
+def _arrays(rows: str, groups: Sequence[Group]) -> str:
+    places = [f"{rows}[{_key(group)}]" for group in groups]
+    return places[0] if len(places) == 1 else f"[{', '.join(places)}]"
+
+
+def _with_buckets(rows: str, groups: Sequence[Group]) -> tuple[str, str]:
+    """The name of the rows with dates cut to units of time, and the line that cuts them."""
+    cut = []
+    for group in groups:
+        place = f"{pick(rows, group.column)}{_naive(group.column)}.dt"
+        if group.bucket == "weekday":
+            cut.append(f"weekday={place}.day_name()")
+        elif group.bucket:
+            cut.append(f'{group.bucket}={place}.to_period("{PERIODS[group.bucket]}")')
+    return ("dated", f"dated = {rows}.assign({', '.join(cut)})\n") if cut else (rows, "")
+
+
+def _naive(column: Column) -> str:
+    return (
+        ".dt.tz_localize(None)"
+        if ", " in column.dtype or date_format(column.first).endswith("%z")
+        else ""
+    )
+
+
+def _grouped(rows: str, groups: Sequence[Group]) -> str:
+    observed = ", observed=True" if any(g.column.dtype == "category" for g in groups) else ""
+    return f"{rows}.groupby({_keys(groups)}{observed})"
+
+
+def _summed(rows: str, query: Query, groups: Sequence[Group]) -> list[str]:
+    grouped = _grouped(rows, groups)
+    if not query.measures:
+        return [grouped, '.size().reset_index(name="count")']
+    if len(query.measures) > 1 or len(query.functions) > 1:
+        names = ", ".join(quoted(column.name) for column in query.measures)
+        if len(query.functions) == 1:
+            return [f"{grouped}[[{names}]]", f".{query.functions[0]}().reset_index()"]
+        functions = ", ".join(map(quoted, query.functions))
+        one = quoted(query.measures[0].name)
+        return [f"{grouped}[{one}]", f".agg([{functions}]).reset_index()"]
+    return [
+        f"{grouped}[{quoted(query.measures[0].name)}]",
+        f".{query.functions[0]}().reset_index()",
+    ]
+
+
+def _value_name(query: Query) -> str:
+    return str(query.measure.name) if query.measure is not None else "count"
+
+
+def _chained(result: str, chain: Sequence[str]) -> str:
+    if len("".join(chain)) < 70:
+        return f"{result} = {''.join(chain)}"
+    return "\n".join([f"{result} = (", *(f"    {line}" for line in chain), ")"])
+
+
+# Charts: a title, named axes, nothing else.
+
+
+def chart_code(frame: str, query: Query, result: str) -> str:
+    """Compute what a chart shows and draw it."""
+    rows, first = rows_of(frame, query.filters)
+    rows, dated = _with_buckets(rows, query.by)
+    first += dated
+    computed, drawn = CHARTS[query.chart](rows, query, result)
+    lines = [
+        "import matplotlib.pyplot as plt",
+        "",
+        *filter(None, [f"{first}{computed}".rstrip("\n"), ""]),
+    ]
+    if first or computed:
+        lines.append("")
+    lines += ["figure, axes = plt.subplots(figsize=(8, 4))", *drawn, "figure.tight_layout()"]
+    return "\n".join(lines)
+
+
+def title_of(query: Query) -> str:
+    """What a chart shows."""
+    groups = " and ".join(group.label for group in query.by)
+    names = [str(column.name) for column in query.measures]
+    if query.chart == "scatter":
+        return f"{words(names[0])} by {names[1]}"
+    if query.chart == "hist":
+        return f"Distribution of {names[0]}"
+    value = words(names[0]) if names else "Number of rows"
+    return f"{value} by {groups}" if groups else value
+
+
+def words(name: str) -> str:
+    """A name as it stands in a title."""
+    return (name[:1].upper() + name[1:]).replace("_", " ")
+
+
+def _titles(query: Query, x: str, y: str) -> str:
+    title = title_of(query).replace('"', "'")
+    return f"axes.set(title={quoted(title)}, xlabel={quoted(x)}, ylabel={quoted(y)})"
+
+
+def _hist(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
+    name = str(query.measures[0].name)
+    place = pick(rows, query.measures[0])
+    return "", [
+        f'axes.hist({place}.dropna(), bins=30, edgecolor="white")',
+        _titles(query, words(name), "Rows"),
+    ]
+
+
+def _scatter(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
+    second, first = query.measures
+    titles = _titles(query, words(str(first.name)), words(str(second.name)))
+    if query.by:
+        group = query.by[0]
+        return "", [
+            f"for label, part in {_grouped(rows, [group])}:",
+            f"    axes.scatter({pick('part', first)}, {pick('part', second)}, s=12, label=label)",
+            "axes.legend()",
+            titles,
+        ]
+    return "", [f"axes.scatter({pick(rows, first)}, {pick(rows, second)}, s=12, alpha=0.6)", titles]
+
+
+def _box(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
+    measure = query.measures[0]
+    label = words(str(measure.name))
+    if not query.by:
+        return "", [f"axes.boxplot({pick(rows, measure)}.dropna())", _titles(query, "", label)]
+    parts = f"{{str(k): v.dropna() for k, v in {_grouped(rows, query.by)}[{quoted(measure.name)}]}}"
+    return f"parts = {parts}", [
+        "axes.boxplot(list(parts.values()), tick_labels=list(parts))",
+        _titles(query, query.by[0].label, label),
+    ]
+
+
+def _table(rows: str, query: Query, result: str) -> str:
+    return f"{_chained(result, _summed(rows, query, query.by))}\n{result}.head({SHOWN_ROWS})"
+
+
+def _value_title(query: Query) -> str:
+    if query.measure is None:
+        return "Number of rows"
+    return f"{query.functions[0].capitalize()} of {query.measure.name}"
+
+
+def _wide(query: Query, result: str) -> str:
+    first, second = (_key(group) for group in query.by)
+    return (
+        f"wide = {result}.pivot(index={first}, columns={second}, "
+        f"values={quoted(_value_name(query))})"
+    )
+
+
+def _bars(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
+    x, value = query.by[0], quoted(_value_name(query))
+    titles = _titles(query, words(x.label), _value_title(query))
+    if len(query.by) == 2:
+        return _table(rows, query, result), [_wide(query, result), "wide.plot.bar(ax=axes)", titles]
+    many = x.column.unique > BAR_LIMIT and not x.bucket
+    drawn = f"{result}.nlargest({BAR_LIMIT}, {value})" if many else result
+    return _table(rows, query, result), [
+        f"{drawn}.plot.bar(x={_key(x)}, y={value}, legend=False, ax=axes)",
+        titles,
+    ]
+
+
+def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
+    """Lines drawn by matplotlib: pandas 2's own time axis warns under newer versions of it."""
+    x, value = query.by[0], quoted(_value_name(query))
+    titles = _titles(query, words(x.label), _value_title(query))
+    is_date = x.column.reads_as == "date"
+    slanted = ["figure.autofmt_xdate()"] if is_date else []
+    number = x.column.reads_as == "number"
+    if len(query.by) == 1:
+        values = f"{result}[{_key(x)}]" + (
+            ".dt.to_timestamp()" if x.bucket else "" if is_date or number else ".astype(str)"
+        )
+        return _table(rows, query, result), [
+            f'axes.plot({values}, {result}[{value}], marker="o")',
+            *slanted,
+            titles,
+        ]
+    index = "wide.index" + ("" if is_date or number else ".astype(str)")
+    wide = _wide(query, result) + (".to_timestamp()" if x.bucket else "")
+    return _table(rows, query, result), [
+        wide,
+        f'axes.plot({index}, wide, marker="o", label=wide.columns)',
+        f"axes.legend(title={_key(query.by[1])})",
+        *slanted,
+        titles,
+    ]
+
+
+CHARTS: Mapping[str, Callable[[str, Query, str], tuple[str, list[str]]]] = {
+    "hist": _hist,
+    "scatter": _scatter,
+    "box": _box,
+    "bar": _bars,
+    "line": _lines,
+}

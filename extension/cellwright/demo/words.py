@@ -1,0 +1,314 @@
+"""A question's words, English or Chinese, as tokens: each with a meaning, or with none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cellwright.demo.columns import Column, TableColumns
+
+Phrase = tuple[str, ...]
+Meaning = tuple[str, Any]
+
+WORDS = Path(__file__).parent / "data" / "words.txt"
+BUCKETS = ("weekday", "month", "quarter", "week", "year", "day", "hour")
+DIGITS = "one 一|two 两 二|three 三|four 四|five 五|six 六|seven 七|eight 八|nine 九|ten 十"
+NUMBERS = {
+    word: number for number, words in enumerate(DIGITS.split("|"), 1) for word in words.split()
+}
+UNITS = frozenset(
+    ["mm", "cm", "m", "km", "g", "kg", "lb", "lbs", "in", "inch", "inches", "usd", "eur", "pct"]
+    + ["percent", "deg", "c", "f", "mi", "s", "ms"]
+)
+ATOM = re.compile(
+    r"\d{4}-\d{1,2}(?:-\d{1,2})?(?!\d)|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?"
+    r"|[^\W\d_\u3400-\u9fff]+|[\u3400-\u9fff]|[<>!=]=|[^\w\s]"
+)
+QUOTED = re.compile(r"[\"“'‘`]([^\"”“'’`\n]+)[\"”'’`]")
+HAN = re.compile(r"[\u3400-\u9fff]")
+JOINERS = frozenset("'’`-_\"“”*:()（）[]：")
+WEAK = frozenset(
+    ["yes", "no", "true", "false", "none", "a", "i", "other", "all", "first", "second", "third"]
+    + ["last", "high", "low", "total", "may"]
+)
+"""Values that are words of other uses: they count only beside the name of their column."""
+IDENTIFIER_WORDS = frozenset(["id", "no", "nr", "number", "code", "key", "编", "号"])
+LITTLE_WORDS = frozenset(
+    ["a", "i", "an", "who", "what", "which", "in", "is", "of", "on", "at", "to", "by", "and"]
+    + ["for", "are"]
+)
+"""Names of columns that are words of other uses."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """Some words and what they mean."""
+
+    kind: str
+    """``word`` where they mean nothing."""
+    text: str
+    value: Any = None
+    place: int = -1
+    """Which of the question's tokens it is."""
+
+
+@dataclass(frozen=True)
+class _Atom:
+    text: str
+    start: int
+    end: int
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a question is to be answered in Chinese."""
+    return bool(HAN.search(text))
+
+
+def read_tokens(
+    text: str, frame: TableColumns, found: Iterable[tuple[Column, str]] = ()
+) -> list[Token]:
+    """The words of a question with what they mean for a table.
+
+    Args:
+        text: One sentence.
+        frame: The table.
+        found: Values of its columns beside those that the look at it showed.
+    """
+    phrases = _phrases(frame, found)
+    tokens: list[Token] = []
+    quotes = {match.start(): match for match in QUOTED.finditer(text)}
+    atoms = [
+        _Atom(match[0].lower(), match.start(), match.end())
+        for match in ATOM.finditer(text)
+        if match[0] not in JOINERS
+    ]
+    place = 0
+    while place < len(atoms):
+        length, meaning = _longest(atoms, place, phrases)
+        start, end = atoms[place].start, atoms[place + length - 1].end
+        quoted = start - 1 in quotes and quotes[start - 1].end() - 1 == end
+        words = text[start:end]
+        kind, value = meaning or _plain(atoms[place].text)
+        if kind == "weak" and quoted:
+            kind = "value"
+        tokens.append(Token(kind, words, value, len(tokens)))
+        place += length
+    return _joined(tokens)
+
+
+def _longest(
+    atoms: list[_Atom], place: int, phrases: Mapping[Phrase, Meaning]
+) -> tuple[int, Meaning | None]:
+    for length in range(min(12, len(atoms) - place), 0, -1):
+        meaning = phrases.get(tuple(atom.text for atom in atoms[place : place + length]))
+        if meaning is not None:
+            if length == 1 and meaning[0] == "col" and not _is_named(atoms, place):
+                meaning = _lexicon().phrases[(atoms[place].text,)]
+            return length, meaning
+    return 1, None
+
+
+def _is_named(atoms: list[_Atom], place: int) -> bool:
+    """Whether a column called "a" or "who" is meant, and not the little word."""
+    if atoms[place].text not in LITTLE_WORDS:
+        return True
+    before = atoms[place - 1].text if place else ""
+    after = atoms[place + 1].text if place + 1 < len(atoms) else "?"
+    return before in ("of", "by", "column", "and") and after in LITTLE_WORDS | {"?", ".", ","}
+
+
+def _plain(atom: str) -> tuple[str, Any]:
+    bare = atom.replace(",", "")
+    if re.fullmatch(r"\d+(\.\d+)?", bare):
+        return "number", float(bare) if "." in bare else int(bare)
+    if re.fullmatch(r"\d{4}-\d{1,2}(-\d{1,2})?", atom):
+        return "date", atom
+    if atom in NUMBERS:
+        return "number", NUMBERS[atom]
+    return ("end", None) if re.fullmatch(r"[.?!;。？！；，,]", atom) else ("word", None)
+
+
+def _joined(tokens: list[Token]) -> list[Token]:
+    """Neighbouring Chinese characters without a meaning are one word."""
+    joined: list[Token] = []
+    for token in tokens:
+        last = joined[-1] if joined else None
+        if (
+            last
+            and last.kind == token.kind == "word"
+            and HAN.match(token.text)
+            and HAN.match(last.text)
+        ):
+            joined[-1] = replace(last, text=last.text + token.text)
+        else:
+            joined.append(replace(token, place=len(joined)))
+    return joined
+
+
+def _atoms_of(phrase: str) -> tuple[str, ...]:
+    return tuple(a.lower() for a in ATOM.findall(phrase) if a not in JOINERS)
+
+
+@dataclass(frozen=True)
+class _Lexicon:
+    """The file of words, read."""
+
+    phrases: Mapping[Phrase, Meaning]
+    nouns: tuple[tuple[str, tuple[str, ...]], ...]
+    aliases: tuple[tuple[Phrase, Phrase], ...]
+    """Other names of columns, and the words of the columns."""
+    same: tuple[tuple[str, str], ...]
+    """Other names of values, and the values."""
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    phrases: dict[Phrase, Meaning] = {}
+    nouns, aliases, same = [], [], []
+    for line in WORDS.read_text("utf-8").splitlines():
+        head, mark, words = line.partition(": ")
+        kind, _, value = head.partition(" ")
+        listed = words.split("|")
+        if kind == "noun":
+            nouns.append((value, tuple(listed)))
+        elif kind == "alias":
+            aliases += [(_atoms_of(w), _atoms_of(v)) for w in listed for v in value.split("|")]
+        elif kind == "same":
+            same += [(word, other) for word in listed for other in value.split("|")]
+        elif mark and kind != "#":
+            phrases |= {_atoms_of(word): (kind, value) for word in listed}
+    return _Lexicon(phrases, tuple(nouns), tuple(aliases), tuple(same))
+
+
+def same_values(text: str) -> str:
+    """Other names of what a text names, such as "japan" for a text in Chinese."""
+    return " ".join(other for word, other in _lexicon().same if word in text)
+
+
+def _phrases(frame: TableColumns, found: Iterable[tuple[Column, str]]) -> dict[Phrase, Meaning]:
+    """All phrases; a column goes before a value, and both before the lexicon."""
+    phrases = dict(_lexicon().phrases)
+    for noun in _nouns(frame):
+        phrases.setdefault(noun, ("noun", None))
+    names = _names(frame)
+    for key, columns in names.partial.items():
+        rows = [c for c in columns if c.is_identifier and c.unique == frame.rows]
+        if len(columns) == 2 and len(rows) == 1:
+            columns = [c for c in columns if c not in rows]
+        if key not in phrases and key not in names.whole:
+            phrases[key] = _column(columns)
+    for key, meant in _values(frame, found).items():
+        little = len(key) == 1 and len(key[0]) == 1 and not HAN.match(key[0])
+        known = phrases.get(key, ("", None))[0]
+        is_word = len(key) == 1 and key[0] in WEAK
+        if not _is_number(key) and (is_word or not (little and known == "fill")):
+            weak = little or is_word or known == "fill"
+            phrases[key] = ("weak" if weak else "value", tuple(meant))
+    return phrases | {key: _column(columns) for key, columns in names.whole.items()}
+
+
+def _column(columns: list[Column]) -> Meaning:
+    return ("col", columns[0]) if len(columns) == 1 else ("several", columns)
+
+
+def _values(
+    frame: TableColumns, found: Iterable[tuple[Column, str]]
+) -> dict[Phrase, list[tuple[Column, str]]]:
+    """What names values, and of which columns."""
+    values: dict[Phrase, list[tuple[Column, str]]] = {}
+    shown = [(column, value) for column in frame.columns for value in column.values]
+    for pair in dict.fromkeys([*shown, *found]):
+        for key in _inflected(_atoms_of(pair[1])):
+            values.setdefault(key, []).append(pair)
+    for word, other in _lexicon().same:
+        if (same := values.get(_atoms_of(other))) and _atoms_of(word) not in values:
+            values[_atoms_of(word)] = same
+    return values
+
+
+def _is_number(key: Phrase) -> bool:
+    return len(key) == 1 and key[0].replace(".", "").isdigit()
+
+
+def _nouns(frame: TableColumns) -> Iterator[Phrase]:
+    """What rows of the table may be called, if no column is called so."""
+    table = frame.name.lower().removesuffix("_typed").removesuffix("_sample")
+    columns = {str(column.name).lower() for column in frame.columns}
+    taken = {word for column in frame.columns for word in _split(str(column.name))}
+    called = [noun for name, nouns in _lexicon().nouns if name in table for noun in nouns]
+    if "age" in columns and columns & {"sex", "gender"}:
+        called += ["people", "person", "人"]
+    for column in frame.columns:
+        # Rows are what the column that numbers them is called after, such as order_id.
+        if column.is_identifier and column.unique == frame.rows:
+            words = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
+            yield from (key for key in _inflected(words) if words)
+    for word in [table, *table.split("_"), *called]:
+        for key in _inflected(_atoms_of(word)):
+            if not set(key) & taken:
+                yield key
+
+
+def _split(name: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return [atom.lower() for atom in ATOM.findall(spaced.replace("_", " ")) if atom not in JOINERS]
+
+
+@dataclass(frozen=True)
+class _Names:
+    whole: dict[tuple[str, ...], list[Column]]
+    partial: dict[tuple[str, ...], list[Column]]
+
+
+def _names(frame: TableColumns) -> _Names:
+    names = _Names({}, {})
+    for column in frame.columns:
+        words = _split(str(column.name))
+        bare = [word for word in words if word not in UNITS] or words
+        whole = (_atoms_of(str(column.name)), tuple(words))
+        for key in dict.fromkeys(key for words in whole for key in _inflected(words)):
+            names.whole.setdefault(key, []).append(column)
+        for part in _parts(bare):
+            if column not in names.partial.setdefault(part, []):
+                names.partial[part].append(column)
+    for word, other in _lexicon().aliases:
+        same = names.whole.get(other) or names.partial.get(other)
+        if same:
+            names.whole.setdefault(word, same)
+    return names
+
+
+def _parts(words: list[str]) -> Iterator[Phrase]:
+    """Neighbouring words of a name, three letters or more together."""
+    for start in range(len(words)):
+        for end in range(start + 1, len(words) + 1):
+            part = tuple(words[start:end])
+            if sum(map(len, part)) > (1 if HAN.match(part[0]) else 2):
+                yield from _inflected(part)
+
+
+def _inflected(key: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """A phrase with its last word in the singular and the plural."""
+    if not key or not key[-1].isalpha() or HAN.match(key[-1]) or len(key[-1]) < 3:
+        return [key] if key else []
+    word = key[-1]
+    forms = [word, f"{word}s"]
+    if word.endswith(("s", "x", "ch", "sh")):
+        forms.append(f"{word}es")
+    if word.endswith("y"):
+        forms.append(f"{word[:-1]}ies")
+    if word.endswith("e"):
+        forms.append(f"{word}d")
+    if word.endswith("ed"):
+        forms.append(word[:-1])
+    elif not word.endswith("s"):
+        forms.append(f"{word}ed")
+    if word.endswith("ies"):
+        forms.append(f"{word[:-3]}y")
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        forms.append(word[:-1])
+    return [(*key[:-1], form) for form in forms]
