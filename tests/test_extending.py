@@ -23,7 +23,7 @@ from cellwright.session.standard_sources import installed_sources
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
 
-PAGE = (PROJECT / "docs" / "extending.md").read_text("utf-8")
+PAGE = (PROJECT / "docs" / "how-to" / "extending.md").read_text("utf-8")
 AUTO = ("--mode", "auto", "--json")
 GROUPS = ("tools", "context", "commands", "exports", "suites")
 

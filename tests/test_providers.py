@@ -230,7 +230,7 @@ def test_nothing_is_claimed_of_a_provider_without_a_test() -> None:
 
 def test_the_documented_table_is_the_one_that_counts() -> None:
     """Run with ``WRITE_DOCS=1`` to write it anew."""
-    path = PROJECT / "docs" / "models.md"
+    path = PROJECT / "docs" / "reference" / "models.md"
     head, rest = path.read_text("utf-8").split(f"{MADE} -->\n", 1)
     written, tail = rest.split("<!-- /providers", 1)
     if os.environ.get("WRITE_DOCS"):

@@ -19,7 +19,7 @@ def offered(kernel: LiveKernel, code: str) -> list[str]:
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("%agent --max", ["%agent --max-seconds", "%agent --max-steps", "%agent --max-tokens"]),
+        ("%agent --max-s", ["%agent --max-seconds", "%agent --max-steps"]),
         ("%%agent --q", ["%%agent --quiet"]),
         ("run = %agent --tem", ["run = %agent --temperature"]),
         ("%agent --mode a", ["%agent --mode ask", "%agent --mode auto"]),
