@@ -13,15 +13,14 @@ from typing import Any
 
 from cellwright.agent.typed_answers import TypedAnswers, typed_answers_in
 from cellwright.demo.answers import Work, answer, listing, result_name
-from cellwright.demo.cells import pick
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.fixing import fix_last_cell, run_snippet
 from cellwright.demo.grammar import Query, RefusedError, read_query, similar_names, unknown_words
 from cellwright.demo.loading import convert, find_values, load
 from cellwright.demo.own_tools import answer_from_library, asked_call, asks_library
 from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
-from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps, run_code
-from cellwright.demo.transcript import DemoConversation, read_conversation, scalars, without_footer
+from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
+from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
 from cellwright.demo.typed import results_in
 from cellwright.demo.words import is_chinese, read_tokens
 
@@ -238,24 +237,13 @@ def _about_data(
     parts = []
     for place, query in enumerate(queries):
         query = _with_columns(query, table.frame)
-        if (yield from _spans_years(query, table.frame)):
-            units = [g.bucket for g in (*query.by, *([query.subject] if query.subject else []))]
-            return _refusal(RefusedError(list(filter(None, units)), "years"), request, frame)
         name = request.target if not place and request.target else result_name(query, frame)
-        parts.append((yield from answer(Work(query, table.frame, tools, name, request.chinese))))
+        work = Work(query, table.frame, tools, name, request.chinese)
+        try:
+            parts.append((yield from answer(work)))
+        except RefusedError as refused:
+            return _refusal(refused, request, frame)
     return "\n\n".join([*parts, *(f"- {note}" for note in (*sampled, *table.notes))])
-
-
-def _spans_years(query: Query, frame: TableColumns) -> Steps[bool]:
-    """Whether "by month" could mean twelve months or each month of each year."""
-    groups = [*query.by, *([query.subject] if query.subject else [])]
-    cut = [g.column for g in groups if g.bucket in ("quarter", "month", "week")]
-    in_year = any(f.sign in ("year", "month", "day") for f in query.filters)
-    if not cut or in_year or query.task == "chart" or any(g.bucket == "year" for g in groups):
-        return False
-    code = f"print({pick(frame.name, cut[0])}.dt.year.nunique())"
-    done = yield from run_code(f"I look how many years `{cut[0].name}` covers.", code)
-    return scalars(done.text)[-1:] != ["1"]
 
 
 def _queries(request: TableRequest, frame: TableColumns) -> Steps[list[Query]]:

@@ -17,7 +17,7 @@ from cellwright.demo.cells import (
     title_of,
 )
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.grammar import Filter, Query
+from cellwright.demo.grammar import Filter, Group, Query, RefusedError
 from cellwright.demo.steps import Done, Steps, install, run_code
 from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
 
@@ -105,9 +105,24 @@ def answer(work: Work) -> Steps[str]:
     code = query_code(work.frame.name, query, work.name)
     if query.task in ("extreme", "rows", "head"):
         code = code.rpartition("\n")[0] + "\n" + shown_code(work.name, _labels(work))
+    cut = _units_in_doubt(query)
+    if cut:
+        years = f"{pick(work.frame.name, cut[0].column)}.dt.year.nunique()"
+        code = f'print("years:", {years})\n{code}'
     done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
+    if cut and labelled(done.text, "years") not in ("1", ""):
+        raise RefusedError([group.bucket for group in cut], "years")
     said = None if done.error else TELLERS[query.task](work, done.text)
     return said or no_result(work, done.error)
+
+
+def _units_in_doubt(query: Query) -> list[Group]:
+    """Units that could mean one of each year or all years together."""
+    groups = [*query.by, *([query.subject] if query.subject else [])]
+    in_year = any(f.sign in ("year", "month", "day") for f in query.filters)
+    if in_year or any(group.bucket == "year" for group in groups):
+        return []
+    return [group for group in groups if group.bucket in ("quarter", "month", "week")]
 
 
 def no_result(work: Work, error: CellFailure | None) -> str:

@@ -495,8 +495,8 @@ class _Reading:
             if after is not None and after.text in MEASURE_WORDS:
                 after = self._beside(after.place, 1, ())
             before = self._beside(token.place, -1)
-            fits = [near for near in (after, before) if self._is_number(near)]
-            if before in fits and not self._equals(before, token):
+            fits = [near for near in (after, before) if near and self._is_number(near)]
+            if before is not None and before in fits and not self._equals(before, token):
                 fits.remove(before)
             if len(fits) == 2 and before is not self.tokens[token.place - 1]:
                 fits = fits[:1]
