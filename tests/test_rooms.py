@@ -30,6 +30,7 @@ UNNAMED = {
     "cellwright/__init__.py: _jupyter_labextension_paths": "JupyterLab asks for it",
     "cellwright/__init__.py: _jupyter_server_extension_points": "Jupyter Server asks for it",
     "cellwright/server/__init__.py: _load_jupyter_server_extension": "Jupyter Server calls it",
+    "cellwright/server/wire_events.py: EventsFrame": "`make wire` describes it to the panel",
     "cellwright/commands/serving.py: demo_server": "the CLI makes its name of 'demo-server'",
     "cellwright/bench/hosting.py: run_task": "for those who bring a task of AgentBench",
     "cellwright/bench/task.py: VirtualTask": "AgentBench's smallest task, for trying a recorder",

@@ -70,7 +70,7 @@ def _definitions(roots: Mapping[str, Any]) -> dict[str, Any]:
     """The schemas of these types under their names, and of every class in them."""
     for cls in {cls for root in roots.values() for cls in _classes(root, set())}:
         # What stands below a field is its description, as it is for pydantic's own classes.
-        cls.__pydantic_config__ = {"use_attribute_docstrings": True}
+        setattr(cls, "__pydantic_config__", {"use_attribute_docstrings": True})  # noqa: B010
     adapters: list[Any] = [
         (name, "serialization", TypeAdapter(root)) for name, root in roots.items()
     ]
@@ -104,7 +104,7 @@ def _classes(annotation: Any, seen: set[type]) -> set[type]:
 def _fields_on_wire(cls: type) -> tuple[str, ...] | None:
     """Of a class that does not go over the wire as a whole, the fields that do."""
     tag = tag_of(cls)
-    return ("kind", *TRIMMED[tag]) if tag in TRIMMED else FRAME_FIELDS.get(cls.__name__)
+    return ("kind", *TRIMMED[tag]) if tag and tag in TRIMMED else FRAME_FIELDS.get(cls.__name__)
 
 
 def _trimmed(schema: dict[str, Any], kept: tuple[str, ...] | None) -> dict[str, Any]:
