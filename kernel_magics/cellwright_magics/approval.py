@@ -23,6 +23,15 @@ def question_for(call: ToolStarted) -> str:
     return f"{deed} it? [y]es / [n]o{everything} / or what to do instead: "
 
 
+def read_line(question: str) -> str:
+    """Show a question and return what was typed.
+
+    Whoever imported this may have done so before a cell ran: only during one is ``input`` the
+    kernel's, which asks the front end.
+    """
+    return input(question)
+
+
 class StdinApprover:
     """Asks over the stdin channel; the transcript has shown what would run.
 
@@ -30,7 +39,7 @@ class StdinApprover:
         read: Shows a question and returns the line that was typed.
     """
 
-    def __init__(self, read: Callable[[str], str] = input) -> None:
+    def __init__(self, read: Callable[[str], str] = read_line) -> None:
         self._read = read
         self._all = False
 

@@ -28,6 +28,7 @@ from cellwright.store.chats import ChatStore
 from cellwright.store.database import Database
 from cellwright.store.ids import find_id
 from cellwright.store.runs import RunStore
+from cellwright_magics.approval import read_line
 
 # What a person gave a conversation beside their questions: instructions, notes, text filters.
 #
@@ -216,7 +217,7 @@ class Chats:
         confirm: Asks the person; what they typed.
     """
 
-    def __init__(self, confirm: Callable[[str], str] = input) -> None:
+    def __init__(self, confirm: Callable[[str], str] = read_line) -> None:
         self._confirm = confirm
         self.current = ""
         """The chat that goes on here; empty: the next question begins one."""

@@ -23,7 +23,11 @@ from cellwright.record.run_record import RunRecord
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
-pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:.*TCP without encryption")]
+pytestmark = [
+    pytest.mark.kernel,
+    pytest.mark.usefixtures("forked_kernels"),
+    pytest.mark.filterwarnings("ignore:.*TCP without encryption"),
+]
 LOAD = "%load_ext cellwright"
 ASK = "%%agent --mode auto\nMake it three"
 SCRIPT = [

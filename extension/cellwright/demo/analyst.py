@@ -15,7 +15,13 @@ from cellwright.agent.typed_answers import TypedAnswers, typed_answers_in
 from cellwright.demo.answers import Work, answer, listing, result_name
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.fixing import fix_last_cell, run_snippet
-from cellwright.demo.grammar import Query, RefusedError, read_query, similar_names, unknown_words
+from cellwright.demo.grammar import (
+    Query,
+    UnreadableQuestionError,
+    read_query,
+    similar_names,
+    unknown_words,
+)
 from cellwright.demo.loading import convert, find_values, load
 from cellwright.demo.own_tools import answer_from_library, asked_call, asks_library
 from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
@@ -223,14 +229,16 @@ def _about_data(
         token.kind not in ("word", "fill", "end", "number") for token in tokens
     ):
         return _refusal(
-            RefusedError([t.text for t in tokens if t.kind == "word"] or [conversation.prompt]),
+            UnreadableQuestionError(
+                [t.text for t in tokens if t.kind == "word"] or [conversation.prompt]
+            ),
             request,
         )
     source = yield from find_source(conversation, tools)
     frame = yield from load(source, tools)
     try:
         queries = yield from _queries(request, frame)
-    except RefusedError as refused:
+    except UnreadableQuestionError as refused:
         return _refusal(refused, request, frame)
     table = yield from convert(frame, _needed(queries, frame), copy=bool(source.variable))
     sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
@@ -241,7 +249,7 @@ def _about_data(
         work = Work(query, table.frame, tools, name, request.chinese)
         try:
             parts.append((yield from answer(work)))
-        except RefusedError as refused:
+        except UnreadableQuestionError as refused:
             return _refusal(refused, request, frame)
     return "\n\n".join([*parts, *(f"- {note}" for note in (*sampled, *table.notes))])
 
@@ -289,7 +297,7 @@ def _with_columns(query: Query, frame: TableColumns) -> Query:
 
 
 def _refusal(
-    refused: RefusedError, request: TableRequest, frame: TableColumns | None = None
+    refused: UnreadableQuestionError, request: TableRequest, frame: TableColumns | None = None
 ) -> str:
     """Which words cannot be done, what is there, and what can be done."""
     chinese = request.chinese

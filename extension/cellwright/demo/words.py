@@ -259,13 +259,13 @@ def _split(name: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Names:
+class _ColumnNames:
     whole: dict[tuple[str, ...], list[Column]]
     partial: dict[tuple[str, ...], list[Column]]
 
 
-def _names(frame: TableColumns) -> _Names:
-    names = _Names({}, {})
+def _names(frame: TableColumns) -> _ColumnNames:
+    names = _ColumnNames({}, {})
     for column in frame.columns:
         words = _split(str(column.name))
         bare = [word for word in words if word not in UNITS] or words
