@@ -37,7 +37,6 @@ UNNAMED = {
     "cellwright/bench/task.py: sample_result": "for those who write a task of AgentBench",
     "cellwright/exports/agentbench.py: sample_of_line": "what is exported can be read back",
     "cellwright/exports/notebook.py: sample_of_notebook": "what is exported can be read back",
-    "cellwright/server/wire_events.py: EventsFrame": "tests/wire_schema.py tells the page of it",
     "cellwright/llm/signatures.py: InputField": "for those who write a signature as a class",
     "cellwright/llm/signatures.py: OutputField": "for those who write a signature as a class",
     "cellwright/llm/signatures.py: SignatureClass": "for those who write a signature as a class",

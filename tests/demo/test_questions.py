@@ -28,11 +28,12 @@ def run_cell(code: str, names: dict[str, Any]) -> str:
     """What a cell prints and shows, or the error it ends with."""
     printed = io.StringIO()
     body = ast.parse(code).body
-    last = body.pop() if isinstance(body[-1], ast.Expr) else None
+    last = body[-1] if isinstance(body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fonts without Chinese letters
         try:
-            exec(compile(ast.Module(body, []), "cell", "exec"), names)
+            before = body if last is None else body[:-1]
+            exec(compile(ast.Module(before, []), "cell", "exec"), names)
             if last is not None:
                 shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
                 print("" if shown is None else repr(shown))

@@ -16,8 +16,8 @@ from cellwright.demo.answers import Work, answer, listing, result_name
 from cellwright.demo.columns import Column, TableColumns
 from cellwright.demo.fixing import fix_last_cell, run_snippet
 from cellwright.demo.grammar import (
+    GrammarError,
     Query,
-    UnreadableQuestionError,
     read_query,
     similar_names,
     unknown_words,
@@ -229,16 +229,14 @@ def _about_data(
         token.kind not in ("word", "fill", "end", "number") for token in tokens
     ):
         return _refusal(
-            UnreadableQuestionError(
-                [t.text for t in tokens if t.kind == "word"] or [conversation.prompt]
-            ),
+            GrammarError([t.text for t in tokens if t.kind == "word"] or [conversation.prompt]),
             request,
         )
     source = yield from find_source(conversation, tools)
     frame = yield from load(source, tools)
     try:
         queries = yield from _queries(request, frame)
-    except UnreadableQuestionError as refused:
+    except GrammarError as refused:
         return _refusal(refused, request, frame)
     table = yield from convert(frame, _needed(queries, frame), copy=bool(source.variable))
     sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
@@ -249,7 +247,7 @@ def _about_data(
         work = Work(query, table.frame, tools, name, request.chinese)
         try:
             parts.append((yield from answer(work)))
-        except UnreadableQuestionError as refused:
+        except GrammarError as refused:
             return _refusal(refused, request, frame)
     return "\n\n".join([*parts, *(f"- {note}" for note in (*sampled, *table.notes))])
 
@@ -297,7 +295,7 @@ def _with_columns(query: Query, frame: TableColumns) -> Query:
 
 
 def _refusal(
-    refused: UnreadableQuestionError, request: TableRequest, frame: TableColumns | None = None
+    refused: GrammarError, request: TableRequest, frame: TableColumns | None = None
 ) -> str:
     """Which words cannot be done, what is there, and what can be done."""
     chinese = request.chinese

@@ -17,7 +17,7 @@ from cellwright.demo.cells import (
     title_of,
 )
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.grammar import Filter, Group, Query, UnreadableQuestionError
+from cellwright.demo.grammar import Filter, GrammarError, Group, Query
 from cellwright.demo.steps import Done, Steps, install, run_code
 from cellwright.demo.transcript import CellFailure, frame_rows, labelled, scalars, series
 
@@ -111,7 +111,7 @@ def answer(work: Work) -> Steps[str]:
         code = f'print("years:", {years})\n{code}'
     done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
     if cut and labelled(done.text, "years") not in ("1", ""):
-        raise UnreadableQuestionError([group.bucket for group in cut], "years")
+        raise GrammarError([group.bucket for group in cut], "years")
     said = None if done.error else TELLERS[query.task](work, done.text)
     return said or no_result(work, done.error)
 

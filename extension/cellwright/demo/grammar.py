@@ -104,7 +104,7 @@ class Query:
         return tuple(dict.fromkeys(found))
 
 
-class UnreadableQuestionError(Exception):
+class GrammarError(Exception):
     """A question with words that cannot be put to use.
 
     Args:
@@ -136,17 +136,17 @@ def read_query(
         previous: What the sentence before asked, for "plot it".
 
     Raises:
-        UnreadableQuestionError: Some of its words have no part in what is asked.
+        GrammarError: Some of its words have no part in what is asked.
     """
     tokens = read_tokens(text, frame, found)
     unknown = [token.text for token in tokens if token.kind in ("word", "half")]
     if unknown:
-        raise UnreadableQuestionError(unknown)
+        raise GrammarError(unknown)
     try:
         return _Reading(tokens, frame, previous).query()
-    except UnreadableQuestionError as refused:
+    except GrammarError as refused:
         words = refused.words or [t.text for t in tokens if t.kind not in ("fill", "end")]
-        raise UnreadableQuestionError(
+        raise GrammarError(
             list(filter(None, words)) or [text], refused.reason, refused.columns
         ) from None
 
@@ -199,17 +199,17 @@ class _Reading:
             if token.place not in self.used and not self._is_soft(token)
         ]
         if left:
-            raise UnreadableQuestionError([token.text for token in left], "unused")
+            raise GrammarError([token.text for token in left], "unused")
         return query
 
     def _check_parts(self, query: Query) -> None:
         """See that a task makes use of groups, filters and a number of rows, where they are."""
         if self.by and query.task not in GROUPED:
-            raise UnreadableQuestionError([group.label for group in self.by], "unused")
+            raise GrammarError([group.label for group in self.by], "unused")
         if self.filters and query.task in UNFILTERED:
-            raise UnreadableQuestionError([str(each.value) for each in self.filters], "unused")
+            raise GrammarError([str(each.value) for each in self.filters], "unused")
         if self.limit and query.task not in LIMITED:
-            raise UnreadableQuestionError([str(self.limit)], "unused")
+            raise GrammarError([str(self.limit)], "unused")
 
     # The tokens.
 
@@ -239,7 +239,7 @@ class _Reading:
         """The same for words of which only one may be said, such as "highest" and "lowest"."""
         tokens = [token for kind in kinds for token in self._all(kind)]
         if len({str(token.value).split(" ")[-1] for token in tokens}) > 1:
-            raise UnreadableQuestionError([token.text for token in tokens], "one_function")
+            raise GrammarError([token.text for token in tokens], "one_function")
         return self._take(*kinds)
 
     def _beside(self, place: int, step: int, over: tuple[str, ...] = ("fill",)) -> Token | None:
@@ -259,7 +259,7 @@ class _Reading:
         dates = self.frame.of_kind("date")
         for token in self.tokens:
             if token.kind == "several":
-                raise UnreadableQuestionError([token.text], "several", token.value)
+                raise GrammarError([token.text], "several", token.value)
             if token.kind not in BUCKETS:
                 continue
             holding = [c for c in self.frame.columns if token.kind in str(c.name).lower()]
@@ -270,9 +270,7 @@ class _Reading:
             elif not dates and HAN_UNIT.get(token.text):
                 self._change(token, "fill", None)
             else:
-                raise UnreadableQuestionError(
-                    [token.text], "several" if dates else "no_date", dates
-                )
+                raise GrammarError([token.text], "several" if dates else "no_date", dates)
 
     def _change(self, token: Token, kind: str, value: Any) -> None:
         self.tokens[token.place] = replace(token, kind=kind, value=value)
@@ -393,7 +391,7 @@ class _Reading:
             column = self._year_column(first.value) and self._year_column(other.value)
             column = column or self._column_beside(token.place, other.place, first.value)
             if column is None:
-                raise UnreadableQuestionError([token.text, first.text, other.text], "no_column")
+                raise GrammarError([token.text, first.text, other.text], "no_column")
             self._use(token, first, link, other)
             self._filter(column, "between", (first.value, other.value), token.place)
 
@@ -404,7 +402,7 @@ class _Reading:
         before_fits = before if self._is_number(before) else None
         after_fits = after if self._is_number(after) else None
         if before_fits and after_fits:
-            raise UnreadableQuestionError([before_fits.text, after_fits.text], "two_columns")
+            raise GrammarError([before_fits.text, after_fits.text], "two_columns")
         chosen = before_fits or after_fits
         if chosen is not None:
             self._use(chosen)
@@ -454,12 +452,12 @@ class _Reading:
                 if token.text == "为":
                     self._use(token)
                     continue
-                raise UnreadableQuestionError([token.text], "no_number")
+                raise GrammarError([token.text], "no_number")
             self._compare(token, number)
         for token in self._all("postcmp"):
             number = self._beside(token.place, -1, ("fill",))
             if number is None or number.kind != "number":
-                raise UnreadableQuestionError([token.text], "no_number")
+                raise GrammarError([token.text], "no_number")
             self._compare(token, number)
 
     def _compare(self, token: Token, number: Token) -> None:
@@ -467,7 +465,7 @@ class _Reading:
         if token.kind == "agecmp":
             ages = [c for c in self.frame.of_kind("number") if str(c.name).lower() == "age"]
             if not ages:
-                raise UnreadableQuestionError([token.text], "no_column")
+                raise GrammarError([token.text], "no_column")
             self._use(token, number, *self._unit_after(end))
             return self._filter(ages[0], token.value, number.value, token.place)
         if token.kind == "datecmp" or number.kind == "date":
@@ -479,7 +477,7 @@ class _Reading:
         else:
             column = self._column_beside(start, end, number.value)
         if column is None:
-            raise UnreadableQuestionError([token.text, number.text], "no_column")
+            raise GrammarError([token.text, number.text], "no_column")
         self._use(token, number)
         return self._filter(column, token.value, number.value, token.place)
 
@@ -506,7 +504,7 @@ class _Reading:
                 self._use(token, fits[0])
                 self._filter(fits[0].value, "==", token.value, token.place)
             elif len(fits) == 2:
-                raise UnreadableQuestionError([token.text], "two_columns")
+                raise GrammarError([token.text], "two_columns")
 
     def _equals(self, before: Token, number: Token) -> bool:
         """Whether a number after a column can be its value: "size of 4", not "price in 2007"."""
@@ -549,7 +547,7 @@ class _Reading:
     def _one_date(self, token: Token) -> Column:
         dates = self.frame.of_kind("date")
         if len(dates) != 1:
-            raise UnreadableQuestionError([token.text], "no_date")
+            raise GrammarError([token.text], "no_date")
         return dates[0]
 
     def _read_values(self) -> None:
@@ -562,10 +560,10 @@ class _Reading:
             ]
             choices = [pair for pair in token.value if not named or pair[0] == named[0].value]
             if token.kind == "weak" and not named:
-                raise UnreadableQuestionError([token.text], "weak")
+                raise GrammarError([token.text], "weak")
             columns = list(dict.fromkeys(column for column, _ in choices))
             if len(columns) > 1:
-                raise UnreadableQuestionError([token.text], "in_several", columns)
+                raise GrammarError([token.text], "in_several", columns)
             values = [value for _, value in choices]
             sign = "in" if len(values) > 1 else "=="
             before = self._beside(token.place, -1)
@@ -591,7 +589,7 @@ class _Reading:
                 if same[0].place < t.place < same[-1].place and t.kind in ("or", "and")
             ]
             if len(links) < len(same) - 1:
-                raise UnreadableQuestionError([str(f.value) for f in same], "one_value")
+                raise GrammarError([str(f.value) for f in same], "one_value")
             self._use(*links)
             self.filters = [f for f in self.filters if f not in same]
             self._filter(column, "in", [f.value for f in same], same[0].place)
@@ -691,12 +689,12 @@ class _Reading:
         ):
             return self._query("rows")
         left = [t.text for t in self.tokens if t.kind not in SOFT] or [t.text for t in self.tokens]
-        raise UnreadableQuestionError(left, "no_task")
+        raise GrammarError(left, "no_task")
 
     def _some_rows(self) -> Query:
         last = bool(self._all("last"))
         if last and self._all("first"):
-            raise UnreadableQuestionError(
+            raise GrammarError(
                 [t.text for t in (*self._all("first"), *self._all("last"))], "one_function"
             )
         self._take("first", "last")
@@ -723,10 +721,10 @@ class _Reading:
                 or "year" in str(column.name).lower()
             ):
                 return self._query("distinct", measures=(column,))
-            raise UnreadableQuestionError([columns[0].text], "no_task")
+            raise GrammarError([columns[0].text], "no_task")
         self._read_flags()
         if not self._any("count", used=True) and not self._any("row") and not self._any("noun"):
-            raise UnreadableQuestionError(
+            raise GrammarError(
                 [t.text for t in self.tokens if t.kind not in ("fill", "end")], "no_task"
             )
         return self._query("count")
@@ -749,7 +747,7 @@ class _Reading:
         self._take("distinct")
         columns = self._all("col")
         if len(columns) != 1:
-            raise UnreadableQuestionError([t.text for t in columns] or ["distinct"], "no_column")
+            raise GrammarError([t.text for t in columns] or ["distinct"], "no_column")
         self._use(*columns)
         return self._query(
             "distinct" if counted or self.by else "values", measures=(columns[0].value,)
@@ -766,7 +764,7 @@ class _Reading:
         columns = tuple(dict.fromkeys(t.value for t in self._all("col")))
         self._take("col")
         if self.by:
-            raise UnreadableQuestionError([group.label for group in self.by], "unused")
+            raise GrammarError([group.label for group in self.by], "unused")
         each = self._any("by")
         which = (each or self._any("which")) and self._take("column")
         self._use(each if which else None)
@@ -774,7 +772,7 @@ class _Reading:
         has_rows = self._any("row") and not columns
         kind = "by_column" if which or ranked else "rows" if has_rows else "values"
         if ranked and ranked.value == "low":
-            raise UnreadableQuestionError([ranked.text], "unused")
+            raise GrammarError([ranked.text], "unused")
         return self._query(
             "missing", measures=columns, chart=kind, rule="share" if share else "count"
         )
@@ -797,7 +795,7 @@ class _Reading:
                 c for c in self.frame.columns if str(c.name).lower() == share.value and c.is_flag
             ]
             if not marks:
-                raise UnreadableQuestionError([share.text], "no_column")
+                raise GrammarError([share.text], "no_column")
             self._filter(marks[0], "==", marks[0].flag_values[0], len(self.tokens))
         total = self._all("fn")
         measures: tuple[Column, ...] = ()
@@ -818,9 +816,7 @@ class _Reading:
             self._use(*columns)
             self.by.append(Group(columns[0].value))
         if not self.filters and not self.by:
-            raise UnreadableQuestionError(
-                [t.text for t in self.tokens if t.kind == "share"], "no_share"
-            )
+            raise GrammarError([t.text for t in self.tokens if t.kind == "share"], "no_share")
         targets, base = self._split_share()
         return self._query("share", measures=measures, filters=tuple(targets), base=tuple(base))
 
@@ -841,7 +837,7 @@ class _Reading:
         marks = [f for f in self.filters if f.column.is_flag and f.place == last]
         split = verbs[0] if verbs else last if marks else share if first < share < last else -1
         if split < 0:
-            raise UnreadableQuestionError([str(f.value) for f in self.filters], "no_share")
+            raise GrammarError([str(f.value) for f in self.filters], "no_share")
         base = [f for f in self.filters if f.place < split]
         targets = [f for f in self.filters if f.place >= split]
         return targets, base
@@ -851,7 +847,7 @@ class _Reading:
         self._take("count")
         columns = self._all("col")
         if len(columns) != 1 or mode is None:
-            raise UnreadableQuestionError(
+            raise GrammarError(
                 [t.text for t in columns] or [mode.text if mode else ""], "no_column"
             )
         self._use(*columns)
@@ -869,7 +865,7 @@ class _Reading:
         counted = self._take("count")
         self._take("fn")
         if len(functions) > 1:
-            raise UnreadableQuestionError(functions, "one_function")
+            raise GrammarError(functions, "one_function")
         subjects = self._subjects()
         measures = superlative or self._measures()
         self._read_flags()
@@ -879,7 +875,7 @@ class _Reading:
             or (counted and measures and not measures[0].is_additive)
         ):
             named = [*(str(each.name) for each in measures), *(each.label for each in subjects)]
-            raise UnreadableQuestionError(named, "one_column")
+            raise GrammarError(named, "one_column")
         subject = subjects[0] if subjects else None
         if subject in self.by:
             self.by.remove(subject)
@@ -887,7 +883,7 @@ class _Reading:
         if not measures:
             is_count = counted or self._any("row", used=None) or self._any("noun")
             if token.kind == "ext" and not is_count:
-                raise UnreadableQuestionError([token.text], "no_column")
+                raise GrammarError([token.text], "no_column")
             return self._most_rows(subject, functions, given)
         if subject is None and self.by and functions:
             subject = self.by.pop()
@@ -901,7 +897,7 @@ class _Reading:
         self, token: Token, functions: tuple[str, ...], given: dict[str, Any]
     ) -> Query:
         if functions:
-            raise UnreadableQuestionError([*functions, token.text], "unused")
+            raise GrammarError([*functions, token.text], "unused")
         function = "min" if given["lowest"] else "max"
         measures = given["measures"]
         if self.by:
@@ -918,7 +914,7 @@ class _Reading:
             subject = self.by.pop()
         counted = self._any("row") or self._any("noun")
         if subject is None or functions or not counted or (given["lowest"] and self.filters):
-            raise UnreadableQuestionError(
+            raise GrammarError(
                 [t.text for t in self.tokens if t.kind in ("ext", "most", "super")], "no_column"
             )
         return self._query("best", subject=subject, **given)
@@ -935,7 +931,7 @@ class _Reading:
         if measure.is_additive and (self.by or subject.bucket or given["limit"] > 1):
             return self._query("best", subject=subject, functions=("sum",), **given)
         if self.by or subject.bucket:
-            raise UnreadableQuestionError([str(measure.name)], "name_function")
+            raise GrammarError([str(measure.name)], "name_function")
         if given["limit"] > 1:
             return self._query(
                 "best", subject=subject, functions=("min" if given["lowest"] else "max",), **given
@@ -954,7 +950,7 @@ class _Reading:
         for column in found:
             self._use(*(t for t in self._all("col") if t.value == column))
         if len(found) != 1:
-            raise UnreadableQuestionError(
+            raise GrammarError(
                 [t.text for t in self.tokens if t.kind == "super"], "no_column", found
             )
         return tuple(found)
@@ -1006,9 +1002,9 @@ class _Reading:
             left = [t.text for t in self.tokens if t.kind == "col"] or [
                 t.text for t in self.tokens if t.kind == "fn"
             ]
-            raise UnreadableQuestionError(left, "no_numbers")
+            raise GrammarError(left, "no_numbers")
         if self.by and len(measures) > 1 and len(functions) > 1:
-            raise UnreadableQuestionError(functions, "one_function")
+            raise GrammarError(functions, "one_function")
         return self._query(
             "groups" if self.by else "number", functions=functions, measures=measures
         )
@@ -1017,9 +1013,7 @@ class _Reading:
         self._take("corr", "pair", "versus", "range", "ask")
         numbers = self._numbers()
         if len({t.value for t in numbers}) != 2:
-            raise UnreadableQuestionError(
-                [t.text for t in self._all("col")] or ["correlation"], "two_numbers"
-            )
+            raise GrammarError([t.text for t in self._all("col")] or ["correlation"], "two_numbers")
         self._use(*numbers)
         return self._query("correlation", measures=tuple(dict.fromkeys(t.value for t in numbers)))
 
@@ -1028,12 +1022,10 @@ class _Reading:
         rule = self._take_one("rule")
         numbers = self._numbers()
         if len(numbers) != 1:
-            raise UnreadableQuestionError(
-                [t.text for t in self._all("col")] or ["outliers"], "one_number"
-            )
+            raise GrammarError([t.text for t in self._all("col")] or ["outliers"], "one_number")
         self._use(*numbers)
         if self.by:
-            raise UnreadableQuestionError([group.label for group in self.by], "unused")
+            raise GrammarError([group.label for group in self.by], "unused")
         return self._query(
             "outliers", measures=(numbers[0].value,), rule=rule.value if rule else "iqr"
         )
@@ -1054,9 +1046,7 @@ class _Reading:
             ]
             axis = (list(dates) or years)[:1]
             if not axis:
-                raise UnreadableQuestionError(
-                    [t.text for t in self.tokens if t.kind == "time"], "no_date"
-                )
+                raise GrammarError([t.text for t in self.tokens if t.kind == "time"], "no_date")
             if not any(group.column == axis[0] for group in self.by):
                 self.by.insert(0, Group(axis[0]))
             self._use(*(t for t in self._all("col") if t.value == axis[0]))
@@ -1136,9 +1126,9 @@ class _Reading:
         }[kind]
         if not wanted[0] <= len(numbers) <= wanted[1] or not wanted[2] <= len(groups) <= wanted[3]:
             named = [str(c.name) for c in numbers] + [g.label for g in groups]
-            raise UnreadableQuestionError(named or [kind], f"chart_{kind}")
+            raise GrammarError(named or [kind], f"chart_{kind}")
         if len(functions) > 1 or (functions and not numbers) or (counted and numbers):
-            raise UnreadableQuestionError(functions or ["count"], "unused")
+            raise GrammarError(functions or ["count"], "unused")
         query = self._query("chart", measures=tuple(numbers), functions=functions, chart=kind)
         return replace(query, by=tuple(groups))
 
