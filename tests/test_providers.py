@@ -215,7 +215,7 @@ def table_of_providers() -> str:
         model = f"`{p.model}`" if p.model else ""
         name, url = f"[{p.name}]({p.source})", f"`{p.base_url}`"
         proven = "; ".join(
-            f"[{claim}](../{test.partition('::')[0]})" for claim, test in proofs_of(p).items()
+            f"[{claim}](../../{test.partition('::')[0]})" for claim, test in proofs_of(p).items()
         )
         rows.append(f"| {' | '.join((name, url, key, model, p.note, proven, p.checked))} |")
     return "\n".join(rows)
