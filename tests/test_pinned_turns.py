@@ -38,7 +38,7 @@ from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 
 PINNED = "The table of customers is called kunden_stamm."
-WORDS = "word " * 480
+WORDS = " ".join(f"w{number:03}" for number in range(480))
 
 
 def reacting(request: Request) -> Any:

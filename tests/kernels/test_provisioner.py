@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -233,8 +234,8 @@ def test_a_restarted_kernel_is_another_fork(fork: Any) -> None:
     run(kernel, "kept = 1")
     before = process_of(kernel)
     kernel.process.restart()
-    with pytest.raises(KernelRestartedError):
-        run(kernel, "kept")
+    with suppress(KernelRestartedError):  # unless the new one was heard before
+        assert run(kernel, "kept").execution.status == "error"
     assert process_of(kernel) != before
     assert run(kernel, "'kept' in globals()").plain == ["False"]
     wait_until_gone(before)
