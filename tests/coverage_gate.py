@@ -15,7 +15,7 @@ from source_tree import PROJECT, source_files
 SHOWN = 30
 EDGES = (
     *("cellwright/__init__.py", "cellwright/cli.py", "cellwright/commands/", "cellwright/server/"),
-    "cellwright_magics/",
+    *("cellwright/api/", "cellwright_magics/"),
 )
 """Tested from outside, by processes whose lines are not measured."""
 

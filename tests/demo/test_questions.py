@@ -21,7 +21,11 @@ from demo_session import RUN_CELL, exchange, user
 from cellwright.demo.analyst import next_answer
 
 HERE = Path(__file__).parent
-QUESTIONS: list[dict[str, Any]] = json.loads((HERE / "questions.json").read_text("utf-8"))
+QUESTIONS: list[dict[str, Any]] = [
+    question
+    for path in sorted(HERE.glob("questions*.json"))
+    for question in json.loads(path.read_text("utf-8"))
+]
 
 
 def run_cell(code: str, names: dict[str, Any]) -> str:
