@@ -332,6 +332,83 @@ def test_words_that_cannot_be_put_to_use_are_named_and_nothing_is_computed(
     assert "**" not in answer
 
 
+VISITS = """\
+import pandas as pd
+visits = pd.DataFrame({
+    "Visit Date": pd.date_range("2025-01-30 06:00", periods=96, freq="8h"),
+    "Room Kind": ["red", "blue", "green"] * 32,
+    "fare": ["day", "night", "hour", "month", "小时", "bar"] * 16,
+    "paid": range(96),
+    "Hours": [1, 2, 3, 4] * 24,
+})
+dates = visits["Visit Date"].dt
+"""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("total paid per day", "visits.groupby(dates.date)['paid'].sum().tolist()"),
+        ("mean paid for each month", "visits.groupby(dates.month)['paid'].mean().tolist()"),
+        ("每个小时的 paid 平均值", "visits['paid'].tolist()"),
+        ("mean paid by hour of the day", "visits.groupby(dates.hour)['paid'].mean().tolist()"),
+        ("how many visits each month?", "visits.groupby(dates.month).size().tolist()"),
+    ],
+)
+def test_a_unit_of_time_after_by_is_no_value_and_rows_of_a_date_are_counted(
+    session: Session, run: Runner, prompt: str, expected: str
+) -> None:
+    run(VISITS)
+    answer = session.ask(f"{prompt} in @visits, leave it in found").answer
+    assert "rows where" not in answer
+    assert value(run, "found.iloc[:, -1].tolist()") == value(run, expected)
+
+
+def test_a_unit_of_time_beside_its_column_is_a_value(session: Session, run: Runner) -> None:
+    run(VISITS)
+    answer = session.ask("total paid of the day fare per day in @visits, leave it in found").answer
+    assert "rows where `fare` is day" in answer
+    assert value(run, "int(found['paid'].sum())") == value(
+        run, "int(visits.loc[visits['fare'] == 'day', 'paid'].sum())"
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "word"),
+    [
+        ("total paid day", "day"),
+        ("mean paid of month", "month"),
+        ("小时的 paid 平均值", "小时"),
+        ("mean paid per hours worked", "worked"),
+        ("draw paid by Room Kind as a bar", "bar"),
+        ("how many dates are there?", "dates"),
+        ("how many visit dates are there?", "visit dates"),
+        ("how many rooms are there?", "rooms"),
+        ("how many different rooms are there?", "rooms"),
+        ("how many different visit are there?", "visit"),
+    ],
+)
+def test_a_word_with_two_meanings_is_refused_and_named(
+    session: Session, run: Runner, prompt: str, word: str
+) -> None:
+    run(VISITS)
+    answer = session.ask(f"{prompt} in @visits").answer
+    assert answer.startswith(("I am cellwright", "这个", "I cannot", "我是"))
+    assert "I cannot answer this" in answer or "这个我不会回答" in answer
+    assert f"“{word}”" in answer
+
+
+@pytest.mark.parametrize("chart", ["line", "bar"])
+@pytest.mark.parametrize("unit", ["day of the week", "hour of the day"])
+def test_a_chart_may_have_the_days_of_the_week_or_the_hours_as_its_axis(
+    session: Session, run: Runner, chart: str, unit: str
+) -> None:
+    run(VISITS)
+    turn = session.ask(f"{chart} chart of paid by {unit} in @visits")
+    assert "The plot shows Paid by" in turn.answer
+    assert not turn.errors
+
+
 def test_two_files_are_not_taken_for_one(session: Session) -> None:
     answer = session.ask("mean of units in sales.csv and other.csv").answer
     assert "one table at a time" in answer

@@ -431,6 +431,8 @@ def _with_buckets(rows: str, groups: Sequence[Group]) -> tuple[str, str]:
         place = f"{pick(rows, group.column)}{_naive(group.column)}.dt"
         if group.bucket == "weekday":
             cut.append(f"weekday={place}.day_name()")
+        elif group.bucket == "hour_of_day":
+            cut.append(f"hour_of_day={place}.hour")
         elif group.bucket:
             cut.append(f'{group.bucket}={place}.to_period("{PERIODS[group.bucket]}")')
     return ("dated", f"dated = {rows}.assign({', '.join(cut)})\n") if cut else (rows, "")
@@ -593,7 +595,11 @@ def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     number = x.column.reads_as == "number"
     if len(query.by) == 1:
         values = f"{result}[{_key(x)}]" + (
-            ".dt.to_timestamp()" if x.bucket else "" if is_date or number else ".astype(str)"
+            ".dt.to_timestamp()"
+            if x.bucket in PERIODS
+            else ""
+            if is_date or number
+            else ".astype(str)"
         )
         return _table(rows, query, result), [
             f'axes.plot({values}, {result}[{value}], marker="o")',
@@ -601,7 +607,7 @@ def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
             titles,
         ]
     index = "wide.index" + ("" if is_date or number else ".astype(str)")
-    wide = _wide(query, result) + (".to_timestamp()" if x.bucket else "")
+    wide = _wide(query, result) + (".to_timestamp()" if x.bucket in PERIODS else "")
     return _table(rows, query, result), [
         wide,
         f'axes.plot({index}, wide, marker="o", label=wide.columns)',

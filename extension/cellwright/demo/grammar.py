@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.words import BUCKETS, Token, read_tokens
+from cellwright.demo.words import BUCKETS, Token, is_only_part, read_tokens, time_unit
 
 SOFT = frozenset(["fill", "end", "ask", "which", "and", "noun", "row", "then", "load", "folder"])
 """Words that may stand anywhere without changing what is asked."""
@@ -260,6 +260,10 @@ class _Reading:
         for token in self.tokens:
             if token.kind == "several":
                 raise GrammarError([token.text], "several", token.value)
+            before = self._beside(token.place, -1)
+            unit = time_unit(token.text) if token.kind == "weak" else ""
+            if unit and before is not None and before.kind == "by":
+                token = self._change(token, unit, None)
             if token.kind not in BUCKETS:
                 continue
             holding = [c for c in self.frame.columns if token.kind in str(c.name).lower()]
@@ -272,8 +276,9 @@ class _Reading:
             else:
                 raise GrammarError([token.text], "several" if dates else "no_date", dates)
 
-    def _change(self, token: Token, kind: str, value: Any) -> None:
+    def _change(self, token: Token, kind: str, value: Any) -> Token:
         self.tokens[token.place] = replace(token, kind=kind, value=value)
+        return self.tokens[token.place]
 
     # "Top 5", "the 3 heaviest", "first 10".
 
@@ -715,6 +720,8 @@ class _Reading:
                 return self._query(
                     "groups" if self.by else "number", functions=("sum",), measures=(column,)
                 )
+            if column.reads_as == "date" or is_only_part(columns[0].text, column):
+                raise GrammarError([columns[0].text], "different")
             if (
                 column.reads_as != "number"
                 or column.is_identifier
@@ -748,6 +755,8 @@ class _Reading:
         columns = self._all("col")
         if len(columns) != 1:
             raise GrammarError([t.text for t in columns] or ["distinct"], "no_column")
+        if is_only_part(columns[0].text, columns[0].value):
+            raise GrammarError([columns[0].text], "different")
         self._use(*columns)
         return self._query(
             "distinct" if counted or self.by else "values", measures=(columns[0].value,)
@@ -1137,4 +1146,5 @@ HAN_UNIT = {"天": True, "日": True, "个月": True}
 
 
 def _shape(groups: Sequence[Group]) -> str:
-    return "line" if any(group.column.reads_as == "date" for group in groups) else "bar"
+    dated = any(g.column.reads_as == "date" and g.bucket != "weekday" for g in groups)
+    return "line" if dated else "bar"
