@@ -1,7 +1,8 @@
-"""A hundred questions by someone who had not read the rules: each is answered right or refused.
+"""Two hundred questions by people who had not read the rules: each is answered right or refused.
 
-``questions.json`` keeps what a right answer shows, as pandas computed it, or that the words are
-refused. The cells run here in this process; ``test_analysis`` has the real kernel.
+``questions.json`` and ``questions2.json`` keep what a right answer shows, as pandas computed it,
+or that the words are refused. The cells run here in this process; ``test_analysis`` has the real
+kernel.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from demo_session import RUN_CELL, exchange, user
 from cellwright.demo.analyst import next_answer
 
 HERE = Path(__file__).parent
-QUESTIONS: list[dict[str, Any]] = json.loads((HERE / "questions.json").read_text("utf-8"))
+QUESTIONS: list[dict[str, Any]] = [
+    asked
+    for name in ("questions.json", "questions2.json")
+    for asked in json.loads((HERE / name).read_text("utf-8"))
+]
 
 
 def run_cell(code: str, names: dict[str, Any]) -> str:

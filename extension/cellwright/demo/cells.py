@@ -231,6 +231,8 @@ def _distinct(rows: str, query: Query, result: str) -> str:
     if query.by:
         grouped = f"{_grouped(rows, query.by)}[{quoted(query.measures[0].name)}]"
         return f"{result} = {grouped}.nunique().reset_index()\n{result}"
+    if query.subject:
+        return f"{result} = {rows}[{_key(query.subject)}].nunique()\nprint({result})"
     place = pick(rows, query.measures[0])
     shown = f"print({place}.value_counts().head({SHOWN_ROWS}).index.tolist())"
     return f"{result} = {place}.nunique()\nprint({result})\n{shown}"

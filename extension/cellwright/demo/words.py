@@ -39,6 +39,8 @@ WEAK = frozenset(
 PLAIN_KINDS = frozenset(["", "noun", "row", "load", "about"])
 """Words of these kinds that are values too are taken for values."""
 IDENTIFIER_WORDS = frozenset(["id", "no", "nr", "number", "code", "key", "编", "号"])
+ROW_SHARE = 0.95
+"""As many different values make a column the number of a row; a few rows may be repeated."""
 NAMING_WORDS = IDENTIFIER_WORDS | {"name", "title", "名", "称", "姓"}
 DATE_WORDS = frozenset(["date", "time", "timestamp", "datetime", "day", "at", "on"])
 LITTLE_WORDS = frozenset(
@@ -212,7 +214,7 @@ def _phrases(frame: TableColumns, found: Iterable[tuple[Column, str]]) -> dict[P
     """All phrases; a column goes before a value, and both before the lexicon."""
     phrases = dict(_lexicon().phrases)
     names = _names(frame)
-    for noun in [*_nouns(frame), *_events(frame, names)]:
+    for noun in {*_nouns(frame), *_events(frame, names)} - _repeated(frame):
         phrases.setdefault(noun, ("noun", None))
     for key, columns in names.partial.items():
         rows = [c for c in columns if c.is_identifier and c.unique == frame.rows]
@@ -271,10 +273,29 @@ def _nouns(frame: TableColumns) -> Iterator[Phrase]:
         if column.is_identifier and column.unique == frame.rows:
             words = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
             yield from (key for key in _inflected(words) if words)
+    heads = {key for c in frame.columns for key in _inflected(_head(str(c.name)))}
+    for key in _inflected(_atoms_of(table.rpartition("_")[2])):
+        if key not in heads:
+            yield key
     for word in [table, *table.split("_"), *called]:
         for key in _inflected(_atoms_of(word)):
             if not set(key) & taken:
                 yield key
+
+
+def _repeated(frame: TableColumns) -> set[Phrase]:
+    """What has a number that rows share: an order of which each row is a part is no row."""
+    shared = [c for c in frame.columns if c.is_identifier and c.unique < frame.rows * ROW_SHARE]
+    words = [[w for w in _split(str(c.name)) if w not in IDENTIFIER_WORDS] for c in shared]
+    return {key for each in words for key in _inflected(tuple(each))}
+
+
+def _head(name: str) -> Phrase:
+    """The word that a column's name is about: type of room_type, room of room_id."""
+    words = _split(name)
+    while len(words) > 1 and words[-1] in NAMING_WORDS - IDENTIFIER_WORDS:
+        words.pop()
+    return (words[-1],) if words else ()
 
 
 def _events(frame: TableColumns, names: _ColumnNames) -> Iterator[Phrase]:
