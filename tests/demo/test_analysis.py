@@ -332,6 +332,157 @@ def test_words_that_cannot_be_put_to_use_are_named_and_nothing_is_computed(
     assert "**" not in answer
 
 
+VISITS = """\
+import pandas as pd
+visits = pd.DataFrame({
+    "Visit Date": pd.date_range("2025-01-30 06:00", periods=96, freq="8h"),
+    "Room Kind": ["red", "blue", "green"] * 32,
+    "fare": ["day", "night", "hour", "month", "小时", "bar"] * 16,
+    "paid": range(96),
+    "Hours": [1, 2, 3, 4] * 24,
+})
+dates = visits["Visit Date"].dt
+"""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("total paid per day", "visits.groupby(dates.date)['paid'].sum().tolist()"),
+        ("mean paid for each month", "visits.groupby(dates.month)['paid'].mean().tolist()"),
+        ("每个小时的 paid 平均值", "visits['paid'].tolist()"),
+        ("mean paid by hour of the day", "visits.groupby(dates.hour)['paid'].mean().tolist()"),
+        ("how many visits each month?", "visits.groupby(dates.month).size().tolist()"),
+    ],
+)
+def test_a_unit_of_time_after_by_is_no_value_and_rows_of_a_date_are_counted(
+    session: Session, run: Runner, prompt: str, expected: str
+) -> None:
+    run(VISITS)
+    answer = session.ask(f"{prompt} in @visits, leave it in found").answer
+    assert "rows where" not in answer
+    assert value(run, "found.iloc[:, -1].tolist()") == value(run, expected)
+
+
+def test_a_unit_of_time_beside_its_column_is_a_value(session: Session, run: Runner) -> None:
+    run(VISITS)
+    answer = session.ask("total paid of the day fare per day in @visits, leave it in found").answer
+    assert "rows where `fare` is day" in answer
+    assert value(run, "int(found['paid'].sum())") == value(
+        run, "int(visits.loc[visits['fare'] == 'day', 'paid'].sum())"
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "word"),
+    [
+        ("total paid day", "day"),
+        ("mean paid of month", "month"),
+        ("小时的 paid 平均值", "小时"),
+        ("mean paid per hours worked", "worked"),
+        ("draw paid by Room Kind as a bar", "bar"),
+        ("how many dates are there?", "dates"),
+        ("how many visit dates are there?", "visit dates"),
+        ("how many rooms are there?", "rooms"),
+        ("how many different rooms are there?", "rooms"),
+    ],
+)
+def test_a_word_with_two_meanings_is_refused_and_named(
+    session: Session, run: Runner, prompt: str, word: str
+) -> None:
+    run(VISITS)
+    answer = session.ask(f"{prompt} in @visits").answer
+    assert "I cannot answer this" in answer or "这个我不会回答" in answer
+    assert f"“{word}”" in answer
+
+
+METERS = """\
+import pandas as pd
+meters = pd.DataFrame({
+    "when_read": pd.date_range("2024-11-04", periods=90, freq="7D"),
+    "gas_length": [float(n % 41) for n in range(90)],
+    "gas_width": range(90),
+    "score": [n % 7 for n in range(90)],
+    "用时": range(90),
+    "kind": ["used", "new", "old"] * 30,
+    "part_id": [n // 5 for n in range(90)],
+})
+cut = meters["when_read"].dt.to_period("M")
+"""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("how many readings have a score of 3", "(meters['score'] == 3).sum()"),
+        ("麻烦看一下 score 在2到4之间的记录有几条", "meters['score'].between(2, 4).sum()"),
+        ("score 至少4分的有多少条数据", "(meters['score'] >= 4).sum()"),
+        ("how many weeks was score above 4?", "(meters['score'] > 4).sum()"),
+        ("how strongly are score and gas_width correlated", "meters.score.corr(meters.gas_width)"),
+        ("score 没有填的有几条", "meters['score'].isna().sum()"),
+        ("how many parts are there", "meters['part_id'].nunique()"),
+    ],
+)
+def test_general_words_are_understood(
+    session: Session, run: Runner, prompt: str, expected: str
+) -> None:
+    run(METERS)
+    session.ask(f"{prompt} in @meters")
+    assert value(run, "float(result)") == pytest.approx(value(run, f"float({expected})"))
+
+
+def test_the_months_of_several_years_stand_by_themselves(session: Session, run: Runner) -> None:
+    run(METERS)
+    answer = session.ask("monthly average of score in @meters, leave it in found").answer
+    assert "several years" in answer
+    assert value(run, "found['score'].tolist()") == value(
+        run, "meters.groupby(cut)['score'].mean().tolist()"
+    )
+
+
+def test_when_the_highest_was_is_told_with_it(session: Session, run: Runner) -> None:
+    run(METERS)
+    answer = session.ask("What is the longest gas and when did it happen in @meters?").answer
+    assert (
+        value(run, "str(meters.loc[meters['gas_length'].idxmax(), 'when_read'].date())") in answer
+    )
+    peak = session.ask("in which month did gas_width reach its peak in @meters?").answer
+    assert "**2026-07**" in peak
+
+
+@pytest.mark.parametrize(
+    ("prompt", "word"),
+    [
+        ("average score of the used readings", "used"),
+        ("average score of sold readings", "sold"),
+        ("用时 超过30分的有多少条", "分"),
+        ("谁的 score 平均值", "谁"),
+        ("who has the highest score", "who"),
+        ("when was the mean for each kind", "kind"),
+        ("which month has the highest average score?", "month"),
+        ("score 的平均值到3", "3"),
+    ],
+)
+def test_a_general_word_that_would_change_the_answer_is_not_dropped(
+    session: Session, run: Runner, prompt: str, word: str
+) -> None:
+    run(METERS.replace('"used", "new"', '"lent", "new"'))
+    answer = session.ask(f"{prompt} in @meters").answer
+    assert "I cannot answer this" in answer or "这个我不会回答" in answer
+    assert f"“{word}”" in answer
+
+
+@pytest.mark.parametrize("chart", ["line", "bar"])
+@pytest.mark.parametrize("unit", ["day of the week", "hour of the day"])
+def test_a_chart_may_have_the_days_of_the_week_or_the_hours_as_its_axis(
+    session: Session, run: Runner, chart: str, unit: str
+) -> None:
+    run(VISITS)
+    turn = session.ask(f"{chart} chart of paid by {unit} in @visits")
+    assert "The plot shows Paid by" in turn.answer
+    assert not turn.errors
+
+
 def test_two_files_are_not_taken_for_one(session: Session) -> None:
     answer = session.ask("mean of units in sales.csv and other.csv").answer
     assert "one table at a time" in answer

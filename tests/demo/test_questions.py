@@ -1,7 +1,8 @@
-"""A hundred questions by someone who had not read the rules: each is answered right or refused.
+"""Two hundred questions by people who had not read the rules: each is answered right or refused.
 
-``questions.json`` keeps what a right answer shows, as pandas computed it, or that the words are
-refused. The cells run here in this process; ``test_analysis`` has the real kernel.
+``questions.json`` and ``questions2.json`` keep what a right answer shows, as pandas computed it,
+or that the words are refused. The cells run here in this process; ``test_analysis`` has the real
+kernel.
 """
 
 from __future__ import annotations

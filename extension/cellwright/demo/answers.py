@@ -110,15 +110,22 @@ def answer(work: Work) -> Steps[str]:
         years = f"{pick(work.frame.name, cut[0].column)}.dt.year.nunique()"
         code = f'print("years:", {years})\n{code}'
     done = yield from run_code(work.say("I compute that.", "我来计算。"), code)
-    if cut and labelled(done.text, "years") not in ("1", ""):
-        raise GrammarError([group.bucket for group in cut], "years")
     said = None if done.error else TELLERS[query.task](work, done.text)
+    if cut and labelled(done.text, "years") not in ("1", ""):
+        units = ", ".join(f"`{group.bucket}`" for group in cut)
+        if query.subject in cut:
+            raise GrammarError([group.bucket for group in cut], "years")
+        said = said and said + work.say(
+            f" The dates cover several years; each {units} is that of one year.",
+            f"日期跨越多年；每个 {units} 都是某一年的。",
+        )
     return said or no_result(work, done.error)
 
 
 def _units_in_doubt(query: Query) -> list[Group]:
     """Units that could mean one of each year or all years together."""
-    groups = [*query.by, *([query.subject] if query.subject else [])]
+    best = query.subject and query.task == "best" and query.functions not in (("max",), ("min",))
+    groups = [*query.by, *([query.subject] if query.subject and best else [])]
     in_year = any(f.sign in ("year", "month", "day") for f in query.filters)
     if in_year or any(group.bucket == "year" for group in groups):
         return []
@@ -237,7 +244,7 @@ def _tell_count(work: Work, text: str) -> str:
 
 
 def _tell_distinct(work: Work, text: str) -> str:
-    column = work.query.measures[0].name
+    column = work.query.subject.label if work.query.subject else work.query.measures[0].name
     if work.query.by:
         return _table(
             work,

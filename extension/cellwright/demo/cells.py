@@ -231,6 +231,8 @@ def _distinct(rows: str, query: Query, result: str) -> str:
     if query.by:
         grouped = f"{_grouped(rows, query.by)}[{quoted(query.measures[0].name)}]"
         return f"{result} = {grouped}.nunique().reset_index()\n{result}"
+    if query.subject:
+        return f"{result} = {rows}[{_key(query.subject)}].nunique()\nprint({result})"
     place = pick(rows, query.measures[0])
     shown = f"print({place}.value_counts().head({SHOWN_ROWS}).index.tolist())"
     return f"{result} = {place}.nunique()\nprint({result})\n{shown}"
@@ -431,6 +433,8 @@ def _with_buckets(rows: str, groups: Sequence[Group]) -> tuple[str, str]:
         place = f"{pick(rows, group.column)}{_naive(group.column)}.dt"
         if group.bucket == "weekday":
             cut.append(f"weekday={place}.day_name()")
+        elif group.bucket == "hour_of_day":
+            cut.append(f"hour_of_day={place}.hour")
         elif group.bucket:
             cut.append(f'{group.bucket}={place}.to_period("{PERIODS[group.bucket]}")')
     return ("dated", f"dated = {rows}.assign({', '.join(cut)})\n") if cut else (rows, "")
@@ -593,7 +597,11 @@ def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     number = x.column.reads_as == "number"
     if len(query.by) == 1:
         values = f"{result}[{_key(x)}]" + (
-            ".dt.to_timestamp()" if x.bucket else "" if is_date or number else ".astype(str)"
+            ".dt.to_timestamp()"
+            if x.bucket in PERIODS
+            else ""
+            if is_date or number
+            else ".astype(str)"
         )
         return _table(rows, query, result), [
             f'axes.plot({values}, {result}[{value}], marker="o")',
@@ -601,7 +609,7 @@ def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
             titles,
         ]
     index = "wide.index" + ("" if is_date or number else ".astype(str)")
-    wide = _wide(query, result) + (".to_timestamp()" if x.bucket else "")
+    wide = _wide(query, result) + (".to_timestamp()" if x.bucket in PERIODS else "")
     return _table(rows, query, result), [
         wide,
         f'axes.plot({index}, wide, marker="o", label=wide.columns)',

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.words import BUCKETS, Token, read_tokens
+from cellwright.demo.words import BUCKETS, Token, is_only_part, read_tokens, time_unit
 
-SOFT = frozenset(["fill", "end", "ask", "which", "and", "noun", "row", "then", "load", "folder"])
+SOFT = frozenset(
+    ["fill", "end", "ask", "which", "and", "noun", "row", "then", "load", "folder", "span"]
+)
 """Words that may stand anywhere without changing what is asked."""
 EQUALS = frozenset(["is", "are", "was", "were", "of", "a", "the", "equal", "=", "是", "为"])
 VERBS = frozenset(
@@ -41,6 +44,10 @@ UNFILTERED = frozenset(["describe", "clean", "columns"])
 LIMITED = frozenset(["extreme", "best", "head"])
 EACH = frozenset(["各", "每", "each", "分组"])
 MEASURE_WORDS = frozenset(["个", "名", "位", "辆"])
+ASKS_WHO = frozenset(["who", "谁", "是谁"])
+NAMED = frozenset(["noun", "row", "col"])
+LASTS = re.compile(r"时|长|time|hour|minute|duration", re.I)
+"""Columns of which "分" may mean minutes."""
 GROUP_VALUES = 60
 DRAWN_NUMBERS = 20
 DEFAULT_ROWS = 5
@@ -138,7 +145,7 @@ def read_query(
     Raises:
         GrammarError: Some of its words have no part in what is asked.
     """
-    tokens = read_tokens(text, frame, found)
+    tokens = _settle_participles(read_tokens(text, frame, found))
     unknown = [token.text for token in tokens if token.kind in ("word", "half")]
     if unknown:
         raise GrammarError(unknown)
@@ -149,6 +156,20 @@ def read_query(
         raise GrammarError(
             list(filter(None, words)) or [text], refused.reason, refused.columns
         ) from None
+
+
+def _settle_participles(tokens: list[Token]) -> list[Token]:
+    """Leave out "used" of "kwh used by each site"; "used cars" are not all cars."""
+    settled = []
+    for token in tokens:
+        before, after = (
+            tokens[place].kind if 0 <= place < len(tokens) else ""
+            for place in (token.place - 1, token.place + 1)
+        )
+        attribute = after in NAMED and before not in NAMED
+        kind = "word" if attribute else "fill"
+        settled.append(replace(token, kind=kind) if token.kind == "participle" else token)
+    return settled
 
 
 def unknown_words(text: str, frame: TableColumns) -> list[str]:
@@ -210,12 +231,20 @@ class _Reading:
             raise GrammarError([str(each.value) for each in self.filters], "unused")
         if self.limit and query.task not in LIMITED:
             raise GrammarError([str(self.limit)], "unused")
+        who = [t for t in self.tokens if t.text.lower() in ASKS_WHO]
+        if who and (who[0].place == 0 or who[0].text != "who") and not query.subject:
+            named = any(
+                c.reads_as == "text" and not c.is_identifier and c.unique > self.frame.rows / 2
+                for c in self.frame.columns
+            )
+            if not named or query.task not in ("extreme", "rows", "values", "lookup"):
+                raise GrammarError([who[0].text], "unused")
 
     # The tokens.
 
     def _is_soft(self, token: Token) -> bool:
         return token.kind in SOFT or (
-            token.kind == "column" and self._any("col", used=True) is not None
+            token.kind in ("column", "this") and self._any("col", used=True) is not None
         )
 
     def _any(self, kind: str, value: Any = None, *, used: bool | None = False) -> Token | None:
@@ -259,7 +288,16 @@ class _Reading:
         dates = self.frame.of_kind("date")
         for token in self.tokens:
             if token.kind == "several":
+                words = {w for t in self._all("super") for w in t.value.split(" ")[0].split("|")}
+                fits = [c for c in token.value if _is_called(c, words)]
+                if len(fits) == 1:  # "the longest petals" of petal_length and petal_width
+                    self._change(token, "col", fits[0])
+                    continue
                 raise GrammarError([token.text], "several", token.value)
+            before = self._beside(token.place, -1)
+            unit = time_unit(token.text) if token.kind == "weak" else ""
+            if unit and before is not None and before.kind == "by":
+                token = self._change(token, unit, None)
             if token.kind not in BUCKETS:
                 continue
             holding = [c for c in self.frame.columns if token.kind in str(c.name).lower()]
@@ -272,8 +310,9 @@ class _Reading:
             else:
                 raise GrammarError([token.text], "several" if dates else "no_date", dates)
 
-    def _change(self, token: Token, kind: str, value: Any) -> None:
+    def _change(self, token: Token, kind: str, value: Any) -> Token:
         self.tokens[token.place] = replace(token, kind=kind, value=value)
+        return self.tokens[token.place]
 
     # "Top 5", "the 3 heaviest", "first 10".
 
@@ -380,6 +419,17 @@ class _Reading:
         self._join_values()
 
     def _read_ranges(self) -> None:
+        for token in self._all("between"):
+            other, link, first = (self._beside(token.place, -step, ()) for step in (1, 2, 3))
+            linked = link is not None and link.kind in ("until", "and", "versus")
+            if first and other and linked and first.kind == other.kind == "number":
+                column = self._column_beside(first.place, token.place, first.value)
+                if column is None:
+                    raise GrammarError([first.text, other.text], "no_column")
+                if self._beside(first.place, -1) is not self._any("range"):
+                    self._use(token, first, link, other)
+                    self._filter(column, "between", (first.value, other.value), token.place)
+            self._change(token, "fill", None)
         for token in self._all("range"):
             first = self._beside(token.place, 1)
             link = self._beside(first.place, 1, ()) if first else None
@@ -455,7 +505,7 @@ class _Reading:
                 raise GrammarError([token.text], "no_number")
             self._compare(token, number)
         for token in self._all("postcmp"):
-            number = self._beside(token.place, -1, ("fill",))
+            number = self._beside(token.place, -1, ("fill", "points"))
             if number is None or number.kind != "number":
                 raise GrammarError([token.text], "no_number")
             self._compare(token, number)
@@ -479,6 +529,9 @@ class _Reading:
         if column is None:
             raise GrammarError([token.text, number.text], "no_column")
         self._use(token, number)
+        unit = self._beside(number.place, 1, ())
+        if unit is not None and unit.kind == "points" and not LASTS.search(str(column.name)):
+            self._use(unit)
         return self._filter(column, token.value, number.value, token.place)
 
     def _unit_after(self, place: int) -> list[Token]:
@@ -571,7 +624,9 @@ class _Reading:
                 sign = "not in" if len(values) > 1 else "!="
             if before is not None and before.kind in ("not", "cmp"):
                 self._use(before)
-            self._use(token, *(n for n in named if n.place not in self.used))
+            after = self._beside(token.place, 1, ())
+            self._use(token, after if after and after.kind == "sort" else None)
+            self._use(*(n for n in named if n.place not in self.used))
             self._filter(columns[0], sign, values if len(values) > 1 else values[0], token.place)
 
     def _join_values(self) -> None:
@@ -664,6 +719,8 @@ class _Reading:
             self._take("column", "count")
             return self._query("columns")
         listed = self._all("col")
+        if len(listed) == 1 and listed[0].value.reads_as == "date" and self._any("span"):
+            return self._describe()
         if (
             len(listed) == 1
             and self._any("which")
@@ -704,6 +761,13 @@ class _Reading:
         if self._any("column") and not self._any("col", used=None):
             self._take("count", "column")
             return self._query("columns")
+        spans = [t for t in self._all("bucket") if self._is_counted(t)]
+        if len(spans) == 1 and spans[0].value.column.unique == self.frame.rows:
+            self._use(*spans)
+            self._take("count")
+            return self._query(
+                "distinct", measures=(spans[0].value.column,), subject=spans[0].value
+            )
         self._take("count")
         columns = [t for t in self._all("col") if not t.value.is_flag]
         if len(columns) == 1 and self._is_counted(columns[0]):
@@ -715,6 +779,8 @@ class _Reading:
                 return self._query(
                     "groups" if self.by else "number", functions=("sum",), measures=(column,)
                 )
+            if column.reads_as == "date" or is_only_part(columns[0].text, column):
+                raise GrammarError([columns[0].text], "different")
             if (
                 column.reads_as != "number"
                 or column.is_identifier
@@ -748,6 +814,8 @@ class _Reading:
         columns = self._all("col")
         if len(columns) != 1:
             raise GrammarError([t.text for t in columns] or ["distinct"], "no_column")
+        if is_only_part(columns[0].text, columns[0].value):
+            raise GrammarError([columns[0].text], "different")
         self._use(*columns)
         return self._query(
             "distinct" if counted or self.by else "values", measures=(columns[0].value,)
@@ -806,7 +874,9 @@ class _Reading:
             summed = [
                 t
                 for t in self._numbers()
-                if t.value.is_additive or "total" in str(t.value.name).lower()
+                if t.value.is_additive
+                or "total" in str(t.value.name).lower()
+                or (share is not None and self._beside(share.place, 1) == t)
             ]
             self._use(*summed)
             measures = tuple(t.value for t in summed)
@@ -888,6 +958,8 @@ class _Reading:
         if subject is None and self.by and functions:
             subject = self.by.pop()
         if subject is not None:
+            if "peak" in token.text.lower() or token.text == "峰值":
+                functions = functions or ("min" if low else "max",)
             if token.kind == "most" and not functions:
                 given["rule"] = "sum"
             return self._best_subject(subject, functions, given)
@@ -900,6 +972,9 @@ class _Reading:
             raise GrammarError([*functions, token.text], "unused")
         function = "min" if given["lowest"] else "max"
         measures = given["measures"]
+        when = None if self.by else self._take("when")
+        if when is not None:
+            return self._query("extreme", subject=Group(self._one_date(when)), **given)
         if self.by:
             return self._query("groups", functions=(function,), measures=measures)
         rows = any(map(self._any, ("which", "noun", "row")))
@@ -942,11 +1017,9 @@ class _Reading:
 
     def _superlative(self, kind: str) -> tuple[Column, ...]:
         words = kind.split(" ")[0].split("|")
-        found = [
-            c
-            for c in self.frame.of_kind("number")
-            if any(w in str(c.name).lower().split("_") or w == str(c.name).lower() for w in words)
-        ]
+        found = [c for c in self.frame.of_kind("number") if _is_called(c, words)]
+        named = {t.value for t in self._all("col")}
+        found = [c for c in found if c in named] or found
         for column in found:
             self._use(*(t for t in self._all("col") if t.value == column))
         if len(found) != 1:
@@ -974,7 +1047,9 @@ class _Reading:
     def _names_subject(self, token: Token) -> bool:
         column: Column = token.value
         before = self._beside(token.place, -1, ("fill", "number", "ext"))
-        asked = before is not None and before.kind == "which"
+        asked = (
+            before is not None and before.kind == "which" and before.text.lower() not in ASKS_WHO
+        )
         if column.reads_as == "text" and not (column.is_flag and not asked):
             return True
         return asked and column.unique <= GROUP_VALUES * 5
@@ -1133,8 +1208,16 @@ class _Reading:
         return replace(query, by=tuple(groups))
 
 
+def _is_called(column: Column, words: Iterable[str]) -> bool:
+    """Whether one of the words is in a column's name."""
+    name = str(column.name).lower()
+    parts = re.split(r"[\W_]+", name)
+    return any(w == name or w in (parts if w.isascii() else name) for w in words)
+
+
 HAN_UNIT = {"天": True, "日": True, "个月": True}
 
 
 def _shape(groups: Sequence[Group]) -> str:
-    return "line" if any(group.column.reads_as == "date" for group in groups) else "bar"
+    dated = any(g.column.reads_as == "date" and g.bucket != "weekday" for g in groups)
+    return "line" if dated else "bar"

@@ -15,7 +15,7 @@ Phrase = tuple[str, ...]
 Meaning = tuple[str, Any]
 
 WORDS = Path(__file__).parent / "data" / "words.txt"
-BUCKETS = ("weekday", "month", "quarter", "week", "year", "day", "hour")
+BUCKETS = ("weekday", "month", "quarter", "week", "year", "day", "hour", "hour_of_day")
 DIGITS = "one 一|two 两 二|three 三|four 四|five 五|six 六|seven 七|eight 八|nine 九|ten 十"
 NUMBERS = {
     word: number for number, words in enumerate(DIGITS.split("|"), 1) for word in words.split()
@@ -36,7 +36,13 @@ WEAK = frozenset(
     + ["last", "high", "low", "total", "may"]
 )
 """Values that are words of other uses: they count only beside the name of their column."""
+PLAIN_KINDS = frozenset(["", "noun", "row", "load", "about"])
+"""Words of these kinds that are values too are taken for values."""
 IDENTIFIER_WORDS = frozenset(["id", "no", "nr", "number", "code", "key", "编", "号"])
+ROW_SHARE = 0.95
+"""As many different values make a column the number of a row; a few rows may be repeated."""
+NAMING_WORDS = IDENTIFIER_WORDS | {"name", "title", "名", "称", "姓"}
+DATE_WORDS = frozenset(["date", "time", "timestamp", "datetime", "day", "at", "on"])
 LITTLE_WORDS = frozenset(
     ["a", "i", "an", "who", "what", "which", "in", "is", "of", "on", "at", "to", "by", "and"]
     + ["for", "are"]
@@ -66,6 +72,21 @@ class _Atom:
 def is_chinese(text: str) -> bool:
     """Whether a question is to be answered in Chinese."""
     return bool(HAN.search(text))
+
+
+def time_unit(text: str) -> str:
+    """The unit of time that a word means where it is no value."""
+    kind = _lexicon().phrases.get(_atoms_of(text), ("", None))[0]
+    return kind if kind in BUCKETS else ""
+
+
+def is_only_part(text: str, column: Column) -> bool:
+    """Whether words are of a column's name without what it is a name for: "room" of room_type."""
+    words, key = _split(str(column.name)), _atoms_of(text)
+    while len(words) > 1 and words[-1] in NAMING_WORDS:
+        words.pop()
+    ends = [key_ for start in range(len(words)) for key_ in _inflected(tuple(words[start:]))]
+    return key in _parts(words) and key not in ends
 
 
 def read_tokens(
@@ -192,23 +213,28 @@ def same_values(text: str) -> str:
 def _phrases(frame: TableColumns, found: Iterable[tuple[Column, str]]) -> dict[Phrase, Meaning]:
     """All phrases; a column goes before a value, and both before the lexicon."""
     phrases = dict(_lexicon().phrases)
-    for noun in _nouns(frame):
-        phrases.setdefault(noun, ("noun", None))
     names = _names(frame)
+    for noun in {*_nouns(frame), *_events(frame, names)} - _repeated(frame):
+        phrases.setdefault(noun, ("noun", None))
     for key, columns in names.partial.items():
         rows = [c for c in columns if c.is_identifier and c.unique == frame.rows]
         if len(columns) == 2 and len(rows) == 1:
             columns = [c for c in columns if c not in rows]
-        if key not in phrases and key not in names.whole:
+        if phrases.get(key, ("row",))[0] == "row" and key not in names.whole:
             phrases[key] = _column(columns)
     for key, meant in _values(frame, found).items():
         little = len(key) == 1 and len(key[0]) == 1 and not HAN.match(key[0])
         known = phrases.get(key, ("", None))[0]
         is_word = len(key) == 1 and key[0] in WEAK
         if not _is_number(key) and (is_word or not (little and known == "fill")):
-            weak = little or is_word or known == "fill"
+            weak = little or is_word or known not in ("col", "several", *PLAIN_KINDS)
             phrases[key] = ("weak" if weak else "value", tuple(meant))
-    return phrases | {key: _column(columns) for key, columns in names.whole.items()}
+    for key, columns in names.whole.items():
+        exact = any(key in (_atoms_of(str(c.name)), tuple(_split(str(c.name)))) for c in columns)
+        # "Per hour" can be a column of hours or the hour of a date.
+        dates = () if exact or phrases.get(key, ("",))[0] not in BUCKETS else frame.of_kind("date")
+        phrases[key] = _column([*columns, *dates])
+    return phrases
 
 
 def _column(columns: list[Column]) -> Meaning:
@@ -247,9 +273,38 @@ def _nouns(frame: TableColumns) -> Iterator[Phrase]:
         if column.is_identifier and column.unique == frame.rows:
             words = tuple(w for w in _split(str(column.name)) if w not in IDENTIFIER_WORDS)
             yield from (key for key in _inflected(words) if words)
+    heads = {key for c in frame.columns for key in _inflected(_head(str(c.name)))}
+    for key in _inflected(_atoms_of(table.rpartition("_")[2])):
+        if key not in heads:
+            yield key
     for word in [table, *table.split("_"), *called]:
         for key in _inflected(_atoms_of(word)):
             if not set(key) & taken:
+                yield key
+
+
+def _repeated(frame: TableColumns) -> set[Phrase]:
+    """What has a number that rows share: an order of which each row is a part is no row."""
+    shared = [c for c in frame.columns if c.is_identifier and c.unique < frame.rows * ROW_SHARE]
+    words = [[w for w in _split(str(c.name)) if w not in IDENTIFIER_WORDS] for c in shared]
+    return {key for each in words for key in _inflected(tuple(each))}
+
+
+def _head(name: str) -> Phrase:
+    """The word that a column's name is about: type of room_type, room of room_id."""
+    words = _split(name)
+    while len(words) > 1 and words[-1] in NAMING_WORDS - IDENTIFIER_WORDS:
+        words.pop()
+    return (words[-1],) if words else ()
+
+
+def _events(frame: TableColumns, names: _ColumnNames) -> Iterator[Phrase]:
+    """Rows are what has its date in every row, such as arrivals for arrival_date."""
+    dates = frame.of_kind("date")
+    words = _split(str(dates[0].name)) if len(dates) == 1 and not dates[0].missing else []
+    if len(words) > 1 and words[-1] in DATE_WORDS:
+        for key in _inflected(tuple(words[:-1])):
+            if key != tuple(words[:-1]) and names.partial.get(key) == [*dates]:
                 yield key
 
 
