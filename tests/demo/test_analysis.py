@@ -436,6 +436,7 @@ def test_general_words_are_understood(
 def test_the_months_of_several_years_stand_by_themselves(session: Session, run: Runner) -> None:
     run(METERS)
     answer = session.ask("monthly average of score in @meters, leave it in found").answer
+    assert "| 2024-11 |" in answer
     assert "several years" in answer
     assert value(run, "found['score'].tolist()") == value(
         run, "meters.groupby(cut)['score'].mean().tolist()"
