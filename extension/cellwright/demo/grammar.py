@@ -626,6 +626,7 @@ class _Reading:
                 self._use(before)
             after = self._beside(token.place, 1, ())
             self._use(token, after if after and after.kind == "sort" else None)
+            self._use(before if before and before.kind == "via" else None)
             self._use(*(n for n in named if n.place not in self.used))
             self._filter(columns[0], sign, values if len(values) > 1 else values[0], token.place)
 
@@ -736,6 +737,8 @@ class _Reading:
         if self.filters or self._all("col"):
             self._read_flags()
         rest = self._all("col")
+        if self.by and not rest and self._any("noun") and not self._any("which"):
+            return self._query("count")  # "orders per month"
         if self.filters and not self.by and rest:
             self._use(*rest)
             return self._query("lookup", measures=tuple(dict.fromkeys(t.value for t in rest)))
