@@ -593,7 +593,10 @@ class _Reading:
             self._filter(
                 column, "year" if column.reads_as == "date" else "==", token.value, token.place
             )
-        for token in self._all("monthname"):
+        names = self._all("monthname")
+        if len(names) > 1:  # a range, or a comparison
+            raise GrammarError([token.text for token in names], "unused")
+        for token in names:
             self._use(token)
             self._filter(self._one_date(token), "month of the year", int(token.value), token.place)
 
