@@ -18,6 +18,9 @@ SHARED = --dist worksteal
 # A plugin that no test uses takes seconds of each process
 UNUSED = -p no:anyio
 UNIT = $(BIN)/pytest $(UNUSED) -p no:schemathesis
+# A test that fails is run once more, and the summary names it under RERUN: each of those is a fault
+# of the test or of the product to look into, but no reason to throw a day's work away.
+AGAIN = --reruns 1 --reruns-delay 1 -raR
 # What `make coverage` says to pytest; without it no test is slowed down by being measured
 MEASURED =
 # Branches of all but the edges (tests/coverage_gate.py) that the tests must take, in percent
@@ -132,16 +135,16 @@ test-js: node_modules/setup.stamp
 	$(NPM) run --silent test
 
 test-unit: .venv/setup.stamp
-	$(UNIT) $(SHARED) -n $(UNIT_WORKERS) -m 'not serial and not browser and not server' \
+	$(UNIT) $(AGAIN) $(SHARED) -n $(UNIT_WORKERS) -m 'not serial and not browser and not server' \
 		tests tests/journeys $(MEASURED)
 
 # Exit status 5 says that no test is marked serial.
 test-serial: .venv/setup.stamp
-	$(UNIT) -m serial || [ $$? -eq 5 ]
+	$(UNIT) $(AGAIN) -m serial || [ $$? -eq 5 ]
 
 test-server: .venv/setup.stamp
-	$(BIN)/pytest $(UNUSED) $(SHARED) -n $(WORKERS) tests/server $(MEASURED)
-	$(BIN)/pytest $(UNUSED) -m server tests/journeys || [ $$? -eq 5 ]
+	$(BIN)/pytest $(UNUSED) $(AGAIN) $(SHARED) -n $(WORKERS) tests/server $(MEASURED)
+	$(BIN)/pytest $(UNUSED) $(AGAIN) -m server tests/journeys || [ $$? -eq 5 ]
 
 # The same tests as `make test-unit test-server`, and which branches they took.
 coverage: .venv/setup.stamp
@@ -150,9 +153,9 @@ coverage: .venv/setup.stamp
 	$(BIN)/python tests/coverage_gate.py --branches $(BRANCHES)
 
 test-browser: js
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m 'not serial' tests/browser
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m browser tests/journeys
-	$(BIN)/pytest -m serial tests/browser
+	$(BIN)/pytest $(AGAIN) -n $(WORKERS) --dist loadfile -m 'not serial' tests/browser
+	$(BIN)/pytest $(AGAIN) -n $(WORKERS) --dist loadfile -m browser tests/journeys
+	$(BIN)/pytest $(AGAIN) -m serial tests/browser
 
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
 	$(BIN)/pytest tests/packaging

@@ -82,6 +82,13 @@ class TestDemo:
         assert "".join(last["source"]) == "best.head()"
         assert "North" in "".join(bundles([last])[0]["text/plain"])
 
+    def test_each_question_is_answered_and_none_is_refused(self, demo: tuple[Done, Path]) -> None:
+        shown = json.dumps(bundles(notebook_cells(demo[1] / "demo.ipynb")))
+        assert "I cannot answer this" not in shown
+        record: RunRecord = from_dict(RunRecord, json.loads((demo[1] / "run.json").read_text()))
+        for words in ("North", "2025-11", "14,560.15", "`best`"):
+            assert words in record.answer
+
     def test_a_real_error_came_up_and_was_repaired(self, demo: tuple[Done, Path]) -> None:
         main = next(run for run in demo[0].document["runs"] if run["prompt"].startswith(MAIN))
         assert main["repaired"] >= 1

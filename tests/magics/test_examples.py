@@ -40,6 +40,8 @@ class Executed:
         client = NotebookClient(self.notebook, timeout=120, resources=where)
         mine = {"CELLWRIGHT_HOME": str(folder / "home")}
         client.execute(env={**without_forks(), **mine})
+        shown = [_text(output) for cell in notebook.cells for output in cell.get("outputs", ())]
+        assert not [text for text in shown if "I cannot answer this" in text]
 
     def after(self, source: str) -> str:
         """All that the one cell with this source shows, as text."""
@@ -90,6 +92,7 @@ def test_typed_results_are_variables_also_of_a_model_without_functions(tmp_path:
 def test_002_60_a_long_conversation_is_summed_up_read_and_found_again(tmp_path: Path) -> None:
     shown = Executed(read_example("long_session.ipynb"), tmp_path)
     assert "Noted." in shown.after("%agent /later")
+    assert "is in `totals`" in shown.after("first = %agent")
     roles = shown.after("for message in first.messages").splitlines()
     assert [line.split()[0] for line in roles] == ["system", "user_later", "system", "user"]
     assert "from: user" in roles[2]
@@ -124,6 +127,7 @@ def test_002_32_assistants_share_a_conversation_and_what_each_costs_is_told(
 def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     shown = Executed(read_code_blocks(TUTORIAL), tmp_path)
     assert "demo model" in shown.after("%%agent -o run")
+    assert "is in `best`" in shown.after("%%agent -o run")
     assert "North" in shown.after("best.head()")
     assert "best" in shown.after("What is in @best?")
     assert "completed" in shown.after("print(run.status")

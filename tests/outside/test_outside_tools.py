@@ -277,6 +277,19 @@ def test_a_service_that_does_not_answer_is_told_and_nothing_else_suffers(
     assert say(tools, "check", "absent")[0].startswith("✗ The discovery URL")
 
 
+def test_services_that_fail_at_once_are_asked_once_each(
+    opened: Opener, service: HttpService, tmp_path: Path
+) -> None:
+    folder = tmp_path / "home" / "tools"
+    folder.mkdir(parents=True)
+    wanted = [f"/absent-{number}" for number in range(30)]
+    for path in wanted:
+        text = f'kind = "http"\nurl = "{service.url}{path}"\nlocal = true\n'
+        (folder / f"{path[1:]}.toml").write_text(text, "utf-8")
+    assert names(opened()) == []
+    assert sorted(received.path for received in service.received) == sorted(wanted)
+
+
 def test_functions_that_are_left_out_are_told(opened: Opener, service: HttpService) -> None:
     offer(service, "today", "broken")
     body = json.loads(_answer(service).data)

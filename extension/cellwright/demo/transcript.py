@@ -83,12 +83,24 @@ def read_conversation(
 
 def _turn_start(messages: list[Mapping[str, Any]], can_call: bool) -> int:
     """The place of the message that began the newest turn; -1 when there is none."""
-    places = [i for i, message in enumerate(messages) if message.get("role") == "user"]
-    if len(places) > 1 and messages[places[-1] - 1].get("role") == "tool":
-        said = message_text(messages[places[-1]])
-        if not can_call or said.startswith(NOTICE):
-            places.pop()
-    return places[-1] if places else -1
+    start = -1
+    follows_result = False
+    for place, message in enumerate(messages):
+        if message.get("role") != "user":
+            follows_result = message.get("role") == "tool"
+            continue
+        # Behind a tool's result a client puts its pictures and notices in messages of their own.
+        belongs_to_result = _has_picture(message) or message_text(message).startswith(NOTICE)
+        asks_for_end = not can_call and place == len(messages) - 1
+        if start < 0 or not (follows_result and (belongs_to_result or asks_for_end)):
+            start, follows_result = place, False
+    return start
+
+
+def _has_picture(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return any(part.get("type") == "image_url" for part in parts)
 
 
 def _exchanges(messages: list[Mapping[str, Any]]) -> tuple[DemoExchange, ...]:

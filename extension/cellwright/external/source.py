@@ -214,12 +214,13 @@ class Services:
             seconds: How long to wait at most; nobody waits for one that failed before.
         """
         until = time.monotonic() + seconds
-        due = [s for s in services if s.listing is None and time.monotonic() >= s.retry_at]
-        waited_for = [self._begin(each) for each in due if not each.problem]
-        for each in due:
-            self._begin(each)
-        for thread in waited_for:
-            thread.join(max(0.0, until - time.monotonic()))
+        # With the lock held, no question ends between the look at it and the start of a new one.
+        with self._lock:
+            due = [s for s in services if s.listing is None and time.monotonic() >= s.retry_at]
+            asked = [(each.problem, self._begin(each)) for each in due]
+        for earlier_problem, thread in asked:
+            if not earlier_problem:
+                thread.join(max(0.0, until - time.monotonic()))
 
     def keep_only(self, definitions: list[Definition], holder: object = None) -> None:
         """Let go of all others that nobody else holds.
@@ -261,7 +262,8 @@ class Services:
             except CellwrightError:
                 return  # the service keeps its problem
             finally:
-                self._asking.pop(mark, None)
+                with self._lock:
+                    self._asking.pop(mark, None)
 
         with self._lock:
             asking = self._asking.get(mark)
