@@ -16,7 +16,7 @@ from cellwright.store.tools import ToolStore
 from cellwright.text.cleaning import plain_text
 from cellwright.text.truncation import estimate_tokens
 
-HEADINGS = ("id", "state", "kind", "name", "<tokens>", "file")
+HEADINGS = ("id", "state", "kind", "name", "<tokens>", "path")
 OFF = "They are off: CELLWRIGHT_PROJECT_FILES=yes switches them on."
 NOTHING = "Neither this project nor your home has instructions or skills for agents."
 
@@ -40,14 +40,16 @@ def list_texts(context: VerbContext) -> Result:
             each.state,
             each.item.kind,
             each.item.name,
-            f"{estimate_tokens(each.item.text):,}",
+            str(estimate_tokens(each.item.text)),
             str(each.item.path),
         )
         for each in offered.texts
     ]
     text = "\n\n".join(filter(None, _say(offered, context)))
     items = [each.item for each in offered.texts]
-    return Result(text, HEADINGS, rows, items, _document(offered))
+    listed = [dict(zip([name.strip("<>") for name in HEADINGS], row, strict=True)) for row in rows]
+    document = {"texts": listed, "problems": list(offered.problems)}
+    return Result(text, HEADINGS, rows, items, document)
 
 
 def _say(offered: OfferedTexts, context: VerbContext) -> Iterator[str]:
@@ -103,18 +105,3 @@ def _shown(item: ProjectText, *, is_whole: bool) -> str:
     head = f"{item.text_id} {item.kind} {item.path}, {len(item.text):,} characters"
     about = f"{item.name}: {item.description}\n{item.listing}" if item.description else ""
     return plain_text("\n".join(filter(None, [head, about, item.text if is_whole else ""])))
-
-
-def _document(offered: OfferedTexts) -> object:
-    texts = [
-        {
-            "id": each.item.text_id,
-            "state": each.state,
-            "kind": each.item.kind,
-            "name": each.item.name,
-            "path": str(each.item.path),
-            "description": each.item.description,
-        }
-        for each in offered.texts
-    ]
-    return {"texts": texts, "problems": list(offered.problems)}

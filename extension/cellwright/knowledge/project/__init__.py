@@ -13,16 +13,20 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from cellwright.errors import SetupError
+from cellwright.text.cleaning import plain_text
 
 FILE_LIMIT_BYTES = 512 * 1024
 """Larger files are not read, and are no part of a skill."""
 ID_CHARACTERS = 8
+UNSEEN = re.compile("[\u00ad\u180e\u2060-\u2065\ufff9-\ufffb\U000e0000-\U000e01ef]")
+"""What nobody sees and a model reads all the same: orders can be written in such characters."""
 
 Kind = Literal["instructions", "skill"]
 Place = Literal["project", "own", "home"]
@@ -83,7 +87,7 @@ class ProjectText:
         if data is None or hashlib.sha256(data).hexdigest() != self.files[wanted]:
             raise SetupError(f"{name!r} of {self.name!r} has changed, or is gone.")
         try:
-            return data.decode("utf-8-sig")
+            return visible_text(data.decode("utf-8-sig"))
         except UnicodeDecodeError:
             whole = self.folder / wanted
             raise SetupError(f"{name!r} is no text.", hint=f"Code can open {whole}.") from None
@@ -131,6 +135,18 @@ class OfferedTexts:
             hint = f"There are: {known}." if known else "There are none here."
             raise SetupError(f"No text is {text_id!r} as it is now.", hint=hint)
         return items[text_id]
+
+
+def visible_text(text: str) -> str:
+    """The text as a person sees it: the one they agree to is the one that is sent."""
+    return UNSEEN.sub("", plain_text(text))
+
+
+def note_unseen(text: str, shown: str) -> Iterator[str]:
+    """Say how many characters of a text are not sent, as nobody sees them."""
+    unseen = len(text.removeprefix("\ufeff").replace("\r\n", "\n")) - len(shown)
+    if unseen:
+        yield f"{unseen:,} invisible characters of it are left out"
 
 
 def read_inside(path: Path, bounds: Path) -> bytes | None:

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Literal
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.project import OfferedText, OfferedTexts, Place, ProjectText, read_inside
+from cellwright.knowledge.project import (
+    OfferedText,
+    OfferedTexts,
+    Place,
+    ProjectText,
+    note_unseen,
+    read_inside,
+    visible_text,
+)
 from cellwright.knowledge.project.skills import find_skills, read_skill
 from cellwright.store.tools import ToolStore
 
@@ -130,5 +138,7 @@ def _instructions_in(
             complain(f"{path} is too large, cannot be read or leads out of the project.")
         elif text.strip():
             files = {path.name: hashlib.sha256(data).hexdigest()}
-            yield ProjectText("instructions", name, path, text.strip(), files=files)
+            shown = visible_text(text)
+            notes = tuple(note_unseen(text, shown))
+            yield ProjectText("instructions", name, path, shown.strip(), files=files, notes=notes)
             return

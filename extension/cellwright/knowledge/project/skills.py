@@ -15,9 +15,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from cellwright.errors import SetupError
-from cellwright.knowledge.project import Place, ProjectText, read_inside
+from cellwright.knowledge.project import (
+    FILE_LIMIT_BYTES,
+    Place,
+    ProjectText,
+    note_unseen,
+    read_inside,
+    visible_text,
+)
 
 SKILL_FILE = "SKILL.md"
 SKILL_FILES_LIMIT = 200
@@ -108,29 +116,38 @@ def find_skills(place: Path, depth: int = DEPTH_LIMIT) -> Iterator[Path]:
 
 
 def read_skill(path: Path, bounds: Path, place: Place) -> ProjectText:
-    """The skill of a file.
+    """The skill of a file; read again only when a file of its folder has changed.
 
     Raises:
         SetupError: It is none; the specification wants a description.
     """
+    folder = path.resolve().parent
+    return _read(folder, bounds, place, tuple(_marks_of(folder)))
+
+
+@functools.lru_cache(maxsize=512)
+def _read(folder: Path, bounds: Path, place: Place, marks: tuple[_Mark, ...]) -> ProjectText:
+    path = folder / SKILL_FILE
     data = read_inside(path, bounds)
     if data is None:
         raise SetupError("It is too large, cannot be read or leads out of its place.")
-    matter = read_front_matter(data.decode("utf-8-sig", "replace"))
-    folder = path.resolve().parent
+    text = data.decode("utf-8-sig", "replace")
+    shown = visible_text(text)
+    matter = read_front_matter(shown)
     name = matter.fields.get("name", "").strip()
     description = " ".join(matter.fields.get("description", "").split())
     if not description:
         raise SetupError("It has no description, so no model could choose it.")
-    files = {path.name: hashlib.sha256(data).hexdigest(), **_other_files(folder)}
+    contents = {mark.name: read_inside(folder / mark.name, folder) for mark in marks}
+    contents[SKILL_FILE] = data
     return ProjectText(
         "skill",
         " ".join(name.split())[:NAME_CHARACTERS] or folder.name,
-        folder / SKILL_FILE,
+        path,
         matter.body,
         description[:DESCRIPTION_CHARACTERS],
-        files,
-        tuple(skill_complaints(name, description, path.parent.name)),
+        {n: hashlib.sha256(d).hexdigest() for n, d in contents.items() if d is not None},
+        (*skill_complaints(name, description, folder.name), *note_unseen(text, shown)),
         place,
         matter.fields.get("disable-model-invocation", "").lower() == "true",
     )
@@ -153,33 +170,29 @@ def skill_complaints(name: str, description: str, folder: str) -> Iterator[str]:
         yield f"its description is cut to {DESCRIPTION_CHARACTERS:,} characters"
 
 
-def _other_files(folder: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+class _Mark(NamedTuple):
+    """What a file is known by, so that it is not read again before it changes."""
+
+    name: str
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+def _marks_of(folder: Path) -> Iterator[_Mark]:
+    """The files of a skill's folder, as far as there are not too many."""
+    count = 0
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[:1] != "." and name != "node_modules")
         for name in sorted(names):
-            path = Path(place, name)
-            if name == SKILL_FILE and Path(place) == folder:
+            path = os.path.join(place, name)
+            try:
+                found = os.stat(path)
+            except OSError:
                 continue
-            digest = _digest(path, folder)
-            if digest:
-                found[str(path.relative_to(folder))] = digest
-            if len(found) == SKILL_FILES_LIMIT:
-                return found
-    return found
-
-
-def _digest(path: Path, bounds: Path) -> str:
-    """Of a file that may be read; it is read again only when it has changed."""
-    try:
-        found = path.stat()
-    except OSError:
-        return ""
-    mark = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    return _digest_of(path, bounds, mark)
-
-
-@functools.lru_cache(maxsize=4_096)
-def _digest_of(path: Path, bounds: Path, _mark: tuple[int, ...]) -> str:
-    data = read_inside(path, bounds)
-    return "" if data is None else hashlib.sha256(data).hexdigest()
+            if found.st_size > FILE_LIMIT_BYTES or count > SKILL_FILES_LIMIT:
+                continue
+            count += 1
+            times = (found.st_mtime_ns, found.st_ctime_ns)
+            yield _Mark(os.path.relpath(path, folder), found.st_ino, found.st_size, *times)

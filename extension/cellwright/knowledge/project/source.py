@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -38,11 +39,21 @@ LEAST_CHARACTERS = 80
 SHOWN_NAMES = 4
 RUNS_REMEMBERED = 256
 """More than go on at once."""
+NO_LONGER = "What was said under this mark counts no longer."
 FOLLOW = (
     "the person agreed to these instructions: follow them where they fit, their words count more"
 )
 SKILLS = "skills, instructions for some tasks: call read_skill before you begin one that fits"
 MARKED = re.compile(rf"^\s*{re.escape(PROJECT_MARK)}(no longer )?([0-9a-f]{{8}})\b", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Something that stands in a conversation once."""
+
+    mark: str
+    name: str
+    quoted: Quoted
 
 
 class ReadSkill(Component):
@@ -135,15 +146,14 @@ class ProjectSource:
         used = [t for t in offered.used("instructions") if _may_read(turn, t)]
         skills = self._skills(turn, offered)
         self._tool.allow(turn.run_id, skills)
-        blocks = _instruction_blocks(used)
-        if skills:
-            blocks.append(_catalogue(skills))
+        blocks = list(_blocks(used, skills))
         marks = dict((mark, not ended) for ended, mark in MARKED.findall(turn.said()))
-        new = [block for block in blocks if not marks.get(_mark_of(block))]
-        now = {_mark_of(block) for block in blocks}
-        gone = [Quoted(f"{PROJECT_MARK}no longer {mark}", "This counts no longer.")
-                for mark, counts in marks.items() if counts and mark not in now]  # fmt: skip
-        return RetrievalResult((*gone, *new), (*_told_of(new), *self._asked(offered)))
+        new = [block for block in blocks if not marks.get(block.mark)]
+        counting = {block.mark for block in blocks}
+        ended = [mark for mark, counts in marks.items() if counts and mark not in counting]
+        gone = [Quoted(f"{PROJECT_MARK}no longer {mark}", NO_LONGER) for mark in ended]
+        told = (*gone, *(block.quoted for block in new))
+        return RetrievalResult(told, (*_describe(new), *self._asked(offered)))
 
     def _offered(self) -> OfferedTexts:
         self._last = self._files.offered() if self._is_on else OfferedTexts()
@@ -166,7 +176,9 @@ class ProjectSource:
         names = [f"{item.path} ({human_size(len(item.text.encode()))})" for item in new]
         more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
         told = f"Not sent to the model before you agree: {', '.join(names[:SHOWN_NAMES])}{more}."
-        action = "Read them: %agent instructions. Then %agent instructions allow ID, or refuse ID."
+        action = (
+            "Read them, and allow or refuse them: %agent instructions, or cellwright instructions."
+        )
         return [Notice("info", told, action, "project_asked")]
 
 
@@ -178,39 +190,37 @@ def _may_read(turn: SourceQuestion, item: ProjectText) -> bool:
     return turn.assistant.may_read(item.name, item.path.name, str(item.path))
 
 
-def _instruction_blocks(used: Sequence[ProjectText]) -> list[Quoted]:
+def _blocks(used: Sequence[ProjectText], skills: Sequence[ProjectText]) -> Iterator[_Block]:
     """A block for each file, the furthest first, so that the nearest has the last word."""
-    room, blocks = TOKEN_LIMIT, []
+    room, found = TOKEN_LIMIT, []
     for item in used:
-        limit = min(room, estimate_tokens(item.text))
-        room -= limit
+        size = estimate_tokens(item.text)
+        limit, room = min(room, size), max(0, room - size)
         label = f"{PROJECT_MARK}{item.text_id} {item.path}; {FOLLOW}"
-        blocks.append(Quoted(label, item.text, token_limit=limit))
-    return blocks[::-1]
+        found.append(_Block(item.text_id, str(item.path), Quoted(label, item.text, limit)))
+    yield from reversed(found)
+    if skills:
+        text = _list_skills(skills)
+        mark = hashlib.sha256(text.encode()).hexdigest()[:ID_CHARACTERS]
+        quoted = Quoted(f"{PROJECT_MARK}{mark} {SKILLS}", text, estimate_tokens(text))
+        yield _Block(mark, "skills", quoted)
 
 
-def _catalogue(skills: Sequence[ProjectText]) -> Quoted:
+def _list_skills(skills: Sequence[ProjectText]) -> str:
     room = max(LEAST_CHARACTERS, CATALOGUE_TOKENS * 4 // len(skills))
-    lines = [
+    return "\n".join(
         f"{skill.name}: {skill.description[:room]}{'…' if len(skill.description) > room else ''}"
         for skill in skills
-    ]
-    text = "\n".join(lines)
-    digest = hashlib.sha256(f"skills\n{text}".encode()).hexdigest()[:ID_CHARACTERS]
-    return Quoted(f"{PROJECT_MARK}{digest} {SKILLS}", text, token_limit=estimate_tokens(text))
+    )
 
 
-def _mark_of(block: Quoted) -> str:
-    return block.label.removeprefix(PROJECT_MARK)[:ID_CHARACTERS]
-
-
-def _told_of(blocks: Sequence[Quoted]) -> list[Notice]:
-    """What the person is told of what goes with the question."""
+def _describe(blocks: Sequence[_Block]) -> list[Notice]:
+    """Tell the person what goes with the question, and what was too much."""
     told = []
     for block in blocks:
-        size, limit = estimate_tokens(block.text), block.token_limit
-        cut = f", of which {size - limit:,} are left out" if limit < size else ""
-        name = block.label[ID_CHARACTERS + len(PROJECT_MARK) + 1 :].partition(";")[0]
-        told.append(f"{name.partition(',')[0]} ({size:,} tokens{cut})")
+        size = estimate_tokens(block.quoted.text)
+        over = size - block.quoted.token_limit
+        cut = f", of which {over:,} are left out" if over > 0 else ""
+        told.append(f"{block.name} ({size:,} tokens{cut})")
     words = f"The model is told what this project says: {', '.join(told)}."
-    return [Notice("info", words, "", "looked_up")] if told else []
+    return [Notice("info", words, code="looked_up")] if told else []
