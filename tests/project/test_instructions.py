@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,8 +119,15 @@ def test_without_git_one_folder_is_the_project(project: Project) -> None:
     (project.root / ".git").rmdir()
     project.write("AGENTS.md", "far")
     project.write("analysis/may/AGENTS.md", "near")
-    alone = Project(project.database, project.folder, project.folder, project.home)
-    assert [t.item.text for t in alone.offered.texts] == ["near"]
+    assert [t.item.text for t in project.offered.texts] == ["near"]
+
+
+def test_nothing_above_the_root_of_a_server_counts(project: Project) -> None:
+    project.write("AGENTS.md", "above the server's root")
+    project.write("analysis/AGENTS.md", "root")
+    project.write("analysis/may/AGENTS.md", "near")
+    served = replace(project, root=project.root / "analysis")
+    assert [t.item.text for t in served.offered.texts] == ["near", "root"]
 
 
 def test_a_link_out_of_the_project_is_not_followed(project: Project) -> None:

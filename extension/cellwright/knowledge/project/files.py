@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from cellwright.assistants.files import project_folders
 from cellwright.errors import SetupError
 from cellwright.knowledge.project import (
     OfferedText,
@@ -104,14 +105,11 @@ class ProjectFiles:
 
 
 def project_chain(folders: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The folders from the nearest up to the furthest one, or to the one that git keeps."""
+    """The nearest folder and those above it, up to the one that git keeps or the furthest one."""
     if not folders:
         return ()
-    near, far = folders[0].resolve(), folders[-1].resolve()
-    above = (near, *near.parents)
-    chain = above[: above.index(far) + 1] if far in above else (near,)
-    end = next((n for n, place in enumerate(chain, 1) if (place / ".git").exists()), len(chain))
-    return chain[:end]
+    chain, far = project_folders(folders[0]), folders[-1].resolve()
+    return chain[: chain.index(far) + 1] if far in chain else chain
 
 
 def _state(item: ProjectText, agreed: frozenset[str]) -> Literal["used", "asked", "refused"]:
