@@ -141,6 +141,9 @@ def test_a_strangers_files_are_read_after_consent_and_asked_about_again(
 
     # the setting off: nothing is sent, nothing is offered, nothing is asked
     kernel.run("import os\nos.environ['CELLWRIGHT_PROJECT_FILES'] = 'no'")
+    ask(kernel)
+    assert "read_skill" not in names_of_tools(kernel)
+    assert "no longer" in str(kernel.service.requests[-1].messages[-1]["content"])
     kernel.run("%agent reset")
     (folder / "AGENTS.md").write_text(RULES, "utf-8")
     shown = ask(kernel)

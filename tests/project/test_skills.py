@@ -322,3 +322,15 @@ def test_what_was_read_before_is_not_read_when_it_was_swapped(
     project.write(".agents/skills/pdf/references/forms.md", "Other.")
     with pytest.raises(SetupError, match="changed"):
         item.read("references/forms.md")
+
+
+def test_a_folder_that_is_full_of_files_is_not_walked_to_its_end(project: Project) -> None:
+    project.skill("pdf", HEAD)
+    for number in range(260):
+        project.write(f".agents/skills/pdf/data/{number:03}.txt", "x")
+    project.write(".agents/skills/pdf/node_modules/left.js", "x")
+    project.write(".agents/skills/pdf/large.txt", "x" * 600_000)
+    files = only(project).item.files
+    assert 190 < len(files) <= 200
+    assert "large.txt" not in files
+    assert not any("node_modules" in name for name in files)

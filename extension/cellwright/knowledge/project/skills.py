@@ -29,7 +29,8 @@ from cellwright.knowledge.project import (
 
 SKILL_FILE = "SKILL.md"
 SKILL_FILES_LIMIT = 200
-DEPTH_LIMIT = 4
+"""What comes after them in a skill's folder is no part of it."""
+DEPTH_LIMIT = 3
 """So deep skills are looked for: some sort theirs into folders."""
 NAME_CHARACTERS = 64
 DESCRIPTION_CHARACTERS = 1_024
@@ -111,8 +112,12 @@ def find_skills(place: Path, depth: int = DEPTH_LIMIT) -> Iterator[Path]:
     for folder in folders:
         if (folder / SKILL_FILE).is_file():
             yield folder / SKILL_FILE
-        elif depth > 1 and not folder.is_symlink() and folder.name[:1] not in "._":
+        elif depth > 1 and not folder.is_symlink() and _is_looked_into(folder.name):
             yield from find_skills(folder, depth - 1)
+
+
+def _is_looked_into(folder: str) -> bool:
+    return folder[:1] != "." and folder != "node_modules"
 
 
 def read_skill(path: Path, bounds: Path, place: Place) -> ProjectText:
@@ -184,15 +189,17 @@ def _marks_of(folder: Path) -> Iterator[_Mark]:
     """The files of a skill's folder, as far as there are not too many."""
     count = 0
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name[:1] != "." and name != "node_modules")
+        folders[:] = sorted(filter(_is_looked_into, folders))
         for name in sorted(names):
             path = os.path.join(place, name)
+            count += 1
+            if count > SKILL_FILES_LIMIT:
+                return
             try:
                 found = os.stat(path)
             except OSError:
                 continue
-            if found.st_size > FILE_LIMIT_BYTES or count > SKILL_FILES_LIMIT:
+            if found.st_size > FILE_LIMIT_BYTES:
                 continue
-            count += 1
             times = (found.st_mtime_ns, found.st_ctime_ns)
             yield _Mark(os.path.relpath(path, folder), found.st_ino, found.st_size, *times)

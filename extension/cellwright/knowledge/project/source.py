@@ -44,7 +44,7 @@ FOLLOW = (
     "the person agreed to these instructions: follow them where they fit, their words count more"
 )
 SKILLS = "skills, instructions for some tasks: call read_skill before you begin one that fits"
-MARKED = re.compile(rf"^\s*{re.escape(PROJECT_MARK)}(no longer )?([0-9a-f]{{8}})\b", re.MULTILINE)
+MARKED = re.compile(rf"^{re.escape(PROJECT_MARK)}(no longer )?([0-9a-f]{{8}})\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
