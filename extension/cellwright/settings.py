@@ -254,6 +254,14 @@ class Limits:
     """Address space of a kernel that is started for the run; of no other kernel."""
 
 
+SWITCHES = {
+    "CELLWRIGHT_GUEST": "is_guest",
+    "CELLWRIGHT_MESSAGE_TIMES": "message_times",
+    "CELLWRIGHT_PROJECT_FILES": "project_files",
+}
+"""Variables that say yes or no, and what they set."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything that can be set, with its default."""
@@ -285,6 +293,8 @@ class Settings:
     """Hosts whose pages may be added to a library, beside this machine's own."""
     is_guest: bool = False
     """Whoever asks is not whose account this is: no memory, nothing that is not public."""
+    project_files: bool = True
+    """Whether a project's ``AGENTS.md`` and skills are read, where the person agreed to them."""
     message_times: bool = False
     """Whether the model is told when each question was sent."""
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
@@ -317,8 +327,7 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
         changes["mode"] = checked_mode(env["CELLWRIGHT_MODE"].strip(), "CELLWRIGHT_MODE")
     if env.get("CELLWRIGHT_ADAPTER"):
         changes["adapter"] = checked_adapter(env["CELLWRIGHT_ADAPTER"].strip())
-    if env.get("CELLWRIGHT_GUEST"):
-        changes["is_guest"] = _yes_or_no(env, "CELLWRIGHT_GUEST")
+    changes |= {key: _yes_or_no(env, name) for name, key in SWITCHES.items() if env.get(name)}
     if env.get("CELLWRIGHT_SOFT_WAIT", "").strip():
         seconds = _seconds(env, "CELLWRIGHT_SOFT_WAIT", 0.0)
         changes["limits"] = replace(settings.limits, soft_wait_seconds=seconds)
@@ -330,8 +339,6 @@ def from_env(environ: Mapping[str, str] | None = None) -> Settings:
     if env.get("CELLWRIGHT_VECTOR_MEMORY_MB", "").strip():
         changes["vector_memory_bytes"] = _megabytes(env, "CELLWRIGHT_VECTOR_MEMORY_MB")
     changes["scene_model"] = _clean(env.get("CELLWRIGHT_SCENE_MODEL", ""))
-    if env.get("CELLWRIGHT_MESSAGE_TIMES"):
-        changes["message_times"] = _yes_or_no(env, "CELLWRIGHT_MESSAGE_TIMES")
     if env.get("CELLWRIGHT_MODELS"):
         changes["models"] = read_models(env["CELLWRIGHT_MODELS"])
     hosts = env.get("CELLWRIGHT_LIBRARY_HOSTS", "").replace(",", " ")

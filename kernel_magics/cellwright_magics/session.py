@@ -75,6 +75,7 @@ class _Setting:
     home: str
     interactive: bool
     secrets: frozenset[tuple[str, str]]
+    project_files: bool
 
 
 class ShellSession:
@@ -316,7 +317,10 @@ class ShellSession:
 
     def _conversation_for(self, settings: Settings, cell: CallingCell) -> Conversation:
         setting = _Setting(
-            str(settings.home), cell.interactive, frozenset(_secrets(settings).items())
+            str(settings.home),
+            cell.interactive,
+            frozenset(_secrets(settings).items()),
+            settings.project_files,
         )
         if self._conversation is not None and setting == self._setting:
             return self._conversation

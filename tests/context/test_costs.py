@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cellwright.context.assemble import PROJECT_MARK, Quoted, user_message
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.turns import PICTURE_TOKENS, HistorySummary, total_tokens
 from cellwright.context.window import PARTS, context_parts
@@ -22,7 +23,9 @@ MESSAGES: list[Message] = [
     SystemMessage("Work well."),
     HistorySummary("words").message(),
     *PinnedTurn("r", "Keep this.", AssistantMessage("Kept.")).messages,
-    UserMessage((TextPart("Why?\n\n<context>\ncell:\n  x\n</context>"), PICTURE)),
+    UserMessage(
+        (TextPart(f"Why?\n\n<context>\n{PROJECT_MARK}a:\n  b\ncell:\n  x\n</context>"), PICTURE)
+    ),
     AssistantMessage(tool_calls=(ToolCall("a", "run_cell", '{"code": "x"}'),)),
     ToolMessage("a", "run_cell", (TextPart("1"), PICTURE)),
     AssistantMessage("Because.", (ToolCall("b", "run_cell", "{}"),)),
@@ -45,3 +48,13 @@ def test_every_part_is_named_counted_and_nothing_is_counted_twice() -> None:
 def test_what_is_not_there_is_not_told() -> None:
     assert [part.name for part in context_parts([UserMessage((TextPart("Hi"),))])] == ["questions"]
     assert context_parts([]) == ()
+
+
+def test_what_a_project_says_is_counted_apart_from_the_rest_beside_a_question() -> None:
+    rules = "Use tabs.\n\nNever use spaces. " * 40
+    beside = (Quoted(f"{PROJECT_MARK}1 AGENTS.md", rules), Quoted("cell 1", "x = 1"))
+    parts = {part.name: part for part in context_parts([user_message("Why?", context=beside)])}
+    told = parts["project instructions"]
+    assert told.pieces == 1
+    assert len(rules) / 4 <= told.tokens <= len(rules) / 2
+    assert 0 < parts["put beside questions"].tokens < 30

@@ -66,6 +66,7 @@ RUN = Kind("ID", is_run_name, ("last",), is_id=True, names="runs")
 COUNT = Kind("N", is_turn_number, is_strict=True, is_id=True)
 GROUP = choose_from("|".join(USAGE_GROUPS), USAGE_GROUPS)
 MEMORY = Kind("ID", match_pattern(r"[0-9a-f]{2,8}"), is_id=True)
+TEXT_ID = Kind("ID", match_pattern(r"[0-9a-f]{8}"), is_id=True)
 NAME = Kind("NAME", is_name)
 PLACE = Kind("PLACE", is_place)
 ONE_PLACE = Kind("PLACE", lambda word: word.lower() not in FUNCTION_WORDS)
@@ -198,6 +199,15 @@ VERBS = (
     _changes_memory("reject", "do not keep it", "reject", Argument(MEMORY)),
     _changes_memory("on", "read and keep memories", "switch_on"),
     _changes_memory("off", "neither read nor keep any", "switch_off"),
+    Verb("instructions", "what this project tells every agent: AGENTS.md and the like, skills",
+         run="instructions:list_texts"),
+    Verb("instructions list", "the same", run="instructions:list_texts"),
+    Verb("instructions show", "one of them, whole", (Argument(TEXT_ID),),
+         run="instructions:show"),
+    Verb("instructions allow", "let models read them, as they are now",
+         (Argument(TEXT_ID, 1, MANY),), run="instructions:allow", needs_idle_agent=True),
+    Verb("instructions refuse", "let no model read them", (Argument(TEXT_ID, 1, MANY),),
+         run="instructions:refuse", needs_idle_agent=True),
     Verb("library", "the documents that models may ask", run="library:list_documents"),
     Verb("library list", "the same", run="library:list_documents"),
     _adds_to_library("add a file, a folder or a page", Argument(ONE_PLACE)),

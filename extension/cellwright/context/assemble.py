@@ -93,6 +93,8 @@ MENTION = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 STATE_LINES = 40
 QUOTED_TOKENS = 1_500
 """What the model is given of one thing the person put beside the prompt."""
+PROJECT_MARK = "what this project says, "
+"""How the label of the project's instructions and skills begins."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Quoted:
     label: str
     """What it is, such as ``cell 3f2a``."""
     text: str
+    token_limit: int = QUOTED_TOKENS
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ def _attachment(item: Attachment) -> str:
 
 def _quoted(item: Quoted) -> str:
     label = " ".join(item.label.split())
-    return f"{label}:\n{_indented(shorten(item.text, QUOTED_TOKENS, '').text)}"
+    return f"{label}:\n{_indented(shorten(item.text, item.token_limit, '').text)}"
 
 
 def _block(name: str, lines: list[str]) -> str:

@@ -6,10 +6,12 @@ them, so that the provider's prompt cache is broken once and not every turn (exp
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from cellwright.context.assemble import PROJECT_MARK
 from cellwright.context.pins import (
     PINNED_TOKENS,
     PinnedConversation,
@@ -323,6 +325,7 @@ PARTS = (
     "summary of earlier turns",
     "pinned",
     "questions",
+    "project instructions",
     "put beside questions",
     "answers",
     "calls",
@@ -330,6 +333,8 @@ PARTS = (
     "pictures",
 )
 """In the order in which they are told."""
+PROJECT_BLOCK = re.compile(rf"^{re.escape(PROJECT_MARK)}.*\n(?:  .*\n)*", re.MULTILINE)
+"""Quoted text is set in by two spaces."""
 
 
 @dataclass(frozen=True)
@@ -389,10 +394,15 @@ def _of(message: Message) -> Iterator[ContextPart]:
     elif is_summary(message):
         yield ContextPart("summary of earlier turns", 1, rest)
     else:
-        beside = estimate_tokens(text_of(message)) - estimate_tokens(question_of(message))
+        text = text_of(message)
+        beside = estimate_tokens(text) - estimate_tokens(question_of(message))
         yield ContextPart("questions", 1, rest - beside)
-        if beside > 0:
-            yield ContextPart("put beside questions", 1, beside)
+        told = PROJECT_BLOCK.findall(text) if beside > 0 else []
+        of_project = min(beside, sum(map(estimate_tokens, told)))
+        if told:
+            yield ContextPart("project instructions", len(told), of_project)
+        if beside > of_project:
+            yield ContextPart("put beside questions", 1, beside - of_project)
 
 
 def _said(message: AssistantMessage, whole: int) -> Iterator[ContextPart]:

@@ -346,7 +346,7 @@ def _in_words(call: OutsideCall) -> str:
 # Runs of an outside agent as a conversation of ours, where no chat keeps one.
 
 
-SERVICES = "outside"
+SERVICES, PROJECT = "outside", "project"
 
 
 class OutsideConversation:
@@ -376,11 +376,11 @@ class OutsideConversation:
 
 
 def own_sources(sources: Iterable[TurnSource]) -> tuple[TurnSource, ...]:
-    """Those that go to an outside agent: not what other servers offer, which it has itself.
+    """Those that go to an outside agent: not other servers and skills, which it has itself.
 
     One of those servers may well be this one.
     """
-    return tuple(source for source in sources if source.name != SERVICES)
+    return tuple(source for source in sources if source.name not in (SERVICES, PROJECT))
 
 
 def _introduce(conversation: Conversation) -> None:

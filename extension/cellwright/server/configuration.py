@@ -53,6 +53,9 @@ class Cellwright(Configurable):
     components: List[str] = List(
         Unicode(), help="Components that can be called by hand, as module:name."
     ).tag(config=True)
+    project_files = Bool(
+        True, help="Whether AGENTS.md and skills are read where the person agreed to them."
+    ).tag(config=True)
     home = Unicode(
         help="Folder of the record, the files and the key; empty: CELLWRIGHT_HOME or ~/.cellwright."
     ).tag(config=True)

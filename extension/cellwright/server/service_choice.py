@@ -224,6 +224,7 @@ class ServiceChooser:
             service=service,
             mode=found.mode if found.mode in modes else modes[0],
             limits=configuration.limits(found.limits),
+            project_files=found.project_files and configuration.project_files,
             home=self.home(),
             ollama_url=self._ollama(found.ollama_url),
             source={**found.source, **sources},

@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from cellwright.agent.policy import LOADS, ApprovalAnswer, Approver
 from cellwright.agent.typed_answers import typed_answers_in
 from cellwright.assistants import NO_ASSISTANT, Assistant
-from cellwright.context.turn_sources import tools_of
+from cellwright.context.turn_sources import TurnSource, tools_of
 from cellwright.errors import LMError, RunCancelled, SetupError
 from cellwright.kernels import CellRequest
+from cellwright.knowledge.project.source import READ_SKILL
+from cellwright.knowledge.project.source import SOURCE as PROJECT
 from cellwright.llm.replay import ReplayLM
 from cellwright.notebooks.memory import MemoryNotebook
 from cellwright.record.events import Event, ToolStarted
@@ -208,6 +210,7 @@ def _again(
         answered = {tool.name for tool in spare if not tool.has_cells}
         question = replace(question, tools=spare, notice=_notice(RECORDED, answered))
     else:
+        place = replace(place, sources=_without_new_skills(record, place))
         added = _names_from(place)
         gone = _offer_again(record, place, stop, added)
         missing = {manifest.name for manifest in gone} - added
@@ -255,6 +258,13 @@ def _without_cells(record: RunRecord) -> frozenset[str]:
     worked = [call for call in record.calls if call.status in ("ok", "error")]
     with_cells = {call.name for call in worked if call.call_id in ran}
     return frozenset(call.name for call in worked) - with_cells
+
+
+def _without_new_skills(record: RunRecord, place: RunContext) -> tuple[TurnSource, ...]:
+    """The place's sources, without the project's where the run had no skills to read."""
+    if any(manifest.name == READ_SKILL for manifest in record.tools):
+        return place.sources
+    return tuple(source for source in place.sources if source.name != PROJECT)
 
 
 def _names_from(place: RunContext) -> frozenset[str]:

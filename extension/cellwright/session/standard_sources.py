@@ -21,6 +21,7 @@ from cellwright.installation import (
     load_plugins,
 )
 from cellwright.knowledge.old_turns import BlockSearch
+from cellwright.knowledge.project.source import ProjectSource
 from cellwright.llm.embedding import embedder_of
 from cellwright.session.scene_source import SceneSource, classifier_of
 from cellwright.settings import Settings
@@ -132,6 +133,7 @@ class Sources:
         self._lock = threading.Lock()
         self._made_for: tuple[Database, Settings] | None = None
         self._made: tuple[TurnSource, ...] = ()
+        self._projects: dict[tuple[Path, ...], ProjectSource] = {}
         self._blocks: BlockShelf | None = None
 
     def of(
@@ -147,7 +149,11 @@ class Sources:
         """
         with self._lock:
             self._make(database, settings)
-            return (*self._made, self.outside(database, settings, folders))
+            return (
+                *self._made,
+                self._project(database, settings, folders),
+                self.outside(database, settings, folders),
+            )
 
     def outside(
         self, database: Database, settings: Settings, folders: tuple[Path, ...] | None = None
@@ -157,6 +163,15 @@ class Sources:
         self._outside[folders] = found
         return found
 
+    def _project(
+        self, database: Database, settings: Settings, folders: tuple[Path, ...] | None
+    ) -> ProjectSource:
+        if folders is None:
+            folders = project_folders(Path.cwd())
+        if folders not in self._projects:
+            self._projects[folders] = ProjectSource.of(database, settings, folders)
+        return self._projects[folders]
+
     def blocks(self, database: Database, settings: Settings) -> BlockShelf | None:
         """Where turns of long ago are found; it remembers that a service failed just now."""
         with self._lock:
@@ -165,7 +180,7 @@ class Sources:
 
     def _make(self, database: Database, settings: Settings) -> None:
         if self._made_for != (database, settings):
-            self._made = _standard(database, settings)
+            self._made, self._projects = _standard(database, settings), {}
             self._blocks = BlockSearch(database, embedder_of(settings))
             self._made_for = (database, settings)
 

@@ -431,6 +431,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   Instructions: '指令',
   Tools: '工具',
   Questions: '问题',
+  'Instructions of the project': '项目的说明',
   'Put beside questions': '附在问题旁的内容',
   Answers: '回答',
   'Calls of tools': '工具调用',

@@ -143,6 +143,7 @@ function partWords(name: string, trans: TranslationBundle): string {
     'summary of earlier turns': trans.__('Summary of older turns'),
     pinned: trans.__('Pinned turns'),
     questions: trans.__('Questions'),
+    'project instructions': trans.__('Instructions of the project'),
     'put beside questions': trans.__('Put beside questions'),
     answers: trans.__('Answers'),
     calls: trans.__('Calls of tools'),

@@ -1,0 +1,71 @@
+"""A project's AGENTS.md beside a notebook of the panel: asked about, sent after consent."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from fake_service import FakeService, text
+from server.live_server import Live
+
+from cellwright.commands import VerbContext
+from cellwright.commands.instructions import allow, list_texts
+from cellwright.server.application import Application
+
+pytestmark = [pytest.mark.server, pytest.mark.kernel]
+RULES = "Round to one decimal."
+EXTENSION = {"ServerApp": {"jpserver_extensions": {"cellwright": True}}}
+
+
+def sent(service: FakeService) -> str:
+    return json.dumps([request.body for request in service.requests])
+
+
+def allow_all(shared: Application, ids: tuple[str, ...] = ()) -> None:
+    """Do what ``%agent instructions allow ID`` does in the notebook's folder and record."""
+    context = VerbContext(ids, shared.settings(), lambda: nullcontext(shared.runs))
+    if ids:
+        allow(context)
+    else:
+        allow_all(shared, tuple(item.text_id for item in list_texts(context).items))
+
+
+async def test_the_panel_asks_and_sends_what_was_allowed(
+    live: Live, scripted: FakeService, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(jp_root_dir)
+    (jp_root_dir / "AGENTS.md").write_text(RULES)
+    scripted.script = [text("One."), text("Two."), text("Three.")]
+    tab, chat, _ = await live.ready("a = 1")
+    await tab.ask(chat, "How much?")
+    await tab.finished()
+    assert RULES not in sent(scripted)
+    (notice,) = (each for each in tab.of_kind("notice") if each["code"] == "project_asked")
+    assert str(jp_root_dir.resolve() / "AGENTS.md") in notice["text"]
+    assert "%agent instructions" in notice["action"]
+    allow_all(live.application)
+    await tab.ask(chat, "And now?")
+    await tab.finished(2)
+    assert sent(scripted).count(RULES) == 1
+    (jp_root_dir / "AGENTS.md").write_text("Other words.")
+    await tab.ask(chat, "And then?")
+    await tab.finished(3)
+    assert "Other words." not in sent(scripted)
+    assert len([each for each in tab.of_kind("notice") if each["code"] == "project_asked"]) == 2
+
+
+@pytest.mark.parametrize("jp_server_config", [EXTENSION | {"Cellwright": {"project_files": False}}])
+async def test_where_the_administrator_forbids_it_nothing_is_sent_or_asked(
+    live: Live, scripted: FakeService, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(jp_root_dir)
+    (jp_root_dir / "AGENTS.md").write_text(RULES)
+    scripted.script = [text("One.")]
+    tab, chat, _ = await live.ready("a = 1")
+    allow_all(live.application)
+    await tab.ask(chat, "How much?")
+    await tab.finished()
+    assert RULES not in sent(scripted)
+    assert tab.of_kind("notice") == []
