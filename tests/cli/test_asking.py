@@ -347,3 +347,23 @@ def test_ctrl_c_at_a_question_ends_the_run(shell: Shell) -> None:
         code, _ = person.end()
     assert code == 130
     assert shell.run("show", "last", "--json").document["status"] == "cancelled"
+
+
+def test_an_answer_that_was_cut_is_no_success(shell: Shell) -> None:
+    cut = text("The sum of", finish="length", usage={"prompt_tokens": 9, "completion_tokens": 50})
+    done = asked(shell, [cut], "Add", "--mode", "auto", "--max-output", "50")
+    assert (done.code, done.out) == (1, "The sum of\n")
+    assert "cellwright: The answer was cut at the limit of 50 tokens." in done.err
+    assert "task limit reached" in done.err
+
+
+def test_a_reason_in_several_lines_is_told_whole(shell: Shell) -> None:
+    """As LiteLLM ends its errors: github.com/BerriAI/litellm/issues/10976, read 2026-11-23."""
+    words = (
+        "litellm.BadRequestError: OpenAIException - the template has no such role. "
+        "Received Model Group=fake-model\nAvailable Model Group Fallbacks=None"
+    )
+    done = asked(shell, [error(400, words, code="400")], "Add", "--mode", "auto")
+    assert done.code == 3
+    (told,) = [line for line in done.err.splitlines() if line.startswith("cellwright: ")]
+    assert "the template has no such role" in told

@@ -372,9 +372,8 @@ def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
     """
     console, record = invocation.console, ended.record
     console.note(f"{Run(record, ended.problem).summary()} · run {record.run_id}")
-    if record.reason.strip():
-        # The last line is what a traceback comes to.
-        console.complain(f"cellwright: {one_line(record.reason.strip().splitlines()[-1])}")
+    if record.reason_line:
+        console.complain(f"cellwright: {one_line(record.reason_line)}")
     refused = [call.name for call in record.calls if call.status == "refused"]
     if refused and not console.is_interactive:
         names = ", ".join(sorted(set(refused)))

@@ -289,7 +289,7 @@ class OpenAILM:
         usual = "tool_calls" if message.tool_calls else "stop"
         return Reply(
             message,
-            "length" if reading.repeats else assembler.finish_reason or usual,
+            "repetition" if reading.repeats else assembler.finish_reason or usual,
             _usage(prompt, assembler),
             assembler.model or model,
             reading.duration_seconds,
@@ -297,6 +297,7 @@ class OpenAILM:
             request_id=reading.request_id or assembler.response_id,
             dropped_parameters=_dropped(prompt, request),
             truncated=reading.repeats or assembler.finish_reason == "length",
+            limit_tokens=prompt.parameters.max_output_tokens if _sends_limit(request) else None,
         )
 
     def _warnings(self, prompt: Prompt, reply: Reply) -> Generator[LMEvent, None, None]:
@@ -327,7 +328,7 @@ class _StreamReading:
         self.duration_seconds = 0.0
         self.repeats = False
         """The reply was given up: it says the same over and over."""
-        self._repetitions = {"text": RepetitionWatch(), "reasoning": RepetitionWatch()}
+        self._repetitions = {n: RepetitionWatch() for n in ("text", "reasoning", "arguments")}
         self._exchange = exchange
         self._watch = watch
         self._started = time.monotonic()
@@ -452,12 +453,15 @@ def _has_pictures(prompt: Prompt) -> bool:
     )
 
 
+def _sends_limit(request: _Request) -> bool:
+    return not {*LENGTH_PARAMETERS, "max_output_tokens"}.isdisjoint(request.optional)
+
+
 def _dropped(prompt: Prompt, request: _Request) -> tuple[str, ...]:
     """The parameters that the prompt asks for and that were left out."""
     parameters, sent = prompt.parameters, request.optional
     wanted: dict[str, Any] = {**parameters.extra, "temperature": parameters.temperature}
-    limits = {*LENGTH_PARAMETERS, "max_output_tokens"}
-    if parameters.max_output_tokens is not None and not limits & set(sent):
+    if parameters.max_output_tokens is not None and not _sends_limit(request):
         wanted["max_tokens"] = parameters.max_output_tokens
     if request.path == RESPONSES_PATH:
         sent = (*sent, *(name for name in wanted if name_of(name) in sent))

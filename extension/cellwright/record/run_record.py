@@ -415,6 +415,16 @@ class RunRecord:
     """What had waited for the question, as it is shown."""
     schema: str = SCHEMA
 
+    @property
+    def reason_line(self) -> str:
+        """Why it ended, as one line: what a traceback comes to, or all that a service said.
+
+        Services say it in several lines, and LiteLLM ends with one of its own settings.
+        """
+        lines = self.reason.split("\n") if self.cause == "internal" else [self.reason]
+        said = [" ".join(line.split()) for line in lines]
+        return next(filter(None, reversed(said)), "")
+
 
 def fold(events: Iterable[RecordedEvent]) -> RunRecord:
     """The record of one run.
