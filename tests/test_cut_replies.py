@@ -132,7 +132,9 @@ def test_a_reply_that_ends_far_before_its_limit_may_have_filled_the_window(
 
 @pytest.mark.parametrize("shown", [True, False], ids=["told", "only counted"])
 def test_thinking_cut_at_the_limit_is_called_so(place: RunContext, *, shown: bool) -> None:
-    hidden = {} if shown else {"completion_tokens_details": {"reasoning_tokens": 200}}
+    hidden: dict[str, Any] = (
+        {} if shown else {"completion_tokens_details": {"reasoning_tokens": 200}}
+    )
     cut = text("", finish="length", usage=counted(200, **hidden), reasoning="Hm. " * shown)
     record, service = asked(place, [cut], Parameters("fake-model", max_output_tokens=200))
     assert (record.status, record.cause) == ("task limit reached", "truncated")

@@ -16,7 +16,8 @@ from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallOutcome, ToolCaller
 from cellwright.context.assemble import envelop_results
 from cellwright.context.normalise import normalise
-from cellwright.context.window import Window, when_refused
+from cellwright.context.turns import total_tokens
+from cellwright.context.window import Window, describe_shortening, when_refused
 from cellwright.errors import (
     KernelDiedError,
     KernelError,
@@ -47,6 +48,7 @@ from cellwright.record.messages import (
     Parameters,
     Prompt,
     Reply,
+    SystemMessage,
     TextPart,
     UserMessage,
 )
@@ -77,7 +79,12 @@ SUMMARY_PROMPT = (
     "The run has reached a limit and no more tools can be called. In a few sentences: what did "
     "you do, what did you find, what is left?"
 )
-TOO_LONG = "The conversation was too long; older results were cut."
+SHORTENED_AT_MOST = 4
+"""Each time a request that was too long is made shorter by almost a third."""
+LEFT_OUT = (
+    "Beside the instructions and tools there is room for about {tokens} tokens; your question was "
+    "left out of the conversation."
+)
 INVALID_LIMIT = 3
 CUT_CALLS_LIMIT = 2
 """A call that was cut is as long as a reply can be, so a second one is the last."""
@@ -167,6 +174,7 @@ def run(parts: AgentParts, history: History) -> Iterator[Event]:
         ending = Ending("task error", reason=str(error), cause="kernel_died")
     except LMContextError as error:
         ending = Ending("agent context limit", reason=str(error), cause="context")
+        _leave_out_question(history)
     except LMError as error:
         ending = Ending("task error", reason=str(error), cause=type(error).__name__)
         yield from parts.publisher.publish(Notice("error", error.message, error.hint, ending.cause))
@@ -189,6 +197,12 @@ def _closing(parts: AgentParts, history: History, ending: Ending) -> Iterator[Ev
     yield from parts.tools.close_open_calls(ending.cause)
     history.messages.extend(parts.tools.take_results())
     yield from parts.publisher.publish(_finished(ending, parts.budget))
+
+
+def _leave_out_question(history: History) -> None:
+    """Forget a question that no answer followed, or no later one would fit either."""
+    while history.messages and isinstance(history.messages[-1], UserMessage):
+        history.messages.pop()
 
 
 def _finished(ending: Ending, budget: RunBudget) -> RunFinished:
@@ -350,25 +364,42 @@ class _Loop:
         return (yield from self._ask())
 
     def _ask(self, *, with_tools: bool = True) -> Generator[Event, None, Reply]:
-        window, messages = self._parts.window, self._history.messages
+        messages = self._history.messages
+        window = self._window()
         fitted = window.in_a_run(messages) if window is not None else None
         if fitted is not None:
             yield from self._replace_history(fitted)
-        wanted_turns = self._able.alternates
-        try:
-            return (yield from self._request(with_tools))
-        except LMContextError:
-            fitted = when_refused(messages, window)
-            if fitted is None:
-                raise
-        except LMRequestError:
-            # A template that wants words in turn is known from now on, and gets them.
-            if self._able.alternates == wanted_turns:
-                raise
-            fitted = None
-        if fitted is not None:
-            yield from self._replace_history(fitted)
-        return (yield from self._request(with_tools))
+        wanted_turns, shortened = self._able.alternates, 0
+        while True:
+            try:
+                return (yield from self._request(with_tools))
+            except LMContextError as error:
+                window = self._window()
+                fitted = when_refused(messages, window)
+                if fitted is None or shortened == SHORTENED_AT_MOST:
+                    error.hint = self._room(window)
+                    raise
+                shortened += 1
+                yield from self._replace_history(fitted)
+            except LMRequestError:
+                # A template that wants words in turn is known from now on, and gets them.
+                if self._able.alternates == wanted_turns:
+                    raise
+                wanted_turns = self._able.alternates
+
+    def _window(self) -> Window | None:
+        """How much is sent at most, by what the service has said so far."""
+        window = self._parts.window
+        factor = self._history.counted_per_estimated
+        return window and window.narrowed(self._able.context_tokens, factor)
+
+    def _room(self, window: Window | None) -> str:
+        """What the person can do about a question that does not fit."""
+        head = [m for m in self._history.messages if isinstance(m, SystemMessage)]
+        room = window.limit_tokens - total_tokens(head) if window is not None else 0
+        asked = LEFT_OUT.format(tokens=f"{room:,}") if room > 0 else ""
+        advice = "Ask for less at once, or use a model with a larger context window."
+        return f"{asked} {advice}".strip()
 
     @property
     def _able(self) -> Capabilities:
@@ -376,9 +407,10 @@ class _Loop:
         return parts.lm.capabilities(parts.parameters.model)
 
     def _replace_history(self, fitted: Sequence[Message]) -> Iterator[Event]:
+        told = describe_shortening(self._history.messages, fitted)
         self._history.messages[:] = fitted
         self._history.rewritten = True
-        yield from self._parts.publisher.publish(Notice("warning", TOO_LONG, "", "compacted"))
+        yield from self._parts.publisher.publish(Notice("warning", told, "", "compacted"))
 
     def _request(self, with_tools: bool) -> Generator[Event, None, Reply]:
         parts, history = self._parts, self._history

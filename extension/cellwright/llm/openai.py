@@ -63,6 +63,9 @@ TOOLS_LOST = "The chat template of {!r} has no tools: its server drops them with
 TOOLS_LOST_HINT = "Load a model or a template that calls tools."
 USUAL_LIMIT_TOKENS = 16_384
 """Of one reply, where nobody set a limit and the server has none of its own."""
+SMALLEST_LIMIT_TOKENS = 256
+ROOM_FACTOR = 1.3
+"""Services count more tokens than we estimate: their templates write tools at length."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,10 @@ class OpenAILM:
     def capabilities(self, model: str) -> Capabilities:
         """What is known of ``model`` so far."""
         return self._learned.capabilities(model)
+
+    def learn_window(self, model: str) -> None:
+        """Ask a server of one's own how much the model holds, where that is not known."""
+        self._learned.learn_window(model)
 
     def warm_up(self) -> None:
         """Import the SDK and make a client, so that the first request need not."""
@@ -162,7 +169,8 @@ class OpenAILM:
         if not find_provider(self._service.base_url).hosts:
             # Companies have limits of their own, which differ; a server of one's own writes for
             # ever.
-            usual = {"max_output_tokens": USUAL_LIMIT_TOKENS, **usual}
+            limit = _usual_limit(prompt, self.capabilities(parameters.model).context_tokens)
+            usual = {"max_output_tokens": limit, **usual}
         return replace(prompt, parameters=fill_parameters(parameters, usual)) if usual else prompt
 
     def _request(self, prompt: Prompt) -> _Request:
@@ -191,9 +199,8 @@ class OpenAILM:
     def _chat_parameters(self, prompt: Prompt, reader: ItemReader) -> JSON:
         model = prompt.parameters.model
         known = self.capabilities(model)
-        form = ChatForm(
-            known.vision, reader, FieldRules(known.refused_fields, known.required_fields)
-        )
+        rules = FieldRules(known.refused_fields, known.required_fields)
+        form = ChatForm(known.vision, reader, rules, known.alternates)
         length = self._learned.length_parameter(model)
         return parameters_of(
             prompt, form, length_parameter=length, without=known.refused_parameters
@@ -433,6 +440,14 @@ def _usage(prompt: Prompt, assembler: ReplyAssembler) -> Usage:
         completion_tokens=-(-written // CHARACTERS_PER_TOKEN),
         estimated=True,
     )
+
+
+def _usual_limit(prompt: Prompt, context_tokens: int | None) -> int:
+    """Tokens of a reply where nobody set a limit: what the window has room for."""
+    if context_tokens is None:
+        return USUAL_LIMIT_TOKENS
+    room = context_tokens - int(ROOM_FACTOR * estimated_prompt_tokens(prompt))
+    return min(USUAL_LIMIT_TOKENS, max(SMALLEST_LIMIT_TOKENS, room))
 
 
 def _call_ids(prompt: Prompt) -> frozenset[str]:
