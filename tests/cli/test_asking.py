@@ -13,7 +13,16 @@ import nbformat
 import pexpect
 import pytest
 from command_line import COMMAND, Done, Shell, sources, without_forks
-from fake_service import FakeService, Script, error, text, tool_call
+from fake_service import (
+    FakeService,
+    Pause,
+    Script,
+    chunk,
+    error,
+    raw_sse,
+    text,
+    tool_call,
+)
 
 pytestmark = pytest.mark.kernel
 
@@ -367,3 +376,20 @@ def test_a_reason_in_several_lines_is_told_whole(shell: Shell) -> None:
     assert done.code == 3
     (told,) = [line for line in done.err.splitlines() if line.startswith("cellwright: ")]
     assert "the template has no such role" in told
+
+
+def test_what_came_of_an_unfinished_reply_is_kept_and_shown(shell: Shell) -> None:
+    begins = [chunk({"reasoning_content": "Hm. "}), chunk({"content": "The sum of all "})]
+    there = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_DEADLINE_SECONDS": "1.5"})
+    done = asked(there, [raw_sse([*begins, Pause(60)])], "Add", "--mode", "auto", "--json")
+    assert done.code == 3
+    assert "What came of it:\n\nThe sum of all\n" in done.err
+    assert "0 steps and a reply that broke off" in done.err
+    assert " 0 tokens" not in done.err
+    run_id = done.document["id"]
+    shown = shell.run("show", run_id)
+    assert "The sum of all" in shown.out
+    assert "a reply that broke off" in shown.out
+    for form, name in (("html", "a.html"), ("ipynb", "a.ipynb"), ("agentbench", "a.json")):
+        shell.run("export", run_id, "--to", form, "-o", name)
+        assert "The sum of all" in (shell.folder / name).read_text(encoding="utf-8"), form
