@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from fake_service import MODEL, FakeService, Script
+from fake_service import MODEL, Answer, FakeService, Script
 
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.openai import OpenAILM
@@ -49,11 +49,15 @@ class Asked:
 
 @contextmanager
 def serving(
-    script: Script, *, pace: WaitTimes = QUICK, **settings: Any
+    script: Script,
+    *,
+    pace: WaitTimes = QUICK,
+    models: Sequence[str] | Answer = (MODEL,),
+    **settings: Any,
 ) -> Iterator[tuple[FakeService, OpenAILM]]:
     """A fake service and a client of it; both are closed at the end."""
     with (
-        FakeService(script) as service,
+        FakeService(script, models=models) as service,
         closing(OpenAILM(service.settings(**settings), pace=pace)) as lm,
     ):
         yield service, lm

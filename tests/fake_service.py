@@ -8,7 +8,8 @@
 The script is a sequence of answers, used up in order, or one function ``Request -> Answer`` for a
 model that reacts. An entry of the sequence may be such a function too. When the script is used up
 the service says so with status 400; what a function raises is raised again at the end.
-``GET /models`` does not use up the script, nor does llama-server's ``GET /props`` (``props=``).
+``GET /models`` does not use up the script, nor does llama-server's ``GET /props`` (``props=``) or
+what else a server has (``others=``, answers by path).
 
 Answers (each streams when the request asks for a stream, and is one JSON body when it does not):
     text("hi")                          pieces=["h", "i"], finish=, usage=, reasoning=, refusal=
@@ -42,7 +43,7 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -73,7 +74,7 @@ from fake_answers import (
     tool_calls,
 )
 
-from cellwright.llm.capabilities import LEARNED, TEMPLATES
+from cellwright.llm.capabilities import LEARNED, TEMPLATES, WINDOWS
 from cellwright.settings import ServiceSettings
 
 __all__ = [
@@ -116,6 +117,7 @@ class FakeService:
         *,
         models: Sequence[str] | Answer = (MODEL,),
         props: dict[str, Any] | None = None,
+        others: Mapping[str, Answer] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.script = script
@@ -128,7 +130,7 @@ class FakeService:
         self.failures: list[Exception] = []
         """What functions of the script raised; the first one is raised again at the end."""
         self._models = models
-        self._props = props
+        self._others = {**(others or {}), **({"/props": json_body(props)} if props else {})}
         self._tls = tls
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -137,7 +139,7 @@ class FakeService:
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.host, self.port = self._listener.getsockname()[:2]
-        for memory in (LEARNED, TEMPLATES):  # an earlier test had the same port
+        for memory in (LEARNED, TEMPLATES, WINDOWS):  # an earlier test had the same port
             for known in [known for known in memory if known[0] == self.base_url]:
                 memory.pop(known)
 
@@ -246,8 +248,8 @@ class FakeService:
         return self.script[number - 1]
 
     def _other(self, request: Request) -> Answer:
-        if request.path == "/props" and self._props is not None:
-            return json_body(self._props)
+        if request.path in self._others:
+            return self._others[request.path]
         if not request.path.endswith("/models"):
             return error(404, f"no such path: {request.path}")
         if callable(self._models):

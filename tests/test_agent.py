@@ -341,8 +341,8 @@ def test_a_tool_call_written_as_text_is_not_run() -> None:
 def test_a_truncated_answer_says_so() -> None:
     """Fault M13."""
     reply = says("half an ans", finish="length")
-    finished = Harness([replace(reply, truncated=True)]).run()
-    assert (finished.status, finished.cause) == ("completed", "truncated")
+    finished = Harness([replace(reply, truncated=True, limit_tokens=10)]).run()
+    assert (finished.status, finished.cause) == ("task limit reached", "truncated")
     assert finished.reason
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from fakes import FakeKernel
 from scripted_model import ScriptedLM, calls, says
 
+from cellwright.llm.budget import STOP_AT, WARN_AT, RepeatDetector
 from cellwright.record.messages import Parameters, text_of
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
@@ -41,3 +42,32 @@ def test_002_57_a_loop_is_warned_of_and_then_ends_the_run(
     assert any("time you made this same call" in result for result in told)
     assert (record.status, record.cause) == ("task limit reached", "repeated_calls")
     assert len(model.prompts) < 12
+
+
+@pytest.mark.parametrize(
+    ("show", "is_loop"),
+    [
+        (lambda n: f"<Frame at 0x7f{n:06x}>, loaded in {n}.31 ms", True),
+        (lambda n: f"2026-11-23 10:{n:02}:00 nothing to do", True),
+        (lambda n: f"page {'abcdefghijkl'[n]} of the list", False),
+    ],
+    ids=["an address", "a time", "other words"],
+)
+def test_results_that_differ_in_numbers_alone_are_a_loop_a_little_later(
+    show: Callable[[int], str], *, is_loop: bool
+) -> None:
+    detector = RepeatDetector()
+    code = {"code": "load()"}
+    counts = [
+        detector.count("run_cell", {**code, "title": f"try {n}"}, show(n))
+        for n in range(STOP_AT + 2)
+    ]
+    assert (counts[-1] >= STOP_AT) == is_loop
+    assert max(counts[: WARN_AT + 1]) < WARN_AT
+    pages = [detector.count("read_page", {"number": n}, f"page {n}") for n in range(10)]
+    assert max(pages) == 1, "another page is another call"
+    waits = [
+        detector.count("read_output", {"name": "c", "wait_seconds": 60}, f"epoch {n}")
+        for n in range(10)
+    ]
+    assert max(waits) == 1, "a cell that goes on is waited for"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError
 from cellwright.providers import (
@@ -211,6 +212,21 @@ def _checked_row(
     return dict(row)
 
 
+IDLE_SECONDS = 60.0
+
+
+def is_nearby(base_url: str) -> bool:
+    """Whether an address is of this machine or of its own network, by its looks alone."""
+    import ipaddress
+
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        own = (".local", ".localhost", ".internal", ".lan")
+        return host != "" and ("." not in host or host.endswith(own))
+
+
 @dataclass(frozen=True)
 class ServiceSettings:
     """Where the model is and how long to wait for it."""
@@ -226,13 +242,23 @@ class ServiceSettings:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each request; what a gateway wants may be secret."""
     connect_timeout_seconds: float = 10.0
-    idle_timeout_seconds: float = 60.0
+    idle_timeout_seconds: float = IDLE_SECONDS
     """No data for this long ends the request."""
     deadline_seconds: float = 600.0
     """One request, retries not counted."""
     retry_limit: int = 3
     retry_after_limit_seconds: float = 60.0
     """A service that asks to wait longer than this is not waited for in silence."""
+
+    @property
+    def first_data_seconds(self) -> float:
+        """How long a reply may take to begin: a machine nearby may read a prompt for minutes."""
+        is_usual = self.idle_timeout_seconds == IDLE_SECONDS
+        return (
+            self.deadline_seconds
+            if is_usual and is_nearby(self.base_url)
+            else (self.idle_timeout_seconds)
+        )
 
 
 @dataclass(frozen=True)
@@ -539,7 +565,7 @@ def _command_fault(what: str) -> SetupError:
 
 def _service(env: Mapping[str, str], found: _FoundService) -> ServiceSettings:
     return ServiceSettings(
-        idle_timeout_seconds=_seconds(env, "CELLWRIGHT_IDLE_SECONDS", 60.0),
+        idle_timeout_seconds=_seconds(env, "CELLWRIGHT_IDLE_SECONDS", IDLE_SECONDS),
         deadline_seconds=_seconds(env, "CELLWRIGHT_DEADLINE_SECONDS", 600.0),
         parameters=_read_object(env, "CELLWRIGHT_PARAMETERS"),
         headers=_read_object(env, "CELLWRIGHT_HEADERS"),

@@ -22,7 +22,7 @@ from cellwright.context.normalise import (
 )
 from cellwright.context.pins import PinnedTurn
 from cellwright.context.turns import summary_in
-from cellwright.context.window import WINDOW_TOKENS, ContextPart, context_parts, summary_of
+from cellwright.context.window import ContextPart, context_parts, sent_at_most, summary_of
 from cellwright.errors import SetupError
 from cellwright.record.attachments import attach, human_size
 from cellwright.record.events import HistoryCompacted
@@ -104,13 +104,19 @@ NOTED = {
 }
 
 
-def tabulate_context(parts: Sequence[ContextPart], factor: float, price: Price | None) -> Result:
+def tabulate_context(
+    parts: Sequence[ContextPart],
+    factor: float,
+    price: Price | None,
+    context_tokens: int | None = None,
+) -> Result:
     """Make one row a part of the context, with about what it costs, then all of them.
 
     Args:
         parts: The parts as they are estimated.
         factor: How many tokens of the service one of the estimate is.
         price: What a million tokens cost; None: that is not known.
+        context_tokens: The model's window; None: that is not known.
     """
     counted = [replace(part, tokens=round(part.tokens * factor)) for part in parts]
     tokens = sum(part.tokens for part in counted)
@@ -118,15 +124,17 @@ def tabulate_context(parts: Sequence[ContextPart], factor: float, price: Price |
         (part.name, f"{part.pieces:,}", f"{part.tokens:,}", f"{part.tokens / max(1, tokens):.0%}")
         for part in counted
     ]
-    rows += [("all", "", f"{tokens:,}", _price_tokens(tokens, price))] if rows else []
+    most = f"of {sent_at_most(context_tokens):,} at most"
+    if context_tokens is not None:
+        most += f", the model's window is {context_tokens:,}"
+    cost = most if price is None else _price_tokens(tokens, price)
+    rows += [("all", "", f"{tokens:,}", cost)] if rows else []
     text = "" if rows else NOTHING_SAID
     return Result(text, ("part", "<pieces>", "<tokens>", "share"), rows, counted)
 
 
-def _price_tokens(tokens: int, price: Price | None) -> str:
+def _price_tokens(tokens: int, price: Price) -> str:
     """What a request costs before the question."""
-    if price is None:
-        return f"of {WINDOW_TOKENS:,} at most"
     full = tokens * price.prompt / 1_000_000
     cached = price.prompt if price.cached is None else price.cached
     return f"${full:.4f} a request, ${tokens * cached / 1_000_000:.4f} when cached"
@@ -176,7 +184,8 @@ def _table(conversation: Conversation) -> Result:
     if not conversation.messages:
         return tabulate_context((), 1.0, None)
     price = price_for(_last(conversation).parameters.model, conversation.place.prices)
-    return tabulate_context(parts, conversation.earlier.counted_per_estimated, price)
+    factor = conversation.earlier.counted_per_estimated
+    return tabulate_context(parts, factor, price, conversation.able.context_tokens)
 
 
 def _summary(words: str, body: str | None, conversation: Conversation) -> Result:

@@ -13,7 +13,16 @@ import nbformat
 import pexpect
 import pytest
 from command_line import COMMAND, Done, Shell, sources, without_forks
-from fake_service import FakeService, Script, error, text, tool_call
+from fake_service import (
+    FakeService,
+    Pause,
+    Script,
+    chunk,
+    error,
+    raw_sse,
+    text,
+    tool_call,
+)
 
 pytestmark = pytest.mark.kernel
 
@@ -347,3 +356,40 @@ def test_ctrl_c_at_a_question_ends_the_run(shell: Shell) -> None:
         code, _ = person.end()
     assert code == 130
     assert shell.run("show", "last", "--json").document["status"] == "cancelled"
+
+
+def test_an_answer_that_was_cut_is_no_success(shell: Shell) -> None:
+    cut = text("The sum of", finish="length", usage={"prompt_tokens": 9, "completion_tokens": 50})
+    done = asked(shell, [cut], "Add", "--mode", "auto", "--max-output", "50")
+    assert (done.code, done.out) == (1, "The sum of\n")
+    assert "cellwright: The answer was cut at the limit of 50 tokens." in done.err
+    assert "task limit reached" in done.err
+
+
+def test_a_reason_in_several_lines_is_told_whole(shell: Shell) -> None:
+    """As LiteLLM ends its errors: github.com/BerriAI/litellm/issues/10976, read 2026-11-23."""
+    words = (
+        "litellm.BadRequestError: OpenAIException - the template has no such role. "
+        "Received Model Group=fake-model\nAvailable Model Group Fallbacks=None"
+    )
+    done = asked(shell, [error(400, words, code="400")], "Add", "--mode", "auto")
+    assert done.code == 3
+    (told,) = [line for line in done.err.splitlines() if line.startswith("cellwright: ")]
+    assert "the template has no such role" in told
+
+
+def test_what_came_of_an_unfinished_reply_is_kept_and_shown(shell: Shell) -> None:
+    begins = [chunk({"reasoning_content": "Hm. "}), chunk({"content": "The sum of all "})]
+    there = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_DEADLINE_SECONDS": "1.5"})
+    done = asked(there, [raw_sse([*begins, Pause(60)])], "Add", "--mode", "auto", "--json")
+    assert done.code == 3
+    assert "What came of it:\n\nThe sum of all\n" in done.err
+    assert "0 steps and a reply that broke off" in done.err
+    assert " 0 tokens" not in done.err
+    run_id = done.document["id"]
+    shown = shell.run("show", run_id)
+    assert "The sum of all" in shown.out
+    assert "a reply that broke off" in shown.out
+    for form, name in (("html", "a.html"), ("ipynb", "a.ipynb"), ("agentbench", "a.json")):
+        shell.run("export", run_id, "--to", form, "-o", name)
+        assert "The sum of all" in (shell.folder / name).read_text(encoding="utf-8"), form

@@ -3,7 +3,13 @@ import io
 from recorded_runs import WRONG, WRONG_ERROR, analysis_run, called, replied, result
 
 from cellwright.commands.terminal import Console
-from cellwright.commands.workplace import CODE_LINES, OUTPUT_LINES, TerminalProgress, code_lines
+from cellwright.commands.workplace import (
+    CODE_LINES,
+    OUTPUT_LINES,
+    StreamedReply,
+    TerminalProgress,
+    code_lines,
+)
 from cellwright.record.events import (
     ApprovalAnswered,
     CellFinished,
@@ -49,9 +55,12 @@ def test_a_run_is_told_call_by_call_with_code_and_what_came_of_it() -> None:
 
 
 def test_waiting_is_told() -> None:
-    assert shown(ModelRetrying(2, 4.0, "429"), ModelSilent(15.0)) == [
+    silences = [ModelSilent(float(seconds)) for seconds in (*range(2, 24, 2), *range(2, 13, 2))]
+    assert shown(ModelRetrying(2, 4.0, "429"), *silences) == [
         "! Asking again in 4 s: 429",
-        "… nothing from the model for 15 s",
+        "… still waiting for the model, 10 s",
+        "… still waiting for the model, 20 s",
+        "… still waiting for the model, 10 s",
     ]
 
 
@@ -114,3 +123,15 @@ def test_long_code_shows_its_start_and_its_end() -> None:
 
 def test_nothing_is_told_of_a_reply_that_only_calls_tools() -> None:
     assert shown(replied(called("c"))) == []
+
+
+def test_a_reply_that_takes_long_is_shown_line_by_line() -> None:
+    reply = StreamedReply()
+    assert reply.add("First the ", 100.0) == []
+    assert reply.add("sums.\nThen the plot", 109.0) == []
+    assert reply.add(" of all.\nAnd", 111.0) == ["First the sums.", "Then the plot of all."]
+    assert reply.add(" so on" * 40, 112.0) == ["And" + " so on" * 40]
+    assert reply.add(" to the end", 113.0) == []
+    assert reply.end() == [" to the end"]
+    quick = StreamedReply()
+    assert (quick.add("It is 21.\n", 1.0), quick.is_shown, quick.end()) == ([], False, [])

@@ -173,7 +173,7 @@ def test_a_refused_request_is_made_shorter_by_turns_where_results_are_short() ->
 
 
 @pytest.mark.parametrize(
-    ("context", "limit"), [(None, 58_000), (200_000, 58_000), (16_000, 10_000), (1_000, 2_000)]
+    ("context", "limit"), [(None, 58_000), (200_000, 58_000), (16_000, 10_000), (1_000, 400)]
 )
 def test_the_budget_follows_the_model_and_has_a_ceiling(context: int | None, limit: int) -> None:
     assert Window.of(context, other_tokens=2_000).limit_tokens == limit

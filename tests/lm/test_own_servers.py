@@ -152,7 +152,7 @@ class TestRepetition:
             assert service.wait_for_break()
             assert ask(lm).reply is not None
         assert asked.reply is not None
-        assert (asked.reply.truncated, asked.reply.finish_reason) == (True, "length")
+        assert (asked.reply.truncated, asked.reply.finish_reason) == (True, "repetition")
         assert [notice.code for notice in asked.all(Notice)] == ["repetition"]
 
     def test_long_and_varied_or_drawn_text_is_none(self) -> None:

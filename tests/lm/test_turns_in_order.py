@@ -13,7 +13,15 @@ from fakes import FakeKernel
 from cellwright.context.normalise import BROKEN_OFF
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import RunFinished
-from cellwright.record.messages import AssistantMessage, Parameters, TextPart, ToolCall, UserMessage
+from cellwright.record.messages import (
+    AssistantMessage,
+    ImagePart,
+    Parameters,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.store.database import open_database
@@ -59,3 +67,23 @@ def test_another_refusal_ends_the_run(place: RunContext) -> None:
         ended = list(Conversation(place).ask(question, OpenAILM(service.settings())))[-1]
     assert isinstance(ended, RunFinished)
     assert ended.status == "task error"
+
+
+def test_pictures_of_results_do_not_stand_right_behind_them_either(place: RunContext) -> None:
+    """As the templates of Mistral Small and Ministral have it; llama.cpp answers with 500 then."""
+    picture = ImagePart("image/png", "QUJD", "a plot")
+    said = (
+        UserMessage((TextPart("Plot it."),)),
+        AssistantMessage(tool_calls=(ToolCall("a", "run_cell", "{}"),)),
+        ToolMessage("a", "run_cell", (TextPart("done"), picture)),
+        AssistantMessage("Here it is."),
+    )
+    conversation = Conversation(place)
+    conversation.resume(said)
+    with FakeService(strict) as service:
+        model = OpenAILM(service.settings())
+        question = RunRequest("And now?", Parameters("m"), service.base_url)
+        ended = list(conversation.ask(question, model))[-1]
+    assert isinstance(ended, RunFinished)
+    assert (ended.status, ended.answer) == ("completed", "Yes.")
+    assert "image_url" in service.requests[-1].raw.decode(), "it is sent all the same"

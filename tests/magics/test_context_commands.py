@@ -138,6 +138,8 @@ def test_the_table_says_what_is_in_the_context_and_what_it_costs(
     assert sum(part.tokens for part in priced) == 2 * tokens
     assert f"${2 * tokens / 100_000:.4f} a request" in repr(priced)
     assert "when cached" in repr(tabulate_context(table.items, 1.0, Price(10.0, 20.0)))
+    small = repr(tabulate_context(table.items, 1.0, None, 4_096))
+    assert "of 3,072 at most, the model's window is 4,096" in small
 
 
 def test_a_conversation_is_made_shorter_and_its_summary_read_and_changed(

@@ -16,7 +16,8 @@ from cellwright.agent.publishing import Publisher
 from cellwright.agent.tool_calls import CallOutcome, ToolCaller
 from cellwright.context.assemble import envelop_results
 from cellwright.context.normalise import normalise
-from cellwright.context.window import Window, when_refused
+from cellwright.context.turns import total_tokens
+from cellwright.context.window import Window, describe_shortening, when_refused
 from cellwright.errors import (
     KernelDiedError,
     KernelError,
@@ -27,7 +28,7 @@ from cellwright.errors import (
     LMToolsUnsupportedError,
     RunCancelled,
 )
-from cellwright.llm import LM
+from cellwright.llm import LM, Capabilities
 from cellwright.llm.adapters import Adapter, ParsedReply
 from cellwright.llm.budget import LimitReached, RunBudget
 from cellwright.llm.prompt_size import estimated_prompt_tokens
@@ -47,18 +48,46 @@ from cellwright.record.messages import (
     Parameters,
     Prompt,
     Reply,
+    SystemMessage,
     TextPart,
     UserMessage,
 )
 from cellwright.stopping import Stop
 
+CONTINUE = (
+    "Your answer was cut off at the length limit. Go on exactly where it stopped; repeat nothing."
+)
+REPEATED = "The model said the same over and over, so its reply was stopped."
+CUT_WINDOW = (
+    "The model's window of {tokens} tokens is full, so its reply was cut. Begin a new "
+    "conversation, or give the model a larger window."
+)
+CUT_THINKING = (
+    "The model was still thinking when its reply was cut at the limit of {tokens} tokens. Raise it "
+    "with --max-output, or let it think less with --effort."
+)
+CUT_ANSWER = "{what} was cut at the limit of {tokens} tokens. Raise it with --max-output."
+CUT_EARLY = (
+    "{what} was cut after {tokens} tokens, before the limit that was set: the model's window may "
+    "be full. Begin a new conversation, or give the model a larger window."
+)
+WINDOW_FULL_SHARE = 0.99
+"""Services count a few tokens of their own templates that they do not tell of."""
+EARLY_SHARE = 0.95
 EMPTY_NUDGE = "Your reply was empty. Call a tool or answer the question."
 SUMMARY_PROMPT = (
     "The run has reached a limit and no more tools can be called. In a few sentences: what did "
     "you do, what did you find, what is left?"
 )
-TOO_LONG = "The conversation was too long; older results were cut."
+SHORTENED_AT_MOST = 4
+"""Each time a request that was too long is made shorter by almost a third."""
+LEFT_OUT = (
+    "Beside the instructions and tools there is room for about {tokens} tokens; your question was "
+    "left out of the conversation."
+)
 INVALID_LIMIT = 3
+CUT_CALLS_LIMIT = 2
+"""A call that was cut is as long as a reply can be, so a second one is the last."""
 
 
 class Owed(Protocol):
@@ -145,6 +174,7 @@ def run(parts: AgentParts, history: History) -> Iterator[Event]:
         ending = Ending("task error", reason=str(error), cause="kernel_died")
     except LMContextError as error:
         ending = Ending("agent context limit", reason=str(error), cause="context")
+        _leave_out_question(history)
     except LMError as error:
         ending = Ending("task error", reason=str(error), cause=type(error).__name__)
         yield from parts.publisher.publish(Notice("error", error.message, error.hint, ending.cause))
@@ -169,6 +199,12 @@ def _closing(parts: AgentParts, history: History, ending: Ending) -> Iterator[Ev
     yield from parts.publisher.publish(_finished(ending, parts.budget))
 
 
+def _leave_out_question(history: History) -> None:
+    """Forget a question that no answer followed, or no later one would fit either."""
+    while history.messages and isinstance(history.messages[-1], UserMessage):
+        history.messages.pop()
+
+
 def _finished(ending: Ending, budget: RunBudget) -> RunFinished:
     return RunFinished(
         ending.status,
@@ -191,6 +227,8 @@ class _Loop:
         self._reminded = False
         self._invalid_in_a_row = 0
         self._last_text = ""
+        self._cut_text = ""
+        """What came of an answer that the model was asked to go on with."""
         self._has_asked = False
 
     def until_done(self) -> Generator[Event, None, Ending]:
@@ -210,14 +248,15 @@ class _Loop:
             return (yield from self._useless(reply, parsed))
         if not parsed.calls and self._parts.owed is not None:
             return self._without_results(parsed.text, self._parts.owed)
+        if not parsed.calls and reply.is_cut:
+            return self._cut_off(reply, parsed.text)
         if not parsed.calls:
-            cause = "truncated" if reply.truncated else ""
-            reason = "The answer was cut off; ask it to continue." if cause else ""
-            return Ending("completed", parsed.text, reason, cause)
+            return Ending("completed", self._cut_text + parsed.text)
+        self._cut_text = ""
         calls = self._parts.tools.call_all(parsed.calls)
         outcome = yield from self._parts.budget.counted(calls)
         self._history.messages.extend(self._parts.tools.take_results())
-        ending = self._after_calls(outcome)
+        ending = self._after_calls(reply, outcome)
         note = self._parts.budget.note()
         if note and ending is None:
             self._history.messages.append(_hidden(note))
@@ -235,7 +274,31 @@ class _Loop:
         self._history.messages.append(_hidden(reminder))
         return None
 
-    def _after_calls(self, outcome: CallOutcome) -> Ending | None:
+    def _cut_off(self, reply: Reply, text: str) -> Ending | None:
+        """The end of a run whose reply was cut; None: the model goes on with it, once.
+
+        Where somebody set the limit, or the window is full, going on would only be cut again.
+        """
+        is_open = reply.finish_reason == "length" and reply.limit_tokens is None
+        goes_on = (
+            is_open
+            and text.strip()
+            and not self._cut_text
+            and not fills_window(reply, self._able.context_tokens)
+        )
+        self._cut_text += text
+        if not goes_on:
+            return self._cut_ending(reply, self._cut_text)
+        self._history.messages.append(_hidden(CONTINUE))
+        return None
+
+    def _cut_ending(self, reply: Reply, text: str) -> Ending:
+        if reply.finish_reason == "repetition":
+            return Ending("task limit reached", text, REPEATED, "repetition")
+        reason = describe_cut(reply, self._able.context_tokens)
+        return Ending("task limit reached", text, reason, "truncated")
+
+    def _after_calls(self, reply: Reply, outcome: CallOutcome) -> Ending | None:
         owed = self._parts.owed
         if owed is not None and owed.failure:
             return Ending("agent validation failed", self._last_text, owed.failure, "wrong_results")
@@ -244,6 +307,8 @@ class _Loop:
         if outcome.repeated:
             return Ending("task limit reached", self._last_text, outcome.repeated, "repeated_calls")
         self._invalid_in_a_row = self._invalid_in_a_row + 1 if outcome.invalid else 0
+        if reply.is_cut and self._invalid_in_a_row >= CUT_CALLS_LIMIT:
+            return self._cut_ending(reply, self._last_text)
         if self._invalid_in_a_row >= INVALID_LIMIT:
             return Ending(outcome.invalid_status, self._last_text, outcome.invalid, "invalid_calls")
         return None
@@ -252,6 +317,8 @@ class _Loop:
         if parsed.problem == "refused":
             text = reply.message.refusal or parsed.text
             return Ending("completed", text, "The model refused to answer.", "refused")
+        if reply.is_cut:
+            return self._cut_off(reply, parsed.text)
         if parsed.is_unreadable and (yield from self._recovered(parsed)):
             return None
         if parsed.problem == "unreadable":
@@ -297,42 +364,60 @@ class _Loop:
         return (yield from self._ask())
 
     def _ask(self, *, with_tools: bool = True) -> Generator[Event, None, Reply]:
-        window, messages = self._parts.window, self._history.messages
+        messages = self._history.messages
+        window = self._window()
         fitted = window.in_a_run(messages) if window is not None else None
         if fitted is not None:
             yield from self._replace_history(fitted)
-        wanted_turns = self._wants_turns()
-        try:
-            return (yield from self._request(with_tools))
-        except LMContextError:
-            fitted = when_refused(messages, window)
-            if fitted is None:
-                raise
-        except LMRequestError:
-            # A template that wants words in turn is known from now on, and gets them.
-            if self._wants_turns() == wanted_turns:
-                raise
-            fitted = None
-        if fitted is not None:
-            yield from self._replace_history(fitted)
-        return (yield from self._request(with_tools))
+        wanted_turns, shortened = self._able.alternates, 0
+        while True:
+            try:
+                return (yield from self._request(with_tools))
+            except LMContextError as error:
+                window = self._window()
+                fitted = when_refused(messages, window)
+                if fitted is None or shortened == SHORTENED_AT_MOST:
+                    error.hint = self._room(window)
+                    raise
+                shortened += 1
+                yield from self._replace_history(fitted)
+            except LMRequestError:
+                # A template that wants words in turn is known from now on, and gets them.
+                if self._able.alternates == wanted_turns:
+                    raise
+                wanted_turns = self._able.alternates
 
-    def _wants_turns(self) -> bool:
+    def _window(self) -> Window | None:
+        """How much is sent at most, by what the service has said so far."""
+        window = self._parts.window
+        factor = self._history.counted_per_estimated
+        return window and window.narrowed(self._able.context_tokens, factor)
+
+    def _room(self, window: Window | None) -> str:
+        """What the person can do about a question that does not fit."""
+        head = [m for m in self._history.messages if isinstance(m, SystemMessage)]
+        room = window.limit_tokens - total_tokens(head) if window is not None else 0
+        asked = LEFT_OUT.format(tokens=f"{room:,}") if room > 0 else ""
+        advice = "Ask for less at once, or use a model with a larger context window."
+        return f"{asked} {advice}".strip()
+
+    @property
+    def _able(self) -> Capabilities:
         parts = self._parts
-        return parts.lm.capabilities(parts.parameters.model).alternates
+        return parts.lm.capabilities(parts.parameters.model)
 
     def _replace_history(self, fitted: Sequence[Message]) -> Iterator[Event]:
+        told = describe_shortening(self._history.messages, fitted)
         self._history.messages[:] = fitted
         self._history.rewritten = True
-        yield from self._parts.publisher.publish(Notice("warning", TOO_LONG, "", "compacted"))
+        yield from self._parts.publisher.publish(Notice("warning", told, "", "compacted"))
 
     def _request(self, with_tools: bool) -> Generator[Event, None, Reply]:
         parts, history = self._parts, self._history
         parts.stop.check()
         tools = parts.tools.manifests if with_tools else ()
-        able = parts.lm.capabilities(parts.parameters.model)
         messages = normalise(
-            history.messages, able, answering=parts.author, text_filters=parts.text_filters
+            history.messages, self._able, answering=parts.author, text_filters=parts.text_filters
         )
         prompt = parts.adapter.format(envelop_results(messages), tools, parts.parameters)
         yield from parts.publisher.publish(self._asked(tools))
@@ -403,6 +488,34 @@ def counted_per_estimated(prompt: Prompt, reply: Reply) -> float:
     if reply.usage.estimated or not reply.usage.prompt_tokens:
         return 1.0
     return reply.usage.prompt_tokens / max(1, estimated_prompt_tokens(prompt))
+
+
+def fills_window(reply: Reply, context_tokens: int | None) -> bool:
+    """Whether a reply ended because the model's window was full, as far as it is known."""
+    used = reply.usage.prompt_tokens + reply.usage.completion_tokens
+    return context_tokens is not None and used >= WINDOW_FULL_SHARE * context_tokens
+
+
+def describe_cut(reply: Reply, context_tokens: int | None) -> str:
+    """Why a reply was cut and what to do about it, for people.
+
+    Args:
+        reply: One that reached a limit.
+        context_tokens: The model's window; None: it is not known.
+    """
+    usage, message = reply.usage, reply.message
+    written, limit = usage.completion_tokens, reply.limit_tokens
+    if fills_window(reply, context_tokens):
+        return CUT_WINDOW.format(tokens=f"{context_tokens:,}")
+    what = "A call of a tool" if message.tool_calls else "The answer"
+    is_thinking = bool(message.reasoning or usage.reasoning_tokens)
+    words = CUT_ANSWER if message.text or message.tool_calls or not is_thinking else CUT_THINKING
+    if limit is not None and not usage.estimated and written < EARLY_SHARE * limit:
+        words = CUT_EARLY
+    elif limit is not None:
+        written = limit
+    about = "about " if usage.estimated and limit is None else ""
+    return words.format(what=what, tokens=f"{about}{written:,}")
 
 
 def said_by(author: str, reply: Reply) -> Reply:

@@ -422,7 +422,8 @@ class ToolCaller:
     def _circling(self, parsed: ParsedCall, result: _CallResult) -> str:
         if self._circles < STOP_AT:
             return ""
-        return f"The model called {parsed.call.name!r} {self._circles} times with the same result."
+        times = f"{self._circles} times or more"
+        return f"The model called {parsed.call.name!r} {times} with much the same result."
 
 
 def _check_loads(event: CellAdded | CellEdited, notebook: Notebook | None, decided: str) -> None:

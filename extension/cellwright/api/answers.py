@@ -158,10 +158,9 @@ class Answer:
         return "\n\n".join(filter(None, [plain_text(self.text), drawn, *self._notes()]))
 
     def _ending(self) -> str:
-        """How the run ended, and why; the last line is what a traceback comes to."""
-        reason = self.run.record.reason.strip().splitlines()[-1:]
+        """How the run ended, and why."""
         ending = f"The run {self.run.id} ended with {self.status!r}."
-        return " ".join([ending, *map(plain_text, reason)])
+        return f"{ending} {plain_text(self.run.record.reason_line)}".rstrip()
 
     def _notes(self) -> list[str]:
         """What has to be known beside the answer."""

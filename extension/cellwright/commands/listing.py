@@ -10,7 +10,7 @@ from datetime import datetime
 from cellwright.commands import COMPLETED, Invocation, VerbContext
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import cut, one_line
-from cellwright.commands.workplace import code_lines, output_lines
+from cellwright.commands.workplace import code_lines, output_lines, unfinished_lines
 from cellwright.record.events import json_schema
 from cellwright.record.run_record import RecordedExecution, RunRecord
 from cellwright.record.values import to_dict
@@ -88,6 +88,8 @@ def _shown(record: RunRecord) -> list[str]:
         lines += ["", *_execution_lines(number, execution)]
     if record.answer:
         lines += ["", plain_text(record.answer)]
+    if unfinished := unfinished_lines(record):
+        lines += ["", *unfinished]
     if record.reason:
         lines += ["", plain_text(record.reason).rstrip()]
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ from cellwright.record.events import (
     ModelRetrying,
     ModelSilent,
     Notice,
+    RunFinished,
+    TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
@@ -67,7 +70,35 @@ CODE_LINES = 30
 OUTPUT_LINES = 8
 LINE_COLUMNS = 160
 CODE_ARGUMENTS = ("code", "source")
+SILENCE_STEP_SECONDS = 10.0
+STREAMED_AFTER_SECONDS = 10.0
 NOTICE_MARKS = {"info": "i", "warning": "!", "error": "✗"}
+
+
+class StreamedReply:
+    """Shows a reply that takes long line by line; a quick one is shown when it is whole."""
+
+    def __init__(self) -> None:
+        self.is_shown = False
+        """Whether some of it was."""
+        self._began: float | None = None
+        self._rest = ""
+
+    def add(self, text: str, now: float) -> list[str]:
+        """Take more of it; the lines to show now."""
+        self._began = now if self._began is None else self._began
+        self._rest += text
+        if now - self._began < STREAMED_AFTER_SECONDS:
+            return []
+        *lines, self._rest = self._rest.split("\n")
+        if len(self._rest) > LINE_COLUMNS:  # words that never end in a line
+            lines, self._rest = [*lines, self._rest], ""
+        self.is_shown = self.is_shown or bool(lines)
+        return list(map(plain_text, lines))
+
+    def end(self) -> list[str]:
+        """What is left of one that was shown."""
+        return [plain_text(self._rest)] if self.is_shown and self._rest.strip() else []
 
 
 class TerminalProgress:
@@ -82,6 +113,9 @@ class TerminalProgress:
         self._calls = 0
         self._messages: dict[str, list[OutputMessage]] = {}
         self._call_ran_cell = False
+        self._reply = StreamedReply()
+        self._silent_seconds = 0.0
+        """How long the model was silent when that was told last."""
 
     def show(self, event: Event) -> None:
         """Write what the event comes to; nothing for most."""
@@ -94,15 +128,34 @@ class TerminalProgress:
                 text = f"{event.text} {event.action}".strip()
                 return [f"{NOTICE_MARKS[event.level]} {plain_text(text)}"]
             case ModelRetrying():
+                self._reply = StreamedReply()
                 wait = f"{event.delay_seconds:.0f} s"
                 return [f"! Asking again in {wait}: {plain_text(event.reason)}"]
             case ModelSilent():
-                return [f"… nothing from the model for {event.seconds:.0f} s"]
-            case ModelReplied():
-                said = plain_text(event.message.text).strip()
-                return [said] if said and event.message.tool_calls else []
+                return self._silence(event)
+            case TextDelta():
+                return self._reply.add(event.text, time.monotonic())
+            case ModelReplied() | RunFinished():
+                return self._end_reply(event)
             case _:
                 return self._call_lines(event)
+
+    def _end_reply(self, event: ModelReplied | RunFinished) -> list[str]:
+        """What of a reply is not shown yet; an answer is given at the end of the run."""
+        reply, self._reply = self._reply, StreamedReply()
+        if reply.is_shown or isinstance(event, RunFinished):
+            return reply.end()
+        said = plain_text(event.message.text).strip()
+        return [said] if said and event.message.tool_calls else []
+
+    def _silence(self, event: ModelSilent) -> list[str]:
+        """A line each ten seconds: it is told of more often than a terminal should fill."""
+        if event.seconds < self._silent_seconds:
+            self._silent_seconds = 0.0
+        if event.seconds < self._silent_seconds + SILENCE_STEP_SECONDS:
+            return []
+        self._silent_seconds = event.seconds
+        return [f"… still waiting for the model, {event.seconds:.0f} s"]
 
     def _call_lines(self, event: Event) -> list[str]:
         match event:
@@ -372,9 +425,10 @@ def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
     """
     console, record = invocation.console, ended.record
     console.note(f"{Run(record, ended.problem).summary()} · run {record.run_id}")
-    if record.reason.strip():
-        # The last line is what a traceback comes to.
-        console.complain(f"cellwright: {one_line(record.reason.strip().splitlines()[-1])}")
+    for line in unfinished_lines(record):
+        console.note(line)
+    if record.reason_line:
+        console.complain(f"cellwright: {one_line(record.reason_line)}")
     refused = [call.name for call in record.calls if call.status == "refused"]
     if refused and not console.is_interactive:
         names = ", ".join(sorted(set(refused)))
@@ -383,6 +437,16 @@ def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
     document = {**run_document(record), **storage_document(ended), **more}
     console.result(document, plain_text(record.answer))
     return final_code(ended)
+
+
+def unfinished_lines(record: RunRecord) -> list[str]:
+    """What came of a reply that broke off; nothing where none did."""
+    reply = record.unfinished_reply
+    if reply is None:
+        return []
+    text = plain_text(reply.text or reply.reasoning).strip()
+    what = "The reply" if reply.text else "The thinking"
+    return [f"{what} was not finished. What came of it:", "", text]
 
 
 def say_where(ended: EndedRun, invocation: Invocation) -> None:

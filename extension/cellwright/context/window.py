@@ -131,7 +131,7 @@ WINDOW_TOKENS = 60_000
 """Models get worse with length long before their window is full (experience.md, C1)."""
 WINDOW_SHARE = 0.75
 """Of the model's own window; the rest is for its answer and what is counted wrong."""
-SMALLEST_WINDOW = 2_000
+SMALLEST_WINDOW = 400
 START_SHARE = 0.8
 """A run begins in at most so much of the window, so that there is room for its steps."""
 KEPT_SHARE = 0.3
@@ -140,6 +140,25 @@ SUMMARY_SHARE = 0.12
 PINNED_SHARE = 0.25
 """Pinned turns have at most so much of a small window."""
 REFUSED_SHARE = 0.7
+
+
+SMALL_WINDOW_TOKENS = 8_192
+
+
+def is_small(context_tokens: int | None) -> bool:
+    """Whether a model has so little room that it is given few tools and short instructions."""
+    return context_tokens is not None and context_tokens <= SMALL_WINDOW_TOKENS
+
+
+def sent_at_most(context_tokens: int | None) -> int:
+    """How many tokens a request may have, tools and all.
+
+    Args:
+        context_tokens: The model's own window; None: it is not known.
+    """
+    if context_tokens is None:
+        return WINDOW_TOKENS
+    return min(WINDOW_TOKENS, int(context_tokens * WINDOW_SHARE))
 
 
 @dataclass(frozen=True)
@@ -162,10 +181,12 @@ class Window:
     Args:
         limit_tokens: Of messages, as they are estimated here.
         pinned: Turns whose words stay, in the order of the chat.
+        other_tokens: What is sent beside messages, such as tools.
     """
 
     limit_tokens: int = WINDOW_TOKENS
     pinned: tuple[PinnedTurn, ...] = ()
+    other_tokens: int = 0
 
     @classmethod
     def of(
@@ -178,10 +199,18 @@ class Window:
             other_tokens: What is sent beside messages, such as tools.
             counted_per_estimated: How many tokens the service counts for one that is estimated.
         """
-        share = int((context_tokens or WINDOW_TOKENS) * WINDOW_SHARE)
-        whole = min(WINDOW_TOKENS, share) if context_tokens else WINDOW_TOKENS
+        whole = sent_at_most(context_tokens)
         messages = int(whole / max(1.0, counted_per_estimated)) - other_tokens
-        return cls(max(SMALLEST_WINDOW, messages))
+        return cls(max(SMALLEST_WINDOW, messages), other_tokens=other_tokens)
+
+    def narrowed(self, context_tokens: int | None, counted_per_estimated: float) -> Window:
+        """The window by what was learned since; never a larger one."""
+        known = Window.of(
+            context_tokens,
+            other_tokens=self.other_tokens,
+            counted_per_estimated=counted_per_estimated,
+        )
+        return replace(self, limit_tokens=min(self.limit_tokens, known.limit_tokens))
 
     def before_a_run(self, messages: Sequence[Message], question_tokens: int = 0) -> Fitted | None:
         """What is left of the history when a question comes; None: all of it.
@@ -258,12 +287,31 @@ def when_refused(
         messages: What was sent.
         window: Knows what is pinned; None: nothing is.
     """
-    whole = total_tokens(messages)
+    window = window or Window()
+    limit = min(int(REFUSED_SHARE * total_tokens(messages)), window.limit_tokens)
     shorter = tuple(compact(messages) or messages)
-    if total_tokens(shorter) > REFUSED_SHARE * whole:
-        limit = max(SMALLEST_WINDOW, int(REFUSED_SHARE * whole))
-        shorter = replace(window or Window(), limit_tokens=limit).in_a_run(shorter) or shorter
+    if total_tokens(shorter) > limit:
+        tight = replace(window, limit_tokens=max(SMALLEST_WINDOW, limit))
+        shorter = tight.in_a_run(shorter) or shorter
     return None if shorter == tuple(messages) else shorter
+
+
+def describe_shortening(before: Sequence[Message], after: Sequence[Message]) -> str:
+    """What was cut of a conversation so that it fits, for the person."""
+    kept = {id(message) for message in after}
+    lost = [message for message in before if id(message) not in kept]
+    asked = [m for m in before if isinstance(m, UserMessage) and m.sent_as != "user_hide"][-1:]
+    said = []
+    if len(after) < len(before):
+        said.append("older turns are summed up")
+    calls = {message.call_id for message in after if isinstance(message, ToolMessage)}
+    if any(isinstance(message, ToolMessage) and message.call_id in calls for message in lost):
+        said.append("older results were cut")
+    if any(message is asked[0] for message in lost if asked):
+        said.append("the middle of your question was left out")
+    elif not said:
+        said.append("the longest messages were cut")
+    return f"The conversation was too long for the model: {', '.join(said)}."
 
 
 def summary_of(messages: Sequence[Message]) -> HistorySummary:

@@ -34,6 +34,7 @@ STOPS = {
     "stop": "stop",
     "tool_calls": "tool_calls",
     "length": "max_tokens",
+    "repetition": "max_tokens",
     "content_filter": "content_filter",
 }
 LIMITS = {

@@ -106,8 +106,8 @@ class _Names:
 def _prompt_cell(record: RunRecord, names: _Names) -> dict[str, Any]:
     who = f"@{record.assistant}" if record.assistant else ""
     facts = [who, record.parameters.model, record.status, f"{record.duration_seconds:.1f} s"]
-    if record.reason.strip():
-        facts.append(record.reason.strip().splitlines()[-1])
+    if record.reason_line:
+        facts.append(record.reason_line)
     quoted = "\n".join(f"> {line}".rstrip() for line in safe_markdown(record.prompt).split("\n"))
     footer = safe_markdown(" · ".join(fact for fact in facts if fact))
     return _markdown(f"{quoted}\n\n<small>{footer}</small>", names.take("prompt"), "prompt")

@@ -31,6 +31,10 @@ NEARLY_OUT = (
 WHITESPACE = re.compile(r"\s+")
 VOLATILE = re.compile(r"\[cell [^\]]*\]|Cell In\[\d+\]|read_output\(\"[^\"]*\"|\d+(?:\.\d+)? s\b")
 """What names a cell or tells the time in a result: new in every call, so not compared."""
+NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
+SIMILAR_MORE = 2
+TITLES = ("title",)
+"""Arguments that only tell the person what a call does."""
 
 
 @dataclass(frozen=True)
@@ -180,17 +184,24 @@ class RunBudget:
 class RepeatDetector:
     """Counts equal calls with equal results among the last twelve.
 
-    Arguments are compared without their whitespace, so that a model that only adds blanks is
-    caught as well (faults M19, M20).
+    Arguments are compared without their whitespace and without the title, so that a model that
+    only adds blanks is caught as well (faults M19, M20). Results that differ in their numbers alone
+    (a time, an address, a loss) may be progress, so ``SIMILAR_MORE`` more of them are let go by.
     """
 
     def __init__(self) -> None:
-        self._recent: collections.deque[str] = collections.deque(maxlen=WINDOW)
+        self._recent: collections.deque[tuple[str, str]] = collections.deque(maxlen=WINDOW)
 
     def count(self, name: str, arguments: Mapping[str, Any], result: str) -> int:
         """How often this call with this result is among the recent ones, this one included."""
-        text = json.dumps(arguments, sort_keys=True, default=repr, ensure_ascii=False)
+        told = {key: value for key, value in arguments.items() if key not in TITLES}
+        text = json.dumps(told, sort_keys=True, default=repr, ensure_ascii=False)
         plain = WHITESPACE.sub("", text.replace("\\n", "").replace("\\t", ""))
-        key = f"{name}\0{plain}\0{VOLATILE.sub('', result)}"
-        self._recent.append(key)
-        return self._recent.count(key)
+        call, shown = f"{name}\0{plain}\0", VOLATILE.sub("", result)
+        same = call + shown
+        self._recent.append((same, call + NUMBERS.sub("#", shown)))
+        equal = sum(known == same for known, _ in self._recent)
+        if arguments.get("wait_seconds"):
+            return equal  # it waits for what still runs, and numbers are all that changes
+        similar = sum(known == self._recent[-1][1] for _, known in self._recent)
+        return max(equal, similar - SIMILAR_MORE)

@@ -25,7 +25,7 @@ from cellwright.llm.faults import (
     context_tokens_in,
     from_exception,
 )
-from cellwright.providers import find_provider, usual_api
+from cellwright.providers import OLLAMA, find_provider, usual_api
 from cellwright.record.events import Notice
 from cellwright.settings import Api, ModelSettings, ServiceSettings, settings_of
 
@@ -97,6 +97,93 @@ def template_takes_tools(service: ServiceSettings) -> bool | None:
     return said if isinstance(said, bool) else None
 
 
+WINDOW_SECONDS = 2.0
+"""How long a server is asked for its window before a question; it answers at once or not at all."""
+
+
+def window_at(service: ServiceSettings, model: str) -> int | None:
+    """How many tokens a model holds at a server of one's own; None: the server does not say.
+
+    Raises:
+        LMError: It does not answer.
+    """
+    line = ServiceConnection(
+        replace(service, deadline_seconds=WINDOW_SECONDS, connect_timeout_seconds=WINDOW_SECONDS)
+    )
+    root = service.base_url.removesuffix("/v1")
+    try:
+        row = _row(_json(line.get("/models")), model)
+        if isinstance(row.get("meta"), Mapping):
+            # The window of a slot; n_ctx_train is what the model was trained for.
+            props = _section(_optional(line, f"{root}/props"), "default_generation_settings")
+            return _count(props.get("n_ctx")) or _count(row["meta"].get("n_ctx"))
+        if row.get("owned_by") == OLLAMA_OWNER:
+            return _window_of_ollama(line, root, model)
+        if tokens := _count(row.get("max_model_len")):
+            return tokens
+        if find_provider(service.base_url).name == LM_STUDIO:
+            row = _row(_optional(line, f"{root}/api/v0/models"), model)
+            return _count(row.get("loaded_context_length"))
+        return None
+    except Exception as error:
+        raise from_exception(error, Endpoint(service.base_url, model, service.api_key)) from error
+    finally:
+        line.abandon()
+
+
+"""Where servers say it, read 2026-11-23: llama.cpp in ``/props`` and in ``meta`` of ``/v1/models``
+(tools/server/README.md), vLLM and SGLang in ``max_model_len`` of ``/v1/models``
+(vllm/entrypoints/openai/protocol.py), Ollama in ``/api/ps`` of a model that is loaded, else in the
+parameters that ``/api/show`` tells (docs.ollama.com/api), LM Studio in ``/api/v0/models``
+(lmstudio.ai/docs/api/rest-api)."""
+OLLAMA_OWNER = "library"
+LM_STUDIO = "LM Studio"
+NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
+
+
+def _window_of_ollama(line: ServiceConnection, root: str, model: str) -> int | None:
+    running = _row(_optional(line, f"{root}/api/ps"), model)
+    if tokens := _count(running.get("context_length")):
+        return tokens
+    try:
+        body = json.dumps({"model": model}).encode()
+        shown = _json(line.post(f"{root}/api/show", body).read())
+    except Exception:  # an older one, or a proxy before it
+        return None
+    set_size = NUM_CTX.search(str(shown.get("parameters") or ""))
+    return int(set_size[1]) if set_size else None
+
+
+def _optional(line: ServiceConnection, path: str) -> Mapping[str, Any]:
+    """What stands at a path that a server may not have."""
+    try:
+        return _json(line.get(path))
+    except Exception:  # whatever it answers, it does not say
+        return {}
+
+
+def _json(text: str | bytes) -> Mapping[str, Any]:
+    body = json.loads(text)
+    return body if isinstance(body, Mapping) else {}
+
+
+def _row(body: Mapping[str, Any], model: str) -> Mapping[str, Any]:
+    """What a list of models says of one; of the only one, whatever it is called."""
+    listed = body.get("data", body.get("models"))
+    rows = [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, list) else []
+    named = [row for row in rows if model in (_name(row), row.get("model"))]
+    return next(iter(named or (rows if len(rows) == 1 else [])), {})
+
+
+def _section(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = body.get(name)
+    return section if isinstance(section, Mapping) else {}
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value > 0 else None
+
+
 # What a service taught us of its models: refused parameters, no tools, no pictures, the window.
 
 
@@ -132,6 +219,8 @@ LIMIT_WORDS = re.compile(
 model supports at most 16384 completion tokens", as their users quote them, read 2026-11-23."""
 TEMPLATES: dict[tuple[str, str], bool] = {}
 """Of which service and model it is known in this process whether the template drops tools."""
+WINDOWS: dict[tuple[str, str], int | None] = {}
+"""The windows of models at servers that were asked in this process."""
 LEARNED: dict[tuple[str, str], Capabilities] = {}
 """What was learned in this process, by the address of the service and the model.
 
@@ -233,6 +322,23 @@ class Learned:
         """The limit of the answer, where it alone makes a request too long; empty: it does not."""
         names = {*LENGTH_PARAMETERS, "max_output_tokens"} & set(sent)
         return next(iter(names), "") if LIMIT_WORDS.search(error.detail.lower()) else ""
+
+    def learn_window(self, model: str) -> None:
+        """Ask a server of one's own for the window of a model, where it is not known yet."""
+        key = (self._service.base_url, model)
+        # Companies have windows that are larger than what is sent.
+        is_own = not find_provider(self._service.base_url).hosts
+        known = self.capabilities(model)
+        if not is_own or known.context_tokens is not None or key in WINDOWS:
+            return
+        try:
+            tokens = window_at(self._service, model)
+        except LMError:
+            return  # the question will tell what is wrong
+        if tokens is not None:
+            self._keep(model, replace(known, context_tokens=tokens))
+        elif find_provider(self._service.base_url) is not OLLAMA:
+            WINDOWS[key] = None  # Ollama knows once the model is loaded
 
     def template_drops_tools(self, model: str, *, ask: bool) -> bool:
         """Whether the server is known to drop the tools in silence; it is asked once, if at all."""

@@ -153,13 +153,18 @@ CLOSING = "</think>"
 
 @dataclass(frozen=True)
 class SplitDelta:
-    """More of the answer, more of the thinking."""
+    """More of the answer, more of the thinking, more of what is written for calls."""
 
     text: str = ""
     reasoning: str = ""
+    arguments: str = ""
 
     def __add__(self, other: SplitDelta) -> SplitDelta:
-        return SplitDelta(self.text + other.text, self.reasoning + other.reasoning)
+        return SplitDelta(
+            self.text + other.text,
+            self.reasoning + other.reasoning,
+            self.arguments + other.arguments,
+        )
 
 
 class ThinkingFilter:
@@ -232,9 +237,13 @@ FINISH_WORDS = {
     "function_call": "tool_calls",
     "tool_use": "tool_calls",
     "max_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
     "safety": "content_filter",
 }
-"""What some services call the four usual reasons."""
+"""What some services call the four usual reasons; Mistral and Anthropic have words of their own for
+a window that is full. Sources, read 2026-11-23: docs.mistral.ai/api (FinishReason),
+platform.claude.com/docs/en/api/handling-stop-reasons."""
 
 
 class ReplyAssembler:
@@ -318,9 +327,11 @@ class ReplyAssembler:
         if not isinstance(delta, Mapping):
             return SplitDelta()
         self._items.add(delta)
+        written = ""
         for raw in (*(delta.get("tool_calls") or ()), delta.get("function_call")):
             if raw and (place := self._calls.add(raw)) >= 0:
                 self._items.add_call(place, raw)
+                written += _piece(raw).arguments
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
         said = self._thinking.feed(self._whole_pairs(_content(delta.get("content"))))
@@ -328,7 +339,7 @@ class ReplyAssembler:
         thought = next((delta[name] for name in REASONING_TEXTS if delta.get(name)), in_content)
         if isinstance(thought, str) and thought:
             said = SplitDelta(reasoning=without_lone_surrogates(thought)) + said
-        return self._keep(said)
+        return self._keep(said + SplitDelta(arguments=written))
 
     def _whole_pairs(self, text: str) -> str:
         """The text, half a surrogate pair at its end kept for the next piece (fault M23)."""

@@ -77,8 +77,11 @@ def read_complaint(body: Any) -> Complaint:
             return Complaint(_shown(inner), *_tags(body))
         if isinstance(inner, list):
             return _from_validation(inner)
-    message = body.get("message") or json.dumps(body, ensure_ascii=False)
-    return Complaint(_shown(str(message)), *_tags(body))
+    message = str(body.get("message") or json.dumps(body, ensure_ascii=False))
+    if isinstance(body.get("n_ctx"), int) and not WINDOW_SIZE.search(message.lower()):
+        # llama.cpp says the size beside the message: ggml-org/llama.cpp pull 15780.
+        message = f"{message} (context size: {body['n_ctx']})"
+    return Complaint(_shown(message), *_tags(body))
 
 
 def _json_or_text(text: str) -> Any:

@@ -63,6 +63,9 @@ TOOLS_LOST = "The chat template of {!r} has no tools: its server drops them with
 TOOLS_LOST_HINT = "Load a model or a template that calls tools."
 USUAL_LIMIT_TOKENS = 16_384
 """Of one reply, where nobody set a limit and the server has none of its own."""
+SMALLEST_LIMIT_TOKENS = 256
+ROOM_FACTOR = 1.3
+"""Services count more tokens than we estimate: their templates write tools at length."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,10 @@ class OpenAILM:
     def capabilities(self, model: str) -> Capabilities:
         """What is known of ``model`` so far."""
         return self._learned.capabilities(model)
+
+    def learn_window(self, model: str) -> None:
+        """Ask a server of one's own how much the model holds, where that is not known."""
+        self._learned.learn_window(model)
 
     def warm_up(self) -> None:
         """Import the SDK and make a client, so that the first request need not."""
@@ -162,7 +169,8 @@ class OpenAILM:
         if not find_provider(self._service.base_url).hosts:
             # Companies have limits of their own, which differ; a server of one's own writes for
             # ever.
-            usual = {"max_output_tokens": USUAL_LIMIT_TOKENS, **usual}
+            limit = _usual_limit(prompt, self.capabilities(parameters.model).context_tokens)
+            usual = {"max_output_tokens": limit, **usual}
         return replace(prompt, parameters=fill_parameters(parameters, usual)) if usual else prompt
 
     def _request(self, prompt: Prompt) -> _Request:
@@ -191,9 +199,8 @@ class OpenAILM:
     def _chat_parameters(self, prompt: Prompt, reader: ItemReader) -> JSON:
         model = prompt.parameters.model
         known = self.capabilities(model)
-        form = ChatForm(
-            known.vision, reader, FieldRules(known.refused_fields, known.required_fields)
-        )
+        rules = FieldRules(known.refused_fields, known.required_fields)
+        form = ChatForm(known.vision, reader, rules, known.alternates)
         length = self._learned.length_parameter(model)
         return parameters_of(
             prompt, form, length_parameter=length, without=known.refused_parameters
@@ -289,7 +296,7 @@ class OpenAILM:
         usual = "tool_calls" if message.tool_calls else "stop"
         return Reply(
             message,
-            "length" if reading.repeats else assembler.finish_reason or usual,
+            "repetition" if reading.repeats else assembler.finish_reason or usual,
             _usage(prompt, assembler),
             assembler.model or model,
             reading.duration_seconds,
@@ -297,6 +304,7 @@ class OpenAILM:
             request_id=reading.request_id or assembler.response_id,
             dropped_parameters=_dropped(prompt, request),
             truncated=reading.repeats or assembler.finish_reason == "length",
+            limit_tokens=prompt.parameters.max_output_tokens if _sends_limit(request) else None,
         )
 
     def _warnings(self, prompt: Prompt, reply: Reply) -> Generator[LMEvent, None, None]:
@@ -327,7 +335,7 @@ class _StreamReading:
         self.duration_seconds = 0.0
         self.repeats = False
         """The reply was given up: it says the same over and over."""
-        self._repetitions = {"text": RepetitionWatch(), "reasoning": RepetitionWatch()}
+        self._repetitions = {n: RepetitionWatch() for n in ("text", "reasoning", "arguments")}
         self._exchange = exchange
         self._watch = watch
         self._started = time.monotonic()
@@ -434,6 +442,14 @@ def _usage(prompt: Prompt, assembler: ReplyAssembler) -> Usage:
     )
 
 
+def _usual_limit(prompt: Prompt, context_tokens: int | None) -> int:
+    """Tokens of a reply where nobody set a limit: what the window has room for."""
+    if context_tokens is None:
+        return USUAL_LIMIT_TOKENS
+    room = context_tokens - int(ROOM_FACTOR * estimated_prompt_tokens(prompt))
+    return min(USUAL_LIMIT_TOKENS, max(SMALLEST_LIMIT_TOKENS, room))
+
+
 def _call_ids(prompt: Prompt) -> frozenset[str]:
     return frozenset(
         call.id
@@ -452,12 +468,15 @@ def _has_pictures(prompt: Prompt) -> bool:
     )
 
 
+def _sends_limit(request: _Request) -> bool:
+    return not {*LENGTH_PARAMETERS, "max_output_tokens"}.isdisjoint(request.optional)
+
+
 def _dropped(prompt: Prompt, request: _Request) -> tuple[str, ...]:
     """The parameters that the prompt asks for and that were left out."""
     parameters, sent = prompt.parameters, request.optional
     wanted: dict[str, Any] = {**parameters.extra, "temperature": parameters.temperature}
-    limits = {*LENGTH_PARAMETERS, "max_output_tokens"}
-    if parameters.max_output_tokens is not None and not limits & set(sent):
+    if parameters.max_output_tokens is not None and not _sends_limit(request):
         wanted["max_tokens"] = parameters.max_output_tokens
     if request.path == RESPONSES_PATH:
         sent = (*sent, *(name for name in wanted if name_of(name) in sent))

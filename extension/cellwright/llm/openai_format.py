@@ -197,6 +197,7 @@ JSON = dict[str, Any]
 UNREADABLE_ARGUMENTS = "unreadable_arguments"
 """The name under which arguments that are not a JSON object go back to the model."""
 PICTURES = "Pictures of the results above:"
+LOOKS = "I look at the pictures of these results next."
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,8 @@ class ChatForm:
     """Finds the items that the service wants back."""
     rules: FieldRules = NO_RULES
     """What the model takes of them."""
+    alternates: bool = False
+    """Its template takes no words of the person right behind a result."""
 
 
 def parameters_of(
@@ -275,7 +278,7 @@ def messages_to_openai(messages: Iterable[Message], form: ChatForm) -> list[JSON
     last: Message | None = None
     for message in messages:
         if not isinstance(message, ToolMessage):
-            sent += _picture_message(pictures)
+            sent += _picture_message(pictures, form)
             pictures = []
         elif form.vision:
             pictures += [part for part in message.parts if isinstance(part, ImagePart)]
@@ -289,7 +292,7 @@ def messages_to_openai(messages: Iterable[Message], form: ChatForm) -> list[JSON
                 follows_result=isinstance(last, ToolMessage),
             )
         last = message
-    return sent + _picture_message(pictures)
+    return sent + _picture_message(pictures, form)
 
 
 def message_to_openai(message: Message, *, vision: bool = True) -> JSON:
@@ -371,11 +374,12 @@ def _marked(data: Mapping[str, Any], name: str, values: Any) -> Any:
     return data[name] if data.get(name) in known else known[0]
 
 
-def _picture_message(pictures: list[ImagePart]) -> list[JSON]:
+def _picture_message(pictures: list[ImagePart], form: ChatForm) -> list[JSON]:
     if not pictures:
         return []
     content = [{"type": "text", "text": PICTURES}, *(_image_url(part) for part in pictures)]
-    return [{"role": "user", "content": content}]
+    between = [{"role": "assistant", "content": LOOKS}] if form.alternates else []
+    return [*between, {"role": "user", "content": content}]
 
 
 def _user_content(parts: tuple[Part, ...], vision: bool) -> str | list[JSON]:

@@ -278,6 +278,8 @@ class ResponsesAssembler(ReplyAssembler):
         details = response.get("incomplete_details")
         reason = str(details.get("reason") or "") if isinstance(details, Mapping) else ""
         usual = "tool_calls" if calls else "stop"
+        if response.get("status") == "incomplete":
+            usual = "length"
         yield _delta({}, FINISHED.get(reason, reason) or usual)
 
     def _text_delta(self, event: Mapping[str, Any], name: str) -> JSON:

@@ -188,13 +188,14 @@ class Watch:
         self._pace = pace
         self._place = place
         self._started = self._alive = self._content = now
+        self._has_begun = False
         self._told = 0
 
     def arrived(self, now: float, *, content: bool) -> None:
         """Something came."""
         self._alive = now
         if content:
-            self._content, self._told = now, 0
+            self._content, self._told, self._has_begun = now, 0, True
 
     def is_over(self, now: float) -> bool:
         """Whether a reply that is whole has been waited for long enough."""
@@ -206,16 +207,21 @@ class Watch:
         Raises:
             LMTimeoutError: Nothing came for too long, or the deadline passed.
         """
-        idle, deadline = self._service.idle_timeout_seconds, self._service.deadline_seconds
+        service = self._service
+        idle = service.idle_timeout_seconds if self._has_begun else service.first_data_seconds
+        deadline = service.deadline_seconds
         if now - self._started > deadline:
             error = LMTimeoutError(
                 f"{self._place} did not finish its reply within {deadline:g} s.",
-                hint="Ask for less at once, or raise the deadline.",
+                hint="Ask for less at once, or raise CELLWRIGHT_DEADLINE_SECONDS.",
             )
             error.retryable = False
             raise error
         if now - self._alive > idle:
-            hint = "The service may be busy or stuck; try again or choose another model."
+            hint = (
+                "The service may be busy or stuck; try again, choose another model, or raise "
+                "CELLWRIGHT_IDLE_SECONDS."
+            )
             raise LMTimeoutError(f"{self._place} sent no data for {idle:g} s.", hint=hint)
         return self._silence(now)
 

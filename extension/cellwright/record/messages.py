@@ -301,13 +301,18 @@ class Prompt:
     parameters: Parameters
 
 
+CUT_REASONS = ("length", "repetition")
+"""Finish reasons of replies that are not whole; the second is ours, of one that repeats itself."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """One whole answer of the model."""
 
     message: AssistantMessage
     finish_reason: str
-    """``stop``, ``tool_calls``, ``length``, ``content_filter`` or the provider's own word."""
+    """``stop``, ``tool_calls``, ``length``, ``content_filter``, ``repetition`` or the provider's
+    own word."""
     usage: Usage
     model: str
     """The model's name as the service gave it, which may differ from the one asked for."""
@@ -319,8 +324,15 @@ class Reply:
     """Parameters the model refused, left out of this request."""
     truncated: bool = False
     """The reply was cut off at a length limit or by a broken connection."""
+    limit_tokens: int | None = None
+    """How long it was allowed to be; None: only the service knows."""
     problem: str = ""
     """For the model: why its reply could not be read; set by the adapter that tried."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether more would have come; what it asks for is not done."""
+        return self.truncated or self.finish_reason in CUT_REASONS
 
 
 # ``{{name}}`` in a prompt: put in as text, never evaluated (requirements 002-42).

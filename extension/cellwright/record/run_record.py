@@ -415,6 +415,25 @@ class RunRecord:
     """What had waited for the question, as it is shown."""
     schema: str = SCHEMA
 
+    @property
+    def unfinished_reply(self) -> AssistantMessage | None:
+        """What came of a reply that broke off at the end of the run; None: nothing did."""
+        own = self.messages[self.earlier_messages :]
+        replies = [message for message in own if isinstance(message, AssistantMessage)]
+        if self.status in ("completed", "running") or len(replies) <= len(self.steps):
+            return None
+        return replies[-1] if own[-1] is replies[-1] and not replies[-1].tool_calls else None
+
+    @property
+    def reason_line(self) -> str:
+        """Why it ended, as one line: what a traceback comes to, or all that a service said.
+
+        Services say it in several lines, and LiteLLM ends with one of its own settings.
+        """
+        lines = self.reason.split("\n") if self.cause == "internal" else [self.reason]
+        said = [" ".join(line.split()) for line in lines]
+        return next(filter(None, reversed(said)), "")
+
 
 def fold(events: Iterable[RecordedEvent]) -> RunRecord:
     """The record of one run.

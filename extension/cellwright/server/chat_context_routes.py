@@ -9,8 +9,9 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.agent.publishing import Publisher
-from cellwright.context.window import WINDOW_TOKENS, context_parts, summary_of
+from cellwright.context.window import WINDOW_TOKENS, context_parts, sent_at_most, summary_of
 from cellwright.errors import SetupError
+from cellwright.llm.capabilities import Learned
 from cellwright.record.messages import AssistantMessage, Message, Usage, cost_of, price_for
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
@@ -76,7 +77,8 @@ def chat_context(shared: Application, chat_id: str) -> ChatContext:
     tokens = sum(part.tokens for part in parts)
     clean, summary = shared.redactor().text, summary_of(last.messages)
     whole, words = clean(summary.text.strip()), clean(summary.words)
-    found = ChatContext(parts, tokens, summary=whole, words=words)
+    limit = sent_at_most(_window(shared, last))
+    found = ChatContext(parts, tokens, limit, summary=whole, words=words)
     price = price_for(last.parameters.model, shared.settings().prices)
     if price is None:
         return found
@@ -85,6 +87,14 @@ def chat_context(shared: Application, chat_id: str) -> ChatContext:
         dollars=cost_of(Usage(tokens), price),
         cached_dollars=cost_of(Usage(tokens, cached_tokens=tokens), price),
     )
+
+
+def _window(shared: Application, record: RunRecord) -> int | None:
+    """The window of the model that was asked; None: it is not known."""
+    settings = shared.settings()
+    service = replace(settings.service, base_url=record.base_url)
+    known = Learned(service, models=settings.models).capabilities(record.parameters.model)
+    return known.context_tokens
 
 
 def change_summary(shared: Application, chat_id: str, text: str) -> ChatContext:

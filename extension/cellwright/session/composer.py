@@ -269,6 +269,7 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     check_budget(service, request.limits, settings.prices)
     news = "" if service.notice in environment.told else service.notice
     environment.told.add(service.notice)
+    service.learn_window()
     notices = [request.notice, news, model.notice]
     if request.message is None:
         sees = service.lm.capabilities(service.model).vision

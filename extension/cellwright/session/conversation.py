@@ -42,7 +42,7 @@ from cellwright.context.turn_sources import (
     tools_of,
 )
 from cellwright.context.turns import opening_of, openings, total_tokens
-from cellwright.context.window import Window, summary_of
+from cellwright.context.window import Window, is_small, summary_of
 from cellwright.errors import KernelError, RunCancelled, ToolError
 from cellwright.kernels import Kernel
 from cellwright.llm import LM, Capabilities
@@ -81,7 +81,7 @@ from cellwright.stopping import Stop
 from cellwright.text.truncation import estimate_tokens, shorten
 from cellwright.tools import Shelf, ToolContext, ToolLimits
 from cellwright.tools.evaluation import settable_values
-from cellwright.tools.registry import Registry
+from cellwright.tools.registry import Registry, brief_tools
 from cellwright.tools.standard import ToolOffer
 
 # What a tool is told of the run it works in (requirements 000-12 to 000-14).
@@ -202,6 +202,8 @@ def said_so_far(
 LABEL = "earlier in this chat, run "
 RECALLED_TOKENS = 4_000
 """What turns of long ago may take beside a question, all together."""
+RECALLED_SHARE = 0.15
+"""They have at most so much of a small window."""
 MADE_ROOM = "The conversation had grown long: its older turns are summed up for the model now."
 BROUGHT_BACK = "Pinned words that had been left out are in the conversation again."
 HOW_TO_READ = "%agent context summary shows what stands for them."
@@ -220,6 +222,7 @@ class EarlierTurns:
         self._history = history
         self._own_shelf = MemoryBlocks()
         self._opening = ""
+        self._recalled_tokens = RECALLED_TOKENS
         self.pinned: tuple[PinnedTurn, ...] = ()
         """Turns whose words stay, in the order of the chat."""
 
@@ -251,6 +254,9 @@ class EarlierTurns:
         messages = self._history.messages
         self._history.asked = 0
         window = self.window(question, able, tools)
+        if window is not None:
+            share = int(window.limit_tokens * RECALLED_SHARE)
+            self._recalled_tokens = min(RECALLED_TOKENS, share)
         quoted = sum(estimate_tokens(item.text) for item in question.context)
         asked = estimate_tokens(question.prompt) + quoted
         before = total_tokens(messages)
@@ -284,7 +290,7 @@ class EarlierTurns:
         recalled = shelf.find(chat_id, query, there)
         shown = "\n".join(text_of(message) for message in messages)
         new = [block for block in recalled.blocks if f"{LABEL}{block.run_id}" not in shown]
-        room = RECALLED_TOKENS // max(1, len(new))
+        room = self._recalled_tokens // max(1, len(new))
         blocks = (Quoted(f"{LABEL}{b.run_id}", shorten(b.text, room, "").text) for b in new)
         return RetrievalResult(tuple(blocks), problems=tuple(filter(None, (recalled.problem,))))
 
@@ -487,6 +493,9 @@ class Conversation:
         self.trusted: set[str] = set()
         """Tools that the person allowed for as long as they work here."""
         self._tools = ToolOffer()
+        self._offered = Registry(())
+        self.able = Capabilities()
+        """What the model that was asked last can take."""
         self._earlier = EarlierTurns(self._history)
         self.notes: list[Message] = []
         """What stands before the next question; nobody answers it on its own."""
@@ -540,7 +549,7 @@ class Conversation:
     @property
     def tools(self) -> Registry:
         """What the model was offered last."""
-        return self._tools.registry
+        return self._offered
 
     def take(self, changed: Compaction) -> None:
         """Go on with a history that was changed between two questions; it is recorded here."""
@@ -591,8 +600,8 @@ class Conversation:
         attachments = attach(question.files, self._folder)
         question = self._with_inputs(usable(question))
         continues, publisher = self.last_run_id, self._begin()
-        able = lm.capabilities(question.parameters.model)
-        made_room = self._earlier.make_room(question, able, self._tools.registry.manifests)
+        self.able = able = lm.capabilities(question.parameters.model)
+        made_room = self._earlier.make_room(question, able, self._offered.manifests)
         if made_room:
             self._watch.tell_all()
         is_first = bool(made_room) or not self._history.messages
@@ -716,6 +725,7 @@ class Conversation:
             clean(question.chat_prompt),
             chat_adds=question.chat_prompt_adds,
             has_advice=not assistant.disable_default_prompt,
+            is_brief=is_small(self.able.context_tokens),
         )
         language = self._place.kernel.describe().language
         return with_instructions(head, instructions, language)
@@ -728,6 +738,9 @@ class Conversation:
         policy = Policy(question.mode, place.approver, self.trusted)
         allowed = question.assistant.allowed(self._tools.registry)
         offer = offered(question.typed, allowed, policy, question.tools)
+        self._offered = offer.registry
+        if is_small(able.context_tokens):
+            self._offered = brief_tools(offer.registry, whole=("hand_in",))
         budget = RunBudget(
             question.limits,
             price_for(model, place.prices),
@@ -745,13 +758,13 @@ class Conversation:
             lm=lm,
             adapter=RecordedAdapter() if isinstance(lm, ReplayLM) else self._adapter(question),
             parameters=question.parameters,
-            tools=ToolCaller(offer.registry, offer.policy, context, shared),
+            tools=ToolCaller(self._offered, offer.policy, context, shared),
             publisher=publisher,
             budget=budget,
             stop=stop,
             owed=offer.owed,
             author=question.assistant.name,
-            window=self._earlier.window(question, able, offer.registry.manifests),
+            window=self._earlier.window(question, able, self._offered.manifests),
             text_filters=question.text_filters,
         )
 

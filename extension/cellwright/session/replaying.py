@@ -127,8 +127,7 @@ def _ending(record: RunRecord) -> LMError | RunCancelled | None:
         return RunCancelled("ended here, where the recorded run was stopped")
     if record.status == "running":
         return RunCancelled("ended here, where the record ends: that run was cut off")
-    why = record.reason.strip().splitlines()[-1:] or [record.status]
-    return LMError(f"The recorded run ended here too: {why[0]}")
+    return LMError(f"The recorded run ended here too: {record.reason_line or record.status}")
 
 
 def describe_ending(record: RunRecord) -> str:
@@ -365,10 +364,15 @@ def _asked_message(record: RunRecord) -> UserMessage | None:
 def _replies(record: RunRecord) -> tuple[Reply, ...]:
     own = record.messages[record.earlier_messages :]
     spoken = [message for message in own if isinstance(message, AssistantMessage)]
-    return tuple(
+    replies = [
         Reply(message, step.finish_reason, Usage(), step.model)
         for message, step in zip(spoken, record.steps, strict=False)
-    )
+    ]
+    if replies and record.cause == "truncated":
+        # It was not gone on with, and is not now.
+        limit = record.steps[len(replies) - 1].usage.completion_tokens
+        replies[-1] = replace(replies[-1], limit_tokens=limit)
+    return tuple(replies)
 
 
 def compare(recorded: RunRecord, replayed: RunRecord) -> tuple[Difference, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cellwright.record.messages import Message, Usage
 from cellwright.record.run_record import RecordedCell, RunRecord
 from cellwright.text.cleaning import as_text, plain_text
+from cellwright.text.truncation import estimate_tokens
 
 if TYPE_CHECKING:
     import pandas
@@ -86,11 +87,16 @@ class Run:
         """One line: status, steps, cells, tokens, cost, seconds."""
         record = self.record
         mark = MARKS.get(record.status, "✗")
+        usage, steps = record.usage, _count(len(record.steps), "step")
+        if unfinished := record.unfinished_reply:
+            written = estimate_tokens(unfinished.text + unfinished.reasoning)
+            usage += Usage(completion_tokens=written, estimated=True)
+            steps += " and a reply that broke off"
         parts = [
             f"{mark} {record.status}",
-            _count(len(record.steps), "step"),
+            steps,
             _count(len(record.cells), "cell"),
-            _tokens(record.usage),
+            _tokens(usage),
         ]
         if record.cost_dollars is not None:
             parts.append(f"${record.cost_dollars:.4f}")

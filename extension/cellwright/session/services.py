@@ -54,6 +54,9 @@ class ModelService:
     is_free: bool = False
     """No request of it is paid for, so any budget can be kept."""
 
+    def learn_window(self) -> None:
+        """Find out how much the model holds, where that has to be asked."""
+
 
 class LocalServer(Protocol):
     """A model that is served from this process."""
@@ -78,6 +81,11 @@ class Service(ModelService):
     def is_demo(self) -> bool:
         """Whether the demo model answers."""
         return self.demo is not None
+
+    def learn_window(self) -> None:
+        """Ask the server, once."""
+        if self.demo is None:
+            self.lm.learn_window(self.model)
 
     def close(self) -> None:
         """Close the connection, and the demo server if this service started one."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cellwright.errors import SetupError
 from cellwright.record.messages import Manifest
@@ -180,6 +181,12 @@ class Registry:
         """What the model is told, in the order given."""
         return self._manifests
 
+    def told_as(self, manifests: Iterable[Manifest]) -> Registry:
+        """The same tools, told in other words."""
+        other = Registry(())
+        other._components, other._manifests = self._components, tuple(manifests)
+        return other
+
     @property
     def warning(self) -> str:
         """What the person should know of the number of tools; empty when it is fine."""
@@ -201,6 +208,45 @@ class Registry:
         near = difflib.get_close_matches(name, self._components, n=1)
         guess = f" Did you mean {near[0]!r}?" if near else ""
         return f"There is no tool {name!r}.{guess} The tools are: {', '.join(self._components)}."
+
+
+SPARE_TOOLS = frozenset({"list_variables", "inspect_variable", "submit"})
+"""What code and an answer in words do as well."""
+EXPLANATIONS = frozenset({"description", "title", "default", "examples"})
+
+
+def brief_tools(registry: Registry, *, whole: Collection[str] = ()) -> Registry:
+    """The tools for a model whose window is small: fewer, and told in few words.
+
+    Args:
+        registry: All that it may use.
+        whole: Names of those that are told as they are.
+    """
+    names = [name for name in registry.names() if name not in SPARE_TOOLS]
+    kept = Registry(dict.fromkeys(filter(None, map(registry.find, names))))
+    return kept.told_as(
+        manifest if manifest.name in whole else _brief(manifest) for manifest in kept.manifests
+    )
+
+
+def _brief(manifest: Manifest) -> Manifest:
+    """The first sentence, and the arguments without what explains them."""
+    first = manifest.description.partition(". ")[0].removesuffix(".")
+    return replace(manifest, description=f"{first}.", parameters=_unexplained(manifest.parameters))
+
+
+def _unexplained(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_unexplained(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    plain = {}
+    for key, value in schema.items():
+        if key == "properties":  # its keys are names, which may be any
+            plain[key] = {name: _unexplained(item) for name, item in value.items()}
+        elif key not in EXPLANATIONS:
+            plain[key] = value if key in ("enum", "const", "required") else _unexplained(value)
+    return plain
 
 
 def _origin(component: Component) -> str:

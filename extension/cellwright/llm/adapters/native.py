@@ -233,8 +233,7 @@ class NativeAdapter(Adapter):
         """What the reply says and asks for; calls whose arguments are no good carry an error."""
         message = reply.message
         manifests = {tool.name: tool for tool in tools}
-        cut_off = reply.finish_reason == "length" or reply.truncated
-        calls = tuple(_parsed(call, manifests, cut_off) for call in message.tool_calls)
+        calls = tuple(_parsed(call, manifests, reply.is_cut) for call in message.tool_calls)
         text = THOUGHTS.sub("", message.text)
         if calls:
             return ParsedReply(text, calls)
