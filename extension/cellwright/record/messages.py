@@ -205,7 +205,7 @@ class ProviderItems:
     service: str
     """Host and port."""
     api: str
-    """``chat`` or ``responses``."""
+    """``chat``, ``responses`` or ``messages``."""
     model: str
     """As it was asked for."""
     items: tuple[Mapping[str, Any], ...] = field(hash=False)
