@@ -88,7 +88,7 @@ class AnthropicMessages:
         if refused:
             self.refusals.append(refused)
             return fault(400, "invalid_request_error", refused)(request)
-        body = request.body
+        body = _in_blocks(request.body)
         self.taken.append(body)
         message = self._message(body, self.script[len(self.taken) - 1])
         if not body.get("stream"):
@@ -98,7 +98,7 @@ class AnthropicMessages:
         return (in_bytes(answer, self.chunk_bytes) if self.chunk_bytes else answer)(request)
 
     def _refusal(self, request: Request) -> str:
-        body = request.body
+        body = _in_blocks(request.body)
         if request.headers.get("anthropic-version") != "2026-10-21":
             return "anthropic-version: header is required"
         checks = (_of_fields(body), self._of_model(body), _of_marks(body), self._of_messages(body))
@@ -229,9 +229,21 @@ class AnthropicMessages:
         return [*made, {"type": "message_stop"}]
 
 
+def _in_blocks(value: Any) -> Any:
+    """The same with each ``content`` as a list; text is short for one block of it."""
+    if isinstance(value, list):
+        return [_in_blocks(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {name: _in_blocks(item) for name, item in value.items()}
+    if isinstance(made.get("content"), str):
+        made["content"] = [{"type": "text", "text": made["content"]}]
+    return made
+
+
 def _of_fields(body: Json) -> Iterator[str]:
     for name in ("model", "messages", "max_tokens"):
-        if name not in body:
+        if body.get(name) is None:
             yield f"{name}: Field required"
     for name in set(body) - FIELDS:
         yield f"{name}: Extra inputs are not permitted"

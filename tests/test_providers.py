@@ -26,6 +26,7 @@ from cellwright.text.redaction import Redactor
 from cellwright.text.secret_shapes import Strength, strength_of
 
 ELSEWHERE = {
+    "cellwright/session/prices.py": "what they cost, by their names",
     "cellwright/providers.py": "the table",
     "cellwright/text/secret_shapes.py": "how keys of every kind look, most for something else",
     "cellwright/kernels/fresh.py": "variables that a graphics card needs",

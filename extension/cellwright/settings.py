@@ -267,7 +267,7 @@ class Settings:
     home: Path = field(default_factory=lambda: Path.home() / ".cellwright")
     """Folder of the record."""
     prices: Mapping[str, Price] = field(default_factory=dict)
-    """Dollars per million tokens by model name; a model that is not here shows no cost."""
+    """Dollars per million tokens by model name, as the person set them."""
     ollama_url: str = ""
     """Where a local Ollama is looked for when nothing is set; empty: it is not looked for."""
     vision_model: str = ""

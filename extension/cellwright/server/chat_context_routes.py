@@ -17,6 +17,7 @@ from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.session.compacting import summary_changed
+from cellwright.session.prices import known_prices
 from cellwright.session.resuming import last_record
 from cellwright.stopping import retry
 from cellwright.store.process_claims import ChatBusyError
@@ -77,7 +78,7 @@ def chat_context(shared: Application, chat_id: str) -> ChatContext:
     clean, summary = shared.redactor().text, summary_of(last.messages)
     whole, words = clean(summary.text.strip()), clean(summary.words)
     found = ChatContext(parts, tokens, summary=whole, words=words)
-    price = price_for(last.parameters.model, shared.settings().prices)
+    price = price_for(last.parameters.model, known_prices(shared.settings()))
     if price is None:
         return found
     return replace(
