@@ -105,6 +105,8 @@ __all__ = [
 ]
 
 POLL_SECONDS = 0.02
+ASKED = ("/chat/completions", "/responses", "/messages")
+"""Where a model is asked."""
 TLS_HELLO = b"\x16"
 
 
@@ -122,7 +124,7 @@ class FakeService:
     ) -> None:
         self.script = script
         self.requests: list[Request] = []
-        """The requests to chat completions and to Responses, in order."""
+        """The requests to a model, in order."""
         self.other_requests: list[Request] = []
         """Requests to ``/models`` and elsewhere."""
         self.connections = 0
@@ -235,7 +237,7 @@ class FakeService:
             return error(400, f"The script failed: {failure!r}")(request)
 
     def _answer(self, request: Request) -> Answer:
-        if not request.path.partition("?")[0].endswith(("/chat/completions", "/responses")):
+        if not request.path.partition("?")[0].endswith(ASKED):
             self.other_requests.append(request)
             return self._other(request)
         with self._lock:

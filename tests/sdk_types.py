@@ -23,6 +23,7 @@ PLAIN: Mapping[Any, Any] = {
     str: str, int: int, float: (int, float), bool: bool, type(None): type(None),
 }  # fmt: skip
 WRAPPERS = (Annotated, Required, NotRequired)
+SEQUENCES = (list, collections.abc.Iterable, collections.abc.Sequence)
 
 
 def problems(value: Any, annotation: Any, where: str = "body") -> list[str]:
@@ -38,7 +39,7 @@ def _problems(value: Any, annotation: Any, where: str) -> Iterator[str]:
         yield from _of_union(value, arguments, where)
     elif is_typeddict(annotation):
         yield from _of_typed_dict(value, annotation, where)
-    elif origin in (list, collections.abc.Iterable) and isinstance(value, list):
+    elif origin in SEQUENCES and isinstance(value, list):
         for place, item in enumerate(value):
             yield from _problems(item, arguments[0], f"{where}[{place}]")
     elif not _fits(value, annotation):

@@ -26,6 +26,7 @@ from cellwright.text.redaction import Redactor
 from cellwright.text.secret_shapes import Strength, strength_of
 
 ELSEWHERE = {
+    "cellwright/session/prices.py": "what they cost, by their names",
     "cellwright/providers.py": "the table",
     "cellwright/text/secret_shapes.py": "how keys of every kind look, most for something else",
     "cellwright/kernels/fresh.py": "variables that a graphics card needs",
@@ -43,8 +44,12 @@ PROOFS: dict[str, Proofs] = {
         "test_the_official_service_is_asked_by_the_model",
     },
     "Anthropic": {
-        "a refused temperature is left out": f"{LM}/test_parameters.py::"
-        "test_refusals_in_the_words_of_providers_are_understood",
+        "main job through Messages, thinking sent back": f"{CLI}::"
+        "test_the_main_job_runs_through_messages",
+        "the prompt is cached": f"{LM}/test_messages.py::"
+        "test_the_prompt_is_cached_as_far_as_it_will_stay",
+        "what a model refuses is left out": f"{LM}/test_messages.py::"
+        "test_what_is_refused_is_left_out_once_and_said",
     },
     "Google Gemini": {
         "main job, signatures sent back": f"{CLI}::test_the_main_job_runs_where_calls_are_signed",

@@ -62,7 +62,10 @@ def test_its_code_is_what_ran_without_an_error() -> None:
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({}, "✓ completed · 1 step · 4 cells · 5,210 tokens (3,900 cached) · $0.0123 · 12.4 s"),
+        (
+            {},
+            "✓ completed · 1 step · 4 cells · 5,210 tokens (3,900 cached, 98%) · $0.0123 · 12.4 s",
+        ),
         (
             {"usage": Usage(1, 2, estimated=True), "cost_dollars": None, "cells": CELLS[:1]},
             "✓ completed · 1 step · 1 cell · ~3 tokens · 12.4 s",

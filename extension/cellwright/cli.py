@@ -349,7 +349,9 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--timeout", metavar="S", type=number, help="seconds for one cell (120)")
     group.add_argument("--max-seconds", metavar="S", type=number, help="for the run (1800)")
     group.add_argument("--max-tokens", metavar="N", type=whole, help="in and out, together")
-    group.add_argument("--budget", metavar="USD", type=number, help="dollars, where prices are set")
+    group.add_argument(
+        "--budget", metavar="USD", type=number, help="dollars, where the price is known"
+    )
 
 
 def _positive(kind: type[int] | type[float]) -> Any:

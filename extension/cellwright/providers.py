@@ -39,8 +39,9 @@ class Provider:
     model: str = ""
     """Asked where none is named; it calls tools. May stand for a variable, as in ``base_url``."""
     model_source: str = ""
-    api: Literal["chat", "by model"] = "chat"
-    """``by model``: some are served by the Responses API alone (``responses_models``)."""
+    api: Literal["chat", "by model", "messages"] = "chat"
+    """``by model``: some are served by the Responses API alone (``responses_models``);
+    ``messages``: the API of Anthropic's own, which knows of cache marks and signed thinking."""
     responses_models: re.Pattern[str] | None = None
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """What a limit of the answer is called at first; the other one is tried where it is refused."""
@@ -94,13 +95,15 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "Anthropic",
         "https://api.anthropic.com/v1",
-        "https://platform.claude.com/docs/en/api/openai-sdk",
+        "https://platform.claude.com/docs/en/api/messages/create",
         hosts=("anthropic.com",),
         key_variable="ANTHROPIC_API_KEY",
         key_starts=("sk-ant-",),
         model="claude-sonnet-5-5",
         model_source="https://platform.claude.com/docs/en/models/sonnet-5-5/overview",
-        note="Through its compatibility layer: no thinking shown, no cache marks.",
+        api="messages",
+        note="Asked through Messages: thinking is shown and goes back signed, prompts are cached. "
+        "`CELLWRIGHT_API=chat` leads to its compatibility layer, which loses both.",
     ),
     Provider(
         "Google Gemini",
@@ -375,7 +378,22 @@ def usual_model(base_url: str) -> str:
     return "" if VARIABLE.search(provider.model) else provider.model
 
 
-def usual_api(base_url: str, model: str) -> Literal["chat", "responses"]:
+def usual_api(base_url: str, model: str) -> Literal["chat", "responses", "messages"]:
     """Through which API a model is asked of which nothing is set and nothing learned."""
-    only = find_provider(base_url).responses_models
+    provider = find_provider(base_url)
+    if provider.api == "messages":
+        return "messages"
+    only = provider.responses_models
     return "responses" if only is not None and only.search(model) else "chat"
+
+
+MESSAGES_PATH = "/messages"
+MESSAGES_HEADERS = {"anthropic-version": "2026-10-21"}
+"""Demanded with each request. The key goes as everywhere, in ``Authorization``, which the API takes
+and its SDK sends since this version. Sources: the page "api/versioning"; anthropic 2.12.0."""
+
+
+def headers_for(base_url: str, path: str) -> Mapping[str, str]:
+    """What a service wants in the head of a request beside the key."""
+    is_theirs = path == MESSAGES_PATH or find_provider(base_url).api == "messages"
+    return MESSAGES_HEADERS if is_theirs else {}

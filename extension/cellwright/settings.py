@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError
@@ -28,8 +28,8 @@ from cellwright.record.messages import Parameters, Price, fill_parameters
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
 ADAPTERS = ("native", "chat", "json", "xml")
-Api = Literal["auto", "chat", "responses"]
-APIS: tuple[Api, ...] = ("auto", "chat", "responses")
+Api = Literal["auto", "chat", "responses", "messages"]
+APIS: tuple[Api, ...] = get_args(Api)
 MEGABYTE = 2**20
 USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
 
@@ -111,7 +111,7 @@ class ModelSettings:
     vision: bool | None = None
     """Whether it sees pictures; None: it is sent them until it refuses one."""
     api: Api = "auto"
-    """Which of OpenAI's APIs it is asked through."""
+    """Which API it is asked through."""
     reasoning_effort: str = ""
     """How much it thinks, such as ``low``; empty: its own default. So for all that follow."""
     verbosity: str = ""
@@ -157,7 +157,7 @@ CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "alternates": (lambda value: isinstance(value, bool), "true or false"),
     "context_tokens": (_is_count, "a number above zero"),
     "vision": (lambda value: isinstance(value, bool), "true or false"),
-    "api": (lambda value: value in APIS, '"auto", "chat" or "responses"'),
+    "api": (lambda value: value in APIS, f"one of {', '.join(APIS)}"),
     **PARAMETER_CHECKS,
 }
 
@@ -236,7 +236,8 @@ class ServiceSettings:
     api_key: str = field(default="", repr=False)
     model: str = ""
     api: Api = "auto"
-    """``chat`` (chat completions) or ``responses``; ``auto``: by host, model and refusals."""
+    """``chat`` (chat completions), ``responses`` or ``messages``; ``auto``: by host, model and
+    refusals."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Sent with each request where neither the model's row nor the question says otherwise."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -300,7 +301,7 @@ class Settings:
     home: Path = field(default_factory=lambda: Path.home() / ".cellwright")
     """Folder of the record."""
     prices: Mapping[str, Price] = field(default_factory=dict)
-    """Dollars per million tokens by model name; a model that is not here shows no cost."""
+    """Dollars per million tokens by model name, as the person set them."""
     ollama_url: str = ""
     """Where a local Ollama is looked for when nothing is set; empty: it is not looked for."""
     vision_model: str = ""
@@ -458,7 +459,7 @@ def normalise_base_url(url: str) -> str:
         raise SetupError(
             f"The endpoint {url!r} is not an address.", hint="It starts with http:// or https://."
         )
-    for ending in ("/chat/completions", "/completions", "/responses", "/models"):
+    for ending in ("/chat/completions", "/completions", "/responses", "/messages", "/models"):
         cleaned = cleaned.removesuffix(ending)
     path = cleaned.split("://", 1)[1].partition("/")[2]
     return cleaned if path else cleaned + "/v1"

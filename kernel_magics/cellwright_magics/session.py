@@ -25,6 +25,7 @@ from cellwright.record.outputs import ErrorOutput, OutputMessage
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
+from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.services import ServiceCache, models_like
 from cellwright.session.standard_sources import Sources
@@ -279,7 +280,7 @@ class ShellSession:
             lane="magic",
             approver=approver,
             notebook=saved_notebook(self._shell.user_ns, os.environ),
-            prices=settings.prices,
+            prices=known_prices(settings),
             spending=UsageTable(self.store(settings).database),
             user_id=settings.user,
             is_guest=settings.is_guest,

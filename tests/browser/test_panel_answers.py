@@ -65,7 +65,7 @@ def test_an_answer_streams_and_its_cells_run_in_the_open_notebook(page: Notebook
     # the conversation goes on, with all that was said; the footer counts what the service says
     page.answer("And now?")
     expect(page.last.locator(".cw-figures")).to_contain_text(
-        "2.0K in (1.5K cached) / 300 out · $0.0038"
+        "2.0K in (1.5K cached, 75%) / 300 out · $0.0038"
     )
     assert "Show me the people." in page.script.last()
     assert "Ada" in page.script.last()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command_line import Shell, sources
+from fake_anthropic import AnthropicMessages
 from fake_providers import DeepSeek, Gemini, Mistral, OpenAIResponses, calls, says, thinks
 from fake_service import FakeService, chunk, raw_sse, text
 from traitlets.config import Config
@@ -77,6 +78,53 @@ def test_the_main_job_runs_with_a_model_that_only_responses_serves(shell: Shell)
         done = shell.asking(other).run("rerun", document["id"], "-m", "other-model", "--json")
         assert done.code == 0, done.err
         assert "encrypted_content" not in other.requests[0].raw.decode()
+    assert done.document["answer"] == "Mine."
+
+
+TABLE = "import pandas as pd\nsales = pd.DataFrame({'City': ['A', 'B'], 'Sales': [20, 22]})\n"
+REPAIRED_JOB = [
+    [
+        thinks("First the total."),
+        says("I add."),
+        calls("run_cell", {"code": f"{TABLE}sales['sales'].sum()"}),
+    ],
+    [thinks("The name is Sales."), calls("run_cell", {"code": f"{TABLE}sales['Sales'].sum()"})],
+    [thinks("Now the plot."), calls("run_cell", {"code": PLOT})],
+    [thinks(), says("The total is 42.")],
+]
+
+
+def test_the_main_job_runs_through_messages(shell: Shell) -> None:
+    """A table, an error that is mended, a plot; then a replay, and a rerun with another model."""
+    provider = AnthropicMessages(REPAIRED_JOB, chunk_bytes=13)
+    asking = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_API": "messages"})
+    document, service = run(asking, provider, model="claude-sonnet-5-5")
+    assert (document["status"], document["answer"]) == ("completed", "The total is 42.")
+    assert provider.refusals == []
+    assert {request.path for request in service.requests} == {"/v1/messages"}
+    messages = provider.taken[-1]["messages"]
+    blocks = [block for message in messages for block in message["content"]]
+    kinds = [block["type"] for block in blocks]
+    assert (kinds.count("thinking"), kinds.count("tool_use")) == (3, 3)
+    results = [block for block in blocks if block["type"] == "tool_result"]
+    assert "KeyError" in json.dumps(results[0])
+    assert "image" in [part["type"] for part in results[2]["content"]], results
+    assert json.dumps(provider.taken[-1]).count('"cache_control"') == 4
+    usage = document["usage"]
+    assert usage["reasoning_tokens"] == 4 * 64
+    assert usage["cached_tokens"] > usage["prompt_tokens"] / 2
+
+    shell.run("export", document["id"], "--to", "html", "-o", "run.html")
+    page = (shell.folder / "run.html").read_text(encoding="utf-8")
+    assert "The name is Sales." in page, "what it thought is there to unfold"
+
+    replay = shell.run("replay", "last")
+    assert (replay.code, replay.out) == (0, "3 cells, no differences.\n")
+
+    with FakeService([text("Mine.")]) as other:
+        done = shell.asking(other).run("rerun", document["id"], "-m", "other-model", "--json")
+        assert done.code == 0, done.err
+        assert not any(s in other.requests[0].raw.decode() for s in provider.signed)
     assert done.document["answer"] == "Mine."
 
 

@@ -43,6 +43,7 @@ from cellwright.record.messages import Parameters
 from cellwright.record.run_record import RunRecord
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
+from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.settings import Settings
 from cellwright.stopping import Inbox, Stop, WorkerThread, retry
@@ -164,7 +165,7 @@ def _run(job: Job, answerer: Answerer, room: Room, laboratory: Laboratory, stop:
     own = laboratory.memory.before(job.agent.name, job.epoch, item.session)
     store, notebook = RunMemory(), MemoryNotebook()
     place = RunContext(room.kernel, store, laboratory.redactor, "bench", notebook=notebook)
-    conversation = Conversation(replace(place, prices=settings.prices))
+    conversation = Conversation(replace(place, prices=known_prices(settings)))
     request = RunRequest(
         shown_prompt(item, own if job.suite.is_in_order else None),
         Parameters(answerer.model),

@@ -48,6 +48,7 @@ from cellwright.kernels.provisioner import MODULES
 from cellwright.llm.keys import load_settings
 from cellwright.record.messages import Parameters
 from cellwright.record.values import from_dict, to_dict
+from cellwright.session.prices import known_prices
 from cellwright.session.services import Service, ServiceCache, check_budget, open_service
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
@@ -539,7 +540,7 @@ def _agents(
 
 def _check_budgets(invocation: Invocation, suite: Suite, service: Service) -> None:
     """Refuse budgets that could not be kept before the first sample is paid for."""
-    prices = invocation.settings.prices
+    prices = known_prices(invocation.settings)
     for limits in {item.limits for item in suite.items}:
         check_budget(service, limits, prices)
     check_budget(service, Limits(cost_limit_dollars=invocation.options.total_budget), prices)

@@ -27,6 +27,7 @@ from cellwright.mcp_server.session import McpServerSession
 from cellwright.mcp_server.undoing import ChangeLog, UndoSource
 from cellwright.record.events import CellEvent, CellFinished, CellOutput, CellStarted
 from cellwright.record.outputs import Cell
+from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Limits, Mode, Settings
@@ -238,7 +239,7 @@ class FileRoom:
             redactor=parts.redactor,
             lane=LANE,
             notebook=self._notebook,
-            prices=parts.settings.prices,
+            prices=known_prices(parts.settings),
             user_id=parts.settings.user,
             is_guest=parts.settings.is_guest,
             sources=self._sources,

@@ -53,13 +53,18 @@ def measure(rows: Sequence[UsageRow]) -> list[float]:
     return [float(row.input_tokens + row.output_tokens) for row in rows]
 
 
+def _cached(row: UsageRow) -> str:
+    rate = row.cached_tokens / row.input_tokens if row.input_tokens else 0.0
+    return f"{row.cached_tokens:,} ({rate:.0%})" if rate else f"{row.cached_tokens:,}"
+
+
 def _row(row: UsageRow, share_of_most: float) -> tuple[str, ...]:
     return (
         row.label,
         f"{row.runs:,}",
         f"{row.calls:,}",
         tokens(row),
-        f"{row.cached_tokens:,}",
+        _cached(row),
         f"{row.output_tokens:,}",
         dollars(row),
         "▇" * round(BAR_CHARACTERS * share_of_most),

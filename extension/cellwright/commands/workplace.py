@@ -54,6 +54,7 @@ from cellwright.record.mime_bundles import bundle_text
 from cellwright.record.outputs import ErrorOutput, Output, OutputMessage, StreamOutput, fold
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import to_dict
+from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext
 from cellwright.session.run import Run
 from cellwright.session.standard_sources import Sources
@@ -380,7 +381,7 @@ def make_place(
         approver=TerminalApprover(console) if console.is_interactive else None,
         lane="cli",
         notebook=notebook.memory,
-        prices=settings.prices,
+        prices=known_prices(settings),
         spending=UsageTable(store.database),
         user_id=settings.user,
         is_guest=settings.is_guest,

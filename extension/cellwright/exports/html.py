@@ -306,8 +306,7 @@ def _facts(record: RunRecord) -> Iterator[str]:
     yield fact_html(
         "Steps", str(len(record.steps)), f"{runs} cell {'run' if runs == 1 else 'runs'}"
     )
-    cached = f"{usage.cached_tokens:,} cached" if usage.cached_tokens else ""
-    yield fact_html("Tokens", f"{about}{usage.total_tokens:,}", cached)
+    yield fact_html("Tokens", f"{about}{usage.total_tokens:,}", usage.cached_words)
     if record.cost_dollars is not None:
         yield fact_html("Cost", f"${record.cost_dollars:.4f}")
     yield fact_html(

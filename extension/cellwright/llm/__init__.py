@@ -24,8 +24,8 @@ class Capabilities:
     tools: bool = True
     parallel_tool_calls: bool = True
     vision: bool = False
-    api: Literal["chat", "responses"] = "chat"
-    """Which of OpenAI's APIs it is asked through."""
+    api: Literal["chat", "responses", "messages"] = "chat"
+    """Which API it is asked through."""
     context_tokens: int | None = None
     """The model's window; None when it is not known."""
     refused_parameters: frozenset[str] = frozenset()

@@ -198,8 +198,10 @@ ITEM_WORDS = re.compile(
     r"invalid_encrypted_content|encrypted content .*(?:verified|match|parsed)"
     r"|(?:invalid|corrupted) thought signature|items? with id .*not found"
     r"|without its required (?:following|'reasoning') item"
+    r"|invalid `?signature`? in `?(?:redacted_)?thinking|thinking`? blocks .*cannot be modified"
 )
-"""Items that a provider no longer takes back: another organisation, route or key."""
+"""Items that a provider no longer takes back: another organisation, route or key, or, with
+Anthropic's, a conversation whose beginning was changed since."""
 REQUIRED_WORDS = {
     "reasoning_content": re.compile(
         r"reasoning_content.{0,60}(?:must be passed|is missing)|missing.{0,20}reasoning_content"
@@ -213,6 +215,7 @@ LIMIT_WORDS = re.compile(
     r"in the completion\)"
     r"|max_(?:completion_|output_)?tokens\W.{0,80}(?:too large|at most|less than)"
     r"|(?:too large|at most).{0,60}(?:completion tokens|max_(?:completion_|output_)?tokens)"
+    r"|maximum allowed number of output tokens"
 )
 """As vLLM and OpenAI word it that the limit of the answer does not fit. Sources: vLLM's messages
 "(2000 in the messages, 8192 in the completion)" and "'max_tokens' … is too large", OpenAI's "This

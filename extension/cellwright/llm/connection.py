@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cellwright.llm.faults import Endpoint, from_exception
+from cellwright.providers import headers_for
 from cellwright.settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ class BodyReader:
         if not self._shape:
             return []
         chunk = self._parsed(self._text())
-        if "choices" not in chunk and chunk.get("object") != "response":
+        kind = chunk.get("object") or chunk.get("type")
+        if "choices" not in chunk and kind not in ("response", "message"):
             shown = json.dumps(chunk, ensure_ascii=False)[:SHOWN_CHARACTERS]
             raise self._strange(f"{self._endpoint.place} sent JSON that is no chat reply.", shown)
         self.done = True
@@ -272,7 +274,13 @@ class ServiceConnection:
         """
         client = self.connect()
         assert self._http is not None
-        return client.post(path, cast_to=self._http.Response, content=body, stream=True)
+        return client.post(
+            path,
+            cast_to=self._http.Response,
+            content=body,
+            options={"headers": self._headers(path)},
+            stream=True,
+        )
 
     def get(self, path: str) -> str:
         """The text at a path of the service.
@@ -282,8 +290,16 @@ class ServiceConnection:
         """
         client = self.connect()
         assert self._http is not None
-        response = client.get(path, cast_to=self._http.Response)
+        response = client.get(
+            path, cast_to=self._http.Response, options={"headers": self._headers(path)}
+        )
         return str(response.text)
+
+    def _headers(self, path: str) -> dict[str, str]:
+        """What the service wants there, where the person sets nothing else."""
+        own = {name.lower() for name in self._service.headers}
+        wanted = headers_for(self._service.base_url, path)
+        return {name: value for name, value in wanted.items() if name not in own}
 
     def start(self, path: str, body: bytes, endpoint: Endpoint) -> Exchange:
         """Begin a request."""
@@ -363,7 +379,8 @@ class Exchange:
 
     def _read(self, response: Any) -> None:
         reader = BodyReader(response.headers.get("content-type", ""), self._endpoint)
-        request_id = response.headers.get("x-request-id", "")
+        headers = response.headers
+        request_id = headers.get("x-request-id") or headers.get("request-id", "")
         self._arrived.put(Arrived(request_id=request_id))
         for received in response.iter_bytes():
             if not reader.done:

@@ -212,7 +212,7 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
     detail = endpoint.without_key(complaint.message)
     if found := _about_request(status, complaint, detail, endpoint):
         return found
-    if status == 402 or (status == 429 and QUOTA_WORDS.search(complaint.words)):
+    if status == 402 or (status in (400, 429) and QUOTA_WORDS.search(complaint.words)):
         return _quota(status, detail, endpoint)
     if status == 429:
         return _rate_limit(detail, retry_after_seconds(headers, detail), endpoint)
@@ -255,7 +255,8 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
     response = getattr(error, "response", None)
     if response is not None and isinstance(getattr(error, "status_code", None), int):
         fault = from_status(response.status_code, response.text, response.headers, endpoint)
-        request_id = response.headers.get("x-request-id", "")
+        headers = response.headers
+        request_id = headers.get("x-request-id") or headers.get("request-id", "")
         if REQUEST_ID.fullmatch(request_id):
             fault.hint = f"{fault.hint} The service knows the request as {request_id}.".strip()
         if response.history:

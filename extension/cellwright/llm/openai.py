@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from cellwright.errors import (
     LMStreamError,
     LMToolsUnsupportedError,
 )
-from cellwright.llm import Capabilities, LMEvent
+from cellwright.llm import Capabilities, LMEvent, anthropic, responses
 from cellwright.llm.capabilities import ITEM_WORDS, LENGTH_PARAMETERS, NOTHING_KNOWN, Learned
 from cellwright.llm.connection import Arrived, Exchange, ServiceConnection
 from cellwright.llm.deltas import ReplyAssembler
@@ -29,17 +29,8 @@ from cellwright.llm.faults import Endpoint
 from cellwright.llm.openai_format import JSON, ChatForm, body_bytes, parameters_of
 from cellwright.llm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
 from cellwright.llm.provider_items import FieldRules, ItemReader, key_of
-from cellwright.llm.responses import (
-    PATH as RESPONSES_PATH,
-)
-from cellwright.llm.responses import (
-    ResponsesAssembler,
-    name_of,
-    parameter_names,
-    responses_parameters,
-)
 from cellwright.llm.retries import Joiner, RepetitionWatch, WaitTimes, Watch, next_delay
-from cellwright.providers import find_provider
+from cellwright.providers import MESSAGES_PATH, find_provider
 from cellwright.record.events import ModelRetrying, Notice
 from cellwright.record.messages import (
     AssistantMessage,
@@ -57,6 +48,35 @@ from cellwright.text.truncation import CHARACTERS_PER_TOKEN
 
 CHAT_PATH = "/chat/completions"
 NOT_OPTIONAL = ("model", "messages", "input", "tools", "stream", "store")
+
+
+@dataclass(frozen=True)
+class _Wire:
+    """How an API is spoken."""
+
+    path: str
+    assembler: type[ReplyAssembler]
+    parameter_names: Callable[[Mapping[str, Any]], tuple[str, ...]] = tuple
+    """The names of what a body holds."""
+    name_of: Callable[[str], str] = str
+    """What a parameter of chat completions is called there."""
+    refused_name: Callable[[str, tuple[str, ...]], str] = lambda detail, names: ""
+    """The parameter that a refusal is about, where its form tells."""
+
+
+WIRES: Mapping[str, _Wire] = {
+    "chat": _Wire(CHAT_PATH, ReplyAssembler),
+    "responses": _Wire(
+        responses.PATH, responses.ResponsesAssembler, responses.parameter_names, responses.name_of
+    ),
+    "messages": _Wire(
+        MESSAGES_PATH,
+        anthropic.MessagesAssembler,
+        anthropic.parameter_names,
+        anthropic.name_of,
+        anthropic.refused_name,
+    ),
+}
 PARTIAL_CHARACTERS = 20_000
 REPEATS = "The model says the same over and over; its reply was stopped."
 TOOLS_LOST = "The chat template of {!r} has no tools: its server drops them without a word."
@@ -72,7 +92,7 @@ ROOM_FACTOR = 1.3
 class _Request:
     """One request as it goes out."""
 
-    path: str
+    wire: _Wire
     body: bytes
     optional: tuple[str, ...]
     """The parameters in it that can be left out."""
@@ -178,23 +198,28 @@ class OpenAILM:
         known = self.capabilities(model)
         place = Endpoint(self._service.base_url, model).place
         reader = ItemReader(place, known.api, model, self._refused_items)
-        is_chat = known.api == "chat"
-        parameters = (
-            self._chat_parameters(prompt, reader)
-            if is_chat
-            else responses_parameters(
-                prompt, vision=known.vision, reader=reader, without=known.refused_parameters
-            )
-        )
-        names = tuple(parameters) if is_chat else parameter_names(parameters)
+        wire = WIRES[known.api]
+        parameters = self._parameters(prompt, reader)
+        names = wire.parameter_names(parameters)
         return _Request(
-            CHAT_PATH if is_chat else RESPONSES_PATH,
+            wire,
             body_bytes(parameters),
             tuple(name for name in names if name not in NOT_OPTIONAL),
             known.vision and _has_pictures(prompt),
             _call_ids(prompt),
             reader,
         )
+
+    def _parameters(self, prompt: Prompt, reader: ItemReader) -> JSON:
+        known = self.capabilities(prompt.parameters.model)
+        if known.api == "chat":
+            return self._chat_parameters(prompt, reader)
+        own = (
+            responses.responses_parameters
+            if known.api == "responses"
+            else anthropic.messages_parameters
+        )
+        return own(prompt, vision=known.vision, reader=reader, without=known.refused_parameters)
 
     def _chat_parameters(self, prompt: Prompt, reader: ItemReader) -> JSON:
         model = prompt.parameters.model
@@ -220,6 +245,8 @@ class OpenAILM:
             self._refused_items |= frozenset(sent)
             text = f"{error.detail} The request goes on without the model's earlier thinking."
             return Notice("info", text, code="items_refused")
+        if isinstance(error, LMRequestError) and not error.parameter:
+            error.parameter = request.wire.refused_name(error.detail, request.optional)
         fields = {str(item.get("field", "")) for items in sent.values() for item in items} - {""}
         notice = self._learned.from_refusal(
             prompt.parameters.model,
@@ -239,11 +266,11 @@ class OpenAILM:
         line = self._lines.take()
         whole = failed = False
         try:
-            exchange = line.start(request.path, request.body, endpoint)
+            exchange = line.start(request.wire.path, request.body, endpoint)
             reading = _StreamReading(
                 exchange,
                 Watch(self._service, self._pace, endpoint.place, time.monotonic()),
-                ReplyAssembler() if request.path == CHAT_PATH else ResponsesAssembler(),
+                request.wire.assembler(),
             )
             yield from reading.follow(self._pace, stop)
             whole = not reading.repeats
@@ -478,7 +505,6 @@ def _dropped(prompt: Prompt, request: _Request) -> tuple[str, ...]:
     wanted: dict[str, Any] = {**parameters.extra, "temperature": parameters.temperature}
     if parameters.max_output_tokens is not None and not _sends_limit(request):
         wanted["max_tokens"] = parameters.max_output_tokens
-    if request.path == RESPONSES_PATH:
-        sent = (*sent, *(name for name in wanted if name_of(name) in sent))
-        sent = (*sent, *(name.partition(".")[0] for name in sent))
+    sent = (*sent, *(name for name in wanted if request.wire.name_of(name) in sent))
+    sent = (*sent, *(name.partition(".")[0] for name in sent))
     return tuple(sorted(n for n, value in wanted.items() if value is not None and n not in sent))

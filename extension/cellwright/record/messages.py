@@ -38,6 +38,13 @@ class Usage:
         """Prompt and completion together."""
         return self.prompt_tokens + self.completion_tokens
 
+    @property
+    def cached_words(self) -> str:
+        """``3,900 cached, 84%``: how much of the prompt the cache had; empty: nothing."""
+        if not (self.cached_tokens and self.prompt_tokens):
+            return ""
+        return f"{self.cached_tokens:,} cached, {self.cached_tokens / self.prompt_tokens:.0%}"
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
@@ -99,26 +106,43 @@ class Price:
     cached: float | None = None
     """None: cached tokens cost what the others cost."""
     cache_write: float | None = None
+    long_from: int | None = None
+    """A request with a prompt of more tokens than this costs more, all of it."""
+    long_prompt: float = 1.0
+    """So many times as much, the cache included."""
+    long_completion: float = 1.0
+    is_listed: bool = False
+    """Of a provider's list: holds for the name and its dated versions alone, and a price that the
+    person set counts more."""
 
 
 def cost_of(usage: Usage, price: Price) -> float:
-    """US dollars for ``usage`` at ``price``."""
+    """US dollars for the ``usage`` of a request at ``price``."""
     cached = price.prompt if price.cached is None else price.cached
     written = price.prompt if price.cache_write is None else price.cache_write
     fresh = max(0, usage.prompt_tokens - usage.cached_tokens - usage.cache_write_tokens)
-    dollars = (
-        fresh * price.prompt
-        + usage.cached_tokens * cached
-        + usage.cache_write_tokens * written
-        + usage.completion_tokens * price.completion
-    )
-    return dollars / 1_000_000
+    read = fresh * price.prompt + usage.cached_tokens * cached + usage.cache_write_tokens * written
+    made = usage.completion_tokens * price.completion
+    if price.long_from is not None and usage.prompt_tokens > price.long_from:
+        read, made = read * price.long_prompt, made * price.long_completion
+    return (read + made) / 1_000_000
 
 
 def price_for(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """The price of ``model`` from the settings table, by the longest matching name start."""
-    names = [name for name in prices if model == name or model.startswith(name + "-")]
-    return prices[max(names, key=len)] if names else None
+    """The price of ``model``, by the longest matching name start; the person's own first."""
+    names = [name for name, price in prices.items() if _is_priced(model, name, price)]
+    best = max(names, key=lambda name: (not prices[name].is_listed, len(name)), default=None)
+    return None if best is None else prices[best]
+
+
+DATE_OF_VERSION = re.compile(r"\d{8}|\d{4}-\d\d-\d\d")
+
+
+def _is_priced(model: str, name: str, price: Price) -> bool:
+    if model == name or not model.startswith(f"{name}-"):
+        return model == name
+    # Of a list, what only begins so may be another model.
+    return not price.is_listed or bool(DATE_OF_VERSION.fullmatch(model[len(name) + 1 :]))
 
 
 def budget_amount(text: str) -> float:
@@ -205,7 +229,7 @@ class ProviderItems:
     service: str
     """Host and port."""
     api: str
-    """``chat`` or ``responses``."""
+    """``chat``, ``responses`` or ``messages``."""
     model: str
     """As it was asked for."""
     items: tuple[Mapping[str, Any], ...] = field(hash=False)

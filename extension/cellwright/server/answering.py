@@ -26,6 +26,7 @@ from cellwright.server.wire_events import EventSource
 from cellwright.session.compacting import compaction_of
 from cellwright.session.composer import AssistantChoice, ComposedRun, RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
+from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext, RunRequest
 from cellwright.session.resuming import is_behind, last_record, resume, resumed, with_notes
 from cellwright.session.services import ModelService, Service, ServiceCache
@@ -246,7 +247,7 @@ class ChatAnswering:
             lane="panel",
             approver=run.approver,
             notebook=run.notebook or self._own_cells,
-            prices=settings.prices,
+            prices=known_prices(settings),
             spending=UsageTable(database),
             listener=self._listener,
             chat_id=self._chat_id,

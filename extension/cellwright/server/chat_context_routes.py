@@ -18,6 +18,7 @@ from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.session.compacting import summary_changed
+from cellwright.session.prices import known_prices
 from cellwright.session.resuming import last_record
 from cellwright.stopping import retry
 from cellwright.store.process_claims import ChatBusyError
@@ -79,7 +80,7 @@ def chat_context(shared: Application, chat_id: str) -> ChatContext:
     whole, words = clean(summary.text.strip()), clean(summary.words)
     limit = sent_at_most(_window(shared, last))
     found = ChatContext(parts, tokens, limit, summary=whole, words=words)
-    price = price_for(last.parameters.model, shared.settings().prices)
+    price = price_for(last.parameters.model, known_prices(shared.settings()))
     if price is None:
         return found
     return replace(

@@ -43,6 +43,7 @@ from cellwright.server.hub import open_hub
 from cellwright.server.live_run import Asker, LiveRun, PanelApprover, WaitingPrompt
 from cellwright.server.routes import Refusal, Route, RouteTable
 from cellwright.server.tab import AttachedNotebook, Driver, Tab, TabAudience
+from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext
 from cellwright.settings import Limits, Mode, Settings
 from cellwright.stopping import Stop, WorkerThread
@@ -154,7 +155,7 @@ class OutsideChatSession(ChatSession):
                 redactor=self._workplace.redactor(),
                 lane=LANE,
                 notebook=self._notebook(run, prompt) or work.notebook,
-                prices=work.settings.prices,
+                prices=known_prices(work.settings),
                 listener=self._heard,
                 chat_id=self._chat.chat_id,
                 user_id=work.settings.user,

@@ -22,6 +22,7 @@ from cellwright.errors import SetupError
 from cellwright.record.events import Event
 from cellwright.record.messages import Message, fill_parameters, with_variables
 from cellwright.session.conversation import Conversation
+from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunRequest
 from cellwright.session.services import (
     ModelService,
@@ -266,7 +267,7 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     window = RequestWindow.of(chosen.prompt, paths, environment.messages)
     model = choose_model(wanted, settings, window)
     service = environment.open_service(model.model)
-    check_budget(service, request.limits, settings.prices)
+    check_budget(service, request.limits, known_prices(settings))
     news = "" if service.notice in environment.told else service.notice
     environment.told.add(service.notice)
     service.learn_window()

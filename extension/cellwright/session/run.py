@@ -140,7 +140,7 @@ def _plain(output: Any) -> str:
 
 def _tokens(usage: Usage) -> str:
     tilde = "~" if usage.estimated else ""
-    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    cached = f" ({usage.cached_words})" if usage.cached_words else ""
     return f"{tilde}{usage.total_tokens:,} tokens{cached}"
 
 

@@ -25,7 +25,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'a file': '文件',
 
   // Runs
-  '%1 in (%2 cached) / %3 out': '输入 %1（缓存 %2）/ 输出 %3',
+  '%1 in (%2 cached, %3) / %4 out': '输入 %1（缓存 %2，%3）/ 输出 %4',
   '%1 in / %2 out': '输入 %1 / 输出 %2',
   'retrying (%1): %2': '正在重试（%1）：%2',
   'waiting %1 s': '已等待 %1 秒',

@@ -4,7 +4,7 @@ import type { Turn } from '../chat/types';
 
 type Figures = Pick<Turn, 'usage' | 'costDollars' | 'durationSeconds'>;
 
-/** `12.3s · 45.2K in (38.1K cached) / 1.2K out · $0.08`; `~` before what is estimated. */
+/** `12.3s · 45.2K in (38.1K cached, 84%) / 1.2K out · $0.08`; `~` before what is estimated. */
 export function formatFigures(turn: Figures, trans: TranslationBundle): string {
   const parts = [formatSeconds(turn.durationSeconds), formatTokens(turn, trans)];
   if (turn.costDollars !== null) {
@@ -23,7 +23,14 @@ function formatTokens({ usage }: Figures, trans: TranslationBundle): string {
   if (usage.cached_tokens === 0) {
     return trans.__('%1 in / %2 out', given, made);
   }
-  return trans.__('%1 in (%2 cached) / %3 out', given, formatCount(usage.cached_tokens), made);
+  const share = formatShare(usage.cached_tokens, usage.prompt_tokens);
+  const cached = formatCount(usage.cached_tokens);
+  return trans.__('%1 in (%2 cached, %3) / %4 out', given, cached, share, made);
+}
+
+/** `84%`; empty where there is no whole. */
+export function formatShare(part: number, whole: number): string {
+  return whole > 0 ? `${String(Math.round((100 * part) / whole))}%` : '';
 }
 
 /** `0.4s`, `12.3s`, `3m 05s`, `1h 02m`. */

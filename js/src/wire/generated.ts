@@ -452,7 +452,7 @@ export interface components {
     readonly ProviderItems: {
       /** @description Host and port. */
       readonly service: string;
-      /** @description ``chat`` or ``responses``. */
+      /** @description ``chat``, ``responses`` or ``messages``. */
       readonly api: string;
       /** @description As it was asked for. */
       readonly model: string;

@@ -165,7 +165,7 @@ it('offers no undo for a run that only looked', () => {
 
 it('says what a turn took and leaves out what is not known', () => {
   showPart(<TurnView turn={turn({ costDollars: 0.0842 })} />);
-  expect(screen.getByText('12.3s · 45.2K in (38.1K cached) / 1.2K out · $0.08')).toBeDefined();
+  expect(screen.getByText('12.3s · 45.2K in (38.1K cached, 84%) / 1.2K out · $0.08')).toBeDefined();
   cleanup();
   showPart(<TurnView turn={turn({ costDollars: null })} />);
   expect(screen.queryByText(/\$/)).toBeNull();

@@ -10,7 +10,7 @@ import {
   type UsageRow
 } from '../../client/keeping_rest';
 import { Button, LinkButton } from '../../ui/button';
-import { formatCount, formatDollars } from '../../ui/figures';
+import { formatCount, formatDollars, formatShare } from '../../ui/figures';
 import { useSignal, useTrans } from '../../ui/hooks';
 import { useOpener } from '../../ui/opening';
 import { linear } from '../axes';
@@ -358,7 +358,10 @@ function UsageRowView({ row, by }: { readonly row: UsageRow; readonly by: Groupi
       <td className="cw-number">{row.runs}</td>
       <td className="cw-number">{row.calls}</td>
       <td className="cw-number">{formatCount(row.input_tokens)}</td>
-      <td className="cw-number">{formatCount(row.cached_tokens)}</td>
+      <td className="cw-number">
+        {formatCount(row.cached_tokens)}
+        {row.cached_tokens > 0 && ` (${formatShare(row.cached_tokens, row.input_tokens)})`}
+      </td>
       <td className="cw-number">{formatCount(row.output_tokens)}</td>
       <td className="cw-number">
         {row.cost_dollars === null ? '–' : formatDollars(row.cost_dollars)}
