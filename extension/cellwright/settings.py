@@ -194,6 +194,19 @@ def settings_of(model: str, models: Mapping[str, ModelSettings]) -> ModelSetting
     return exact[0] if exact else next(fitting, ModelSettings())
 
 
+def check_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of requests in ``given``, if they can be used; what is unset is left out.
+
+    Raises:
+        SetupError: One is not known, or has a value that it cannot have.
+    """
+    try:
+        checked = _checked_row("It", given, PARAMETER_CHECKS)
+    except ValueError as error:
+        raise SetupError(f"The parameters cannot be used: {error}.") from None
+    return {name: value for name, value in checked.items() if value not in ("", None, {})}
+
+
 def _checked(name: str, row: Any) -> ModelSettings:
     return ModelSettings(**_checked_row(name, row, CHECKS))
 

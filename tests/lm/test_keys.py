@@ -220,7 +220,7 @@ class TestSettings:
 
     def settings(self, home: Path, ring: Any = None, **environ: str) -> Settings:
         places = KeyPlaces(home / "service.json", lambda: ring)
-        return with_choice(from_env({"CELLWRIGHT_HOME": str(home), **environ}), places)
+        return with_choice(from_env({"CELLWRIGHT_HOME": str(home), **environ}), places, environ)
 
     def test_a_key_given_in_the_panel_is_theirs_too(self, tmp_path: Path) -> None:
         places = KeyPlaces(tmp_path / "service.json", lambda: None)

@@ -67,6 +67,8 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("service", "PUT", "service", {"model": "cellwright-demo"}),
         Call("service/test", "POST", "service/test", {}),
         Call("models", "GET", "models"),
+        Call("models", "POST", "models", {"model": "cellwright-demo"}),
+        Call("providers", "GET", "providers"),
         Call("chats", "GET", "chats?query=region"),
         Call("chats", "POST", "chats", {"notebook_path": "b.ipynb"}, 201),
         Call("assistants", "GET", "assistants?notebook=b.ipynb"),

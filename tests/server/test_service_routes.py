@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
-from fake_service import FakeService
+from fake_service import FakeService, Request, Wire, after, error, html, json_body, tool_call
 from server_client import Client
 
+from cellwright.llm.capabilities import find_running
+from cellwright.llm.keys import load_settings
+from cellwright.providers import PROVIDERS
 from cellwright.server.application import Application
 
 pytestmark = pytest.mark.server
@@ -44,6 +48,7 @@ async def test_without_any_setting_the_demo_model_answers(client: Client) -> Non
         "models_allowed": [],
         "endpoints_locked": False,
         "recording": True,
+        "parameters": {},
         "warnings": [],
     }
 
@@ -165,6 +170,175 @@ class TestTest:
         checks = (await client.call("POST", "service/test")).json
         found = {check["name"]: check for check in checks}
         assert found["endpoint"]["status"] == "blocked"
+
+
+def answers_with_key(key: str, *names: str) -> Any:
+    """A service whose models only this key may see."""
+
+    def listed(request: Request) -> Wire:
+        given = request.headers.get("authorization", "")
+        if given != f"Bearer {key}":
+            return error(401, f"Incorrect API key provided: {given[7:]}")(request)
+        body = {"object": "list", "data": [{"id": name, "object": "model"} for name in names]}
+        return json_body(body)(request)
+
+    return listed
+
+
+class TestCandidate:
+    """A service is looked at before it is chosen."""
+
+    async def test_its_models_are_listed_and_nothing_is_kept(
+        self, client: Client, shared: Application
+    ) -> None:
+        with FakeService([], models=answers_with_key(KEY, "a", "b")) as service:
+            wanted = {"base_url": service.base_url, "api_key": KEY + "0"}
+            refused = await client.call("POST", "models", wanted)
+            listed = await client.call("POST", "models", {**wanted, "api_key": KEY})
+        assert (refused.status, refused.json["code"]) == (409, "LMAccessError")
+        assert KEY.encode() not in refused.body
+        assert listed.json == {"models": ["a", "b"]}
+        assert (await client.call("GET", "service")).json["is_demo"] is True
+        assert not (shared.chooser.home() / "service.json").exists()
+
+    async def test_it_is_tried_with_one_small_request(self, client: Client) -> None:
+        script = [tool_call("ping", {"word": "hello"}), error(404, "The model does not exist")]
+        with FakeService(script, models=["m"]) as service:
+            wanted = {"base_url": service.base_url, "model": "m", "send": True}
+            knobs = {"temperature": 0.5, "reasoning_effort": "low"}
+            works = (
+                await client.call("POST", "service/test", {**wanted, "parameters": knobs})
+            ).json
+            fails = (await client.call("POST", "service/test", {**wanted, "model": "n"})).json
+        assert [c["name"] for c in works if c["status"] == "blocked"] == []
+        assert {c["code"] for c in fails if c["status"] == "blocked"} == {"LMNotFoundError"}
+        body = service.requests[0].body
+        assert (body["temperature"], body["reasoning_effort"]) == (0.5, "low")
+        assert (await client.call("GET", "service")).json["is_demo"] is True
+
+    async def test_the_key_of_another_address_is_not_sent_to_it(self, client: Client) -> None:
+        change = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": KEY}
+        await client.call("PUT", "service", change)
+        with FakeService([], models=["m"]) as service:
+            await client.call("POST", "models", {"base_url": service.base_url})
+        assert KEY not in str(service.other_requests[0].headers)
+
+    @pytest.mark.parametrize("jp_server_config", [STRICT])
+    async def test_what_an_administrator_forbids_is_not_asked(self, client: Client) -> None:
+        wanted = {"base_url": "https://evil.example/v1"}
+        for path in ("models", "service/test"):
+            answer = await client.call("POST", path, wanted)
+            assert b"not allowed" in answer.body
+
+    async def test_an_address_without_a_model_lists_its_models(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with FakeService([], models=["a", "b"]) as service:
+            monkeypatch.setenv("CELLWRIGHT_BASE_URL", service.base_url)
+            listed = await client.call("GET", "models")
+        assert listed.json == {"models": ["a", "b"]}
+
+
+class TestParameters:
+    async def test_those_that_are_chosen_are_sent_until_others_are(
+        self, client: Client, shared: Application
+    ) -> None:
+        for wanted in ({"temperature": 0.5, "verbosity": ""}, {"top_p": 0.9}):
+            state = (await client.call("PUT", "service", {"parameters": wanted})).json
+            assert state["parameters"] == {name: value for name, value in wanted.items() if value}
+            assert shared.settings().service.parameters == state["parameters"]
+
+    async def test_those_of_the_environment_win(
+        self, client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CELLWRIGHT_PARAMETERS", '{"top_p": 0.1}')
+        wanted = {"top_p": 0.9, "temperature": 0.5}
+        state = (await client.call("PUT", "service", {"parameters": wanted})).json
+        assert any("'top_p'" in warning for warning in state["warnings"])
+        assert shared.settings().service.parameters == {"top_p": 0.1, "temperature": 0.5}
+
+    async def test_one_that_cannot_be_is_refused(self, client: Client) -> None:
+        for wanted in ({"temperature": "hot"}, {"colour": 1}, {"max_output_tokens": -1}):
+            answer = await client.call("PUT", "service", {"parameters": wanted})
+            assert answer.status == 400
+
+
+class TestProviders:
+    async def test_those_of_the_table_are_offered_with_what_is_known_of_their_keys(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CELLWRIGHT_OLLAMA", "off")
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("GEMINI_API_KEY", KEY)
+        answer = await client.call("GET", "providers")
+        rows = {row["name"]: row for row in answer.json["providers"]}
+        assert list(rows) == [provider.name for provider in PROVIDERS]
+        keyed = [name for name, row in rows.items() if row["has_key"]]
+        assert keyed == ["OpenAI", "Google Gemini"]
+        assert rows["Azure OpenAI"]["base_url"] == ""
+        assert rows["Azure OpenAI"]["example"] == "…/openai/v1"
+        assert not rows["Ollama"]["needs_key"]
+        assert (answer.json["any_address"], answer.json["set_model"]) == (True, "")
+        assert KEY.encode() not in answer.body
+
+    async def test_a_key_of_the_environment_is_used_for_the_provider_that_is_chosen(
+        self, client: Client, shared: Application, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("GROQ_API_KEY", KEY[::-1])
+        (groq,) = (provider for provider in PROVIDERS if provider.name == "Groq")
+        await client.call("PUT", "service", {"base_url": groq.base_url})
+        assert shared.settings().service.api_key == KEY[::-1]
+        assert load_settings().service.api_key == KEY[::-1]
+        refused = await client.call("PUT", "service", {"api_key": "another"})
+        assert (refused.status, "GROQ_API_KEY" in refused.json["message"]) == (400, True)
+
+    async def test_a_server_on_this_machine_is_found_by_its_port(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with FakeService([], models=["qwen3"]) as service:
+            monkeypatch.setenv("CELLWRIGHT_OLLAMA", service.base_url.removesuffix("/v1"))
+            rows = (await client.call("GET", "providers")).json["providers"]
+            (ollama,) = (row for row in rows if row["name"] == "Ollama")
+            assert (ollama["base_url"], ollama["models"]) == (service.base_url, ["qwen3"])
+            asked = len(service.other_requests)
+            monkeypatch.setenv("CELLWRIGHT_OLLAMA", "off")
+            await client.call("GET", "providers")
+            assert len(service.other_requests) == asked
+        assert "authorization" not in service.other_requests[-1].headers
+
+    @pytest.mark.parametrize("jp_server_config", [ELSEWHERE])
+    async def test_where_an_administrator_names_endpoints_they_alone_are_offered(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with FakeService([], models=["qwen3"]) as service:
+            monkeypatch.setenv("CELLWRIGHT_OLLAMA", service.base_url.removesuffix("/v1"))
+            answer = (await client.call("GET", "providers")).json
+        assert [row["base_url"] for row in answer["providers"]] == ["https://models.example.com/v1"]
+        assert answer["any_address"] is False
+        assert service.connections == 0
+
+    async def test_where_the_environment_names_the_service_it_alone_is_offered(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CELLWRIGHT_BASE_URL", "http://127.0.0.1:9/v1")
+        monkeypatch.setenv("CELLWRIGHT_MODEL", "m")
+        answer = (await client.call("GET", "providers")).json
+        assert [row["base_url"] for row in answer["providers"]] == ["http://127.0.0.1:9/v1"]
+        assert (answer["any_address"], answer["set_model"]) == (False, "m")
+
+
+def test_who_answers_slowly_or_otherwise_is_not_found() -> None:
+    good = FakeService([], models=["m"])
+    slow = FakeService([], models=after(json_body({"data": [{"id": "m"}]}), 5))
+    page = FakeService([], models=html("<html>A hub</html>"))
+    with good, slow, page:
+        began = time.monotonic()
+        found = find_running(
+            [good.base_url, slow.base_url, page.base_url, "http://example.com/v1"], seconds=0.3
+        )
+        assert time.monotonic() - began < 2
+    assert found == {good.base_url: ("m",)}
 
 
 class TestSecrecy:

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from cellwright.errors import LMError, SetupError, StoreError
+from cellwright.errors import (
+    LMConnectionError,
+    LMError,
+    LMNotFoundError,
+    LMToolsUnsupportedError,
+    SetupError,
+    StoreError,
+)
 from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.capabilities import list_models, template_takes_tools
@@ -35,6 +42,7 @@ from cellwright.store.salvage import Salvage, list_set_aside, repair
 CheckStatus = Literal["ok", "warning", "failed", "skipped"]
 CONNECT_SECONDS = 3.0
 KEY_VARIABLES = " or ".join(p.key_variable for p in PROVIDERS if p.key_variable)
+NO_TOOLS = LMToolsUnsupportedError.__name__
 PING = Manifest(
     "ping",
     "Answer that tool calling works.",
@@ -52,6 +60,8 @@ class DoctorCheck:
     text: str
     action: str = ""
     """What to do next; never empty where the status is ``failed``."""
+    code: str = ""
+    """Name of the class of error that stands for it; empty: none does."""
 
 
 def checks(settings: Settings, *, send: bool = False) -> tuple[DoctorCheck, ...]:
@@ -65,10 +75,8 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[DoctorCheck, ...]
     try:
         service = open_service(settings)
     except SetupError as error:
-        return (
-            DoctorCheck("service", "failed", error.message, error.hint),
-            *_machine(settings),
-        )
+        found = DoctorCheck("service", "failed", error.message, error.hint, "SetupError")
+        return (found, *_machine(settings))
     try:
         found = [_key(settings, service), _endpoint(service), _model(settings, service)]
         found.append(_tool_calling(settings, service, send))
@@ -132,7 +140,11 @@ def _endpoint(service: Service) -> DoctorCheck:
     except OSError as error:
         text = f"{host}:{port} does not answer: {error}."
         return DoctorCheck(
-            "endpoint", "failed", text, "Check CELLWRIGHT_BASE_URL, or start the server."
+            "endpoint",
+            "failed",
+            text,
+            "Check CELLWRIGHT_BASE_URL, or start the server.",
+            LMConnectionError.__name__,
         )
     name = find_provider(service.base_url).name
     shown = f"{service.base_url} ({name})" if name and not service.is_demo else service.base_url
@@ -147,13 +159,18 @@ def _model(settings: Settings, service: Service) -> DoctorCheck:
     except LMError as error:
         text = f"The models of {service.base_url} cannot be listed: {error.message}"
         return DoctorCheck(
-            "model", "warning", text, error.hint or f"{service.model!r} may still work."
+            "model",
+            "warning",
+            text,
+            error.hint or f"{service.model!r} may still work.",
+            type(error).__name__,
         )
     if not names or service.model in names:
         return DoctorCheck("model", "ok", service.model)
     shown = ", ".join(sorted(names)[:5])
     text = f"{service.model!r} is not among the models there, such as {shown}."
-    return DoctorCheck("model", "failed", text, "Choose another with -m or CELLWRIGHT_MODEL.")
+    action = "Choose another with -m or CELLWRIGHT_MODEL."
+    return DoctorCheck("model", "failed", text, action, LMNotFoundError.__name__)
 
 
 def _tool_calling(settings: Settings, service: Service, send: bool) -> DoctorCheck:
@@ -164,7 +181,7 @@ def _tool_calling(settings: Settings, service: Service, send: bool) -> DoctorChe
     ):
         text = TOOLS_LOST.format(service.model)
         action = f"{TOOLS_LOST_HINT} Until then it is talked with in words (adapter chat)."
-        return DoctorCheck("tool calling", "warning", text, action)
+        return DoctorCheck("tool calling", "warning", text, action, NO_TOOLS)
     if not (send or service.is_demo):
         text = "Not tried: it sends one small request."
         return DoctorCheck("tool calling", "skipped", text, "Try it with: %agent doctor --send")
@@ -178,11 +195,13 @@ def _asked(lm: LM, model: str) -> DoctorCheck:
         called = bool(_reply_of(stream).message.tool_calls)
     except LMError as error:
         action = error.hint or "Choose a model that calls tools."
-        return DoctorCheck("tool calling", "failed", error.message, action)
+        code = type(error).__name__
+        return DoctorCheck("tool calling", "failed", error.message, action, code)
     if called:
         return DoctorCheck("tool calling", "ok", f"{model} calls tools.")
     text = f"{model} answered without calling the tool it was asked to call."
-    return DoctorCheck("tool calling", "warning", text, "Choose a model that calls tools.")
+    action = "Choose a model that calls tools."
+    return DoctorCheck("tool calling", "warning", text, action, NO_TOOLS)
 
 
 def _reply_of(stream: Generator[LMEvent, None, Reply]) -> Reply:

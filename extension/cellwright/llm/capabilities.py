@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
-from collections.abc import Collection, Mapping
+import socket
+import time
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from cellwright.errors import (
     LMContextError,
@@ -28,6 +33,7 @@ from cellwright.llm.faults import (
 from cellwright.providers import OLLAMA, find_provider, usual_api
 from cellwright.record.events import Notice
 from cellwright.settings import Api, ModelSettings, ServiceSettings, settings_of
+from cellwright.stopping import WorkerThread
 
 TIMEOUT_SECONDS = 5.0
 
@@ -76,6 +82,53 @@ def _name(item: Any) -> str:
 def _strange(endpoint: Endpoint) -> LMError:
     text = f"{endpoint.base_url!r} does not list models as an API endpoint does."
     return LMStreamError(text, hint="Check the address; it usually ends in /v1.")
+
+
+LOOK_SECONDS = 0.5
+"""A server on this machine that has something to say says it sooner."""
+LOOK_LIMIT_BYTES = 1_000_000
+
+
+def find_running(
+    base_urls: Iterable[str], *, seconds: float = LOOK_SECONDS
+) -> dict[str, tuple[str, ...]]:
+    """The models of those servers on this machine that answer at once, by address.
+
+    All are asked at the same time, without a key and past any proxy; who does not list models in
+    time is none.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    asked = []
+    for base_url in base_urls:
+        host = urlsplit(base_url).hostname
+        if base_url.startswith("http://") and host in ("127.0.0.1", "localhost", "::1"):
+            line = http.client.HTTPConnection(urlsplit(base_url).netloc, timeout=seconds)
+            thread = WorkerThread(_look, base_url, line, found, name="look")
+            thread.start()
+            asked.append((line, thread))
+    deadline = time.monotonic() + seconds
+    for line, thread in asked:
+        thread.join(max(0.0, deadline - time.monotonic()))
+        with suppress(OSError):
+            if line.sock is not None:
+                line.sock.shutdown(socket.SHUT_RDWR)  # a slow one is not waited for
+        thread.join(seconds)
+    return dict(found)
+
+
+def _look(
+    base_url: str, line: http.client.HTTPConnection, found: dict[str, tuple[str, ...]]
+) -> None:
+    try:
+        line.request("GET", f"{urlsplit(base_url).path}/models")
+        response = line.getresponse()
+        if response.status == 200:
+            text = response.read(LOOK_LIMIT_BYTES).decode()
+            found[base_url] = _names(text, Endpoint(base_url, ""))
+    except (OSError, http.client.HTTPException, ValueError, LMError):
+        pass  # something else listens there, or nothing does
+    finally:
+        line.close()
 
 
 def template_takes_tools(service: ServiceSettings) -> bool | None:

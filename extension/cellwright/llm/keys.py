@@ -19,12 +19,20 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError, StoreError
-from cellwright.providers import OPENAI, UNKNOWN, find_provider, provider_of_key, usual_model
-from cellwright.settings import Settings, from_env, normalise_base_url
+from cellwright.providers import (
+    OPENAI,
+    UNKNOWN,
+    find_provider,
+    keys_in,
+    provider_of_key,
+    usual_model,
+)
+from cellwright.settings import Settings, check_parameters, from_env, normalise_base_url
 from cellwright.stopping import WorkerThread
 
 T = TypeVar("T")
@@ -182,8 +190,15 @@ class KeyPlaces:
         value = self._content()[0].get(name, "")
         return value if isinstance(value, str) else ""
 
-    def choose(self, **choices: str) -> None:
-        """Keep what the person chose.
+    def parameters(self) -> Mapping[str, Any]:
+        """What the person wants sent with each request; none where that cannot be used."""
+        try:
+            return check_parameters(self._content()[0].get("parameters", {}))
+        except SetupError:
+            return MappingProxyType({})
+
+    def choose(self, **choices: str | Mapping[str, Any]) -> None:
+        """Keep what the person chose: ``model``, ``base_url`` or ``parameters``.
 
         Raises:
             StoreError: The file cannot be written.
@@ -197,7 +212,7 @@ class KeyPlaces:
         wrong = [
             name for name in ("model", "base_url") if not isinstance(content.get(name, ""), str)
         ]
-        shapes = {"keys": dict, "keyring": list}
+        shapes = {"keys": dict, "keyring": list, "parameters": dict}
         wrong += [n for n, kind in shapes.items() if not isinstance(content.get(n, kind()), kind)]
         unknown = sorted(set(content) - {"model", "base_url", *shapes})
         if wrong or unknown:
@@ -316,11 +331,22 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     settings = from_env(environ)
     path = settings.home / KEY_FILE
     places = PLACES.setdefault(path, KeyPlaces(path))
-    return with_choice(settings, places)
+    return with_choice(settings, places, os.environ if environ is None else environ)
 
 
-def with_choice(settings: Settings, places: KeyPlaces) -> Settings:
+def key_in(environ: Mapping[str, str], base_url: str) -> str:
+    """The key that an environment has for the provider at an address; empty: it has none."""
+    origin = origin_of(base_url)
+    return next((k.key for k in keys_in(environ) if origin_of(k.base_url) == origin), "")
+
+
+def with_choice(settings: Settings, places: KeyPlaces, environ: Mapping[str, str]) -> Settings:
     """The settings, with what was chosen in the panel where the environment says nothing.
+
+    Args:
+        settings: As the environment has them.
+        places: What was chosen.
+        environ: May hold the key of the provider that was chosen.
 
     Raises:
         SetupError: The address that was chosen cannot be used.
@@ -334,14 +360,22 @@ def with_choice(settings: Settings, places: KeyPlaces) -> Settings:
     origin = origin_of(base_url)
     key, source = service.api_key, settings.source.get("api_key", "default")
     if not key or origin != origin_of(service.base_url):
-        key, source = places.key(origin) if places.has_key(origin) else ("", "default")
+        key, source = key_in(environ, base_url), "environment"
+        if not key:
+            key, source = places.key(origin) if places.has_key(origin) else ("", "default")
     model = service.model
     if base_url and settings.source.get("model", "default") == "default":
         usual = service.model if base_url == service.base_url else usual_model(base_url)
         model = places.choice("model") or usual
     return replace(
         settings,
-        service=replace(service, base_url=base_url, api_key=key, model=model),
+        service=replace(
+            service,
+            base_url=base_url,
+            api_key=key,
+            model=model,
+            parameters={**places.parameters(), **service.parameters},
+        ),
         source={**settings.source, "api_key": source},
         found_key=settings.found_key if base_url == service.base_url else CHOSEN,
     )

@@ -268,9 +268,9 @@ class Application:
         """
         return self.chooser.settings()
 
-    def redactor(self) -> Redactor:
-        """Takes out the secrets of the environment and the key."""
-        return Redactor.from_environment(self.chooser.environ, self.chooser.choice().api_key)
+    def redactor(self, key: str = "") -> Redactor:
+        """Takes out the secrets of the environment and a key; empty: the one that is chosen."""
+        return Redactor.from_environment(self.chooser.environ, key or self.chooser.choice().api_key)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """What ``work`` returns, done where it does not hold up the server.

@@ -50,23 +50,58 @@ class ServiceState:
     models_allowed: tuple[str, ...]
     endpoints_locked: bool
     recording: bool
+    parameters: Mapping[str, Any]
+    """What was chosen to be sent with each request."""
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class WantedService:
-    """Another model, endpoint or key; what is missing stays."""
+    """Another model, endpoint or key, or other parameters; what is missing stays."""
 
     model: str = ""
     base_url: str = ""
     api_key: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class ServiceTest:
-    """How the service is tried."""
+class ServiceTest(WantedService):
+    """How a service is tried, before it is chosen."""
 
     send: bool = False
+
+
+@dataclass(frozen=True)
+class ProviderRow:
+    """A provider that may be chosen."""
+
+    name: str
+    base_url: str
+    """Empty: it has to be named."""
+    example: str
+    """What its address looks like."""
+    model: str
+    """The usual one."""
+    needs_key: bool
+    has_key: bool
+    is_key_set: bool
+    """The environment has its key, and no other can be given."""
+    port: int
+    """Of a program of one's own."""
+    models: tuple[str, ...] | None
+    """Those of a server that runs on this machine; null: none was found."""
+
+
+@dataclass(frozen=True)
+class ProviderRows:
+    """The providers that may be chosen."""
+
+    providers: tuple[ProviderRow, ...]
+    any_address: bool
+    """Whether any other address may be named."""
+    set_model: str
+    """The model that the environment sets; empty: any may be chosen."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +112,8 @@ class Check:
     status: Literal["ok", "warn", "blocked"]
     text: str
     action: str
+    code: str
+    """Name of the error that stands for it."""
 
 
 @dataclass(frozen=True)

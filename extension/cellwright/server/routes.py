@@ -256,7 +256,8 @@ def _refusal(error: CellwrightError, shared: Application) -> Refusal:
     message = shared.redactor().text(error.message)
     if shared.is_stopping and isinstance(error, (KernelError, StoreError)):
         return Refusal(STOPPING_STATUS, message, error.hint)
-    return Refusal(_status(error), message, error.hint)
+    code = type(error).__name__ if isinstance(error, LMError) else ""
+    return Refusal(_status(error), message, error.hint, code)
 
 
 def _status(error: CellwrightError) -> int:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from cellwright.errors import SetupError
@@ -18,13 +19,24 @@ from cellwright.llm.keys import (
     KeySource,
     clean_key,
     key_hint,
+    key_in,
     origin_of,
 )
-from cellwright.providers import OPENAI, usual_model
+from cellwright.providers import (
+    OLLAMA,
+    OPENAI,
+    PROVIDERS,
+    VARIABLE,
+    Provider,
+    fill_in,
+    find_provider,
+    usual_model,
+)
 from cellwright.server.configuration import Cellwright
 from cellwright.settings import (
     ServiceSettings,
     Settings,
+    check_parameters,
     from_env,
     normalise_base_url,
 )
@@ -50,6 +62,30 @@ class ServiceChange:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     """Empty: forget it."""
+    parameters: Mapping[str, Any] | None = None
+    """Sent with each request, in place of all that were before."""
+
+
+@dataclass(frozen=True)
+class ProviderOffer:
+    """A provider that the person may choose here."""
+
+    name: str
+    base_url: str
+    """Empty: the person has to name it."""
+    example: str
+    """What its address looks like."""
+    model: str
+    """The usual one; empty: there is none."""
+    needs_key: bool
+    has_key: bool
+    is_key_set: bool
+    """The environment has its key, so that no other can be given here."""
+    port: int
+    """On which it listens where it is a program of one's own; 0: it is none."""
+
+
+NO_CHANGE = ServiceChange()
 
 
 class ServiceChooser:
@@ -77,17 +113,75 @@ class ServiceChooser:
         otherwise = Path(named).expanduser() if named else Settings().home
         return self._configuration.home_folder(otherwise)
 
-    def settings(self) -> Settings:
+    def settings(self, change: ServiceChange = NO_CHANGE) -> Settings:
         """Everything that a run of this server uses.
 
+        Args:
+            change: What is to be different, without being kept.
+
         Raises:
-            SetupError: The environment cannot be used, or an administrator forbids what is set.
+            SetupError: The environment or the change cannot be used, or an administrator forbids
+                what is set.
         """
         found = from_env(self.environ)
-        choice = self._chosen(found)
+        choice = self._changed(found, change)
         for check, value in self._checks(choice):
             check(value)
-        return self._with(found, choice)
+        return self._with(found, choice, change.parameters)
+
+    def offers(self) -> tuple[ProviderOffer, ...]:
+        """The providers that may be chosen here, in the order of the table.
+
+        Raises:
+            SetupError: The environment cannot be used.
+        """
+        found = from_env(self.environ)
+        urls = {provider.name: fill_in(provider.base_url, self.environ) for provider in PROVIDERS}
+        if found.ollama_url:
+            urls[OLLAMA.name] = f"{found.ollama_url}/v1"
+        offers = [
+            self._offer(found, provider, urls[provider.name])
+            for provider in PROVIDERS
+            if self._may_choose(found, urls[provider.name])
+        ]
+        chosen = self._chosen(found).base_url
+        others = {} if any(offer.base_url == chosen for offer in offers) else {chosen: None}
+        for endpoint in map(normalise_base_url, self._configuration.endpoints):
+            if not any(offer.base_url.startswith(endpoint.removesuffix("/v1")) for offer in offers):
+                others[endpoint] = None
+        named = [self._offer(found, find_provider(url), url) for url in others if url]
+        return (*offers, *named)
+
+    @property
+    def may_name_any(self) -> bool:
+        """Whether any address may be chosen, and not only those that are offered.
+
+        Raises:
+            SetupError: The environment cannot be used.
+        """
+        found = from_env(self.environ)
+        is_set = found.source.get("base_url", "default") != "default"
+        return not (is_set or self._configuration.endpoints)
+
+    @property
+    def set_model(self) -> str:
+        """The model that the environment sets, so that no other can be chosen; empty: none.
+
+        Raises:
+            SetupError: The environment cannot be used.
+        """
+        found = from_env(self.environ)
+        is_set = found.source.get("model", "default") != "default"
+        return found.service.model if is_set else ""
+
+    @property
+    def may_look_around(self) -> bool:
+        """Whether servers of models on this machine may be looked for.
+
+        Raises:
+            SetupError: The environment cannot be used.
+        """
+        return bool(from_env(self.environ).ollama_url)
 
     def choice(self) -> ServiceChoice:
         """What would be used, with all that is wrong with it in words."""
@@ -97,6 +191,9 @@ class ServiceChooser:
             return ServiceChoice("", "", "", warnings=(str(error),))
         choice = self._chosen(found)
         warnings = [*choice.warnings, *self._refusals(choice)]
+        both = sorted(set(self.keys.parameters()) & set(found.service.parameters))
+        if both:
+            warnings.append(f"CELLWRIGHT_PARAMETERS wins over what was chosen here: {both}.")
         if self.keys.complaint():
             warnings.append(self.keys.complaint())
         hint = key_hint(choice.api_key, choice.base_url)
@@ -108,7 +205,7 @@ class ServiceChooser:
             found = from_env(self.environ)
         except SetupError:
             found = Settings()
-        return self._with(found, ServiceChoice("", "", ""))
+        return self._with(found, ServiceChoice("", "", ""), {})
 
     def change(self, change: ServiceChange) -> None:
         """Keep what the person chose.
@@ -118,7 +215,9 @@ class ServiceChooser:
             StoreError: It cannot be kept.
         """
         found = from_env(self.environ)
-        choices: dict[str, str] = {}
+        choices: dict[str, str | Mapping[str, Any]] = {}
+        if change.parameters is not None:
+            choices["parameters"] = check_parameters(change.parameters)
         if change.base_url is not None:
             choices["base_url"] = self._wanted_url(found, change.base_url)
         if change.model is not None:
@@ -128,13 +227,69 @@ class ServiceChooser:
             if choices:
                 self.keys.choose(**choices)
             return
-        base_url = choices.get("base_url") or self._chosen(found).base_url or OPENAI.base_url
+        wanted = str(choices.get("base_url", ""))
+        base_url = wanted or self._chosen(found).base_url or OPENAI.base_url
         _check_address(base_url)
         self._configuration.check_endpoint(base_url)
         self._check_key_is_ours(found, base_url, key)
         self.keys.keep_key(origin_of(base_url), key)
         if choices:
             self.keys.choose(**choices)
+
+    def _changed(self, found: Settings, change: ServiceChange) -> ServiceChoice:
+        """What would be used after a change."""
+        choice = self._chosen(found)
+        base_url, key, source, model = (
+            choice.base_url,
+            choice.api_key,
+            choice.key_source,
+            choice.model,
+        )
+        if change.base_url is not None:
+            base_url = self._wanted_url(found, change.base_url)
+        if base_url != choice.base_url:
+            model = usual_model(base_url)
+        if origin_of(base_url) != origin_of(choice.base_url):
+            key, source = self._key(found, base_url, [])
+        if change.api_key is not None:
+            key, source = clean_key(change.api_key), ""
+            self._check_key_is_ours(found, base_url, key)
+        if change.model is not None:
+            model = self._wanted_model(found, change.model)
+        return ServiceChoice(model, base_url, key, source)
+
+    def _may_choose(self, found: Settings, base_url: str) -> bool:
+        try:
+            self._wanted_url(found, base_url)
+        except SetupError:
+            return False
+        return bool(base_url) or self.may_name_any
+
+    def _offer(self, found: Settings, provider: Provider, base_url: str) -> ProviderOffer:
+        origin = origin_of(base_url)
+        is_key_set = bool(origin) and bool(self._set_key(found, base_url))
+        return ProviderOffer(
+            name=provider.name or urlsplit(shown_url(base_url)).netloc,
+            base_url=shown_url(base_url),
+            example=VARIABLE.sub("…", provider.base_url),
+            model=self._allowed(fill_in(provider.model, self.environ)),
+            needs_key=bool(provider.hosts),
+            has_key=is_key_set or self.keys.has_key(origin),
+            is_key_set=is_key_set,
+            port=provider.port,
+        )
+
+    def _set_key(self, found: Settings, base_url: str) -> str:
+        """The key that the environment has for an address; empty: none."""
+        is_named = origin_of(base_url) == origin_of(found.service.base_url)
+        return (found.service.api_key if is_named else "") or key_in(self.environ, base_url)
+
+    def _allowed(self, model: str) -> str:
+        try:
+            self._configuration.check_model(model)
+        except SetupError:
+            return ""
+        return model
 
     def _chosen(self, found: Settings) -> ServiceChoice:
         warnings: list[str] = []
@@ -163,10 +318,9 @@ class ServiceChooser:
     def _key(self, found: Settings, base_url: str, warnings: list[str]) -> tuple[str, KeySource]:
         if not origin_of(base_url):
             return "", ""
-        key = found.service.api_key
-        if key and origin_of(base_url) == origin_of(found.service.base_url):
+        if key := self._set_key(found, base_url):
             return key, "environment"
-        if key:
+        if found.service.api_key:
             name, place = found.source["api_key"], origin_of(found.service.base_url)
             warnings.append(f"The key of {name} is for {place} and is not sent to {base_url!r}.")
         return self.keys.key(origin_of(base_url))
@@ -182,12 +336,7 @@ class ServiceChooser:
             return found.service.model if by_environment else stored
         if not base_url:
             return ""
-        usual = usual_model(base_url)
-        try:
-            self._configuration.check_model(usual)
-        except SetupError:
-            usual = ""
-        return usual or self._configuration.named_model
+        return self._allowed(usual_model(base_url)) or self._configuration.named_model
 
     def _checks(self, choice: ServiceChoice) -> tuple[tuple[Callable[[str], None], str], ...]:
         return (
@@ -205,13 +354,17 @@ class ServiceChooser:
                 refusals.append(str(error))
         return refusals
 
-    def _with(self, found: Settings, choice: ServiceChoice) -> Settings:
+    def _with(
+        self, found: Settings, choice: ServiceChoice, parameters: Mapping[str, Any] | None
+    ) -> Settings:
         configuration = self._configuration
+        wanted = self.keys.parameters() if parameters is None else check_parameters(parameters)
         service: ServiceSettings = replace(
             found.service,
             base_url=choice.base_url,
             api_key=choice.api_key,
             model=choice.model,
+            parameters={**wanted, **found.service.parameters},
         )
         modes = configuration.allowed_modes
         sources = {
@@ -268,10 +421,11 @@ class ServiceChooser:
         return model
 
     def _check_key_is_ours(self, found: Settings, base_url: str, key: str) -> None:
-        service = found.service
-        set_outside = service.api_key and origin_of(base_url) == origin_of(service.base_url)
-        if set_outside and key != service.api_key:
-            name = found.source["api_key"]
+        set_outside = self._set_key(found, base_url)
+        if set_outside and key != set_outside:
+            is_named = set_outside == found.service.api_key
+            own = find_provider(base_url).key_variable
+            name = found.source["api_key"] if is_named else own
             raise SetupError(
                 f"The key for {origin_of(base_url)} is set by {name} in the environment of the "
                 "server.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from jupyter_server.auth.decorator import authorized
@@ -12,15 +12,17 @@ from tornado import web
 from cellwright._version import __version__
 from cellwright.commands.doctor import checks
 from cellwright.errors import CellwrightError, SetupError
-from cellwright.llm.capabilities import list_models
+from cellwright.llm.capabilities import find_running, list_models
 from cellwright.server.application import Application
 from cellwright.server.routes import Route, RouteTable
-from cellwright.server.service_choice import ServiceChange, shown_url
-from cellwright.session.services import open_service
+from cellwright.server.service_choice import NO_CHANGE, ServiceChange, shown_url
+from cellwright.session.services import DEMO_NAMES, open_service
 
 # What is told of the model service: state, checks, models; never a key.
 
 
+CHANGE: Mapping[str, type] = {"model": str, "base_url": str, "api_key": str, "parameters": dict}
+"""What a body may say of the service."""
 STATUSES: Mapping[str, str] = {"ok": "ok", "warning": "warn", "failed": "blocked"}
 
 
@@ -55,41 +57,77 @@ def service_state(shared: Application) -> dict[str, Any]:
             "models_allowed": list(configuration.models),
             "endpoints_locked": bool(configuration.endpoints),
             "recording": database.is_durable,
+            "parameters": dict(shared.chooser.keys.parameters()),
             "warnings": list(dict.fromkeys([*problems, *choice.warnings, *notices])),
         }
     )
 
 
-def service_checks(shared: Application, *, send: bool) -> list[dict[str, str]]:
-    """What was looked at, each with what to do next."""
+def service_checks(
+    shared: Application, change: ServiceChange = NO_CHANGE, *, send: bool
+) -> list[dict[str, str]]:
+    """What was looked at, each with what to do next.
+
+    Args:
+        shared: What is set.
+        change: What is to be different, without being kept.
+        send: Send one small request.
+    """
     try:
-        settings = shared.settings()
+        settings = shared.chooser.settings(change)
     except SetupError as error:
         return [_check("service", "blocked", error.message, error.hint)]
+    # Whoever presses a button waits for the answer, and can press it again.
+    settings = replace(settings, service=replace(settings.service, retry_limit=0))
     # A check that was skipped has found nothing.
-    return shared.redactor().value(
+    return shared.redactor(settings.service.api_key).value(
         [
-            _check(check.name, STATUSES[check.status], check.text, check.action)
+            _check(check.name, STATUSES[check.status], check.text, check.action, check.code)
             for check in checks(settings, send=send)
             if check.status in STATUSES
         ]
     )
 
 
-def models(shared: Application) -> list[str]:
-    """The models that may be used.
+def models(shared: Application, change: ServiceChange = NO_CHANGE) -> list[str]:
+    """The models that may be used, of the service that is set or of another one.
 
     Raises:
         SetupError: No service can be used as it is set.
         LMError: The service does not list its models.
     """
-    settings = shared.settings()
-    service = open_service(settings)
-    service.close()
-    if service.is_demo:
-        return [service.model]
-    names = list_models(replace(settings.service, base_url=service.base_url))
-    return [name for name in names if _is_allowed(shared, name)]
+    settings = shared.chooser.settings(change)
+    named = settings.service
+    if not named.base_url or settings.service.model in DEMO_NAMES:
+        service = open_service(settings)
+        service.close()
+        if service.is_demo:
+            return [service.model]
+        named = replace(named, base_url=service.base_url)
+    return [name for name in list_models(named) if _is_allowed(shared, name)]
+
+
+def provider_rows(shared: Application) -> dict[str, Any]:
+    """The providers that may be chosen, and which of them run on this machine.
+
+    Raises:
+        SetupError: The environment cannot be used.
+    """
+    chooser = shared.chooser
+    offers = chooser.offers()
+    # An address that an administrator does not allow is not among them.
+    near = [offer.base_url for offer in offers if offer.port and chooser.may_look_around]
+    running = find_running(near)
+    rows = []
+    for offer in offers:
+        names = running.get(offer.base_url)
+        allowed = names and [name for name in names if _is_allowed(shared, name)]
+        rows.append({**asdict(offer), "models": allowed})
+    return {
+        "providers": rows,
+        "any_address": chooser.may_name_any,
+        "set_model": chooser.set_model,
+    }
 
 
 def _found(shared: Application) -> _ServiceFinding:
@@ -111,8 +149,8 @@ def _is_allowed(shared: Application, model: str) -> bool:
     return True
 
 
-def _check(name: str, status: str, text: str, action: str) -> dict[str, str]:
-    return {"name": name, "status": status, "text": text, "action": action}
+def _check(name: str, status: str, text: str, action: str, code: str = "") -> dict[str, str]:
+    return {"name": name, "status": status, "text": text, "action": action, "code": code}
 
 
 class HealthRoute(Route):
@@ -144,7 +182,7 @@ class ServiceRoute(Route):
     @authorized
     async def put(self) -> None:
         """Choose another model or endpoint; give or forget a key."""
-        change = ServiceChange(**self.fields(model=str, base_url=str, api_key=str))
+        change = ServiceChange(**self.fields(**CHANGE))
 
         def changed(shared: Any) -> dict[str, Any]:
             shared.chooser.change(change)
@@ -160,8 +198,10 @@ class ServiceTestRoute(Route):
     @authorized
     async def post(self) -> None:
         """Look; only with ``send`` is one small request sent, which may cost money."""
-        send = self.fields(send=bool).get("send", False)
-        self.send(await self.answer(lambda shared: service_checks(shared, send=send)))
+        given = self.fields(**CHANGE, send=bool)
+        send = given.pop("send", False)
+        change = ServiceChange(**given)
+        self.send(await self.answer(lambda shared: service_checks(shared, change, send=send)))
 
 
 class ModelsRoute(Route):
@@ -175,10 +215,28 @@ class ModelsRoute(Route):
         """Those that may be used here; none where the service keeps no list."""
         self.send({"models": await self.answer(models)})
 
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Those of another service, before it is chosen; nothing is kept."""
+        change = ServiceChange(**self.fields(**CHANGE))
+        self.send({"models": await self.answer(lambda shared: models(shared, change))})
+
+
+class ProvidersRoute(Route):
+    """The providers that may be chosen."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """Those of the table; servers on this machine that may be used are looked for."""
+        self.send(await self.answer(provider_rows))
+
 
 ROUTES: RouteTable = (
     ("health", HealthRoute),
     ("service", ServiceRoute),
     ("service/test", ServiceTestRoute),
     ("models", ModelsRoute),
+    ("providers", ProvidersRoute),
 )
