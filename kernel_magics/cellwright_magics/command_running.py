@@ -58,7 +58,7 @@ def show_after_a_while() -> Callable[[int, int, str], None]:
     def show_progress(done: int, total: int, name: str) -> None:
         if time.monotonic() > shown_from:
             share = done / total if total else None
-            show(f"{done:,} of {total:,} documents  {name}", share)
+            show(f"{done:,} of {total:,}  {name}", share)
 
     return show_progress
 
@@ -294,6 +294,7 @@ class Commands:
             "%agent /",
             folder.parent if folder is not None else Path.cwd(),
             show_after_a_while(),
+            print,
         )
         with self._session.at_work() if line.command.needs_idle_agent else nullcontext():
             result = run_verb(line.command, context)

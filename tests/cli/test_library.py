@@ -60,14 +60,14 @@ def test_a_library_is_forgotten_with_its_documents_where_that_is_said(
 def test_a_document_that_cannot_be_read_is_counted(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "DOCUMENTS_A_LINE", 1)
+    monkeypatch.setattr(module, "LINE_SECONDS", 0.0)
     (project / "docs" / "broken.ipynb").write_text("{")
     assert main(["library", "add", "docs"]) == 1
     streams = capsys.readouterr()
     said, reason = streams.out.splitlines()
     assert said == "1 document read; 2 of 2 looked at. 1 cannot be read:"
     assert ": " in reason
-    assert streams.err == "1 of 2\n"
+    assert streams.err == "0 of 2  docs/broken.ipynb\n1 of 2  docs/returns.md\n"
     assert main(["library", "update", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["problems"] == 1
 
@@ -107,9 +107,9 @@ def test_ctrl_c_keeps_what_was_read(
 
     for number in range(5):
         (project / "docs" / f"{number}.md").write_text(f"words of {number}")
-    monkeypatch.setattr(module, "DOCUMENTS_A_LINE", 2)
+    monkeypatch.setattr(module, "LINE_SECONDS", 0.0)
     monkeypatch.setattr(Console, "note", press)
     assert main(["library", "add", "docs"]) == 130
     assert "interrupted" in capsys.readouterr().err
     assert main(["library", "list", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["documents"]) == 3
+    assert len(json.loads(capsys.readouterr().out)["documents"]) == 1

@@ -122,7 +122,7 @@ def test_long_work_shows_how_far_it_is(database: Database, monkeypatch: pytest.M
     line = command("library add docs/")
     show = command_running.show_after_a_while()
     run_verb(line.command, replace(make_context(line, database), show_progress=show))
-    assert shown[0][0].startswith("0 of 2 documents  docs/")
+    assert shown[0][0].startswith("0 of 2  docs/")
     assert shown[1][1] == 0.5
 
 

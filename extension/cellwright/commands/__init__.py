@@ -171,7 +171,7 @@ def fit_arguments(
     )
 
 
-def _show_nothing(done: int, total: int, name: str) -> None:
+def _show_nothing(*_: object) -> None:
     """Where nobody watches."""
 
 
@@ -193,3 +193,5 @@ class VerbContext:
     """The notebook's folder, or the current one."""
     show_progress: Callable[[int, int, str], None] = _show_nothing
     """Is called with how many are done, of how many, and what comes next."""
+    note: Callable[[str], None] = _show_nothing
+    """Is called with what the user should read before the verb does what it does."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import time
+from collections.abc import Callable
 
 from cellwright.commands import Invocation, Verb, VerbContext, fit_arguments
 from cellwright.commands.records import open_store
 from cellwright.commands.results import Result
+from cellwright.commands.terminal import Console, one_line
 from cellwright.errors import SetupError
 
-DOCUMENTS_A_LINE = 100
-"""After so many documents a line of progress is written."""
+LINE_SECONDS = 2.0
+"""After so long another line of progress is written."""
 
 
 def run_verb(verb: Verb, context: VerbContext) -> object:
@@ -34,16 +37,13 @@ def call(invocation: Invocation) -> int:
     options, console = invocation.options, invocation.console
     verb, words = _choose_form(options.forms, options.words)
 
-    def show_progress(done: int, total: int, _name: str) -> None:
-        if done and done % DOCUMENTS_A_LINE == 0:
-            console.note(f"{done:,} of {total:,}")
-
     context = VerbContext(
         words,
         invocation.settings,
         lambda: open_store(invocation),
         options,
-        show_progress=show_progress,
+        show_progress=_lines_of_progress(console),
+        note=console.note,
     )
     result = run_verb(verb, context)
     if not isinstance(result, Result):
@@ -51,6 +51,19 @@ def call(invocation: Invocation) -> int:
     text = result.to_terminal()
     console.result(text if result.document is None else result.document, text)
     return result.exit_code
+
+
+def _lines_of_progress(console: Console) -> Callable[[int, int, str], None]:
+    """Make what says how far a verb is, once that takes long."""
+    due = time.monotonic() + LINE_SECONDS
+
+    def show_progress(done: int, total: int, name: str) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + LINE_SECONDS
+            console.note(f"{done:,} of {total:,}  {one_line(name)}")
+
+    return show_progress
 
 
 def _choose_form(forms: tuple[Verb, ...], words: list[str]) -> tuple[Verb, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cellwright.commands import COMPLETED, NOT_COMPLETED, VerbContext
 from cellwright.commands import doctor as doctor_checks
+from cellwright.commands.doctor_probes import probe_provider
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import one_line
 
@@ -14,7 +15,12 @@ MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "skipped": "-"}
 
 
 def doctor(context: VerbContext) -> Result:
-    """Show every check with what to do next; with ``--repair``, what was read back."""
+    """Show every check with what to do next; with ``--repair``, what was read back.
+
+    With ``--provider``, show what a service was seen to do.
+    """
+    if context.options.provider is not None:
+        return probe_provider(context)
     repair, prefix = context.options.repair, context.prefix
     if repair is None:
         found = doctor_checks.checks(context.settings, send=context.options.send)

@@ -168,14 +168,21 @@ VERBS = (
     Verb(
         "doctor",
         "check key, endpoint, model, tool calling, kernel and record; --repair reads back what a "
-        "damaged record holds",
+        "damaged record holds; --provider tries what a service can do, which costs",
         options=(
             _option("--send", action="store_true",
                     help="send one small request, which may cost a little"),
             _option("--repair", metavar="FILE", nargs="?", const="",
                     help="read back what can be read of a damaged record, or of FILE"),
+            _option("--provider", metavar="NAME", nargs="?", const="",
+                    help="try twelve probes on a provider, or on the service that is set"),
+            _option("-m", "--model", default="", metavar="MODEL",
+                    help="which model is probed (the usual one)"),
+            _option("--max-tokens", type=int, metavar="N",
+                    help="what the probes may take together (20,000)"),
         ),
         run="checking:doctor",
+        shows_progress=True,
     ),
     Verb(
         "usage",
