@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 
-from cellwright.commands import Invocation, Verb, VerbContext, fit_arguments
+from cellwright.commands import Face, Invocation, Verb, VerbContext, fit_arguments
 from cellwright.commands.records import open_store
 from cellwright.commands.results import Result
+from cellwright.commands.terminal import Console
 from cellwright.errors import SetupError
 
 DOCUMENTS_A_LINE = 100
@@ -44,13 +45,26 @@ def call(invocation: Invocation) -> int:
         lambda: open_store(invocation),
         options,
         show_progress=show_progress,
+        open_face=lambda: _terminal_face(invocation),
     )
     result = run_verb(verb, context)
     if not isinstance(result, Result):
         result = Result(str(result), document={"command": verb.name, "result": result})
+    return print_result(console, result)
+
+
+def print_result(console: Console, result: Result) -> int:
+    """Print it as text or as JSON; its exit code."""
     text = result.to_terminal()
     console.result(text if result.document is None else result.document, text)
     return result.exit_code
+
+
+def _terminal_face(invocation: Invocation) -> Face:
+    # Most verbs run no code and need not load what runs it.
+    from cellwright.commands.workplace import TerminalFace
+
+    return TerminalFace(invocation)
 
 
 def _choose_form(forms: tuple[Verb, ...], words: list[str]) -> tuple[Verb, tuple[str, ...]]:
