@@ -13,7 +13,7 @@ from fake_service import Answer, FakeService, text, tool_call
 
 from cellwright.agent.policy import ApprovalAnswer as Said
 from cellwright.agent.typed_answers import TypedAnswers
-from cellwright.commands.repeating import difference_lines
+from cellwright.commands.repeating import compare_replay, difference_lines
 from cellwright.kernels import CellRequest, Kernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
 from cellwright.llm.openai import OpenAILM
@@ -31,7 +31,6 @@ from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
-from cellwright_magics.command_running import compare_replay
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 DOUBLE = "def double(n: int) -> int:\n    'Twice as much.'\n    return 2 * n"

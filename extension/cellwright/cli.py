@@ -132,8 +132,6 @@ def make_parser(first: str = "") -> argparse.ArgumentParser:
     _add_run(commands)
     for name in dict.fromkeys(verb.name for verb in VERBS):
         _add_verb(commands, find_forms(name))
-    _add_replay(commands)
-    _add_rerun(commands)
     _add_check(commands)
     _add_demo(commands)
     _add_demo_server(commands)
@@ -182,34 +180,22 @@ def _add_run(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the notebook with new cells")
     add_assistant(parser)
-    _add_model(parser)
-    _add_mode(parser)
+    parser.add_argument("-m", "--model", metavar="MODEL", default="", help="which model answers")
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        help="only look and plan, ask before everything, allow edits, or allow running code",
+    )
     _add_parameters(parser)
     _add_limits(parser)
-    _add_kernel(parser)
-    _add_record(parser)
+    parser.add_argument("--kernel", metavar="NAME", default="", help="kernel to start (python3)")
+    parser.add_argument(
+        "--record",
+        metavar="FILE",
+        default="",
+        help="write the run to a record of its own, too, whatever becomes of the usual one",
+    )
     _add_quiet(parser)
-
-
-def _add_replay(commands: Any) -> None:
-    parser = _command(
-        commands,
-        "replay",
-        "repeating",
-        "Run a recorded run's code again with its recorded answers; no model is asked.",
-    )
-    _add_id(parser)
-    _add_repeated(parser)
-
-
-def _add_rerun(commands: Any) -> None:
-    parser = _command(
-        commands, "rerun", "repeating", "Ask again from the same start, of the same or other model."
-    )
-    _add_id(parser)
-    _add_model(parser)
-    _add_mode(parser)
-    _add_repeated(parser)
 
 
 def _add_check(commands: Any) -> None:
@@ -292,45 +278,8 @@ def _add_plugins(commands: Any, first: str) -> None:
             _add_verb(commands, (load_plugin_verb(first) if verb.name == first else verb,))
 
 
-def _add_id(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="'last', or the start or end of a run's id")
-
-
-def _add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-m", "--model", metavar="MODEL", default="", help="which model answers")
-
-
-def _add_mode(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--mode",
-        choices=MODES,
-        help="only look and plan, ask before everything, allow edits, or allow running code",
-    )
-
-
-def _add_kernel(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--kernel", metavar="NAME", default="", help="kernel to start (python3)")
-
-
-def _add_record(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--record",
-        metavar="FILE",
-        default="",
-        help="write the run to a record of its own, too, whatever becomes of the usual one",
-    )
-
-
 def _add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-
-
-def _add_repeated(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cwd", metavar="DIR", help="folder to run in (the recorded one)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the notebook with its cells")
-    _add_kernel(parser)
-    _add_record(parser)
-    _add_quiet(parser)
 
 
 def _add_parameters(parser: argparse.ArgumentParser) -> None:

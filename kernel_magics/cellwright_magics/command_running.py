@@ -1,34 +1,31 @@
-"""Does what a command of ``%agent`` asks for; replays and reruns recorded runs."""
+"""Does what a command of ``%agent`` asks for."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cellwright.commands import VerbContext
+from cellwright.commands import KernelChoice, VerbContext
 from cellwright.commands.calling import run_verb
+from cellwright.commands.notebook_files import NotebookFile
+from cellwright.commands.records import EndedRun
 from cellwright.commands.results import Result
 from cellwright.errors import SetupError
+from cellwright.external.source import OutsideTools
+from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import start_kernel
 from cellwright.llm.keys import load_settings
-from cellwright.record.events import Event
+from cellwright.record.events import Event, Notice
 from cellwright.record.run_record import RunRecord
 from cellwright.session.questions import RunContext, RunRequest
-from cellwright.session.replaying import (
-    Difference,
-    compare,
-    describe_ending,
-    replay,
-    rerun,
-)
 from cellwright.session.run import Run
-from cellwright.session.services import Service
-from cellwright.settings import Settings, check_batch_mode
-from cellwright.stopping import drive
+from cellwright.session.services import ModelService
+from cellwright.settings import Mode, Settings, check_batch_mode
+from cellwright.stopping import Stop, drive
 from cellwright.store.runs import RunStore
 from cellwright.tools import progress_display
 from cellwright_magics.arguments import AgentOptions, Configured, cell_settings
@@ -41,7 +38,6 @@ from cellwright_magics.runs_widget import RunsBrowser
 from cellwright_magics.session import ShellSession, fill_request
 from cellwright_magics.usage import plot_usage
 from cellwright_magics.widgets import OpenWidgets
-from cellwright_magics.wording import one_line
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -61,60 +57,6 @@ def show_after_a_while() -> Callable[[int, int, str], None]:
             show(f"{done:,} of {total:,}  {name}", share)
 
     return show_progress
-
-
-# A recorded run once more, in a fresh kernel: replayed, or asked of another model.
-
-
-@dataclass(frozen=True, repr=False)
-class ReplayedRun(Result):
-    """A replay, held against its record."""
-
-    run: Run | None = None
-    differences: tuple[Difference, ...] = ()
-
-
-def compare_replay(recorded: RunRecord, run: Run) -> ReplayedRun:
-    """Say in which cells a replay differs from its record."""
-    differences = compare(recorded, run.record)
-    cells = "1 cell" if len(recorded.cells) == 1 else f"{len(recorded.cells)} cells"
-    said = f"Replay of {recorded.run_id}: {cells}, no differences. {describe_ending(recorded)}"
-    rows = [
-        (str(d.cell_number or "–"), d.what, one_line(d.recorded), one_line(d.replayed))
-        for d in differences
-    ]
-    headings = ("cell", "differs in", "recorded", "replayed")
-    text = "" if rows else said.rstrip()
-    return ReplayedRun(text, headings, rows, differences, run=run, differences=differences)
-
-
-def repeat(
-    record: RunRecord, place: RunContext, transcript: RunDisplay, service: Service | None
-) -> None:
-    """Run it again in a fresh kernel.
-
-    Args:
-        record: The run.
-        place: Where it is recorded and who is asked; its kernel is not used.
-        transcript: Shows it.
-        service: The model that is asked; None: the recorded answers are used.
-
-    Raises:
-        SetupError: The folder it ran in is gone.
-    """
-    folder = Path(record.cwd or ".")
-    if not folder.is_dir():
-        raise SetupError(f"The folder {str(folder)!r} that the run was in is not there.")
-    with start_kernel(folder) as kernel:
-        drive(_events(record, replace(place, kernel=kernel, chat_id=""), service), transcript.show)
-
-
-def _events(
-    record: RunRecord, place: RunContext, service: Service | None
-) -> Generator[Event, None, None]:
-    if service is None:
-        return replay(record, replace(place, lane="replay"))
-    return rerun(record, place, service)
 
 
 # A run whose transcript the calling cell has just shown, so that the cell does not repeat it.
@@ -154,6 +96,80 @@ class _Order:
         return self.store.resolve(self.line.target)
 
 
+def _finish(order: _Order, record: RunRecord, shown: RunDisplay) -> ShownRun:
+    storage = order.store.storage(record.run_id)
+    if storage.problem:
+        shown.show(unsaved_notice(storage))
+    run = ShownRun(record, order.calling.is_running, storage.problem)
+    shown.finish(run)
+    return run
+
+
+class CellFace:
+    """A verb's ``Face`` in a cell.
+
+    Args:
+        session: The agent of the shell.
+        order: The command.
+        shell: Where it was typed.
+        shown: The transcript of what runs.
+    """
+
+    def __init__(
+        self, session: ShellSession, order: _Order, shell: InteractiveShell, shown: RunDisplay
+    ) -> None:
+        self._session = session
+        self._order = order
+        self._shown = shown
+        self.variables: Mapping[str, Any] = shell.user_ns
+
+    def warn(self, text: str) -> None:
+        """A line of the transcript."""
+        self._shown.show(Notice("warning", text))
+
+    def check_mode(self, mode: Mode) -> None:
+        """Refuse a mode that asks where nobody can be asked."""
+        check_batch_mode(mode, is_interactive=self._order.calling.interactive)
+
+    def open_tools(self, _store: RunStore) -> AbstractContextManager[OutsideTools]:
+        """The services of this shell, which stay open."""
+        return nullcontext(self._session.outside(self._order.settings))
+
+    def open_service(self, model: str) -> AbstractContextManager[ModelService]:
+        """A service of this shell, which stays open."""
+        return nullcontext(self._session.services.get(self._order.settings, model))
+
+    def open_kernel(
+        self, choice: KernelChoice, notebook: NotebookFile, stop: Stop
+    ) -> AbstractContextManager[Kernel]:
+        """Start a kernel beside the one of this shell."""
+        name = choice.name or notebook.kernel_name or "python3"
+        return start_kernel(choice.folder, kernel_name=name, stop=stop)
+
+    def make_place(self, kernel: Kernel, store: RunStore, notebook: NotebookFile) -> RunContext:
+        """The kernel, with everything else that a run of this shell has."""
+        place = self._session.place(self._order.settings, self._order.calling)
+        return replace(place, kernel=kernel, notebook=notebook.memory, chat_id="")
+
+    def follow(self, events: Generator[Event, None, None], stop: Stop) -> None:
+        """Draw what happens until the run has ended."""
+        drive(events, self._shown.show)
+
+    def end_run(self, store: RunStore) -> EndedRun:
+        """The run that was recorded last."""
+        run_id = store.last_started
+        return EndedRun(store.record(run_id), store.storage(run_id))
+
+    def finish(self, ended: EndedRun, source_run: str) -> ShownRun:
+        """Draw how the run ended; its value."""
+        return _finish(self._order, ended.record, self._shown)
+
+    def tell_lost(self, ended: EndedRun) -> None:
+        """Draw what of the run is not on disk."""
+        if ended.problem:
+            self._shown.show(unsaved_notice(ended.storage))
+
+
 class Commands:
     """The commands of one shell.
 
@@ -183,8 +199,6 @@ class Commands:
             "cells": self._cells,
             "undo": self._undo,
             "reset": self._reset,
-            "replay": self._replay,
-            "rerun": self._rerun,
             "usage": self._usage,
         }
 
@@ -228,36 +242,10 @@ class Commands:
         shown = self._shown(order)
         for recorded in order.store.events(run_id):
             shown.show(recorded.event)
-        return self._finish(order, order.store.record(run_id), shown)
-
-    def _replay(self, order: _Order) -> object:
-        record = order.store.record(order.run_id)
-        self._repeat(order, record, self._shown(order), None)
-        return compare_replay(record, Run(order.store.record(order.store.last_started)))
-
-    def _rerun(self, order: _Order) -> object:
-        record, shown = order.store.record(order.run_id), self._shown(order)
-        check_batch_mode(record.mode or "ask", is_interactive=order.calling.interactive)
-        service = self._session.services.get(order.settings, order.line.arguments.model)
-        self._repeat(order, record, shown, service)
-        return self._finish(order, order.store.record(order.store.last_started), shown)
-
-    def _repeat(
-        self, order: _Order, record: RunRecord, shown: RunDisplay, service: Service | None
-    ) -> None:
-        with self._session.at_work():
-            repeat(record, self._session.place(order.settings, order.calling), shown, service)
+        return _finish(order, order.store.record(run_id), shown)
 
     def _shown(self, order: _Order) -> RunDisplay:
         return ReplayedOutputs(self._transcript(order.calling), self._shell)
-
-    def _finish(self, order: _Order, record: RunRecord, shown: RunDisplay) -> object:
-        storage = order.store.storage(record.run_id)
-        if storage.problem:
-            shown.show(unsaved_notice(storage))
-        run = ShownRun(record, order.calling.is_running, storage.problem)
-        shown.finish(run)
-        return run
 
     def _cells(self, order: _Order) -> object:
         run = Run(order.store.record(order.run_id))
@@ -295,6 +283,7 @@ class Commands:
             folder.parent if folder is not None else Path.cwd(),
             show_after_a_while(),
             print,
+            lambda: CellFace(self._session, order, self._shell, self._shown(order)),
         )
         with self._session.at_work() if line.command.needs_idle_agent else nullcontext():
             result = run_verb(line.command, context)

@@ -18,7 +18,6 @@ from cellwright.commands.verbs import (
     ONE_PLACE,
     ONE_RUN,
     TEXT,
-    VERBS,
     WORDS,
     choose_from,
     is_name,
@@ -26,6 +25,7 @@ from cellwright.commands.verbs import (
     is_run_name,
     is_turn_number,
     list_plugin_verbs,
+    list_verbs,
     match_pattern,
 )
 from cellwright.context.normalise import STANDARD_FILTERS
@@ -54,7 +54,6 @@ REST = replace(WORDS, label="OPTIONS")
 SERVICE = Kind("URL | -- PROGRAM | --in FOLDER", lambda word: word[:1] == "-" or is_place(word),
                is_rest=True)  # fmt: skip
 
-MODEL = Option(("-m", "--model"), {"required": True, "metavar": "MODEL"})
 CHAT_OPTIONS = (
     Option(("-m", "--model"), {"default": "", "metavar": "MODEL"}),
     Option(("--mode",), {"default": "", "choices": MODES, "metavar": "MODE"}),
@@ -68,12 +67,12 @@ DEMOS_OPTIONS = (
 APPEND = Option(("--append",), {"action": "store_true"})
 
 
-def _of_run(name: str, text: str, *options: Option) -> Verb:
-    return Verb(name, text, ONE_RUN, options, default="last")
+def _of_run(name: str, text: str) -> Verb:
+    return Verb(name, text, ONE_RUN, default="last")
 
 
 COMMANDS = (
-    *VERBS,
+    *list_verbs("cell"),
     Verb("chat", "open a chat under this cell", options=CHAT_OPTIONS),
     Verb("chat new", "let the next question begin another chat"),
     Verb("chats", "the chats of this notebook"),
@@ -82,8 +81,6 @@ COMMANDS = (
     Verb("chats rename", "give a chat a title", (Argument(CHAT), Argument(TEXT))),
     Verb("chats delete", "delete a chat with its runs", (Argument(CHAT),)),
     Verb("resume", "go on with a chat, also after a restart", (Argument(CHAT, 0),)),
-    _of_run("replay", "run a run's code again in a fresh kernel, and say what differs"),
-    _of_run("rerun", "ask another model the same, from the same start", MODEL),
     _of_run("undo", "how to get back to before a run"),
     _of_run("cells", "put a run's code into the next cell"),
     Verb("assistant", "who can answer"),

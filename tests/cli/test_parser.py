@@ -42,8 +42,6 @@ def test_the_commands_are_the_verbs_and_those_of_a_terminal_alone() -> None:
         "disable",
         "enable",
         "mcp",
-        "replay",
-        "rerun",
         "run",
         "schema",
         "tools",
@@ -85,7 +83,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         (["save-sample", "last"], "--to"),
         (["export", "last", "--to", "pdf"], "'pdf'"),
         (["demo-server", "--host", "0.0.0.0"], "'0.0.0.0'"),
-        (["replay"], "ID"),
+        (["check"], "MODULE:NAME"),
     ],
 )
 def test_wrong_use_is_one_line_that_names_the_culprit(

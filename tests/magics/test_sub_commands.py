@@ -57,15 +57,19 @@ def test_show_shows_a_run_again_without_running_it(recorded: LiveKernel) -> None
 def test_replay_runs_the_code_in_a_fresh_kernel_with_recorded_answers(recorded: LiveKernel) -> None:
     recorded.run("total = 'untouched'")
     run_id = recorded.last_run.run_id
-    shown = recorded.run("replayed = %agent replay last")
+    shown = recorded.run("replayed = %agent replay last -o again.ipynb")
     assert recorded.service.requests == []
     assert "It is **6**." in shown.markdown
     assert "first" in shown.stdout
     assert recorded.value("total") == "'untouched'"
     assert recorded.value("replayed.differences") == "()"
-    assert recorded.run("replayed").results == [f"Replay of {run_id}: 2 cells, no differences."]
+    assert recorded.run("replayed").results == ["2 cells, no differences."]
     again = recorded.last_run
     assert (again.lane, again.source_run, again.status) == ("replay", run_id, "completed")
+    recorded.run("import json\nwritten = json.load(open('again.ipynb'))['cells']")
+    assert "total = start + 1" in recorded.value("written[-1]['source']")
+    (missing,) = recorded.run("%agent replay last --cwd no-such-folder").of("error")
+    assert "is not there" in str(missing)
 
 
 def test_replay_tells_what_differs(recorded: LiveKernel) -> None:
@@ -74,18 +78,19 @@ def test_replay_tells_what_differs(recorded: LiveKernel) -> None:
     recorded.run("%agent --mode auto say a number", script, answers=[])
     shown = recorded.run("%agent replay last")
     assert "output" in shown.results[0]
-    assert shown.results[0].startswith("cell  differs in")
+    assert shown.results[0].startswith("1 difference in 1 cell:\ncell 1: output")
 
 
 def test_rerun_asks_another_model_from_the_same_start(recorded: LiveKernel) -> None:
     recorded.run("start = 'changed since'")
-    run_id = recorded.last_run.run_id
+    run_id, tools = recorded.last_run.run_id, recorded.last_run.tools
     script = [tool_call("run_cell", {"code": "print(start * 2)"}), text("Ten.")]
     shown = recorded.run(f"again = %agent rerun {run_id} -m other", script)
     assert shown.stdout == "10\n"
     assert recorded.value("again.answer") == "'Ten.'"
     record = recorded.last_run
     assert (record.parameters.model, record.source_run) == ("other", run_id)
+    assert record.tools == tools, "the same start has the same tools"
     assert recorded.service.requests == []
     assert recorded.value("start") == "'changed since'"
 

@@ -9,17 +9,25 @@ parser and ``--json``. What only a terminal can do is a function of an ``Invocat
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from cellwright.settings import Settings
+from cellwright.settings import Mode, Settings
 
 if TYPE_CHECKING:
     # The magics load this module when they are loaded, and must stay cheap.
+    from cellwright.commands.notebook_files import NotebookFile
+    from cellwright.commands.records import EndedRun
     from cellwright.commands.terminal import Console
+    from cellwright.external.source import OutsideTools
+    from cellwright.kernels import Kernel
+    from cellwright.record.events import Event
+    from cellwright.session.questions import RunContext
+    from cellwright.session.services import ModelService
+    from cellwright.stopping import Stop
     from cellwright.store.runs import RunStore
 
 COMPLETED = 0
@@ -48,8 +56,8 @@ class Option:
 
     names: tuple[str, ...]
     keywords: dict[str, Any]
-    in_cells_only: bool = False
-    """It draws, so the command line does not have it."""
+    only_in: Literal["", "cell", "terminal"] = ""
+    """The one face that has it; empty: both do."""
 
     @property
     def takes_value(self) -> bool:
@@ -171,8 +179,61 @@ def fit_arguments(
     )
 
 
+@dataclass(frozen=True)
+class KernelChoice:
+    """Which kernel is started, and where."""
+
+    folder: Path
+    name: str = ""
+    """Empty: the notebook's own, else ``python3``."""
+
+
+class Face(Protocol):
+    """What a verb asks of the face that called it, where it runs code or reaches a service."""
+
+    @property
+    def variables(self) -> Mapping[str, Any] | None:
+        """Those of the kernel that the face is in; None: it is in none."""
+
+    def warn(self, text: str) -> None:
+        """Tell the user what they should know before it starts."""
+
+    def check_mode(self, mode: Mode) -> None:
+        """Refuse a mode that asks where nobody can be asked."""
+
+    def open_tools(self, store: RunStore) -> AbstractContextManager[OutsideTools]:
+        """Open the services whose functions the agent may call."""
+
+    def open_service(self, model: str) -> AbstractContextManager[ModelService]:
+        """Open the service that answers for a model."""
+
+    def open_kernel(
+        self, choice: KernelChoice, notebook: NotebookFile, stop: Stop
+    ) -> AbstractContextManager[Kernel]:
+        """Start a kernel that ends with the verb."""
+
+    def make_place(self, kernel: Kernel, store: RunStore, notebook: NotebookFile) -> RunContext:
+        """The kernel, with everything else that a run needs here."""
+
+    def follow(self, events: Generator[Event, None, None], stop: Stop) -> None:
+        """Show what happens until the run has ended."""
+
+    def end_run(self, store: RunStore) -> EndedRun:
+        """The run that was recorded last, and where its record is."""
+
+    def finish(self, ended: EndedRun, source_run: str) -> object:
+        """Tell how a run ended; what a verb returns that has nothing else to say of it."""
+
+    def tell_lost(self, ended: EndedRun) -> None:
+        """Say what of a run is not where it should be."""
+
+
 def _show_nothing(*_: object) -> None:
     """Where nobody watches."""
+
+
+def _no_face() -> Face:
+    raise NotImplementedError("No face was given to this verb.")
 
 
 @dataclass(frozen=True)
@@ -195,3 +256,5 @@ class VerbContext:
     """Is called with how many are done, of how many, and what comes next."""
     note: Callable[[str], None] = _show_nothing
     """Is called with what the user should read before the verb does what it does."""
+    open_face: Callable[[], Face] = _no_face
+    """Gives a verb that runs code what is special here."""

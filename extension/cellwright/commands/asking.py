@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.assistants.files import list_assistants, project_folders
-from cellwright.commands import Invocation
+from cellwright.commands import Invocation, KernelChoice
+from cellwright.commands.calling import print_result
 from cellwright.commands.notebook_files import (
     NotebookFile,
     check_target,
@@ -21,7 +22,6 @@ from cellwright.commands.notebook_files import (
 from cellwright.commands.records import EndedRun, check_record_file, end_run, open_store
 from cellwright.commands.terminal import Console
 from cellwright.commands.workplace import (
-    KernelChoice,
     checked_mode_here,
     follow,
     make_place,
@@ -166,7 +166,8 @@ def run(invocation: Invocation) -> int:
         invocation.console.note(
             f"Keep it as a notebook: cellwright export {ended.record.run_id} --to ipynb"
         )
-    return report(ended, invocation, notebook=str(target) if target else None)
+    result = report(ended, invocation, notebook=str(target) if target else None)
+    return print_result(invocation.console, result)
 
 
 def _ask(

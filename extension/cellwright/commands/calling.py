@@ -6,7 +6,7 @@ import importlib
 import time
 from collections.abc import Callable
 
-from cellwright.commands import Invocation, Verb, VerbContext, fit_arguments
+from cellwright.commands import Face, Invocation, Verb, VerbContext, fit_arguments
 from cellwright.commands.records import open_store
 from cellwright.commands.results import Result
 from cellwright.commands.terminal import Console, one_line
@@ -36,7 +36,6 @@ def call(invocation: Invocation) -> int:
     """
     options, console = invocation.options, invocation.console
     verb, words = _choose_form(options.forms, options.words)
-
     context = VerbContext(
         words,
         invocation.settings,
@@ -44,10 +43,16 @@ def call(invocation: Invocation) -> int:
         options,
         show_progress=_lines_of_progress(console),
         note=console.note,
+        open_face=lambda: _terminal_face(invocation),
     )
     result = run_verb(verb, context)
     if not isinstance(result, Result):
         result = Result(str(result), document={"command": verb.name, "result": result})
+    return print_result(console, result)
+
+
+def print_result(console: Console, result: Result) -> int:
+    """Print it as text or as JSON; its exit code."""
     text = result.to_terminal()
     console.result(text if result.document is None else result.document, text)
     return result.exit_code
@@ -64,6 +69,13 @@ def _lines_of_progress(console: Console) -> Callable[[int, int, str], None]:
             console.note(f"{done:,} of {total:,}  {one_line(name)}")
 
     return show_progress
+
+
+def _terminal_face(invocation: Invocation) -> Face:
+    # Most verbs run no code and need not load what runs it.
+    from cellwright.commands.workplace import TerminalFace
+
+    return TerminalFace(invocation)
 
 
 def _choose_form(forms: tuple[Verb, ...], words: list[str]) -> tuple[Verb, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
+from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation, KernelChoice
 from cellwright.commands.notebook_files import (
     new_notebook,
     notebook_node,
@@ -26,7 +26,7 @@ from cellwright.commands.notebook_files import (
 )
 from cellwright.commands.records import make_redactor, open_store
 from cellwright.commands.terminal import Console, stopping, table
-from cellwright.commands.workplace import KernelChoice, make_place, open_kernel, run_document
+from cellwright.commands.workplace import make_place, open_kernel, run_document
 from cellwright.errors import SetupError
 from cellwright.exports import html, notebook
 from cellwright.installation import missing_extra

@@ -65,6 +65,7 @@ from cellwright.record.messages import (
     price_for,
 )
 from cellwright.record.values import to_dict
+from cellwright.session.prices import known_prices
 from cellwright.settings import Settings
 from cellwright.stopping import Stop
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN
@@ -390,9 +391,9 @@ def _cache(probing: _Probing) -> _Finding:
 
 
 def _price(probing: _Probing) -> _Finding:
-    price = price_for(probing.model, probing.settings.prices)
+    price = price_for(probing.model, known_prices(probing.settings))
     if price is None:
-        text = f"CELLWRIGHT_PRICES has no price of {probing.model}."
+        text = f"No price of {probing.model} is known. CELLWRIGHT_PRICES can tell it."
         return _Finding("could not tell", text)
     return _Finding("works", f"These probes cost about ${cost_of(probing.used, price):.4f}.")
 
@@ -552,7 +553,7 @@ def _with_model(settings: Settings, model: str) -> Settings:
 def _announce(settings: Settings, limit_tokens: int) -> str:
     model, requests = settings.service.model, sum(probe.requests for probe in PROBES)
     tokens = sum(probe.tokens for probe in PROBES)
-    price = price_for(model, settings.prices)
+    price = price_for(model, known_prices(settings))
     cost = (
         f"at most ${limit_tokens * max(price.prompt, price.completion) / 1e6:.2f}"
         if price
@@ -566,7 +567,10 @@ def _announce(settings: Settings, limit_tokens: int) -> str:
 
 
 def _report(probing: _Probing, found: tuple[ProbeResult, ...]) -> Result:
-    service, price = probing.settings.service, price_for(probing.model, probing.settings.prices)
+    service, price = (
+        probing.settings.service,
+        price_for(probing.model, known_prices(probing.settings)),
+    )
     name = find_provider(service.base_url).name or service.base_url
     date = datetime.now(UTC).date().isoformat()
     marks = " | ".join(MARKS[result.verdict] for result in found)

@@ -1,29 +1,26 @@
-"""``cellwright replay`` and ``rerun``: a recorded run again, in a fresh kernel."""
+"""``replay`` and ``rerun``: a recorded run again, in a fresh kernel."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cellwright.commands import COMPLETED, NOT_COMPLETED, NOT_RECORDED, WRONG_USE, Invocation
-from cellwright.commands.notebook_files import check_target, new_notebook
-from cellwright.commands.records import EndedRun, check_record_file, end_run, open_store
-from cellwright.commands.terminal import one_line
-from cellwright.commands.workplace import (
+from cellwright.commands import (
+    COMPLETED,
+    NOT_COMPLETED,
+    NOT_RECORDED,
+    WRONG_USE,
+    Face,
     KernelChoice,
-    checked_mode_here,
-    exit_code,
-    follow,
-    make_place,
-    open_kernel,
-    report,
-    run_document,
-    say_where,
-    storage_document,
+    VerbContext,
 )
+from cellwright.commands.notebook_files import check_target, new_notebook
+from cellwright.commands.records import EndedRun
+from cellwright.commands.results import Result
+from cellwright.commands.terminal import one_line
+from cellwright.commands.workplace import exit_code, run_document, storage_document
 from cellwright.errors import SetupError
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
@@ -31,13 +28,12 @@ from cellwright.record.values import to_dict
 from cellwright.session.questions import RunContext
 from cellwright.session.replaying import (
     Difference,
-    ReplayResult,
     compare,
     describe_ending,
 )
 from cellwright.session.replaying import replay as replay_run
 from cellwright.session.replaying import rerun as rerun_run
-from cellwright.session.services import Service, open_service
+from cellwright.session.run import Run
 from cellwright.settings import checked_mode
 from cellwright.stopping import Stop
 from cellwright.store.runs import RunStore
@@ -45,28 +41,56 @@ from cellwright.store.runs import RunStore
 Start = Callable[[RunRecord, RunContext, Stop], Generator[Event, None, None]]
 
 
-def replay(invocation: Invocation) -> int:
+@dataclass(frozen=True, repr=False)
+class ReplayedRun(Result):
+    """A replay, held against its record."""
+
+    run: Run | None = None
+    differences: tuple[Difference, ...] = ()
+
+
+def replay(context: VerbContext) -> ReplayedRun:
     """Run the recorded code again and tell what differs."""
-    with open_store(invocation) as store:
-        old = store.record(store.resolve(invocation.options.id))
-        ended = again(invocation, store, old, replay_run)
+    face = context.open_face()
+    with context.open_store() as store:
+        old = store.record(store.resolve(context.words[0]))
+        ended = _repeat(context, face, store, old, replay_run)
     new = ended.record
-    result = ReplayResult(new, compare(old, new))
-    if exit_code(new) != exit_code(old) and not _both_broke_off(old, new):
-        return report(ended, invocation, source_run=old.run_id)
-    lines = [*difference_lines(old, result.differences), *map(one_line, new.notices)]
-    differences = [to_dict(difference) for difference in result.differences]
-    say_where(ended, invocation)
+    result = compare_replay(old, Run(new, ended.problem))
+    code = NOT_COMPLETED if result.differences else _code_of_same(ended)
+    if exit_code(new) == exit_code(old) or _both_broke_off(old, new):
+        face.tell_lost(ended)
+    else:
+        face.finish(ended, old.run_id)
+        code = exit_code(new) or code
     document = {
         **run_document(new),
         **storage_document(ended),
         "source_run": old.run_id,
-        "differences": differences,
+        "differences": [to_dict(difference) for difference in result.differences],
+        "notices": list(new.notices),
+        "exit_code": code,
     }
-    document["notices"] = list(new.notices)
-    code = NOT_COMPLETED if differences else _code_of_same(ended)
-    invocation.console.result({**document, "exit_code": code}, "\n".join(lines))
-    return code
+    return replace(result, document=document, exit_code=code)
+
+
+def compare_replay(recorded: RunRecord, run: Run) -> ReplayedRun:
+    """Say in which cells a replay differs from its record."""
+    differences = compare(recorded, run.record)
+    lines = difference_lines(recorded, differences)
+    rows = [
+        (str(d.cell_number or "–"), d.what, one_line(d.recorded), one_line(d.replayed))
+        for d in differences
+    ]
+    return ReplayedRun(
+        "" if rows else " ".join(lines),
+        ("cell", "differs in", "recorded", "replayed"),
+        rows,
+        differences,
+        plain="\n".join([*lines, *map(one_line, run.record.notices)]),
+        run=run,
+        differences=differences,
+    )
 
 
 def _code_of_same(ended: EndedRun) -> int:
@@ -79,50 +103,52 @@ def _both_broke_off(old: RunRecord, new: RunRecord) -> bool:
     return old.status == "running" and new.status == "cancelled"
 
 
-def rerun(invocation: Invocation) -> int:
+def rerun(context: VerbContext) -> object:
     """Ask the same question again from the same start."""
-    options = invocation.options
-    with open_store(invocation) as store:
-        old = store.record(store.resolve(options.id))
+    options, face = context.options, context.open_face()
+    with context.open_store() as store:
+        old = store.record(store.resolve(context.words[0]))
         mode = options.mode or checked_mode(old.mode or "ask", "the run's mode")
-        old = replace(old, mode=checked_mode_here(invocation, mode))
-        service = open_service(invocation.settings, options.model or old.parameters.model)
-        with contextlib.closing(service):
-            ended = again(invocation, store, old, lambda *there: _rerun(service, *there))
-    return report(ended, invocation, source_run=old.run_id)
+        face.check_mode(mode)
+        with face.open_service(options.model or old.parameters.model) as service:
+
+            def start(
+                record: RunRecord, place: RunContext, stop: Stop
+            ) -> Generator[Event, None, None]:
+                return rerun_run(record, place, service, stop)
+
+            ended = _repeat(context, face, store, replace(old, mode=mode), start)
+    return face.finish(ended, old.run_id)
 
 
-def _rerun(
-    service: Service, record: RunRecord, place: RunContext, stop: Stop
-) -> Generator[Event, None, None]:
-    return rerun_run(record, place, service, stop)
-
-
-def again(invocation: Invocation, store: RunStore, old: RunRecord, start: Start) -> EndedRun:
+def _repeat(
+    context: VerbContext, face: Face, store: RunStore, old: RunRecord, start: Start
+) -> EndedRun:
     """The run that comes of starting a recorded one again.
 
     Raises:
         SetupError: The folder it ran in is gone.
     """
-    options, stop = invocation.options, Stop()
+    options, stop = context.options, Stop()
     target = check_target(options.output) if options.output else None
-    check_record_file(options.record)
     folder = _folder(old, options.cwd)
     for name in changed_files(old.files, folder):
-        invocation.console.complain(f"cellwright: {one_line(name)} has changed since that run.")
+        face.warn(f"{one_line(name)} has changed since that run.")
     notebook = new_notebook(old.start_cells)
-    choice = KernelChoice(folder, options.kernel)
-    with open_kernel(choice, notebook, stop, invocation.console) as kernel:
-        place = make_place(invocation, kernel, store, notebook)
-        place = replace(place, lane="replay" if start is replay_run else "cli")
-        follow(start(old, place, stop), invocation, stop)
+    with face.open_kernel(KernelChoice(folder, options.kernel), notebook, stop) as kernel:
+        place = face.make_place(kernel, store, notebook)
+        if start is replay_run:
+            place = replace(place, lane="replay")
+        if target is None:
+            place = replace(place, notebook=None)  # as far as the run had one, from its record
+        face.follow(start(old, place, stop), stop)
     unwritten = ""
     if target is not None:
         try:
             notebook.write(target)
         except SetupError as error:
             unwritten = str(error)  # what came of the run is said all the same
-    return replace(end_run(invocation, store), unwritten=unwritten)
+    return replace(face.end_run(store), unwritten=unwritten)
 
 
 def _folder(old: RunRecord, given: str | None) -> Path:

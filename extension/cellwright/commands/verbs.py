@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from cellwright.commands import Argument, Kind, Option, Verb
 from cellwright.errors import SetupError
 from cellwright.exports import FORMATS, RECORD, FormatNames
 from cellwright.installation import COMMANDS, find_plugin, list_entry_points, package_of
 from cellwright.record.messages import USAGE_GROUPS, budget_amount
+from cellwright.settings import MODES
 
 SENTENCE = """
 a about after all an and any are around as at be because before between but by can could do does
@@ -78,18 +80,28 @@ MANY = 1_000
 ANY_WORDS = (Argument(WORDS, 0, MANY),)
 
 
-def _option(*names: str, in_cells_only: bool = False, **keywords: object) -> Option:
-    return Option(names, keywords, in_cells_only)
+def _option(
+    *names: str, only_in: Literal["", "cell", "terminal"] = "", **keywords: object
+) -> Option:
+    return Option(names, keywords, only_in)
 
 
 USAGE_OPTIONS = (
     _option("--by", choices=USAGE_GROUPS, default="month", metavar="GROUP",
             help="what the rows are (month)"),
-    _option("--plot", in_cells_only=True, action="store_true", help="draw them"),
+    _option("--plot", only_in="cell", action="store_true", help="draw them"),
     _option("--budget", type=budget_amount, metavar="USD",
             help="dollars for a month; 'off': no limit"),
     _option("--budget-tokens", type=budget_amount, metavar="N",
             help="tokens for a month, or 'off'"),
+)  # fmt: skip
+
+REPEAT_OPTIONS = (
+    _option("--cwd", metavar="DIR", help="folder to run in (the recorded one)"),
+    _option("-o", "--output", metavar="FILE", help="write the notebook with its cells"),
+    _option("--kernel", default="", metavar="NAME", help="kernel to start (python3)"),
+    _option("--record", only_in="terminal", default="", metavar="FILE",
+            help="write the run to a record of its own, too, whatever becomes of the usual one"),
 )  # fmt: skip
 
 PROJECT = _option(
@@ -131,12 +143,33 @@ VERBS = (
             _option("--find", "--search", default="", metavar="WORDS",
                     help="only runs with these words"),
             _option("--limit", type=int, metavar="N", help="at most N runs (20)"),
-            _option("--widget", in_cells_only=True, action="store_true",
+            _option("--widget", only_in="cell", action="store_true",
                     help="browse them"),
         ),
         run="listing:runs",
     ),
     Verb("show", "show a run again", ONE_RUN, default="last", run="listing:show"),
+    Verb("replay", "run a run's code again in a fresh kernel, and say what differs", ONE_RUN,
+         REPEAT_OPTIONS, default="last", run="repeating:replay", shows_progress=True,
+         needs_idle_agent=True),
+    Verb(
+        "rerun",
+        "ask another model the same, from the same start",
+        ONE_RUN,
+        (
+            _option("-m", "--model", only_in="cell", required=True, metavar="MODEL"),
+            _option("-m", "--model", only_in="terminal", default="", metavar="MODEL",
+                    help="which model answers (the recorded one)"),
+            _option("--mode", choices=MODES, metavar="MODE",
+                    help="only look and plan, ask before everything, allow edits, or allow "
+                    "running code (the recorded one)"),
+            *REPEAT_OPTIONS,
+        ),
+        default="last",
+        run="repeating:rerun",
+        shows_progress=True,
+        needs_idle_agent=True,
+    ),
     Verb(
         "export",
         f"write a run to a file: {', '.join((*FORMATS, RECORD))}",
@@ -262,10 +295,14 @@ def _of_package(package: str) -> str:
     return f"a command of the package {package}"
 
 
+def list_verbs(face: Literal["cell", "terminal"]) -> tuple[Verb, ...]:
+    """The verbs with the options that a face has."""
+    return tuple(
+        replace(verb, options=tuple(each for each in verb.options if each.only_in in ("", face)))
+        for verb in VERBS
+    )
+
+
 def find_forms(name: str) -> tuple[Verb, ...]:
     """The ways in which a terminal has a verb; empty: it has none of that name."""
-    return tuple(
-        replace(verb, options=tuple(each for each in verb.options if not each.in_cells_only))
-        for verb in VERBS
-        if verb.name == name
-    )
+    return tuple(verb for verb in list_verbs("terminal") if verb.name == name)

@@ -19,11 +19,14 @@ from cellwright.commands import (
     SERVICE_FAILED,
     WRONG_USE,
     Invocation,
+    KernelChoice,
 )
 from cellwright.commands.notebook_files import NotebookFile
-from cellwright.commands.records import EndedRun, make_redactor
+from cellwright.commands.records import EndedRun, check_record_file, end_run, make_redactor
+from cellwright.commands.results import Result
 from cellwright.commands.terminal import Console, cut, interruptible, one_line, stopping
 from cellwright.errors import RunCancelled
+from cellwright.external.source import OutsideTools, open_outside
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import Attendance, FreshKernel, start_kernel
 from cellwright.record.asked_calls import (
@@ -57,6 +60,7 @@ from cellwright.record.values import to_dict
 from cellwright.session.prices import known_prices
 from cellwright.session.questions import RunContext
 from cellwright.session.run import Run
+from cellwright.session.services import ModelService, open_service
 from cellwright.session.standard_sources import Sources
 from cellwright.settings import Mode, check_batch_mode
 from cellwright.stopping import Stop
@@ -323,15 +327,6 @@ WRITES_ONLY = (
 )
 
 
-@dataclass(frozen=True)
-class KernelChoice:
-    """Which kernel is started, and where."""
-
-    folder: Path
-    name: str = ""
-    """Empty: the notebook's own, else ``python3``."""
-
-
 def open_kernel(
     choice: KernelChoice, notebook: NotebookFile, stop: Stop, console: Console | None = None
 ) -> FreshKernel:
@@ -413,11 +408,66 @@ def follow(events: Generator[Event, None, None], invocation: Invocation, stop: S
             progress.show(event)
 
 
+class TerminalFace:
+    """A verb's ``Face`` in a terminal.
+
+    Args:
+        invocation: The call of the command line.
+    """
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._invocation = invocation
+        self.variables = None
+
+    def warn(self, text: str) -> None:
+        """A line that is shown in any case."""
+        self._invocation.console.complain(f"cellwright: {text}")
+
+    def check_mode(self, mode: Mode) -> None:
+        """Refuse a mode that asks where nobody can be asked."""
+        checked_mode_here(self._invocation, mode)
+
+    def open_tools(self, store: RunStore) -> contextlib.AbstractContextManager[OutsideTools]:
+        """The services of the current folder."""
+        return contextlib.closing(open_outside(store.database, self._invocation.settings))
+
+    def open_service(self, model: str) -> contextlib.AbstractContextManager[ModelService]:
+        """A service that is closed with the command."""
+        return contextlib.closing(open_service(self._invocation.settings, model))
+
+    def open_kernel(
+        self, choice: KernelChoice, notebook: NotebookFile, stop: Stop
+    ) -> contextlib.AbstractContextManager[Kernel]:
+        """Start a kernel, once the record can be written where the user wants it."""
+        check_record_file(self._invocation.options.record)
+        return open_kernel(choice, notebook, stop, self._invocation.console)
+
+    def make_place(self, kernel: Kernel, store: RunStore, notebook: NotebookFile) -> RunContext:
+        """The kernel, with everything else that a run needs."""
+        return make_place(self._invocation, kernel, store, notebook)
+
+    def follow(self, events: Generator[Event, None, None], stop: Stop) -> None:
+        """Write lines until the run has ended."""
+        follow(events, self._invocation, stop)
+
+    def end_run(self, store: RunStore) -> EndedRun:
+        """The run that was recorded last; the record is closed."""
+        return end_run(self._invocation, store)
+
+    def finish(self, ended: EndedRun, source_run: str) -> Result:
+        """Say how the run ended; its answer."""
+        return report(ended, self._invocation, source_run=source_run)
+
+    def tell_lost(self, ended: EndedRun) -> None:
+        """Say what of the run is not where it should be."""
+        say_where(ended, self._invocation)
+
+
 # How a run ended: in a line, in a few fields, as an exit code.
 
 
-def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
-    """Say how a run ended and give its answer; the exit code.
+def report(ended: EndedRun, invocation: Invocation, **more: object) -> Result:
+    """Say how a run ended; its answer.
 
     Args:
         ended: The run.
@@ -436,8 +486,7 @@ def report(ended: EndedRun, invocation: Invocation, **more: object) -> int:
         console.complain(f"cellwright: refused, since nobody could be asked: {names}.")
     say_where(ended, invocation)
     document = {**run_document(record), **storage_document(ended), **more}
-    console.result(document, plain_text(record.answer))
-    return final_code(ended)
+    return Result(plain_text(record.answer), document=document, exit_code=final_code(ended))
 
 
 def unfinished_lines(record: RunRecord) -> list[str]:

@@ -79,14 +79,6 @@ class Difference:
     replayed: str
 
 
-@dataclass(frozen=True)
-class ReplayResult:
-    """A replayed run, held against its record."""
-
-    record: RunRecord
-    differences: tuple[Difference, ...]
-
-
 def replay(
     record: RunRecord, place: RunContext, stop: Stop | None = None
 ) -> Generator[Event, None, None]:
