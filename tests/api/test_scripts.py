@@ -63,7 +63,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     """Where programs make temporary folders; the path is short enough for sockets."""
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="cwt-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="cwt-") as folder:
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)
 

@@ -87,10 +87,10 @@ def test_what_a_module_does_may_forbid_forking(tmp_path: Path, name: str) -> Non
     with pytest.raises(KernelError) as refused:
         warm_up(modules=[name], environment=environment)
     assert reason in str(refused.value)
-    started = time.monotonic()
-    with pytest.raises(KernelError):
+    (tmp_path / f"{name}.py").write_text("")
+    with pytest.raises(KernelError) as refused:  # it would be warmed now, and is not tried again
         warm_up(modules=[name], environment=environment)
-    assert time.monotonic() - started < 0.15, "it is not tried again"
+    assert reason in str(refused.value)
     warmed_processes.close()
 
 
