@@ -34,6 +34,10 @@ settings.register_profile("suite", deadline=None, suppress_health_check=[HealthC
 settings.register_profile("ci", settings.get_profile("suite"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "suite")
 
+MEMORY_FOLDER = Path("/dev/shm")
+MEMORY_BYTES = 2 * 2**30
+"""A whole run of the unit tests leaves half a gigabyte."""
+
 FOREIGN_SETTINGS = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "OLLAMA_HOST", "PYTHONSTARTUP")
 FOREIGN_PREFIXES = ("CELLWRIGHT_", "IPYTHON", "JPY_", "JUPYTER", "MPL", "OPENAI_", "XDG_")
 KEY_VARIABLES = {provider.key_variable for provider in PROVIDERS} - {""}
@@ -92,11 +96,30 @@ def pytest_configure(config: pytest.Config) -> None:
     # jsonschema would compile its grammar in each test process, for two seconds; nothing asks it
     modules: dict[str, Any] = sys.modules
     modules.setdefault("rfc3987_syntax", None)
+    keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="cellwright-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     isolate_environment(home, fonts=Path(config.cache.mkdir("matplotlib")))
     sys.addaudithook(guard)
     guard.active = not config.getoption("--paid")
+
+
+def keep_files_in_memory() -> None:
+    """Put temporary files where nothing waits for a disk.
+
+    Each event of a run is flushed before it is shown, which takes a disk 1 to 20 ms, and the tests
+    record tens of thousands. Who chose a folder keeps it, and a container's folder that is small or
+    runs no programs is not taken.
+    """
+    is_chosen = {"TMPDIR", "PYTEST_DEBUG_TEMPROOT"} & os.environ.keys()
+    if is_chosen or not MEMORY_FOLDER.is_dir():
+        return
+    state = os.statvfs(MEMORY_FOLDER)
+    is_small = state.f_bavail * state.f_frsize < MEMORY_BYTES
+    if is_small or state.f_flag & os.ST_NOEXEC or not os.access(MEMORY_FOLDER, os.W_OK):
+        return
+    os.environ["TMPDIR"] = str(MEMORY_FOLDER)
+    tempfile.tempdir = None  # it is looked up again
 
 
 def keep_compiled() -> None:
@@ -169,6 +192,16 @@ def pytest_collection() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _children_left_out() -> None:
     leave_out_children()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_files(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Keep what the tests wrote only where one failed: it may lie in memory."""
+    yield
+    if not request.session.testsfailed:
+        shutil.rmtree(tmp_path_factory.getbasetemp(), ignore_errors=True)
 
 
 _stores = count()

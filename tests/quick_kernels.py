@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["kernels_forked", "without_forks"]
+__all__ = ["FORKED_KERNELS", "kernels_forked", "without_forks"]
 
 FORKED_KERNELS = Path(__file__).parent / "forked_kernels"
 """Where ``python3`` is a kernel that is forked from a process with pandas and matplotlib."""

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, ViewportSize
+from quick_kernels import FORKED_KERNELS
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "test-output" / "screenshots"
 START_SECONDS = 60
 END_SECONDS = 4
 """Where a page left in the middle of a request, a thread of the server waits for it for ever."""
 ACTION_MILLISECONDS = 60_000
+POLL_MILLISECONDS = 50
 VIEWPORT: ViewportSize = {"width": 1400, "height": 1000}
 
 QUIET_SETTINGS = {
@@ -34,14 +36,6 @@ QUIET_SETTINGS = {
     # what painting does to a notebook has tests of its own
     "cellwright:plugin": {"paintCells": False},
 }
-
-FORKED_KERNEL = {
-    "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-    "display_name": "Python 3 (ipykernel)",
-    "language": "python",
-    "metadata": {"kernel_provisioner": {"provisioner_name": "cellwright-fork"}},
-}
-"""As the usual one, and there ten times sooner (docs/how-to/kernels.md)."""
 
 SHARING_SERVER = ("jupyter_server_ydoc", "jupyter_server_fileid")
 SHARING_PAGE = ("@jupyter/collaboration-extension", "@jupyter/docprovider-extension")
@@ -171,7 +165,7 @@ def running_lab(
     environment = {**_environment(root, home, token), **(changes or {})}
     command = _command(folder, port)
     if forks_kernels:
-        environment["JUPYTER_PATH"] = _offer_forked_kernels(root)
+        environment["JUPYTER_PATH"] = str(FORKED_KERNELS)
     if not is_shared:
         command.append(_switch_sharing_off(root))
     log = root / "server.log"
@@ -184,14 +178,6 @@ def running_lab(
         yield server
     finally:
         process.end()
-
-
-def _offer_forked_kernels(root: Path) -> str:
-    """Write the kernelspec; the folder in which Jupyter is to look for it first."""
-    spec = root / "forked" / "kernels" / "python3" / "kernel.json"
-    spec.parent.mkdir(parents=True)
-    spec.write_text(json.dumps(FORKED_KERNEL), "utf-8")
-    return str(root / "forked")
 
 
 def _switch_sharing_off(root: Path) -> str:
@@ -309,7 +295,9 @@ class LabPage:
         """Wait until the open notebook's kernel has nothing to do."""
         self.page.wait_for_function(
             "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
-            " === 'idle'"
+            " === 'idle'",
+            # otherwise it is asked with each frame, which makes the page draw sixty a second
+            polling=POLL_MILLISECONDS,
         )
 
     def cells(self) -> list[dict[str, Any]]:

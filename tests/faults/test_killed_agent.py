@@ -1,17 +1,27 @@
-"""The kill test, through the whole agent: SIGKILL after every event of a run."""
+"""The kill test, through the whole agent: SIGKILL after every event of a run.
+
+One process is looked at after each of its events: it is stopped, its files are copied, and it goes
+on. A stopped process has on disk what it would have left if it had been killed there. In the end it
+is killed, so that whoever reads the copies finds its process gone.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from fake_service import FakeService, text, tool_call
+from kernels.forked_lane import is_running
 from magics.live_kernel import LiveKernel
 
 from cellwright.exports.notebook import export
@@ -22,74 +32,85 @@ from cellwright.store.runs import RunStore
 
 SCRIPT = Path(__file__).with_name("agent_to_kill.py")
 EVENTS = 12
+MOMENTS = 12
+
+pytestmark = pytest.mark.kernel
 
 
-@dataclass(frozen=True)
-class Killed:
-    """What a killed process left behind."""
+@contextmanager
+def stopped(process: int) -> Iterator[None]:
+    """Let a process do nothing, none of its threads, during the block."""
+    os.kill(process, signal.SIGSTOP)
+    until = time.monotonic() + 10
+    while psutil.Process(process).status() != psutil.STATUS_STOPPED:
+        assert time.monotonic() < until, "it goes on"
+        time.sleep(0.001)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
 
-    shown: tuple[str, ...]
-    recorded: tuple[str, ...]
-    record: RunRecord
 
+def run_until_killed(folder: Path) -> list[str]:
+    """Run the agent and kill it in the middle of its run; the events it showed until then.
 
-def killed_after(count: int, home: Path) -> Killed:
-    """Run the agent and kill its process once it has shown ``count`` events."""
+    What would be on disk after the event of number ``n`` is copied to the subfolder ``n``.
+    """
+    home, shown = folder / "home", list[str]()
     script = [tool_call("run_cell", {"code": "print('hello')"}), text("Done.")]
-    with FakeService(script) as service:
-        command = [sys.executable, str(SCRIPT), str(home), service.base_url]
-        process = subprocess.Popen(
-            command,
+    with (
+        FakeService(script) as service,
+        subprocess.Popen(
+            [sys.executable, str(SCRIPT), str(home), service.base_url],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
+        ) as process,
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
-        shown: list[str] = []
-        while len(shown) < count:
+        while len(shown) < EVENTS:
             line = process.stdout.readline()
             if not line:
                 raise AssertionError(process.communicate()[1])
-            if line.startswith("event "):
-                if "model_silent" not in line:  # shown, never recorded
-                    shown.append(line.split()[1])
-                if len(shown) < count:
-                    process.stdin.write("\n")
-                    process.stdin.flush()
+            if not line.startswith("event "):
+                continue
+            if "model_silent" not in line:  # shown, never recorded
+                shown.append(line.split()[1])
+                with stopped(process.pid):
+                    shutil.copytree(home, folder / str(len(shown)))
+            if len(shown) < EVENTS:
+                process.stdin.write("\n")
+                process.stdin.flush()
         process.kill()
         process.communicate()
+    return shown
+
+
+def read_last_run(home: Path) -> tuple[tuple[str, ...], RunRecord]:
+    """The kinds of the events that are on disk, and the record."""
     database = open_database(home / "runs.sqlite")
-    store = RunStore(database)
-    run_id = store.resolve("last")
-    events = tuple(recorded.event.kind for recorded in store.events(run_id))
-    killed = Killed(tuple(shown), events, store.record(run_id))
-    database.close()
-    return killed
+    try:
+        store = RunStore(database)
+        run_id = store.resolve("last")
+        kinds = tuple(recorded.event.kind for recorded in store.events(run_id))
+        return kinds, store.record(run_id)
+    finally:
+        database.close()
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize("count", range(1, EVENTS + 1))
-def test_a_process_killed_after_any_event_loses_nothing_it_had_shown(
-    count: int, tmp_path: Path
-) -> None:
+def test_a_process_killed_after_any_event_loses_nothing_it_had_shown(tmp_path: Path) -> None:
     """Fault S1."""
-    killed = killed_after(count, tmp_path)
-    assert killed.recorded[: len(killed.shown)] == killed.shown
-    assert killed.record.status == "task error"
-    assert killed.record.cause == "interrupted"
-    notebook = json.loads(export(killed.record))
-    assert "Go." in json.dumps(notebook)
-
-
-@pytest.mark.kernel
-def test_the_run_that_is_killed_has_more_events_than_the_kill_test_looks_at(
-    tmp_path: Path,
-) -> None:
-    killed = killed_after(EVENTS, tmp_path)
-    assert "run_finished" not in killed.shown
-    assert {"cell_added", "cell_finished", "tool_finished"} <= set(killed.shown)
+    shown = run_until_killed(tmp_path)
+    assert "run_finished" not in shown
+    assert {"cell_added", "cell_finished", "tool_finished"} <= set(shown)
+    folders = {number: tmp_path / str(number) for number in range(1, EVENTS + 1)}
+    for number, home in {**folders, EVENTS + 1: tmp_path / "home"}.items():
+        recorded, record = read_last_run(home)
+        assert list(recorded[: len(shown[:number])]) == shown[:number]
+        assert (record.status, record.cause) == ("task error", "interrupted")
+        assert "Go." in json.dumps(json.loads(export(record)))
 
 
 LINES = """
@@ -100,40 +121,45 @@ for number in range(400):
 """
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize("moment", range(12))
-def test_a_kernel_killed_at_any_moment_has_recorded_what_it_showed(
-    moment: int, tmp_path: Path
-) -> None:
+def test_a_kernel_killed_at_any_moment_has_recorded_what_it_showed(tmp_path: Path) -> None:
     """13.17: text of the agent's cells in the magics, which a front end has seen."""
-    with FakeService([tool_call("run_cell", {"code": LINES}), text("Done.")]) as service:
+    shown = [""]
+    with FakeService() as service:
         live = LiveKernel(service, tmp_path)
         try:
             live.run("%load_ext cellwright")
+            kernel = int(live.value("__import__('os').getpid()"))
             service.script = [tool_call("run_cell", {"code": LINES}), text("Done.")]
             live.client.execute("%%agent --mode auto\nprint lines", allow_stdin=False)
-            shown: list[str] = []
-            until = float("inf")
-            while time.monotonic() < until:
-                shown += seen_text(live)
-                if "".join(shown) and until == float("inf"):
-                    until = time.monotonic() + 0.05 + moment * 0.037
+            while not shown[0]:
+                shown[0] += "".join(seen_text(live))
+            for moment in range(MOMENTS):
+                time.sleep(0.037)
+                with stopped(kernel):
+                    seen = ""
+                    while left := seen_text(live):
+                        seen += "".join(left)
+                    shutil.copytree(live.home, tmp_path / str(moment))
+                shown.append(shown[-1] + seen)
             live.manager.signal_kernel(signal.SIGKILL)
-            while left := seen_text(live):
-                shown += left
-            record = live.last_run
+            until = time.monotonic() + 10
+            while is_running(kernel):
+                assert time.monotonic() < until, "it does not end"
+                time.sleep(0.01)
+            records = [read_last_run(tmp_path / str(moment))[1] for moment in range(MOMENTS)]
         finally:
             live.close()
-    assert record.cause == "interrupted"
-    (cell,) = record.cells
-    recorded = "".join(o.text for o in cell.cell.outputs if isinstance(o, StreamOutput))
-    assert recorded.startswith("".join(shown))
-    assert "".join(shown)
+    for text_shown, record in zip(shown[1:], records, strict=True):
+        assert record.cause == "interrupted"
+        (cell,) = record.cells
+        recorded = "".join(o.text for o in cell.cell.outputs if isinstance(o, StreamOutput))
+        assert recorded.startswith(text_shown)
+    assert len(set(shown)) > MOMENTS / 2, "the cell had ended"
 
 
 def seen_text(live: LiveKernel) -> list[str]:
     """What the front end is shown next of a cell's text; nothing for a while: none came."""
-    if not live.client.iopub_channel.socket.poll(300):
+    if not live.client.iopub_channel.socket.poll(100):
         return []
     message = live.client.session.recv(live.client.iopub_channel.socket)[1]
     if message["msg_type"] != "stream":

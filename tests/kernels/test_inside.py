@@ -220,8 +220,9 @@ def took(drain: Drain) -> float:
 
 
 def test_a_cell_without_children_does_not_wait(piped: Piped) -> None:
-    assert took(drain_of(piped)) < 0.02
-    assert piped.flushed == 1
+    # others use the machine too: what it does not wait for is seen by the quickest of a few
+    assert min(took(drain_of(piped)) for _ in range(5)) < 0.02
+    assert piped.flushed == 5
 
 
 def test_a_cell_with_children_waits_for_their_last_words(piped: Piped) -> None:

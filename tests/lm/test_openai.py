@@ -94,12 +94,12 @@ def test_deltas_that_come_fast_are_joined_and_none_is_lost() -> None:
 
 
 def test_the_first_delta_does_not_wait_for_the_second() -> None:
-    answer = raw_sse([chunk({"content": "Now"}), Pause(0.5), chunk({}, "stop")])
+    answer = raw_sse([chunk({"content": "Now"}), Pause(30), chunk({}, "stop")])
     with serving([answer]) as (_, lm):
         started = time.monotonic()
         stream = lm.stream(prompt_of(), Stop())
         assert next(stream) == TextDelta("Now")
-        assert time.monotonic() - started < 0.4
+        assert time.monotonic() - started < 15
         stream.close()
 
 

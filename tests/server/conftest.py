@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jupyter_core.paths import jupyter_path
 
 # A plug-in list is allowed in the topmost conftest alone, and only these tests want an event loop.
 from pytest_jupyter.jupyter_server import *  # noqa: F403
@@ -18,6 +21,14 @@ from cellwright.server.first_request import FirstRequest
 @pytest.fixture  # type: ignore[no-redef]  # this fixture is there to be replaced
 def jp_server_config() -> dict[str, Any]:
     return {"ServerApp": {"jpserver_extensions": {"cellwright": True}}}
+
+
+@pytest.fixture  # type: ignore[no-redef]
+def jp_nbconvert_templates(jp_data_dir: Path) -> None:
+    """The templates as a link, not as a copy of fifty files for each server."""
+    found = next(filter(os.path.exists, jupyter_path("nbconvert", "templates")))
+    (jp_data_dir / "nbconvert").mkdir()
+    (jp_data_dir / "nbconvert" / "templates").symlink_to(found)
 
 
 @pytest.fixture(autouse=True)

@@ -139,6 +139,8 @@ PATIENCE_SECONDS = 0.7
 """How long an interrupted cell may take to end before it is interrupted again."""
 INTERRUPTS = 3
 """The third one is more than a ``KeyboardInterrupt`` (``interrupt_watch``)."""
+LAST_PATIENCE_SECONDS = 2.0
+"""Nothing follows the last one, and on a busy machine the cell's end takes longer to come here."""
 REPLY_SECONDS = 10.0
 """After it said it is idle, a sound kernel replies at once."""
 LOST = (
@@ -285,9 +287,11 @@ class CellRun:
         if self._reason == "stop" and self.started_at is None:
             raise RunCancelled(self._stop.reason)
         now = time.monotonic()
-        if self._interrupts and now - self._interrupted_at < PATIENCE_SECONDS:
+        is_last = self._interrupts >= INTERRUPTS
+        patience = LAST_PATIENCE_SECONDS if is_last else PATIENCE_SECONDS
+        if self._interrupts and now - self._interrupted_at < patience:
             return False
-        if self._interrupts >= INTERRUPTS:
+        if is_last:
             self.is_stuck = True
             return False
         self._interrupts, self._interrupted_at = self._interrupts + 1, now
