@@ -78,7 +78,7 @@ def test_a_command_sends_what_was_allowed_and_a_benchmark_never_does(shell: Shel
     allow_all(shell)
     examples = Path(__file__).parents[2] / "examples" / "bench"
     shutil.copytree(examples, shell.folder / "tasks")
-    with FakeService(lambda _: text("Nothing to do.")) as service:
+    with FakeService(text("Nothing to do.")) as service:
         asking = shell.asking(service)
         assert asking.run("run", "How much?", "--mode", "plan").code == 0
         assert RULES in json.dumps(service.requests[-1].body)
