@@ -14,9 +14,11 @@ from asking import QUICK, ask, prompt_of, serving
 from fake_service import FakeService, Request, Wire, error, html, json_body, status, text, tool_call
 from fakes import FakeKernel
 
+from cellwright.llm import capabilities
 from cellwright.llm.capabilities import LEARNED, WINDOWS
 from cellwright.llm.openai import USUAL_LIMIT_TOKENS, OpenAILM
 from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.providers import PROVIDERS
 from cellwright.record.events import Notice, RunFinished
 from cellwright.record.messages import Parameters, UserMessage
 from cellwright.session.conversation import Conversation
@@ -205,6 +207,27 @@ class TestServersSayTheirWindow:
                 lm.learn_window(MODEL)
             assert lm.capabilities(MODEL).context_tokens is None
         assert len(service.other_requests) == 1
+
+    def test_lm_studio_says_it_in_its_own_list(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is known by its port, which a test cannot count on."""
+        studio = next(each for each in PROVIDERS if each.name == capabilities.LM_STUDIO)
+        monkeypatch.setattr(capabilities, "find_provider", lambda base_url: studio)
+        rows = [
+            {"id": MODEL, "state": "loaded", "loaded_context_length": 4_096},
+            {"id": "b", "state": "not-loaded", "max_context_length": 32_768},
+        ]
+
+        def models(request: Request) -> Wire:
+            own = request.path.startswith("/api/v0")
+            listed = rows if own else [{"id": row["id"]} for row in rows]
+            return json_body({"data": listed})(request)
+
+        with FakeService([], models=models) as service:
+            lm = OpenAILM(service.settings())
+            for name in (MODEL, "b"):
+                lm.learn_window(name)
+            found = [lm.capabilities(name).context_tokens for name in (MODEL, "b")]
+        assert found == [4_096, None]
 
     def test_one_that_is_not_there_stops_no_question(self) -> None:
         with serving([text("Yes.")], models=status(503, b"")) as (service, lm):
