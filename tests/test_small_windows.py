@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asking import QUICK, ask, prompt_of, serving
-from fake_service import FakeService, Request, Wire, error, json_body, status, text, tool_call
+from fake_service import FakeService, Request, Wire, error, html, json_body, status, text, tool_call
 from fakes import FakeKernel
 
+from cellwright.llm import capabilities
 from cellwright.llm.capabilities import LEARNED, WINDOWS
 from cellwright.llm.openai import USUAL_LIMIT_TOKENS, OpenAILM
+from cellwright.notebooks.memory import MemoryNotebook
+from cellwright.providers import PROVIDERS
 from cellwright.record.events import Notice, RunFinished
 from cellwright.record.messages import Parameters, UserMessage
 from cellwright.session.conversation import Conversation
@@ -187,20 +191,43 @@ class TestServersSayTheirWindow:
     @pytest.mark.parametrize(
         "models",
         [
-            {"data": [{"id": MODEL}]},
-            {"data": [{"id": "a", "max_model_len": 1}, {"id": "b", "max_model_len": 2}]},
-            {"data": [{"id": MODEL, "max_model_len": "4096", "meta": None}]},
-            {"data": "no"},
-            [],
+            json_body({"data": [{"id": MODEL}]}),
+            json_body({"data": [{"id": "a", "max_model_len": 1}, {"id": "b", "max_model_len": 2}]}),
+            json_body({"data": [{"id": MODEL, "max_model_len": "4096", "meta": None}]}),
+            json_body({"data": "no"}),
+            json_body([]),
+            html(),
+            status(200, b"\xff\xfe"),
         ],
     )
     def test_others_are_not_asked_again(self, models: Any) -> None:
-        with FakeService([], models=json_body(models)) as service:
+        with FakeService([], models=models) as service:
             lm = OpenAILM(service.settings())
             for _ in range(2):
                 lm.learn_window(MODEL)
             assert lm.capabilities(MODEL).context_tokens is None
         assert len(service.other_requests) == 1
+
+    def test_lm_studio_says_it_in_its_own_list(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is known by its port, which a test cannot count on."""
+        studio = next(each for each in PROVIDERS if each.name == capabilities.LM_STUDIO)
+        monkeypatch.setattr(capabilities, "find_provider", lambda base_url: studio)
+        rows = [
+            {"id": MODEL, "state": "loaded", "loaded_context_length": 4_096},
+            {"id": "b", "state": "not-loaded", "max_context_length": 32_768},
+        ]
+
+        def models(request: Request) -> Wire:
+            own = request.path.startswith("/api/v0")
+            listed = rows if own else [{"id": row["id"]} for row in rows]
+            return json_body({"data": listed})(request)
+
+        with FakeService([], models=models) as service:
+            lm = OpenAILM(service.settings())
+            for name in (MODEL, "b"):
+                lm.learn_window(name)
+            found = [lm.capabilities(name).context_tokens for name in (MODEL, "b")]
+        assert found == [4_096, None]
 
     def test_one_that_is_not_there_stops_no_question(self) -> None:
         with serving([text("Yes.")], models=status(503, b"")) as (service, lm):
@@ -234,6 +261,21 @@ def test_a_small_window_gets_few_tools_and_short_instructions(place: RunContext)
             sizes[tokens] = estimate_tokens(json.dumps([body["messages"][0], body["tools"]]))
             assert "run_cell" in service.requests[0].tool_names
     assert sizes[8_192] < 0.5 * sizes[8_193]
+
+
+def test_a_tiny_window_gets_the_tools_that_a_notebook_needs_most(place: RunContext) -> None:
+    notebook = replace(place, notebook=MemoryNotebook())
+    names = {}
+    for tokens in (4_096, 8_192, 8_193):
+        with FakeService(SmallServer(tokens), **llama(tokens)) as service:
+            chat = Chat(notebook, service)
+            with closing(chat.lm):
+                ended, _ = chat.ask("What is the total?")
+            assert ended.status == "completed"
+            names[tokens] = set(service.requests[0].tool_names)
+    assert names[4_096] == {"run_cell", "edit_cell", "read_notebook", "read_output"}
+    assert names[8_192] - names[4_096] == {"add_cell", "arrange_cell", "install_package"}
+    assert names[8_193] - names[8_192] == {"list_variables", "inspect_variable", "submit"}
 
 
 def test_what_a_brief_tool_takes_stays_the_same(place: RunContext) -> None:

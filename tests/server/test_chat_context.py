@@ -43,6 +43,10 @@ async def test_the_parts_add_up_and_a_known_price_is_told(
     model = shared.runs.record(run).parameters.model
     prices.write_text(json.dumps({model: {"prompt": 10, "completion": 20, "cached": 1}}))
     monkeypatch.setenv("CELLWRIGHT_PRICES", str(prices))
+    models = tmp_path / "models.json"
+    models.write_text(json.dumps({model: {"context_tokens": 4_096}}))
+    monkeypatch.setenv("CELLWRIGHT_MODELS", str(models))
+    assert (await client.call("GET", f"chats/{chat}/context")).json["limit"] == 3_072
     priced = (await client.call("GET", f"chats/{chat}/context")).json
     assert priced["dollars"] == pytest.approx(found["tokens"] / 100_000)
     assert priced["cached_dollars"] == pytest.approx(priced["dollars"] / 10)

@@ -50,6 +50,7 @@ from cellwright.record.messages import (
     Reply,
     SystemMessage,
     TextPart,
+    ToolMessage,
     UserMessage,
 )
 from cellwright.stopping import Stop
@@ -259,10 +260,19 @@ class _Loop:
         ending = self._after_calls(reply, outcome)
         note = self._parts.budget.note()
         if note and ending is None:
-            self._history.messages.append(_hidden(note))
+            self._add_note(note)
         if parsed.is_unreadable and (yield from self._recovered(parsed)):
             return None
         return ending
+
+    def _add_note(self, note: str) -> None:
+        """Say something to the model in the last result: words behind it some templates refuse."""
+        messages = self._history.messages
+        last = messages[-1]
+        if isinstance(last, ToolMessage):
+            messages[-1] = replace(last, parts=(*last.parts, TextPart(note)))
+        else:
+            messages.append(_hidden(note))
 
     def _without_results(self, text: str, owed: Owed) -> Ending | None:
         """Words where results are owed: the model is reminded once."""

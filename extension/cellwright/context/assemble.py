@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from cellwright.llm.budget import NEARLY_OUT
 from cellwright.record.attachments import Attachment, human_size
 from cellwright.record.messages import ImagePart, Message, Part, TextPart, ToolMessage, UserMessage
 from cellwright.record.outputs import Cell, ErrorOutput, VariableSummary, source_hash
@@ -42,7 +43,10 @@ REPEATED = (
     "Notice: this is the {count}th time you made this same call with the same result. "
     "Try something else or answer."
 )
-NOTICE = re.compile(re.escape(REPEATED).replace(re.escape("{count}"), r"\d+"))
+NOTICE = re.compile(
+    "|".join(re.sub(r"\\\{\w+\\\}", r"\\d+", re.escape(text)) for text in (REPEATED, NEARLY_OUT))
+)
+"""What we say in a result ourselves: words behind it would be a turn that some templates refuse."""
 
 
 def harmless(data: str) -> str:
@@ -58,8 +62,8 @@ def envelop(data: str) -> str:
 def envelop_results(messages: Iterable[Message]) -> tuple[Message, ...]:
     """The messages, each result of a tool in an envelope.
 
-    What a person said when they refused a call stays as it is, and so does our notice of a call
-    that was made again and again: whoever forges that one says nothing else with it.
+    What a person said when they refused a call stays as it is, and so do our notices of a call that
+    was made again and again and of the steps that are left: whoever forges one says nothing else.
     """
     return tuple(
         _enveloped(message)
@@ -70,14 +74,14 @@ def envelop_results(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def _enveloped(message: ToolMessage) -> ToolMessage:
-    parts = message.parts
-    notice = tuple(parts[-1:]) if _is_notice(parts[-1:]) else ()
-    data = parts[: len(parts) - len(notice)]
-    return replace(message, parts=(OPEN, *map(_harmless_part, data), CLOSE, *notice))
+    data, notices = list(message.parts), list[Part]()
+    while data and _is_notice(data[-1]):
+        notices.insert(0, data.pop())
+    return replace(message, parts=(OPEN, *map(_harmless_part, data), CLOSE, *notices))
 
 
-def _is_notice(parts: tuple[Part, ...]) -> bool:
-    return any(isinstance(p, TextPart) and NOTICE.fullmatch(p.text) is not None for p in parts)
+def _is_notice(part: Part) -> bool:
+    return isinstance(part, TextPart) and NOTICE.fullmatch(part.text) is not None
 
 
 def _harmless_part(part: Part) -> Part:

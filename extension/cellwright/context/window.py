@@ -143,6 +143,7 @@ REFUSED_SHARE = 0.7
 
 
 SMALL_WINDOW_TOKENS = 8_192
+TINY_WINDOW_TOKENS = 4_096
 
 
 def is_small(context_tokens: int | None) -> bool:

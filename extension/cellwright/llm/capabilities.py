@@ -216,7 +216,11 @@ def _optional(line: ServiceConnection, path: str) -> Mapping[str, Any]:
 
 
 def _json(text: str | bytes) -> Mapping[str, Any]:
-    body = json.loads(text)
+    """The object in a body; empty: it holds something else."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return {}
     return body if isinstance(body, Mapping) else {}
 
 

@@ -42,7 +42,7 @@ from cellwright.context.turn_sources import (
     tools_of,
 )
 from cellwright.context.turns import opening_of, openings, total_tokens
-from cellwright.context.window import Window, is_small, summary_of
+from cellwright.context.window import TINY_WINDOW_TOKENS, Window, is_small, summary_of
 from cellwright.errors import KernelError, RunCancelled, ToolError
 from cellwright.kernels import Kernel
 from cellwright.llm import LM, Capabilities
@@ -81,7 +81,7 @@ from cellwright.stopping import Stop
 from cellwright.text.truncation import estimate_tokens, shorten
 from cellwright.tools import Shelf, ToolContext, ToolLimits
 from cellwright.tools.evaluation import settable_values
-from cellwright.tools.registry import Registry, brief_tools
+from cellwright.tools.registry import SPARE_IN_TINY, SPARE_TOOLS, Registry, brief_tools
 from cellwright.tools.standard import ToolOffer
 
 # What a tool is told of the run it works in (requirements 000-12 to 000-14).
@@ -740,7 +740,9 @@ class Conversation:
         offer = offered(question.typed, allowed, policy, question.tools)
         self._offered = offer.registry
         if is_small(able.context_tokens):
-            self._offered = brief_tools(offer.registry, whole=("hand_in",))
+            is_tiny = (able.context_tokens or 0) <= TINY_WINDOW_TOKENS
+            left_out = SPARE_IN_TINY if is_tiny else SPARE_TOOLS
+            self._offered = brief_tools(offer.registry, whole=("hand_in",), left_out=left_out)
         budget = RunBudget(
             question.limits,
             price_for(model, place.prices),

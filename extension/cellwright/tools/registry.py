@@ -212,17 +212,21 @@ class Registry:
 
 SPARE_TOOLS = frozenset({"list_variables", "inspect_variable", "submit"})
 """What code and an answer in words do as well."""
+SPARE_IN_TINY = SPARE_TOOLS | {"add_cell", "arrange_cell", "install_package"}
 EXPLANATIONS = frozenset({"description", "title", "default", "examples"})
 
 
-def brief_tools(registry: Registry, *, whole: Collection[str] = ()) -> Registry:
+def brief_tools(
+    registry: Registry, *, whole: Collection[str] = (), left_out: Collection[str] = SPARE_TOOLS
+) -> Registry:
     """The tools for a model whose window is small: fewer, and told in few words.
 
     Args:
         registry: All that it may use.
         whole: Names of those that are told as they are.
+        left_out: Names of those that it has to do without.
     """
-    names = [name for name in registry.names() if name not in SPARE_TOOLS]
+    names = [name for name in registry.names() if name not in left_out]
     kept = Registry(dict.fromkeys(filter(None, map(registry.find, names))))
     return kept.told_as(
         manifest if manifest.name in whole else _brief(manifest) for manifest in kept.manifests
