@@ -136,7 +136,8 @@ PROVIDERS: tuple[Provider, ...] = (
         model="{AZURE_OPENAI_DEPLOYMENT}",
         model_source="https://learn.microsoft.com/en-us/azure/foundry-classic/openai/api-version-lifecycle",
         length_parameter="max_completion_tokens",
-        note="The v1 address; a model is named by its deployment.",
+        note="The v1 address; a model is named by its deployment. With Entra ID: "
+        "a key command (above).",
     ),
     Provider(
         "Groq",
