@@ -73,7 +73,7 @@ from fake_answers import (
     tool_calls,
 )
 
-from cellwright.llm.capabilities import LEARNED, TEMPLATES
+from cellwright.llm.capabilities import LEARNED, REFUSED_ITEMS, TEMPLATES
 from cellwright.settings import ServiceSettings
 
 __all__ = [
@@ -139,7 +139,7 @@ class FakeService:
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.host, self.port = self._listener.getsockname()[:2]
-        for memory in (LEARNED, TEMPLATES):  # an earlier test had the same port
+        for memory in (LEARNED, TEMPLATES, REFUSED_ITEMS):  # an earlier test had the same port
             for known in [known for known in memory if known[0] == self.base_url]:
                 memory.pop(known)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import RUN_CELL, Asked, ask, prompt_of, serving
+from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, serving
 from fake_anthropic import AnthropicMessages, fault, redacted
 from fake_providers import calls, says, thinks
 from fake_service import FakeService, Pause, json_body, raw_sse, text
@@ -28,6 +28,7 @@ from cellwright.errors import (
 from cellwright.llm.adapters.native import NativeAdapter
 from cellwright.llm.anthropic import LARGEST_PICTURE, USUAL_LIMIT, messages_parameters
 from cellwright.llm.capabilities import list_models
+from cellwright.llm.openai import OpenAILM
 from cellwright.llm.provider_items import NO_ITEMS
 from cellwright.providers import PROVIDERS, usual_api
 from cellwright.record.events import Notice, ReasoningDelta, TextDelta
@@ -289,6 +290,28 @@ def test_thinking_of_a_conversation_that_was_changed_is_left_out_and_said(change
     assert len(provider.refusals) == 1
     kinds = [kind for kinds in kinds_of(provider.taken[-1]) for kind in kinds]
     assert kinds.count("thinking") == 1, "the new thinking goes back"
+
+
+def test_thinking_that_was_refused_once_is_not_tried_with_the_next_question() -> None:
+    """Each question has a client of its own; what was thought since goes back all the same."""
+    provider = AnthropicMessages([HARD, HARD, ENOUGH])
+    with FakeService(provider) as service:
+        said: list[Message] = [UserMessage((TextPart("go"),))]
+        for question in ("", "the window has moved", ""):
+            lm = OpenAILM(service.settings(api="messages"), pace=QUICK)
+            if question:
+                said[0] = UserMessage((TextPart(question),))
+            message = reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message
+            said += answered(message)
+            lm.close()
+    assert len(provider.refusals) == 1
+    assert kinds_of(provider.taken[-1]) == [
+        ["text"],
+        ["text", "tool_use"],
+        ["tool_result"],
+        ["thinking", "text", "tool_use"],
+        ["tool_result"],
+    ]
 
 
 def test_another_model_is_not_sent_what_this_one_thought() -> None:

@@ -135,6 +135,12 @@ LIMIT_WORDS = re.compile(
 model supports at most 16384 completion tokens", as their users quote them, read 2026-11-23."""
 TEMPLATES: dict[tuple[str, str], bool] = {}
 """Of which service and model it is known in this process whether the template drops tools."""
+REFUSED_ITEMS: dict[tuple[str, str], str] = {}
+"""Which items (``key_of``) a service no longer takes back, in this process, and in which words.
+
+A new question has a new client; without this it would have the same thinking refused again, and
+lose with it what was thought since.
+"""
 LEARNED: dict[tuple[str, str], Capabilities] = {}
 """What was learned in this process, by the address of the service and the model.
 

@@ -23,7 +23,13 @@ from cellwright.errors import (
     SetupError,
 )
 from cellwright.llm import Capabilities, LMEvent, anthropic, responses
-from cellwright.llm.capabilities import ITEM_WORDS, LENGTH_PARAMETERS, NOTHING_KNOWN, Learned
+from cellwright.llm.capabilities import (
+    ITEM_WORDS,
+    LENGTH_PARAMETERS,
+    NOTHING_KNOWN,
+    REFUSED_ITEMS,
+    Learned,
+)
 from cellwright.llm.connection import Arrived, Exchange, ServiceConnection
 from cellwright.llm.deltas import ReplyAssembler
 from cellwright.llm.faults import Endpoint
@@ -127,7 +133,6 @@ class OpenAILM:
         self._pace = pace or WaitTimes()
         self._learned = Learned(service, models=models)
         self._cut_models: set[str] = set()
-        self._refused_items: frozenset[str] = frozenset()
         self._lines = _Lines(service)
         # Sockets that nobody closes are a warning when they are collected.
         self._closing = weakref.finalize(self, self._lines.close)
@@ -224,7 +229,8 @@ class OpenAILM:
         model = prompt.parameters.model
         known = self.capabilities(model)
         place = Endpoint(self._service.base_url, model).place
-        reader = ItemReader(place, known.api, model, self._refused_items)
+        refused = frozenset(key for url, key in REFUSED_ITEMS if url == self._service.base_url)
+        reader = ItemReader(place, known.api, model, refused)
         wire = WIRES[known.api]
         parameters = self._parameters(prompt, reader)
         names = wire.parameter_names(parameters)
@@ -270,7 +276,8 @@ class OpenAILM:
         }
         sent = {key: items for key, items in own.items() if items}
         if sent and ITEM_WORDS.search(error.detail.lower()):
-            self._refused_items |= frozenset(sent)
+            for key in sent:
+                REFUSED_ITEMS[self._service.base_url, key] = error.detail
             text = f"{error.detail} The request goes on without the model's earlier thinking."
             return Notice("info", text, code="items_refused")
         if isinstance(error, LMRequestError) and not error.parameter:
