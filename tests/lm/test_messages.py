@@ -443,6 +443,14 @@ def test_failures_are_those_of_our_tree_and_tried_again_as_elsewhere(
         assert len(service.requests) == tries
 
 
+def test_the_window_is_learned_from_the_refusal_of_a_long_prompt() -> None:
+    words = "prompt is too long: 210000 tokens > 200000 maximum"
+    with serving([fault(400, "invalid_request_error", words)], api="messages") as (_, lm):
+        with pytest.raises(LMContextError):
+            ask(lm)
+        assert lm.capabilities("fake-model").context_tokens == 200_000
+
+
 def test_an_error_names_the_request() -> None:
     refused = fault(400, "invalid_request_error", "messages: something")
     with pytest.raises(LMRequestError) as caught:
