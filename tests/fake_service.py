@@ -250,7 +250,7 @@ class FakeService:
     def _other(self, request: Request) -> Answer:
         if request.path == "/props" and self._props is not None:
             return json_body(self._props)
-        if not request.path.endswith("/models"):
+        if not request.path.partition("?")[0].endswith("/models"):
             return error(404, f"no such path: {request.path}")
         if callable(self._models):
             return self._models

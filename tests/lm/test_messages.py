@@ -498,10 +498,14 @@ def test_the_models_are_listed_with_the_head_that_the_service_wants(
 ) -> None:
     listed = {"data": [{"id": "claude-a", "type": "model"}], "has_more": False}
     with FakeService(models=json_body(listed)) as service:
-        monkeypatch.setattr("cellwright.llm.connection.headers_for", lambda url, path: {"x-v": "1"})
+        theirs = next(p for p in PROVIDERS if p.api == "messages")
+        for module in ("providers", "llm.capabilities"):
+            monkeypatch.setattr(f"cellwright.{module}.find_provider", lambda url: theirs)
         assert list_models(service.settings(headers={"X-Other": "2"})) == ("claude-a",)
-    head = service.other_requests[0].headers
-    assert (head["x-v"], head["x-other"]) == ("1", "2")
+    asked = service.other_requests[0]
+    assert asked.path == "/v1/models?limit=1000", "twenty are listed otherwise"
+    assert asked.headers["anthropic-version"] == "2026-10-21"
+    assert asked.headers["x-other"] == "2"
 
 
 def test_a_version_that_the_person_sets_counts() -> None:

@@ -45,7 +45,7 @@ def list_models(
     endpoint = Endpoint(service.base_url, service.model, service.api_key)
     line = ServiceConnection(replace(service, deadline_seconds=timeout_seconds))
     try:
-        text = line.get("/models")
+        text = line.get(find_provider(service.base_url).models_path)
     except Exception as error:
         fault = from_exception(error, endpoint)
         if isinstance(fault, LMNotFoundError) or getattr(fault, "status", None) in (405, 501):
