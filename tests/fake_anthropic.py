@@ -335,12 +335,13 @@ def _made(spec: Json, number: str, is_shown: bool) -> Json:
 
 
 def _block_events(place: int, block: Json) -> list[Json]:
-    empty = {
+    empties: dict[str, Json] = {
         "thinking": {"thinking": "", "signature": ""},
         "redacted_thinking": {},
         "text": {"text": ""},
         "tool_use": {"input": {}},
-    }[block["type"]]
+    }
+    empty = empties[block["type"]]
     deltas: list[Json] = []
     if block["type"] == "text":
         deltas = [{"type": "text_delta", "text": piece} for piece in _pieces(block["text"])]

@@ -74,7 +74,7 @@ from fake_answers import (
     tool_calls,
 )
 
-from cellwright.llm.capabilities import LEARNED, TEMPLATES, WINDOWS
+from cellwright.llm.capabilities import LEARNED, REFUSED_ITEMS, TEMPLATES, WINDOWS
 from cellwright.settings import ServiceSettings
 
 __all__ = [
@@ -141,7 +141,8 @@ class FakeService:
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.host, self.port = self._listener.getsockname()[:2]
-        for memory in (LEARNED, TEMPLATES, WINDOWS):  # an earlier test had the same port
+        # An earlier test had the same port.
+        for memory in (LEARNED, TEMPLATES, WINDOWS, REFUSED_ITEMS):
             for known in [known for known in memory if known[0] == self.base_url]:
                 memory.pop(known)
 
@@ -252,7 +253,7 @@ class FakeService:
     def _other(self, request: Request) -> Answer:
         if request.path in self._others:
             return self._others[request.path]
-        if not request.path.endswith("/models"):
+        if not request.path.partition("?")[0].endswith("/models"):
             return error(404, f"no such path: {request.path}")
         if callable(self._models):
             return self._models

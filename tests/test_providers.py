@@ -46,6 +46,8 @@ PROOFS: dict[str, Proofs] = {
     "Anthropic": {
         "main job through Messages, thinking sent back": f"{CLI}::"
         "test_the_main_job_runs_through_messages",
+        "four questions, nothing before a thought is changed": "tests/api/test_session.py::"
+        "test_a_conversation_with_signed_thinking_goes_on_from_question_to_question",
         "the prompt is cached": f"{LM}/test_messages.py::"
         "test_the_prompt_is_cached_as_far_as_it_will_stay",
         "what a model refuses is left out": f"{LM}/test_messages.py::"

@@ -43,6 +43,8 @@ class Provider:
     """``by model``: some are served by the Responses API alone (``responses_models``);
     ``messages``: the API of Anthropic's own, which knows of cache marks and signed thinking."""
     responses_models: re.Pattern[str] | None = None
+    models_path: str = "/models"
+    """Where its models are listed, all of them."""
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """What a limit of the answer is called at first; the other one is tried where it is refused."""
     note: str = ""
@@ -102,6 +104,7 @@ PROVIDERS: tuple[Provider, ...] = (
         model="claude-sonnet-5-5",
         model_source="https://platform.claude.com/docs/en/models/sonnet-5-5/overview",
         api="messages",
+        models_path="/models?limit=1000",
         note="Asked through Messages: thinking is shown and goes back signed, prompts are cached. "
         "`CELLWRIGHT_API=chat` leads to its compatibility layer, which loses both.",
     ),
@@ -136,7 +139,8 @@ PROVIDERS: tuple[Provider, ...] = (
         model="{AZURE_OPENAI_DEPLOYMENT}",
         model_source="https://learn.microsoft.com/en-us/azure/foundry-classic/openai/api-version-lifecycle",
         length_parameter="max_completion_tokens",
-        note="The v1 address; a model is named by its deployment.",
+        note="The v1 address; a model is named by its deployment. With Entra ID: "
+        "a key command (above).",
     ),
     Provider(
         "Groq",

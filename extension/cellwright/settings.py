@@ -247,6 +247,8 @@ class ServiceSettings:
     base_url: str = ""
     """Empty: none is set, so the demo model answers."""
     api_key: str = field(default="", repr=False)
+    key_command: str = field(default="", repr=False)
+    """Printed the key, and is asked again when the service no longer takes it; empty: none did."""
     model: str = ""
     api: Api = "auto"
     """``chat`` (chat completions), ``responses`` or ``messages``; ``auto``: by host, model and
@@ -539,10 +541,14 @@ COMMAND_KEYS: dict[str, tuple[float, str]] = {}
 """When each command of this process gave which key; in memory alone."""
 
 
-def run_key_command(command: str) -> str:
+def run_key_command(command: str, *, refused: str = "") -> str:
     """The key that a command prints; it is run without a shell, and again after five minutes.
 
     Nothing that it says is repeated anywhere: that could be the key.
+
+    Args:
+        command: With its arguments.
+        refused: A key that is not taken any more, so that the command is run at once.
 
     Raises:
         SetupError: It cannot be run, fails, takes too long, or prints what no key is.
@@ -551,7 +557,7 @@ def run_key_command(command: str) -> str:
     import subprocess
 
     kept_at, key = COMMAND_KEYS.get(command, (0.0, ""))
-    if key and time.monotonic() - kept_at < KEY_COMMAND_KEPT_SECONDS:
+    if key not in ("", refused) and time.monotonic() - kept_at < KEY_COMMAND_KEPT_SECONDS:
         return key
     try:
         words = shlex.split(command)
@@ -585,6 +591,11 @@ def _service(env: Mapping[str, str], found: _FoundService) -> ServiceSettings:
         headers=_read_object(env, "CELLWRIGHT_HEADERS"),
         base_url=normalise_base_url(found.base_url),
         api_key=found.key,
+        key_command=(
+            env["CELLWRIGHT_KEY_COMMAND"].strip()
+            if found.key_from == "CELLWRIGHT_KEY_COMMAND"
+            else ""
+        ),
         api=checked_api(env.get("CELLWRIGHT_API", "").strip().lower() or "auto"),
         model=_clean(env.get("CELLWRIGHT_MODEL", "")) or found.model,
     )

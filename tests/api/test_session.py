@@ -10,6 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from fake_anthropic import AnthropicMessages
+from fake_providers import calls, says, thinks
 from fake_service import FakeService, Request, Script, Wire, after, error, text, tool_call
 
 import cellwright
@@ -368,3 +370,22 @@ def test_a_slow_service_is_not_waited_for_when_the_session_is_closed(serve: Serv
     session = cellwright.Session()
     threading.Timer(1.0, session.close).start()
     assert session.ask("Hurry!").status == "cancelled"
+
+
+def test_a_conversation_with_signed_thinking_goes_on_from_question_to_question(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that stands before a thought may change: not the head, not the tools, no question."""
+    step = [thinks("Look."), calls("run_cell", {"code": "x = 41 + 1\nx"})]
+    provider = AnthropicMessages([*([step, [thinks("So."), says("42.")]] * 4)], chunk_bytes=7)
+    service = serve(provider)
+    monkeypatch.setenv("CELLWRIGHT_API", "messages")
+    with cellwright.Session() as session:
+        answers = [session.ask(f"Question {n}?", files=["iris.csv"]) for n in range(4)]
+    assert [answer.text for answer in answers] == ["42."] * 4
+    assert provider.refusals == []
+    assert len(service.requests) == 8
+    kinds = [b["type"] for m in provider.taken[-1]["messages"] for b in m["content"]]
+    assert kinds.count("thinking") == 7
+    used = answers[-1].run.usage
+    assert used.cached_tokens > 0.7 * used.prompt_tokens, used

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import RUN_CELL, Asked, ask, prompt_of, serving
+from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, serving
 from fake_anthropic import AnthropicMessages, fault, redacted
 from fake_providers import calls, says, thinks
 from fake_service import FakeService, Pause, json_body, raw_sse, text
@@ -28,6 +28,7 @@ from cellwright.errors import (
 from cellwright.llm.adapters.native import NativeAdapter
 from cellwright.llm.anthropic import LARGEST_PICTURE, USUAL_LIMIT, messages_parameters
 from cellwright.llm.capabilities import list_models
+from cellwright.llm.openai import OpenAILM
 from cellwright.llm.provider_items import NO_ITEMS
 from cellwright.providers import PROVIDERS, usual_api
 from cellwright.record.events import Notice, ReasoningDelta, TextDelta
@@ -291,6 +292,28 @@ def test_thinking_of_a_conversation_that_was_changed_is_left_out_and_said(change
     assert kinds.count("thinking") == 1, "the new thinking goes back"
 
 
+def test_thinking_that_was_refused_once_is_not_tried_with_the_next_question() -> None:
+    """Each question has a client of its own; what was thought since goes back all the same."""
+    provider = AnthropicMessages([HARD, HARD, ENOUGH])
+    with FakeService(provider) as service:
+        said: list[Message] = [UserMessage((TextPart("go"),))]
+        for question in ("", "the window has moved", ""):
+            lm = OpenAILM(service.settings(api="messages"), pace=QUICK)
+            if question:
+                said[0] = UserMessage((TextPart(question),))
+            message = reply_of(ask(lm, prompt_of(*said, tools=(RUN_CELL,)))).message
+            said += answered(message)
+            lm.close()
+    assert len(provider.refusals) == 1
+    assert kinds_of(provider.taken[-1]) == [
+        ["text"],
+        ["text", "tool_use"],
+        ["tool_result"],
+        ["thinking", "text", "tool_use"],
+        ["tool_result"],
+    ]
+
+
 def test_another_model_is_not_sent_what_this_one_thought() -> None:
     provider = AnthropicMessages([HARD, ENOUGH])
     with serving(provider, api="messages") as (_, lm):
@@ -420,6 +443,14 @@ def test_failures_are_those_of_our_tree_and_tried_again_as_elsewhere(
         assert len(service.requests) == tries
 
 
+def test_the_window_is_learned_from_the_refusal_of_a_long_prompt() -> None:
+    words = "prompt is too long: 210000 tokens > 200000 maximum"
+    with serving([fault(400, "invalid_request_error", words)], api="messages") as (_, lm):
+        with pytest.raises(LMContextError):
+            ask(lm)
+        assert lm.capabilities("fake-model").context_tokens == 200_000
+
+
 def test_an_error_names_the_request() -> None:
     refused = fault(400, "invalid_request_error", "messages: something")
     with pytest.raises(LMRequestError) as caught:
@@ -467,10 +498,14 @@ def test_the_models_are_listed_with_the_head_that_the_service_wants(
 ) -> None:
     listed = {"data": [{"id": "claude-a", "type": "model"}], "has_more": False}
     with FakeService(models=json_body(listed)) as service:
-        monkeypatch.setattr("cellwright.llm.connection.headers_for", lambda url, path: {"x-v": "1"})
+        theirs = next(p for p in PROVIDERS if p.api == "messages")
+        for module in ("providers", "llm.capabilities"):
+            monkeypatch.setattr(f"cellwright.{module}.find_provider", lambda url: theirs)
         assert list_models(service.settings(headers={"X-Other": "2"})) == ("claude-a",)
-    head = service.other_requests[0].headers
-    assert (head["x-v"], head["x-other"]) == ("1", "2")
+    asked = service.other_requests[0]
+    assert asked.path == "/v1/models?limit=1000", "twenty are listed otherwise"
+    assert asked.headers["anthropic-version"] == "2026-10-21"
+    assert asked.headers["x-other"] == "2"
 
 
 def test_a_version_that_the_person_sets_counts() -> None:

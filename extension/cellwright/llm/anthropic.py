@@ -30,6 +30,7 @@ from cellwright.record.messages import (
     Prompt,
     SystemMessage,
     ToolMessage,
+    UserMessage,
 )
 
 USUAL_LIMIT = 32_000
@@ -153,8 +154,9 @@ def _option(name: str, value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         function = value.get("function")
-        is_ours = isinstance(function, Mapping)
-        return {"type": "tool", "name": function["name"]} if is_ours else dict(value)
+        if isinstance(function, Mapping):
+            return {"type": "tool", "name": function["name"]}
+        return dict(value)
     return {"type": "any" if value == "required" else value}
 
 
@@ -173,9 +175,10 @@ def _messages(messages: tuple[Message, ...], vision: bool, reader: ItemReader) -
     for message in messages:
         if isinstance(message, SystemMessage):
             continue
-        is_model = isinstance(message, AssistantMessage)
-        role = "assistant" if is_model else "user"
-        blocks = _said(message, reader) if is_model else _told(message, vision)
+        if isinstance(message, AssistantMessage):
+            role, blocks = "assistant", _said(message, reader)
+        else:
+            role, blocks = "user", _told(message, vision)
         if blocks and made and made[-1]["role"] == role:
             made[-1]["content"] += blocks
         elif blocks:
@@ -187,9 +190,8 @@ def _messages(messages: tuple[Message, ...], vision: bool, reader: ItemReader) -
     return made
 
 
-def _told(message: Message, vision: bool) -> list[JSON]:
+def _told(message: UserMessage | ToolMessage, vision: bool) -> list[JSON]:
     """What the person or a tool said."""
-    assert not isinstance(message, (SystemMessage, AssistantMessage))
     blocks = [block for part in message.parts if (block := _block(part, vision))]
     if not isinstance(message, ToolMessage):
         return blocks

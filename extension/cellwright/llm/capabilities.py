@@ -51,7 +51,7 @@ def list_models(
     endpoint = Endpoint(service.base_url, service.model, service.api_key)
     line = ServiceConnection(replace(service, deadline_seconds=timeout_seconds))
     try:
-        text = line.get("/models")
+        text = line.get(find_provider(service.base_url).models_path)
     except Exception as error:
         fault = from_exception(error, endpoint)
         if isinstance(fault, LMNotFoundError) or getattr(fault, "status", None) in (405, 501):
@@ -281,6 +281,12 @@ TEMPLATES: dict[tuple[str, str], bool] = {}
 """Of which service and model it is known in this process whether the template drops tools."""
 WINDOWS: dict[tuple[str, str], int | None] = {}
 """The windows of models at servers that were asked in this process."""
+REFUSED_ITEMS: dict[tuple[str, str], str] = {}
+"""Which items (``key_of``) a service no longer takes back, in this process, and in which words.
+
+A new question has a new client; without this it would have the same thinking refused again, and
+lose with it what was thought since.
+"""
 LEARNED: dict[tuple[str, str], Capabilities] = {}
 """What was learned in this process, by the address of the service and the model.
 

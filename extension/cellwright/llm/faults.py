@@ -162,6 +162,8 @@ WINDOW_SIZE = re.compile(
     r"(?:context (?:length|size|window)(?: is| of|:)?(?: only)?|maximum length(?: of)?)"
     r"\D{0,12}?(\d[\d,]{2,})"
 )
+TOKENS_ABOVE = re.compile(r"tokens > (\d[\d,]{2,}) maximum")
+"""As Anthropic words it: "prompt is too long: 210000 tokens > 200000 maximum"."""
 TOOLS_WORDS = re.compile(
     r"not support (?:tools|tool use|tool calling|function calling|functions)"
     r"|tool use is not supported|support tool use|enable-auto-tool-choice|requires --jinja"
@@ -282,7 +284,7 @@ def _is_about_content(complaint: Complaint) -> bool:
 
 def context_tokens_in(text: str) -> int | None:
     """The size of the model's window, where an error text names it."""
-    found = WINDOW_SIZE.search(text.lower())
+    found = WINDOW_SIZE.search(text.lower()) or TOKENS_ABOVE.search(text.lower())
     return int(found[1].replace(",", "")) if found else None
 
 

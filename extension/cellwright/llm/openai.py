@@ -20,9 +20,16 @@ from cellwright.errors import (
     LMRequestError,
     LMStreamError,
     LMToolsUnsupportedError,
+    SetupError,
 )
 from cellwright.llm import Capabilities, LMEvent, anthropic, responses
-from cellwright.llm.capabilities import ITEM_WORDS, LENGTH_PARAMETERS, NOTHING_KNOWN, Learned
+from cellwright.llm.capabilities import (
+    ITEM_WORDS,
+    LENGTH_PARAMETERS,
+    NOTHING_KNOWN,
+    REFUSED_ITEMS,
+    Learned,
+)
 from cellwright.llm.connection import Arrived, Exchange, ServiceConnection
 from cellwright.llm.deltas import ReplyAssembler
 from cellwright.llm.faults import Endpoint
@@ -42,7 +49,13 @@ from cellwright.record.messages import (
     UserMessage,
     fill_parameters,
 )
-from cellwright.settings import ModelSettings, ServiceSettings, settings_of
+from cellwright.settings import (
+    COMMAND_KEYS,
+    ModelSettings,
+    ServiceSettings,
+    run_key_command,
+    settings_of,
+)
 from cellwright.stopping import Stop
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN
 
@@ -123,7 +136,6 @@ class OpenAILM:
         self._pace = pace or WaitTimes()
         self._learned = Learned(service, models=models)
         self._cut_models: set[str] = set()
-        self._refused_items: frozenset[str] = frozenset()
         self._lines = _Lines(service)
         # Sockets that nobody closes are a warning when they are collected.
         self._closing = weakref.finalize(self, self._lines.close)
@@ -160,7 +172,7 @@ class OpenAILM:
             RunCancelled: ``stop`` was set.
         """
         failures: list[LMError] = []
-        prompt = self._with_settings(prompt)
+        prompt, is_renewed = self._with_settings(prompt), False
         if lost := self._lost_tools(prompt):
             raise lost
         while True:
@@ -170,6 +182,11 @@ class OpenAILM:
                 reply = yield from self._attempt(prompt, request, stop)
             except (LMRequestError, LMNotFoundError) as error:
                 yield self._leave_out(prompt, request, error)
+            except LMAccessError as error:
+                if is_renewed:
+                    raise
+                yield self._renew_key(error)
+                is_renewed = True
             except LMError as error:
                 failures.append(error)
                 delay = next_delay(failures, self._service, self._pace.backoff_seconds)
@@ -180,6 +197,29 @@ class OpenAILM:
             else:
                 yield from self._warnings(prompt, reply)
                 return replace(reply, attempts=len(failures) + 1)
+
+    def _renew_key(self, error: LMAccessError) -> Notice:
+        """Ask the command that gave the key for another one: short-lived ones end within a run.
+
+        Raises:
+            LMAccessError: The key is not of a command, or it gives no other one.
+        """
+        service = self._service
+        # A key that came from elsewhere since is none of the command's business.
+        is_its = COMMAND_KEYS.get(service.key_command, (0.0, ""))[1] == service.api_key != ""
+        if error.status != 401 or not is_its:
+            raise error
+        try:
+            key = run_key_command(service.key_command, refused=service.api_key)
+        except SetupError as failed:
+            error.hint = f"{failed.message} {failed.hint}"
+            raise error from failed
+        if key == service.api_key:
+            raise error
+        self._service = replace(service, api_key=key)
+        self._lines.renew(self._service)
+        text = "The key was no longer taken, and its command gave another one."
+        return Notice("info", text, code="key_renewed")
 
     def _with_settings(self, prompt: Prompt) -> Prompt:
         """The prompt with what the person set for the model; what was asked for now wins."""
@@ -197,7 +237,8 @@ class OpenAILM:
         model = prompt.parameters.model
         known = self.capabilities(model)
         place = Endpoint(self._service.base_url, model).place
-        reader = ItemReader(place, known.api, model, self._refused_items)
+        refused = frozenset(key for url, key in REFUSED_ITEMS if url == self._service.base_url)
+        reader = ItemReader(place, known.api, model, refused)
         wire = WIRES[known.api]
         parameters = self._parameters(prompt, reader)
         names = wire.parameter_names(parameters)
@@ -242,7 +283,8 @@ class OpenAILM:
         }
         sent = {key: items for key, items in own.items() if items}
         if sent and ITEM_WORDS.search(error.detail.lower()):
-            self._refused_items |= frozenset(sent)
+            for key in sent:
+                REFUSED_ITEMS[self._service.base_url, key] = error.detail
             text = f"{error.detail} The request goes on without the model's earlier thinking."
             return Notice("info", text, code="items_refused")
         if isinstance(error, LMRequestError) and not error.parameter:
@@ -440,6 +482,11 @@ class _Lines:
     def give_back(self, line: ServiceConnection) -> None:
         with self._lock:
             self._idle.append(line)
+
+    def renew(self, service: ServiceSettings) -> None:
+        """Open new ones from now on, with another key."""
+        self._service = service
+        self.close()
 
     def close(self) -> None:
         with self._lock:

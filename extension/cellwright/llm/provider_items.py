@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from cellwright.record.messages import AssistantMessage, ProviderItems
@@ -57,8 +58,8 @@ class ItemReader:
 
 
 def key_of(items: ProviderItems) -> str:
-    """What tells items from all others."""
-    return json.dumps(items.items, sort_keys=True, default=dict)
+    """What tells items from all others; they themselves may be long."""
+    return sha256(json.dumps(items.items, sort_keys=True, default=dict).encode()).hexdigest()
 
 
 NO_ITEMS = ItemReader("", "", "")

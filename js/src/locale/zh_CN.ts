@@ -25,8 +25,10 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'a file': '文件',
 
   // Runs
-  '%1 in (%2 cached, %3) / %4 out': '输入 %1（缓存 %2，%3）/ 输出 %4',
-  '%1 in / %2 out': '输入 %1 / 输出 %2',
+  '%1 in': '输入 %1',
+  '%1 in (%2 cached, %3)': '输入 %1（缓存 %2，%3）',
+  '%1 out': '输出 %1',
+  '%1 out (%2 thinking)': '输出 %1（思考 %2）',
   'retrying (%1): %2': '正在重试（%1）：%2',
   'waiting %1 s': '已等待 %1 秒',
   Working: '正在工作',

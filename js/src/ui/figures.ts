@@ -20,12 +20,17 @@ function formatTokens({ usage }: Figures, trans: TranslationBundle): string {
   const mark = usage.estimated ? '~' : '';
   const given = mark + formatCount(usage.prompt_tokens);
   const made = mark + formatCount(usage.completion_tokens);
-  if (usage.cached_tokens === 0) {
-    return trans.__('%1 in / %2 out', given, made);
-  }
   const share = formatShare(usage.cached_tokens, usage.prompt_tokens);
   const cached = formatCount(usage.cached_tokens);
-  return trans.__('%1 in (%2 cached, %3) / %4 out', given, cached, share, made);
+  const read =
+    usage.cached_tokens === 0
+      ? trans.__('%1 in', given)
+      : trans.__('%1 in (%2 cached, %3)', given, cached, share);
+  const written =
+    usage.reasoning_tokens === 0
+      ? trans.__('%1 out', made)
+      : trans.__('%1 out (%2 thinking)', made, formatCount(usage.reasoning_tokens));
+  return `${read} / ${written}`;
 }
 
 /** `84%`; empty where there is no whole. */

@@ -10,7 +10,9 @@ const USED = usage({ prompt_tokens: 45_200, completion_tokens: 1_200, cached_tok
 
 it('tells time, tokens and cost of a turn', () => {
   const turn = { usage: USED, costDollars: 0.08, durationSeconds: 12.34 };
-  expect(formatFigures(turn, trans)).toBe('12.3s · 45.2K in (38.1K cached, 84%) / 1.2K out · $0.08');
+  expect(formatFigures(turn, trans)).toBe(
+    '12.3s · 45.2K in (38.1K cached, 84%) / 1.2K out · $0.08'
+  );
 });
 
 it('hides a cost that is not known, and a cache that was not used', () => {
@@ -18,9 +20,16 @@ it('hides a cost that is not known, and a cache that was not used', () => {
   expect(formatFigures(turn, trans)).toBe('0.0s · 45.2K in / 1.2K out');
 });
 
+it('tells how much of what was written is thinking', () => {
+  const turn = { usage: { ...USED, reasoning_tokens: 640 }, costDollars: null, durationSeconds: 1 };
+  expect(formatFigures(turn, trans)).toContain(' / 1.2K out (640 thinking)');
+});
+
 it('marks what is estimated', () => {
   const turn = { usage: { ...USED, estimated: true }, costDollars: 1, durationSeconds: 1 };
-  expect(formatFigures(turn, trans)).toBe('1.0s · ~45.2K in (38.1K cached, 84%) / ~1.2K out · ~$1.00');
+  expect(formatFigures(turn, trans)).toBe(
+    '1.0s · ~45.2K in (38.1K cached, 84%) / ~1.2K out · ~$1.00'
+  );
 });
 
 it('hides tokens when there are none', () => {
