@@ -20,12 +20,47 @@ from cellwright.record.events import CellEvent, Event, RunStatus
 from cellwright.record.messages import Part
 from cellwright.record.outputs import OutputMessage
 from cellwright.record.values import tag_of, to_dict
+from cellwright.server.assistant_routes import AssistantDetails, AssistantSummaries
 from cellwright.server.frames import PROTOCOL, ClientFrame, ServerFrame
+from cellwright.server.library_routes import LibraryHits, LibraryState
+from cellwright.server.memory_routes import MemoryList
+from cellwright.server.rest_types import Health, Models
+from cellwright.server.result_routes import (
+    ResultComparison,
+    ResultListing,
+    ResultNumbers,
+    RunSample,
+    SamplePage,
+)
+from cellwright.server.run_routes import RunPage
+from cellwright.server.tool_routes import ToolList
+from cellwright.server.uploads import TakenFile
+from cellwright.server.usage_routes import UsageTotals, WantedBudgets
 from cellwright.server.wire_events import TRIMMED, EventsFrame
 from cellwright.settings import Mode
 
 PREFIX = "#/components/schemas/"
+ANSWERS = (
+    AssistantDetails,
+    AssistantSummaries,
+    Health,
+    LibraryHits,
+    LibraryState,
+    MemoryList,
+    Models,
+    ResultComparison,
+    ResultListing,
+    ResultNumbers,
+    RunPage,
+    RunSample,
+    SamplePage,
+    TakenFile,
+    ToolList,
+    UsageTotals,
+)
+"""Of requests; ``openapi_routes.OPERATIONS`` says of which."""
 RECEIVED: Mapping[str, Any] = {
+    **{answer.__name__: answer for answer in ANSWERS},
     "RunStatus": RunStatus,
     "Mode": Mode,
     "Part": Part,
@@ -35,7 +70,7 @@ RECEIVED: Mapping[str, Any] = {
     "ServerFrame": ServerFrame | EventsFrame,
 }
 """What comes to the page and is checked there; of what these are made is named by its class."""
-SENT: Mapping[str, Any] = {"ClientFrame": ClientFrame}
+SENT: Mapping[str, Any] = {"ClientFrame": ClientFrame, "WantedBudgets": WantedBudgets}
 """What the page sends: a field that has a default may be left out."""
 FRAME_FIELDS = {"RecordedEvent": ("sequence", "time", "event")}
 """Of a class, what goes over the wire; the frame says the run."""
@@ -81,8 +116,7 @@ def _definitions(roots: Mapping[str, Any]) -> dict[str, Any]:
     named = {name: made[name, "serialization"] for name in roots}
     schemas = {
         name: _without_titles(_trimmed(schema, kept.get(name)))
-        for name, schema in {**whole["$defs"], **named}.items()
-        if schema != {"$ref": PREFIX + name}
+        for name, schema in {**named, **whole["$defs"]}.items()
     }
     reachable = _reachable(schemas, roots)
     return {name: schema for name, schema in schemas.items() if name in reachable}

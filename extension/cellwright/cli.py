@@ -23,7 +23,6 @@ from cellwright.commands.options import (
     add_actions,
     add_assistant,
     add_mcp,
-    add_tools,
 )
 from cellwright.commands.terminal import Console, one_line
 from cellwright.commands.verbs import VERBS, find_forms, list_plugin_verbs, load_plugin_verb
@@ -43,6 +42,8 @@ exit codes:
 One line on stderr says what went wrong; CELLWRIGHT_DEBUG=1 shows where.
 """
 ADDRESS = "127.0.0.1"
+ALIASES = {"tools": "tool"}
+"""What a verb was called here before notebook and shell shared it."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,13 +76,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _join_name(given: Sequence[str]) -> list[str]:
     """The words of a verb as one, such as ``memory add``: a parser goes by the first."""
-    plain = [word for word in given if word != "--json"]
-    as_json = ["--json"] * (len(plain) < len(given))
+    given = [*(ALIASES.get(word, word) for word in given[:1]), *given[1:]]
+    end = given.index("--") if "--" in given else len(given)
+    plain = [word for word in given[:end] if word != "--json"]
+    as_json = ["--json"] * (len(plain) < end)
     for verb in VERBS:
         count = len(verb.words)
         if count > 1 and tuple(plain[:count]) == verb.words:
-            return [verb.name, *as_json, *plain[count:]]
-    return list(given)
+            # options among the rest are the verb's own business
+            takes_rest = bool(verb.arguments) and verb.arguments[-1].kind.is_rest
+            mark = ["--"] * (takes_rest and not {"-h", "--help"} & set(plain))
+            return [verb.name, *as_json, *mark, *plain[count:], *given[end:]]
+    return given
 
 
 def _run(options: argparse.Namespace, console: Console) -> int:
@@ -139,7 +145,6 @@ def make_parser(first: str = "") -> argparse.ArgumentParser:
     _add_schema(commands)
     _add_bench(commands)
     add_mcp(commands, _command)
-    add_tools(commands, _command)
     if first and first not in commands.choices:
         _add_plugins(commands, first)
     return parser

@@ -54,7 +54,6 @@ from cellwright_magics.painted import PaintedTranscript
 from cellwright_magics.reports import unsaved_notice
 from cellwright_magics.session import ShellSession, fill_request
 from cellwright_magics.terminal import TerminalTranscript
-from cellwright_magics.tools import outside_command
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -141,9 +140,6 @@ class ShellConversation:
         match line.words[:2]:
             case ("assistant" | "scene", *_) | ("tool", "bind" | "unbind"):
                 return session.assistants.run(line, settings)
-            case ("tool", *_):
-                tools = session.outside(settings)
-                return outside_command([*line.words], self._shell.user_ns, tools)
             case ("context" | "compact" | "later" | "system" | "prompt" | "filters", *_):
                 return self._context(line, settings, calling)
             case ("demos", *_):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cellwright.assistants.fields import KINDS, SET_KEYS
 from cellwright.commands import Argument, Kind, Option, Verb
@@ -18,10 +18,8 @@ from cellwright.commands.verbs import (
     ONE_PLACE,
     ONE_RUN,
     TEXT,
-    WORDS,
     choose_from,
     is_name,
-    is_place,
     is_run_name,
     is_turn_number,
     list_plugin_verbs,
@@ -49,10 +47,6 @@ FILTER = Kind("NAME", lambda word: word in STANDARD_FILTERS, STANDARD_FILTERS)
 FILE = Kind("FILE", is_file_name)
 QUOTED = Kind('"TEXT"', lambda word: word.lower() not in FUNCTION_WORDS)
 VALUE = Kind("VALUE", lambda _: True)
-URL = Kind("URL", lambda word: "://" in word)
-REST = replace(WORDS, label="OPTIONS")
-SERVICE = Kind("URL | -- PROGRAM | --in FOLDER", lambda word: word[:1] == "-" or is_place(word),
-               is_rest=True)  # fmt: skip
 
 CHAT_OPTIONS = (
     Option(("-m", "--model"), {"default": "", "metavar": "MODEL"}),
@@ -107,24 +101,9 @@ COMMANDS = (
     Verb("scene list", "the same, or those of one assistant", (Argument(OF_ASSISTANT, 0),)),
     Verb("scene add", "add a scene", (Argument(NAME), Argument(QUOTED), Argument(OF_ASSISTANT, 0))),
     Verb("scene remove", "take a scene out", (Argument(NAME), Argument(OF_ASSISTANT, 0))),
-    Verb("tool", "what the agent may call"),
-    Verb("tool list", "the same"),
-    Verb("tool add", "offer functions of this kernel", (Argument(NAME, 1, MANY),)),
-    Verb("tool check", "what is wrong with tools", (Argument(NAME, 0, MANY),)),
-    Verb("tool remove", "take tools back", (Argument(NAME, 1, MANY),)),
+    Verb("tool add", "offer functions of this kernel", (Argument(NAME, 1, MANY),), run="tools:add"),
     Verb("tool bind", "let an assistant use a tool", (Argument(NAME), Argument(OF_ASSISTANT))),
     Verb("tool unbind", "take a tool from an assistant", (Argument(NAME), Argument(OF_ASSISTANT))),
-    Verb(
-        "tool discover",
-        "use a service that says what it can do",
-        (Argument(URL), Argument(REST, 0, MANY)),
-    ),
-    Verb(
-        "tool connect",
-        "use an MCP server or an OpenAPI document",
-        (Argument(NAME), Argument(SERVICE, 0, MANY)),
-    ),
-    Verb("tool refresh", "ask services again what they can do", (Argument(NAME, 1, MANY),)),
     Verb("demos", "good runs of a benchmark as examples"),
     Verb("demos clear", "ask without examples"),
     Verb("demos from", "take some", (Argument(ONE_PLACE, 0),), DEMOS_OPTIONS, default="runs"),

@@ -44,7 +44,6 @@ def test_the_commands_are_the_verbs_and_those_of_a_terminal_alone() -> None:
         "mcp",
         "run",
         "schema",
-        "tools",
     ]
 
 

@@ -27,7 +27,7 @@ from cellwright.tools.live_registry import (
     LiveOptions,
     LiveRegistry,
     LiveRow,
-    found,
+    find_value,
 )
 from cellwright.tools.live_tools import call_code, discovered, kernel_tool
 from cellwright.tools.registry import Registry
@@ -90,7 +90,7 @@ NAMESPACE: dict[str, Any] = {
 
 def row_of(expression: str, options: LiveOptions | None = None) -> LiveRow:
     registry = LiveRegistry()
-    registry.add(expression, found(NAMESPACE, expression), options)
+    registry.add(expression, find_value(NAMESPACE, expression), options)
     (row,) = registry.rows(NAMESPACE)
     return LiveRow(**row)
 
@@ -215,8 +215,8 @@ def test_000_41_several_tools_in_one_cannot_be_called_as_a_cell() -> None:
 )
 def test_000_54_what_is_no_function_here_is_named(expression: str, told: str) -> None:
     with pytest.raises(SetupError, match=told):
-        found(NAMESPACE, expression)
-    assert found({"a": enum}, "a.Enum") is enum.Enum
+        find_value(NAMESPACE, expression)
+    assert find_value({"a": enum}, "a.Enum") is enum.Enum
 
 
 def kernel_saying(code: str, *outputs: Any, status: str = "ok") -> FakeKernel:

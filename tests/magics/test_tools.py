@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from magics.typed_lines import command
+from magics.typed_lines import answer_tool
 
 from cellwright.errors import SetupError
+from cellwright.external.source import Whereabouts, open_outside
+from cellwright.settings import Settings
+from cellwright.store.database import open_database
 from cellwright.tools import Component
 from cellwright.tools.live_registry import LIVE
-from cellwright_magics.tools import agent_tool, tool_command
+from cellwright_magics.tools import agent_tool
 
 
 def revenue(region: str) -> float:
@@ -58,6 +62,9 @@ NAMESPACE: dict[str, Any] = {
 }
 
 
+NO_SERVICES = "\nNo outside tools. 'tool discover URL' or 'tool connect NAME …' brings some."
+
+
 @pytest.fixture(autouse=True)
 def _nothing_offered() -> Iterator[None]:
     LIVE.clear()
@@ -65,8 +72,14 @@ def _nothing_offered() -> Iterator[None]:
     LIVE.clear()
 
 
-def answer(line: str) -> str:
-    return tool_command([*command(line).words], NAMESPACE).text
+def answer(line: str, namespace: dict[str, Any] = NAMESPACE) -> str:
+    database, folder = open_database(None), Path("/no/such/folder")
+    services = open_outside(database, Settings(home=folder), Whereabouts((folder,), folder))
+    try:
+        return answer_tool(line, namespace, services).removesuffix(NO_SERVICES)
+    finally:
+        services.close()
+        database.close()
 
 
 def test_a_function_is_offered_by_its_name_and_listed() -> None:
@@ -136,4 +149,4 @@ def test_a_decorated_function_stays_a_function() -> None:
 
 def test_a_function_whose_variable_is_gone_is_listed_with_the_reason() -> None:
     agent_tool(bare)
-    assert "not offered: There is no 'bare'" in tool_command(["tool", "list"], {}).text
+    assert "not offered: There is no 'bare'" in answer("tool list", {})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from magics.typed_lines import command
+from magics.typed_lines import answer_tool
 from outside.http_service import Answered, HttpService
 
 from cellwright.cli import main
@@ -17,7 +17,6 @@ from cellwright.external.source import OutsideTools, Whereabouts, open_outside
 from cellwright.settings import Settings
 from cellwright.store.database import open_database
 from cellwright_magics.commands import Offers, commands_help
-from cellwright_magics.tools import outside_command
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def tools(tmp_path: Path) -> Iterator[OutsideTools]:
 
 
 def said(line: str, tools: OutsideTools) -> str:
-    return repr(outside_command([*command(line).words], {}, tools))
+    return answer_tool(line, {}, tools)
 
 
 def test_services_and_functions_of_the_kernel_are_listed_together(
@@ -95,13 +94,26 @@ def test_the_same_in_a_shell(
     assert "gives no name" in capsys.readouterr().err
 
 
+def test_the_words_of_a_program_are_its_own_in_a_shell(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["connect", "files", "--trusted", "--", "no-such-program", "--json"]
+    assert main(["tools", *line]) == 2
+    assert "no-such-program" in capsys.readouterr().err
+    assert main(["tool", "discover", "--name", "weather", "no-address"]) == 2
+    assert "weather: url" in capsys.readouterr().err
+    for words in (["tool", "connect"], ["tools", "elsewhere"]):
+        assert main(words) == 2
+        assert "It is written: cellwright tool" in capsys.readouterr().err
+
+
 def test_a_check_that_fails_ends_with_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "document.json").write_text("{}", "utf-8")
     assert main(["tools", "check", "document.json"]) == 1
     assert capsys.readouterr().out.startswith("✗ document.json: it has no 'name'")
     (folder / ".mcp.json").write_text('{"mcpServers": {"files": {"command": "x"}}}', "utf-8")
     assert main(["tools", "check"]) == 0
-    assert "cellwright tools connect files" in capsys.readouterr().out
+    assert "cellwright tool connect files" in capsys.readouterr().out
 
 
 def test_a_header_names_the_variable_that_holds_it(

@@ -229,26 +229,3 @@ def add_mcp(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> N
         default="JUPYTER_TOKEN",
         help="variable with its token (JUPYTER_TOKEN)",
     )
-
-
-# The options of ``cellwright tools``.
-
-
-def add_tools(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the command to the command line.
-
-    Args:
-        commands: Where commands are added.
-        command: Makes the parser of one, with what all have.
-    """
-    text = "Services whose functions the agent may call: MCP servers, discovery URLs, OpenAPI."
-    parser = command(commands, "tools", "tools", text)
-    parser.add_argument(
-        "action",
-        metavar="ACTION",
-        nargs="?",
-        default="list",
-        help="check, connect, discover, list, refresh or remove (list)",
-    )
-    # read by the same parser as %agent tool
-    parser.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help="what it is about")

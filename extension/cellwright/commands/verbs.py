@@ -74,6 +74,10 @@ PLACE = Kind("PLACE", is_place)
 ONE_PLACE = Kind("PLACE", lambda word: word.lower() not in FUNCTION_WORDS)
 WORDS = Kind("WORD", _never, is_rest=True)
 TEXT = Kind("TEXT", _never, is_text=True)
+URL = Kind("URL", lambda word: "://" in word)
+REST = replace(WORDS, label="OPTIONS")
+SERVICE = Kind("URL | -- PROGRAM | --in FOLDER", lambda word: word[:1] == "-" or is_place(word),
+               is_rest=True)  # fmt: skip
 
 ONE_RUN = (Argument(RUN, 0),)
 MANY = 1_000
@@ -262,6 +266,16 @@ VERBS = (
          run="library:make_default"),
     Verb("library forget", "delete a library", (Argument(NAME, 1, MANY),), (ALL,),
          run="library:forget"),
+    Verb("tool", "what the agent may call", run="tools:list_tools"),
+    Verb("tool list", "the same", run="tools:list_tools"),
+    Verb("tool check", "what is wrong with tools", (Argument(NAME, 0, MANY),), run="tools:check"),
+    Verb("tool remove", "take tools back", (Argument(NAME, 1, MANY),), run="tools:remove"),
+    Verb("tool discover", "use a service that says what it can do",
+         (Argument(URL), Argument(REST, 0, MANY)), run="tools:discover"),
+    Verb("tool connect", "use an MCP server or an OpenAPI document",
+         (Argument(NAME), Argument(SERVICE, 0, MANY)), run="tools:connect"),
+    Verb("tool refresh", "ask services again what they can do", (Argument(NAME, 1, MANY),),
+         run="tools:refresh"),
 )  # fmt: skip
 """Of two that a line fits, the one with more words before its arguments counts, then the first."""
 

@@ -20,7 +20,7 @@ from cellwright.assistants.editing import (
 )
 from cellwright.assistants.fields import ATTRIBUTES, KINDS
 from cellwright.assistants.files import folders_of, list_assistants
-from cellwright.assistants.places import AssistantPlace, PlaceName, place_of, places_of
+from cellwright.assistants.places import AssistantPlace, place_of, places_of
 from cellwright.assistants.writing import is_writable
 from cellwright.errors import ConflictError
 from cellwright.record.values import to_dict
@@ -36,11 +36,12 @@ class AssistantSummary:
     name: str
     description: str
     model: str
-    scenes: tuple[str, ...]
-    is_public: bool
-    is_default: bool
+    scenes: tuple[str, ...] = ()
+    is_public: bool = False
+    is_default: bool = False
     """It answers here where no other is chosen."""
-    place: PlaceName
+    place: str = ""
+    """``notebook``, ``root`` or ``own``."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class UnusableAssistant:
 class WritablePlace:
     """A place where an assistant's file can be made."""
 
-    place: PlaceName
+    place: str
+    """``notebook``, ``root`` or ``own``."""
     folder: str
     """As it is shown."""
 
@@ -69,7 +71,7 @@ class AssistantSummaries:
 
     assistants: tuple[AssistantSummary, ...]
     problems: tuple[str, ...]
-    places: tuple[WritablePlace, ...]
+    places: tuple[WritablePlace, ...] = ()
     """The nearest first; none for guests."""
     unusable: tuple[UnusableAssistant, ...] = ()
 
@@ -107,7 +109,8 @@ class AssistantDetails:
     disable_default_prompt: bool
     disable_web_browsing: bool
     scenes: tuple[SceneDetails, ...]
-    place: PlaceName
+    place: str
+    """``notebook``, ``root`` or ``own``."""
     file: str
     """As it is shown."""
     version: str

@@ -40,7 +40,7 @@ class LibraryDocument:
     is_embedded: bool
     indexed_at: float
     problem: str
-    library: str
+    library: str = ""
     """Id of the library that it is in."""
 
 
@@ -71,7 +71,7 @@ class LibraryState:
 
     documents: tuple[LibraryDocument, ...]
     indexing: IndexingState | None
-    libraries: tuple[LibrarySummary, ...]
+    libraries: tuple[LibrarySummary, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,10 @@ class LibraryHit:
     name: str
     place: str
     heading: str
-    anchor: str
     text: str
     score: float
+    anchor: str = ""
+    """Where in the document, such as ``line 12``, ``page 4``; empty: its start."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class LibraryHits:
     """What was found, the best first."""
 
     hits: tuple[LibraryHit, ...]
-    problem: str
+    problem: str = ""
 
 
 # Which library an uploaded file is offered to, and where in the projects that library is.
@@ -464,9 +465,9 @@ class SearchRoute(LibraryRoute):
                 hit.name,
                 desk.shown_place(hit.place),
                 hit.heading,
-                hit.anchor,
                 hit.text,
                 hit.score,
+                hit.anchor,
             )
             for number, hit in enumerate(results.hits, start=1)
         )

@@ -32,11 +32,11 @@ class KeptMemory:
     id: str
     text: str
     scope: Scope
-    folder: str
-    """Name of the folder it is kept for; empty: it counts everywhere."""
     created_at: float
     updated_at: float
     source_run: str
+    folder: str = ""
+    """Name of the folder it is kept for; empty: it counts everywhere."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class MemoryList:
 
     memories: tuple[KeptMemory, ...]
     proposals: tuple[Proposed, ...]
-    is_on: bool
+    is_on: bool = True
 
 
 @dataclass(frozen=True)
@@ -249,10 +249,10 @@ def _memory(memory: Memory) -> dict[str, Any]:
             memory.memory_id,
             memory.text,
             memory.scope,
-            PurePosixPath(memory.project).name,
             memory.created_at,
             memory.updated_at,
             memory.source_run,
+            PurePosixPath(memory.project).name,
         )
     )
 

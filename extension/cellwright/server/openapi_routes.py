@@ -21,12 +21,14 @@ from cellwright.record.outputs import VariableSummary
 from cellwright.server import assistant_routes as assistant_types
 from cellwright.server import memory_routes as memory_types
 from cellwright.server import rest_types as types
+from cellwright.server import result_routes as result_types
 from cellwright.server.chat_context_routes import ChatContext, WantedSummary
 from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.library_routes import LibraryHits, LibraryState, NewPlace
 from cellwright.server.rest_types import Problem
 from cellwright.server.routes import TEXT_LIMIT_CHARACTERS, Route, RouteTable
+from cellwright.server.run_routes import RunPage
 from cellwright.server.table import load_all_routes
 from cellwright.server.tool_routes import ToolList
 from cellwright.server.uploads import TakenFile
@@ -168,16 +170,21 @@ OPERATIONS: Mapping[str, Operation] = {
         types.CellFates, body=types.CellFates, refusals=(400, 404, 409, 413)
     ),
     "GET runs": Operation(
-        query=("query", "status", "model", "lane", "sort", "after", "since"), refusals=(400, 409)
+        RunPage,
+        query=("query", "status", "model", "lane", "sort", "after", "since"),
+        refusals=(400, 409),
     ),
-    "GET runs/{run_id}/sample": Operation(refusals=(400, 404, 409)),
-    "GET results": _result("folder", "since"),
-    "GET results/summary": _result("result"),
+    "GET runs/{run_id}/sample": Operation(result_types.RunSample, refusals=(400, 404, 409)),
+    "GET results": _result("folder", "since", answer=result_types.ResultListing),
+    "GET results/summary": _result("result", answer=result_types.ResultNumbers),
     "GET results/samples": _result(
-        "result", "status", "outcome", "group", "query", "sort", "start", "count"
+        *("result", "status", "outcome", "group", "query", "sort", "start", "count"),
+        answer=result_types.SamplePage,
     ),
-    "GET results/sample": _result("result", "id"),
-    "GET results/compare": _result("first", "second", "start", "count"),
+    "GET results/sample": _result("result", "id", answer=result_types.RunSample),
+    "GET results/compare": _result(
+        *("first", "second", "start", "count"), answer=result_types.ResultComparison
+    ),
     "GET tools": Operation(ToolList, query=("notebook",), refusals=(400, 409)),
     "GET notebooks/missing": Operation(
         tuple[types.MissingCells, ...], query=("path", "tab"), refusals=(400, 409)

@@ -32,7 +32,8 @@ class Health:
     """That cellwright is there."""
 
     version: str
-    enabled: bool
+    enabled: bool = True
+    """False: cellwright is switched off here."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from cellwright.bench.results import values_in
 from cellwright.bench.summary import Outcome, outcome_of
@@ -52,8 +52,7 @@ class ResultPlace:
     size_bytes: int
     modified_at: float
     """When something was written last, in seconds since the epoch."""
-    state: str
-    """``done``, ``going`` or ``unfinished``."""
+    state: Literal["done", "going", "unfinished"]
     version: str
     """Another one when anything of it changed."""
 
@@ -171,7 +170,7 @@ def _place(root: Path, parts: tuple[str, ...]) -> ResultPlace | None:
     if not written:
         return None
     modified_at = max(found.st_mtime for found in written)
-    state = "unfinished"
+    state: Literal["done", "going", "unfinished"] = "unfinished"
     if overall is not None and overall.st_mtime >= modified_at:
         state = "done"
     elif time.time() - modified_at < GOING_SECONDS:

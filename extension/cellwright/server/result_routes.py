@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.bench.results import SHARED_FILE
-from cellwright.bench.statistics import Estimate, Observation, clustered
+from cellwright.bench.statistics import Comparison, Estimate, Observation, clustered
 from cellwright.bench.summary import Outcome, compared, summarise
 from cellwright.exports.sample import SampleRecord
 from cellwright.record.values import to_dict
@@ -34,6 +34,142 @@ from cellwright.server.result_files import (
     with_shared,
 )
 from cellwright.server.routes import Refusal, Route, RouteTable
+
+# What the routes answer: the OpenAPI description is made of it, and the page's types.
+
+
+@dataclass(frozen=True)
+class ResultListing:
+    """The results below a folder."""
+
+    version: str
+    results: tuple[ResultPlace, ...] | None
+    """None: nothing changed."""
+    is_cut: bool
+
+
+@dataclass(frozen=True)
+class GroupNumbers:
+    """What a group of samples comes to."""
+
+    value: float
+    passed: int
+    total: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class SampleNotRun:
+    """A sample that could not be run."""
+
+    index: str
+    epoch: int
+    error: str
+    info: str
+
+
+@dataclass(frozen=True)
+class ResultNumbers:
+    """What a result comes to."""
+
+    version: str
+    agent: str
+    suite: str
+    models: tuple[str, ...]
+    passed: int
+    total: int
+    share: Estimate
+    by_status: Mapping[str, int]
+    by_group: Mapping[str, GroupNumbers]
+    check_errors: int
+    failures: Mapping[str, int]
+    not_run: tuple[SampleNotRun, ...]
+    epochs: int
+    at_k: Mapping[str, Estimate]
+    cost_dollars: float | None
+    cost_each: Estimate | None
+    seconds: float
+    seconds_each: Estimate | None
+    tokens: int
+    retries: int
+    unreadable: int
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """A sample in one line."""
+
+    id: str
+    index: str
+    epoch: int
+    group: str
+    family: str
+    status: str
+    passed: bool
+    is_scored: bool
+    why: str
+    input: str
+    cost_dollars: float | None
+    seconds: float
+    tokens: int
+    retries: int
+
+
+@dataclass(frozen=True)
+class SamplePage:
+    """Some samples of a result, and what they can be filtered by."""
+
+    version: str
+    samples: tuple[SampleRow, ...]
+    next: int | None
+    """Where the next page starts; None: there is none."""
+    fitting: int
+    total: int
+    statuses: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ComparedSide:
+    """What one of two results did with a sample."""
+
+    id: str
+    value: float
+    tries: int
+    epoch: int
+    status: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """A sample that both results have."""
+
+    index: str
+    change: Literal["worse", "better", "same"]
+    delta: float
+    first: ComparedSide
+    second: ComparedSide
+
+
+@dataclass(frozen=True)
+class ResultComparison(Comparison):
+    """The second of two results against the first."""
+
+    shared: int
+    only_first: int
+    only_second: int
+    rows: tuple[ComparedRow, ...]
+    next: int | None
+
+
+@dataclass(frozen=True)
+class RunSample(SampleRecord):
+    """A run as a sample, and the chat it was asked in."""
+
+    chat: str = ""
+
 
 # What results come to: shares, costs and times, each with its interval.
 

@@ -16,6 +16,7 @@ from cellwright.exports.sampling import sample_of
 from cellwright.record.events import CellAdded, CellEdited, CellMoved
 from cellwright.record.outputs import Cell, to_nbformat
 from cellwright.record.run_record import RecordedEvent, fold
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.record_pages import Columns, ordered, trimmed
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
@@ -187,6 +188,39 @@ COLUMNS: Columns[RunSummary] = {
 
 
 @dataclass(frozen=True)
+class RunRow:
+    """A recorded run in one line."""
+
+    id: str
+    chat: str
+    status: str
+    cause: str
+    reason: str
+    prompt: str
+    model: str
+    lane: str
+    started_at: float
+    seconds: float
+    tokens: int
+    is_estimated: bool
+    cost_dollars: float | None
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """Some runs, newest first or sorted, and what they can be filtered by."""
+
+    version: str
+    runs: tuple[RunRow, ...] | None
+    """None: nothing changed."""
+    after: str | None = None
+    """Id of the last one, when there are more."""
+    statuses: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    lanes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class RunFilter:
     """Which runs, and which page of them."""
 
@@ -203,7 +237,7 @@ class RunFilter:
 
 def run_list(
     shared: Application, wanted: RunFilter, since: str, is_visible: Callable[[str], bool]
-) -> dict[str, Any]:
+) -> RunPage:
     """A page of runs; None in their place when nothing changed ``since``.
 
     Args:
@@ -214,19 +248,19 @@ def run_list(
     """
     version = _version(shared, wanted)
     if since == version:
-        return {"version": version, "runs": None}
+        return RunPage(version, None)
     known = shared.runs.list(limit=2**31, query=wanted.query)
     fitting = ordered([each for each in known if _fits(each, wanted)], wanted.sort, COLUMNS)
     seen = _seen(shared, _following(fitting, wanted.after), is_visible)
-    page = list(islice(seen, wanted.count))
-    return {
-        "version": version,
-        "runs": page,
-        "after": page[-1]["id"] if next(seen, None) is not None else None,
-        "statuses": sorted({summary.status for summary in known}),
-        "models": sorted({summary.model for summary in known if summary.model}),
-        "lanes": sorted({summary.lane for summary in known if summary.lane}),
-    }
+    page = tuple(islice(seen, wanted.count))
+    return RunPage(
+        version,
+        page,
+        after=page[-1].id if next(seen, None) is not None else None,
+        statuses=tuple(sorted({summary.status for summary in known})),
+        models=tuple(sorted({summary.model for summary in known if summary.model})),
+        lanes=tuple(sorted({summary.lane for summary in known if summary.lane})),
+    )
 
 
 def _version(shared: Application, wanted: RunFilter) -> str:
@@ -251,7 +285,7 @@ def _following(found: list[RunSummary], after: str) -> list[RunSummary]:
 
 def _seen(
     shared: Application, summaries: list[RunSummary], is_visible: Callable[[str], bool]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[RunRow]:
     """The runs that the person may see; each is looked at when it is wanted."""
     known: dict[str, bool] = {}
     for summary in summaries:
@@ -262,22 +296,22 @@ def _seen(
             yield _row(summary, chat_id)
 
 
-def _row(summary: RunSummary, chat_id: str) -> dict[str, Any]:
-    return {
-        "id": summary.run_id,
-        "chat": chat_id,
-        "status": summary.status,
-        "cause": summary.cause,
-        "reason": summary.reason,
-        "prompt": summary.prompt[:PROMPT_CHARACTERS],
-        "model": summary.model,
-        "lane": summary.lane,
-        "started_at": summary.started_at,
-        "seconds": summary.duration_seconds,
-        "tokens": summary.usage.prompt_tokens + summary.usage.completion_tokens,
-        "is_estimated": summary.usage.estimated,
-        "cost_dollars": summary.cost_dollars,
-    }
+def _row(summary: RunSummary, chat_id: str) -> RunRow:
+    return RunRow(
+        id=summary.run_id,
+        chat=chat_id,
+        status=summary.status,
+        cause=summary.cause,
+        reason=summary.reason,
+        prompt=summary.prompt[:PROMPT_CHARACTERS],
+        model=summary.model,
+        lane=summary.lane,
+        started_at=summary.started_at,
+        seconds=summary.duration_seconds,
+        tokens=summary.usage.prompt_tokens + summary.usage.completion_tokens,
+        is_estimated=summary.usage.estimated,
+        cost_dollars=summary.cost_dollars,
+    )
 
 
 PAGE = 100
@@ -301,7 +335,7 @@ class RunsRoute(RunRoute):
         )
         since, person = self.word("since"), self.owner
 
-        def listed(shared: Application) -> dict[str, Any]:
+        def listed(shared: Application) -> RunPage:
             def is_visible(chat_id: str) -> bool:
                 if not chat_id:
                     return may_open(person, "")
@@ -310,7 +344,7 @@ class RunsRoute(RunRoute):
 
             return run_list(shared, wanted, since, is_visible)
 
-        self.send(await self.answer(listed))
+        self.send(to_dict(await self.answer(listed)))
 
 
 class RunSampleRoute(RunRoute):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
@@ -22,7 +21,8 @@ class ListedTool:
     """A tool beside the standard ones."""
 
     name: str
-    kind: Literal["python", "mcp", "http", "openapi"]
+    kind: str
+    """``python``, ``mcp``, ``http`` or ``openapi``."""
     source: str
     description: str
     enabled: bool

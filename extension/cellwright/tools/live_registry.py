@@ -127,7 +127,7 @@ def offer_again(namespace: Mapping[str, Any], tools: Mapping[str, str]) -> None:
                 LIVE.add(name, namespace[name], LiveOptions(description=description))
 
 
-def found(namespace: Mapping[str, Any], expression: str) -> Any:
+def find_value(namespace: Mapping[str, Any], expression: str) -> Any:
     """What an expression such as ``prices`` or ``shop.prices`` stands for.
 
     Raises:
@@ -162,7 +162,7 @@ def _component(value: Any, options: LiveOptions) -> Component:
 def _row(namespace: Mapping[str, Any], expression: str, options: LiveOptions) -> LiveRow:
     name = options.name or expression.rpartition(".")[2]
     try:
-        value = found(namespace, expression)
+        value = find_value(namespace, expression)
         made = _component(value, options)
         (manifest, *others) = made.tool_manifests()
     except SetupError as error:

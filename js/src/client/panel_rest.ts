@@ -1,7 +1,14 @@
 /** The one place where the panel asks the server, and what it answers; chats go over the socket. */
 import type { ServerConnection } from '@jupyterlab/services';
 
-import type { JsonObject, Mode, VariableSummary, WireCell } from '../wire/generated';
+import type {
+  AssistantSummaries as AssistantChoices,
+  JsonObject,
+  Mode,
+  TakenFile as UploadedFile,
+  VariableSummary,
+  WireCell
+} from '../wire/generated';
 import {
   list,
   nullable,
@@ -11,6 +18,7 @@ import {
   optional,
   record,
   type Shape,
+  shape,
   text,
   truth
 } from '../wire/shapes';
@@ -78,53 +86,6 @@ export interface WaitingNote {
   /** `user_later`, or `system` and `assistant` where another program brought it. */
   readonly role: string;
   readonly text: string;
-}
-
-/** Instructions, a model and tools under a name. */
-export interface AssistantSummary {
-  readonly name: string;
-  readonly description: string;
-  /** Empty: the set one. */
-  readonly model: string;
-  /** It answers where no other is chosen. */
-  readonly is_default?: boolean | undefined;
-}
-
-/** An assistant that does not answer, because its file cannot be read. */
-export interface UnusableAssistant {
-  readonly name: string;
-  /** What asking it is answered with. */
-  readonly problem: string;
-  /** As it is shown; empty for guests. */
-  readonly file: string;
-}
-
-/** A folder that assistants are written in. */
-export interface AssistantPlace {
-  /** `notebook`, `root` or `own`. */
-  readonly place: string;
-  /** As it is shown. */
-  readonly folder: string;
-}
-
-export interface AssistantChoices {
-  readonly assistants: readonly AssistantSummary[];
-  /** What is wrong with the files of others. */
-  readonly problems: readonly string[];
-  /** Where one can be written; left out by an older server, which writes none. */
-  readonly places?: readonly AssistantPlace[] | undefined;
-  /** Left out by an older server. */
-  readonly unusable?: readonly UnusableAssistant[] | undefined;
-}
-
-export interface UploadedFile {
-  /** What a context item names it by. */
-  readonly file: string;
-  readonly name: string;
-  readonly size_bytes: number;
-  readonly mime: string;
-  /** Name of the library that would take it; empty or left out: none. */
-  readonly library?: string;
 }
 
 /** Where a file is uploaded: what decides which library would take it. */
@@ -200,7 +161,12 @@ export interface MissingCells {
 
 export type ExportFormat = 'markdown' | 'ipynb' | 'html';
 
-export type { VariableSummary };
+export type {
+  AssistantSummary,
+  UnusableAssistant,
+  WritablePlace as AssistantPlace
+} from '../wire/generated';
+export type { AssistantChoices, UploadedFile, VariableSummary };
 
 const MODE = oneOf('plan', 'ask', 'edits', 'auto');
 
@@ -253,28 +219,6 @@ const CONTEXT = record<ChatContext>({
   cached_dollars: nullable(number)
 });
 
-const ASSISTANTS = record<AssistantChoices>({
-  assistants: list(
-    record<AssistantSummary>({
-      name: text,
-      description: text,
-      model: text,
-      is_default: optional(truth)
-    })
-  ),
-  problems: list(text),
-  places: optional(list(record<AssistantPlace>({ place: text, folder: text }))),
-  unusable: optional(list(record<UnusableAssistant>({ name: text, problem: text, file: text })))
-});
-
-const FILE = record<UploadedFile>({
-  file: text,
-  name: text,
-  size_bytes: number,
-  mime: text,
-  library: optional(text)
-});
-
 const VARIABLES = list(record<VariableSummary>({ name: text, type: text, text }));
 
 const CELL_FIELDS = {
@@ -313,13 +257,12 @@ export class Rest {
   }
 
   async models(): Promise<readonly string[]> {
-    const shape = record<{ models: readonly string[] }>({ models: list(text) });
-    return (await this._get(shape, { path: ['models'] })).models;
+    return (await this._get(shape('Models'), { path: ['models'] })).models;
   }
 
   /** The assistants beside a notebook and where the server starts from. */
   assistants(notebook: string): Promise<AssistantChoices> {
-    return this._get(ASSISTANTS, { path: ['assistants'], query: { notebook } });
+    return this._get(shape('AssistantSummaries'), { path: ['assistants'], query: { notebook } });
   }
 
   /** Chats, newest first; empty texts leave a condition out. */
@@ -348,9 +291,9 @@ export class Rest {
 
   /** What the next question takes along. */
   async waitingNotes(id: string): Promise<readonly WaitingNote[]> {
-    const shape = record<{ waiting: readonly WaitingNote[] }>({ waiting: list(NOTE) });
+    const notes = record<{ waiting: readonly WaitingNote[] }>({ waiting: list(NOTE) });
     const route = { path: ['chats', id, 'messages'], query: { waiting: '1' } };
-    return (await this._get(shape, route)).waiting;
+    return (await this._get(notes, route)).waiting;
   }
 
   /** Let a text wait for the next question; nobody answers it before. */
@@ -394,7 +337,7 @@ export class Rest {
   ): Promise<UploadedFile> {
     const headers = { 'Content-Type': file.type || 'application/octet-stream' };
     const route = { path: ['files'], query: { name, ...place } };
-    return this._get(FILE, route, { method: 'POST', body: file, headers });
+    return this._get(shape('TakenFile'), route, { method: 'POST', body: file, headers });
   }
 
   /** Put an uploaded file into a library; the server reads it after it has answered. */
@@ -407,8 +350,8 @@ export class Rest {
   }
 
   async variable(kernelId: string, name: string): Promise<string> {
-    const shape = record<{ text: string }>({ text });
-    return (await this._get(shape, { path: ['kernels', kernelId, 'variables', name] })).text;
+    const value = record<{ text: string }>({ text });
+    return (await this._get(value, { path: ['kernels', kernelId, 'variables', name] })).text;
   }
 
   runCells(run: string): Promise<readonly RunCell[]> {
@@ -424,8 +367,8 @@ export class Rest {
     await send(this._settings, { path: ['runs', run, 'fates'] }, withBody('POST', { fates }));
   }
 
-  private _get<T>(shape: Shape<T>, route: Route, init: RequestInit = {}): Promise<T> {
-    return requestJson(this._settings, shape, route, init);
+  private _get<T>(answer: Shape<T>, route: Route, init: RequestInit = {}): Promise<T> {
+    return requestJson(this._settings, answer, route, init);
   }
 
   private readonly _settings: ServerConnection.ISettings;

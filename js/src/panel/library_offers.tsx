@@ -72,7 +72,7 @@ export function useLibraryOffers(
     isAsked,
     added,
     problem,
-    take: ({ file, name, library = '' }) => {
+    take: ({ file, name, library }) => {
       const item: FileItem = { kind: 'file', file, name };
       setProblem('');
       if (library !== '' && choice.current === 'library') {

@@ -199,7 +199,7 @@ export function ModePicker({ mode, modes, onChoose }: ModePickerProps) {
   );
 }
 
-const NONE: AssistantChoices = { assistants: [], problems: [] };
+const NONE: AssistantChoices = { assistants: [], problems: [], places: [], unusable: [] };
 
 /** Who answers in this chat; there is nothing to see where no assistant is written. */
 export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
@@ -207,8 +207,8 @@ export function AssistantPicker({ panel, chat }: { panel: Panel; chat: Chat }) {
   const { composer } = chat;
   const chosen = useSignal(composer.changed, () => composer.assistant);
   const listed = useAssistants(panel, chat);
-  const { assistants, problems, unusable = [] } = listed;
-  const unchosen = assistants.find(({ is_default: isDefault }) => isDefault === true)?.name ?? '';
+  const { assistants, problems, unusable } = listed;
+  const unchosen = assistants.find(({ is_default: isDefault }) => isDefault)?.name ?? '';
   const editing = useEditing(chat, chosen === '' ? unchosen : chosen, listed);
   if (assistants.length + problems.length === 0 && chosen === '') {
     return null;
@@ -286,7 +286,7 @@ function whyMissing(
 function useEditing(chat: Chat, answering: string, listed: AssistantChoices): readonly MenuEntry[] {
   const trans = useTrans();
   const editor = useAssistantEditor();
-  if (editor === null || (listed.places ?? []).length === 0) {
+  if (editor === null || listed.places.length === 0) {
     return [];
   }
   const open = (name: string) => () => {

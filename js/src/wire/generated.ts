@@ -28,6 +28,263 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
+    /** @description All that an assistant's file says. */
+    readonly AssistantDetails: {
+      readonly name: string;
+      readonly description: string;
+      readonly instructions: string;
+      readonly model: string;
+      readonly temperature: number | null;
+      readonly effort: string;
+      /** @description Null: all. */
+      readonly tools: readonly string[] | null;
+      readonly adapter: string;
+      /** @description Null: all. */
+      readonly library: readonly string[] | null;
+      readonly is_public: boolean;
+      /** @description The file says that it answers where no other is chosen. */
+      readonly is_default: boolean;
+      readonly disable_memory: boolean;
+      readonly memory_for_guests: boolean;
+      readonly disable_default_prompt: boolean;
+      readonly disable_web_browsing: boolean;
+      readonly scenes: readonly components['schemas']['SceneDetails'][];
+      /** @description ``notebook``, ``root`` or ``own``. */
+      readonly place: string;
+      /** @description As it is shown. */
+      readonly file: string;
+      /** @description Changes whenever the file does. */
+      readonly version: string;
+    };
+    /** @description The assistants of a notebook, and what is wrong with the files of others. */
+    readonly AssistantSummaries: {
+      readonly assistants: readonly components['schemas']['AssistantSummary'][];
+      readonly problems: readonly string[];
+      /** @description The nearest first; none for guests. */
+      readonly places: readonly components['schemas']['WritablePlace'][];
+      readonly unusable: readonly components['schemas']['UnusableAssistant'][];
+    };
+    /** @description That cellwright is there. */
+    readonly Health: {
+      readonly version: string;
+      /** @description False: cellwright is switched off here. */
+      readonly enabled: boolean;
+    };
+    /** @description What was found, the best first. */
+    readonly LibraryHits: {
+      readonly hits: readonly components['schemas']['LibraryHit'][];
+      readonly problem: string;
+    };
+    /** @description The documents, what is being read, and the libraries. */
+    readonly LibraryState: {
+      readonly documents: readonly components['schemas']['LibraryDocument'][];
+      readonly indexing: components['schemas']['IndexingState'] | null;
+      readonly libraries: readonly components['schemas']['LibrarySummary'][];
+    };
+    /** @description What is kept, and what is proposed. */
+    readonly MemoryList: {
+      readonly memories: readonly components['schemas']['KeptMemory'][];
+      readonly proposals: readonly components['schemas']['Proposed'][];
+      readonly is_on: boolean;
+    };
+    /** @description Names of models. */
+    readonly Models: {
+      readonly models: readonly string[];
+    };
+    /** @description The second of two results against the first. */
+    readonly ResultComparison: {
+      readonly difference: components['schemas']['Estimate'];
+      readonly better: number;
+      readonly worse: number;
+      readonly equal: number;
+      readonly p_value: number;
+      readonly shared: number;
+      readonly only_first: number;
+      readonly only_second: number;
+      readonly rows: readonly components['schemas']['ComparedRow'][];
+      readonly next: number | null;
+    };
+    /** @description The results below a folder. */
+    readonly ResultListing: {
+      readonly version: string;
+      /** @description None: nothing changed. */
+      readonly results: readonly components['schemas']['ResultPlace'][] | null;
+      readonly is_cut: boolean;
+    };
+    /** @description What a result comes to. */
+    readonly ResultNumbers: {
+      readonly version: string;
+      readonly agent: string;
+      readonly suite: string;
+      readonly models: readonly string[];
+      readonly passed: number;
+      readonly total: number;
+      readonly share: components['schemas']['Estimate'];
+      readonly by_status: {
+        readonly [key: string]: number;
+      };
+      readonly by_group: {
+        readonly [key: string]: components['schemas']['GroupNumbers'];
+      };
+      readonly check_errors: number;
+      readonly failures: {
+        readonly [key: string]: number;
+      };
+      readonly not_run: readonly components['schemas']['SampleNotRun'][];
+      readonly epochs: number;
+      readonly at_k: {
+        readonly [key: string]: components['schemas']['Estimate'];
+      };
+      readonly cost_dollars: number | null;
+      readonly cost_each: components['schemas']['Estimate'] | null;
+      readonly seconds: number;
+      readonly seconds_each: components['schemas']['Estimate'] | null;
+      readonly tokens: number;
+      readonly retries: number;
+      readonly unreadable: number;
+    };
+    /** @description Some runs, newest first or sorted, and what they can be filtered by. */
+    readonly RunPage: {
+      readonly version: string;
+      /** @description None: nothing changed. */
+      readonly runs: readonly components['schemas']['RunRow'][] | null;
+      /** @description Id of the last one, when there are more. */
+      readonly after: string | null;
+      readonly statuses: readonly string[];
+      readonly models: readonly string[];
+      readonly lanes: readonly string[];
+    };
+    /** @description A run as a sample, and the chat it was asked in. */
+    readonly RunSample: {
+      readonly id: string;
+      readonly run_id: string;
+      readonly suite: string;
+      readonly task: components['schemas']['SampleTask'];
+      readonly agent: string;
+      readonly model: JsonObject;
+      readonly input: string;
+      readonly target: string;
+      readonly files: {
+        readonly [key: string]: string;
+      };
+      readonly setup: readonly string[];
+      readonly tools: readonly JsonObject[];
+      readonly messages: readonly JsonObject[];
+      readonly cells: readonly components['schemas']['SampleCell'][];
+      readonly written: readonly components['schemas']['WrittenCell'][];
+      readonly events: readonly (
+        | components['schemas']['ReplyGiven']
+        | components['schemas']['ToolCalled']
+        | components['schemas']['NoticeGiven']
+      )[];
+      readonly status: string;
+      readonly cause: string;
+      readonly error: string;
+      readonly limit: string;
+      readonly retries: number;
+      readonly result: Json;
+      readonly scores: readonly components['schemas']['Score'][];
+      readonly usage: JsonObject;
+      readonly cost_dollars: number | null;
+      readonly time: components['schemas']['SampleTime'];
+      readonly env: JsonObject;
+      readonly notebook: JsonObject;
+      readonly run: JsonObject;
+      readonly schema: string;
+      readonly chat: string;
+    };
+    /** @description Some samples of a result, and what they can be filtered by. */
+    readonly SamplePage: {
+      readonly version: string;
+      readonly samples: readonly components['schemas']['SampleRow'][];
+      /** @description Where the next page starts; None: there is none. */
+      readonly next: number | null;
+      readonly fitting: number;
+      readonly total: number;
+      readonly statuses: readonly string[];
+      readonly groups: readonly string[];
+    };
+    /** @description A file that was stored, and where else it could go. */
+    readonly TakenFile: {
+      readonly file: string;
+      readonly name: string;
+      readonly size_bytes: number;
+      readonly mime: string;
+      /** @description Name of the library that it may be put into instead; empty: it is not asked about. */
+      readonly library: string;
+    };
+    /** @description All of them. */
+    readonly ToolList: {
+      readonly tools: readonly components['schemas']['ListedTool'][];
+    };
+    /** @description Usage in rows, and the budgets of this month. */
+    readonly UsageTotals: {
+      readonly rows: readonly components['schemas']['UsageLine'][];
+      readonly budgets: readonly components['schemas']['Budget'][];
+    };
+    /** @enum {string} */
+    readonly RunStatus:
+      | 'running'
+      | 'completed'
+      | 'agent context limit'
+      | 'agent validation failed'
+      | 'agent invalid action'
+      | 'task limit reached'
+      | 'task error'
+      | 'unknown'
+      | 'cancelled';
+    /** @enum {string} */
+    readonly Mode: 'plan' | 'ask' | 'edits' | 'auto';
+    readonly Part: components['schemas']['TextPart'] | components['schemas']['ImagePart'];
+    readonly OutputMessage:
+      | components['schemas']['StreamOutput']
+      | components['schemas']['DisplayData']
+      | components['schemas']['ExecuteResult']
+      | components['schemas']['ErrorOutput']
+      | components['schemas']['DisplayUpdate']
+      | components['schemas']['ClearOutput'];
+    readonly CellEvent:
+      | components['schemas']['CellAdded']
+      | components['schemas']['CellEdited']
+      | components['schemas']['CellRemoved']
+      | components['schemas']['CellMoved']
+      | components['schemas']['CellStarted']
+      | components['schemas']['CellOutput']
+      | components['schemas']['CellFinished'];
+    readonly RunEvent:
+      | components['schemas']['RunStarted']
+      | components['schemas']['StateCaptured']
+      | components['schemas']['ModelAsked']
+      | components['schemas']['TextDelta']
+      | components['schemas']['ReasoningDelta']
+      | components['schemas']['ModelRetrying']
+      | components['schemas']['ModelSilent']
+      | components['schemas']['ModelReplied']
+      | components['schemas']['ToolStarted']
+      | components['schemas']['ApprovalAsked']
+      | components['schemas']['ApprovalAnswered']
+      | components['schemas']['CellAdded']
+      | components['schemas']['CellEdited']
+      | components['schemas']['CellRemoved']
+      | components['schemas']['CellMoved']
+      | components['schemas']['CellStarted']
+      | components['schemas']['CellOutput']
+      | components['schemas']['CellFinished']
+      | components['schemas']['ToolFinished']
+      | components['schemas']['ToolProgress']
+      | components['schemas']['Notice']
+      | components['schemas']['HistoryCompacted']
+      | components['schemas']['RunFinished'];
+    readonly ServerFrame:
+      | components['schemas']['Welcome']
+      | components['schemas']['CaughtUp']
+      | components['schemas']['ChatFrame']
+      | components['schemas']['ChatDeleted']
+      | components['schemas']['Accepted']
+      | components['schemas']['PageRequest']
+      | components['schemas']['ErrorFrame']
+      | components['schemas']['Pong']
+      | components['schemas']['EventsFrame'];
     /** @description ``ask`` was accepted: it runs, or waits in the queue. */
     readonly Accepted: {
       readonly request: string;
@@ -67,6 +324,29 @@ export interface components {
       readonly provider_items: components['schemas']['ProviderItems'] | null;
       /** @constant */
       readonly role: 'assistant';
+    };
+    /** @description An assistant that can be chosen. */
+    readonly AssistantSummary: {
+      readonly name: string;
+      readonly description: string;
+      readonly model: string;
+      readonly scenes: readonly string[];
+      readonly is_public: boolean;
+      /** @description It answers here where no other is chosen. */
+      readonly is_default: boolean;
+      /** @description ``notebook``, ``root`` or ``own``. */
+      readonly place: string;
+    };
+    /** @description What may be used in a month, and what was. */
+    readonly Budget: {
+      /** @description ``month_dollars`` or ``month_tokens``. */
+      readonly name: string;
+      readonly used: number;
+      readonly month: string;
+      readonly limit_dollars: number | null;
+      readonly limit_tokens: number | null;
+      /** @description Calls of the month that a limit in dollars does not see: their price is not known. */
+      readonly unpriced_calls: number;
     };
     /** @description All that had been recorded before ``follow`` has been sent. */
     readonly CaughtUp: {
@@ -181,6 +461,24 @@ export interface components {
       /** @constant */
       readonly kind: 'clear_output';
     };
+    /** @description A sample that both results have. */
+    readonly ComparedRow: {
+      readonly index: string;
+      /** @enum {string} */
+      readonly change: 'worse' | 'better' | 'same';
+      readonly delta: number;
+      readonly first: components['schemas']['ComparedSide'];
+      readonly second: components['schemas']['ComparedSide'];
+    };
+    /** @description What one of two results did with a sample. */
+    readonly ComparedSide: {
+      readonly id: string;
+      readonly value: number;
+      readonly tries: number;
+      readonly epoch: number;
+      readonly status: string;
+      readonly why: string;
+    };
     /**
      * @description One typed piece of a tool's output.
      *
@@ -255,6 +553,15 @@ export interface components {
       /** @constant */
       readonly kind: 'error';
     };
+    /** @description A number with its interval at 95 %. */
+    readonly Estimate: {
+      readonly value: number;
+      readonly low: number;
+      readonly high: number;
+      /** @description ``wilson``, ``clustered bootstrap``, ``clustered normal`` or ``none``. */
+      readonly method: string;
+      readonly count: number;
+    };
     /** @description Events of one run, in order: what ``events_frame`` writes. */
     readonly EventsFrame: {
       readonly chat: string;
@@ -310,6 +617,14 @@ export interface components {
       readonly change: 'created' | 'modified' | 'deleted';
       readonly size_bytes: number;
     };
+    /** @description What a group of samples comes to. */
+    readonly GroupNumbers: {
+      readonly value: number;
+      readonly passed: number;
+      readonly total: number;
+      readonly low: number;
+      readonly high: number;
+    };
     /** @description The conversation was made shorter between two of its answers. */
     readonly HistoryCompacted: {
       /** @constant */
@@ -330,11 +645,74 @@ export interface components {
       /** @constant */
       readonly kind: 'image';
     };
+    /** @description How far reading is. */
+    readonly IndexingState: {
+      readonly done: number;
+      readonly total: number;
+      readonly name: string;
+    };
     /** @description What a running cell's ``input()`` asks. */
     readonly InputAsked: {
       readonly request: string;
       readonly prompt: string;
       readonly password: boolean;
+    };
+    /** @description One fact or wish that is kept. */
+    readonly KeptMemory: {
+      readonly id: string;
+      readonly text: string;
+      /** @enum {string} */
+      readonly scope: 'user' | 'project';
+      readonly created_at: number;
+      readonly updated_at: number;
+      readonly source_run: string;
+      /** @description Name of the folder it is kept for; empty: it counts everywhere. */
+      readonly folder: string;
+    };
+    /** @description A document of the library. */
+    readonly LibraryDocument: {
+      readonly id: string;
+      readonly name: string;
+      readonly place: string;
+      readonly kind: string;
+      readonly chunks: number;
+      readonly is_embedded: boolean;
+      readonly indexed_at: number;
+      readonly problem: string;
+      /** @description Id of the library that it is in. */
+      readonly library: string;
+    };
+    /** @description A piece that was found. */
+    readonly LibraryHit: {
+      readonly number: number;
+      readonly document_id: string;
+      readonly name: string;
+      readonly place: string;
+      readonly heading: string;
+      readonly text: string;
+      readonly score: number;
+      /** @description Where in the document, such as ``line 12``, ``page 4``; empty: its start. */
+      readonly anchor: string;
+    };
+    /** @description A library of the server's folder, or of a project above or below it. */
+    readonly LibrarySummary: {
+      readonly id: string;
+      readonly name: string;
+      /** @description The project's folder. */
+      readonly place: string;
+      readonly is_default: boolean;
+      readonly documents: number;
+    };
+    /** @description A tool beside the standard ones. */
+    readonly ListedTool: {
+      readonly name: string;
+      /** @description ``python``, ``mcp``, ``http`` or ``openapi``. */
+      readonly kind: string;
+      readonly source: string;
+      readonly description: string;
+      readonly enabled: boolean;
+      /** @description Why it cannot be called; empty: it can. */
+      readonly problem: string;
     };
     /** @description What producing something took. */
     readonly Metrics: {
@@ -411,6 +789,12 @@ export interface components {
       /** @constant */
       readonly kind: 'notice';
     };
+    /** @description Something the person was told. */
+    readonly NoticeGiven: {
+      readonly text: string;
+      /** @constant */
+      readonly kind: 'notice';
+    };
     /**
      * @description The server wants something of the tab that drives: the notebook's cells, or to know that a
      *     cell is there with this source before it runs.
@@ -443,6 +827,19 @@ export interface components {
       readonly at: number;
       /** @constant */
       readonly type: 'pong';
+    };
+    /** @description A change that waits for the person's word. */
+    readonly Proposed: {
+      readonly id: string;
+      /** @enum {string} */
+      readonly action: 'add' | 'update' | 'delete';
+      readonly text: string;
+      /** @enum {string} */
+      readonly scope: 'user' | 'project';
+      readonly memory_id: string;
+      readonly reason: string;
+      readonly source_run: string;
+      readonly created_at: number;
     };
     /**
      * @description What a provider sent with a reply and wants back as it was; no other one is sent it.
@@ -500,6 +897,40 @@ export interface components {
         | components['schemas']['HistoryCompacted']
         | components['schemas']['RunFinished'];
     };
+    /** @description The model replied; what it said is in ``messages``. */
+    readonly ReplyGiven: {
+      /** @description When it was whole, in seconds since the run began. */
+      readonly at: number;
+      /** @description Its place in ``messages``; None: it was not kept there. */
+      readonly message: number | null;
+      readonly number: number;
+      /** @description As the service named it; empty: as it was asked for. */
+      readonly model: string;
+      readonly finish_reason: string;
+      /** @description Numbers that are not zero. */
+      readonly usage: JsonObject;
+      readonly cost_dollars: number | null;
+      readonly seconds: number;
+      readonly first_delta_seconds: number | null;
+      readonly attempts: number;
+      /** @constant */
+      readonly kind: 'reply';
+    };
+    /** @description The results of one agent at one task. */
+    readonly ResultPlace: {
+      /** @description Below the root, with slashes. */
+      readonly path: string;
+      /** @description The folder's name, which may differ a little from the agent's own. */
+      readonly agent: string;
+      readonly suite: string;
+      readonly size_bytes: number;
+      /** @description When something was written last, in seconds since the epoch. */
+      readonly modified_at: number;
+      /** @enum {string} */
+      readonly state: 'done' | 'going' | 'unfinished';
+      /** @description Another one when anything of it changed. */
+      readonly version: string;
+    };
     /** @description The run is over. */
     readonly RunFinished: {
       /** @enum {string} */
@@ -523,6 +954,22 @@ export interface components {
       readonly duration_seconds: number;
       /** @constant */
       readonly kind: 'run_finished';
+    };
+    /** @description A recorded run in one line. */
+    readonly RunRow: {
+      readonly id: string;
+      readonly chat: string;
+      readonly status: string;
+      readonly cause: string;
+      readonly reason: string;
+      readonly prompt: string;
+      readonly model: string;
+      readonly lane: string;
+      readonly started_at: number;
+      readonly seconds: number;
+      readonly tokens: number;
+      readonly is_estimated: boolean;
+      readonly cost_dollars: number | null;
     };
     /** @description A run begins; written before the first request. */
     readonly RunStarted: {
@@ -561,6 +1008,101 @@ export interface components {
       /** @constant */
       readonly kind: 'run_started';
     };
+    /** @description One time a cell ran. */
+    readonly SampleCell: {
+      readonly id: string;
+      /** @description ``agent``, ``user``, ``setup``, ``check`` or ``human-edit``. */
+      readonly origin: string;
+      readonly source: string;
+      /** @description ``ok``, ``error``, ``timeout`` …; empty: it had not ended. */
+      readonly status: string;
+      readonly execution_count: number | null;
+      /** @description As nbformat has them. */
+      readonly outputs: readonly JsonObject[];
+      readonly error: string;
+      readonly seconds: number;
+      /** @description Names of variables that are new or another object. */
+      readonly changed: readonly string[];
+      readonly removed: readonly string[];
+      /** @description Whether the cell is in the notebook in the end. */
+      readonly is_kept: boolean;
+      /** @description Files it made, changed or removed: ``created``, ``modified`` or ``deleted``. */
+      readonly files: {
+        readonly [key: string]: string;
+      };
+      /** @description What else is to be known, such as ``stopped after 120 s``. */
+      readonly note: string;
+      /** @description The tool call that ran it. */
+      readonly call_id: string;
+      /** @description When it began, in seconds since the run did. */
+      readonly at: number;
+      /** @description None: it was not measured. */
+      readonly cpu_seconds: number | null;
+      /** @description Memory of the kernel after it; None: it was not measured. */
+      readonly rss_bytes: number | null;
+    };
+    /** @description A sample that could not be run. */
+    readonly SampleNotRun: {
+      readonly index: string;
+      readonly epoch: number;
+      readonly error: string;
+      readonly info: string;
+    };
+    /** @description A sample in one line. */
+    readonly SampleRow: {
+      readonly id: string;
+      readonly index: string;
+      readonly epoch: number;
+      readonly group: string;
+      readonly family: string;
+      readonly status: string;
+      readonly passed: boolean;
+      readonly is_scored: boolean;
+      readonly why: string;
+      readonly input: string;
+      readonly cost_dollars: number | null;
+      readonly seconds: number;
+      readonly tokens: number;
+      readonly retries: number;
+    };
+    /** @description Which sample of which task this was. */
+    readonly SampleTask: {
+      readonly name: string;
+      readonly index: number | string;
+      /** @description What several samples that share one kernel belong to. */
+      readonly session: string;
+      /** @description Its place in that session. */
+      readonly step: number;
+      /** @description 1 for the first time the sample was run. */
+      readonly epoch: number;
+      /** @description What results are split by. */
+      readonly group: string;
+      /** @description Samples of one family vary together: intervals are clustered by it. */
+      readonly family: string;
+    };
+    /** @description When, and how long. */
+    readonly SampleTime: {
+      /** @description Seconds since the epoch, UTC. */
+      readonly started_at: number;
+      readonly seconds: number;
+    };
+    /** @description A scene of an assistant. */
+    readonly SceneDetails: {
+      readonly label: string;
+      readonly prompt: string;
+      /** @description When it is chosen; null: its label says it. */
+      readonly when: JsonObject | null;
+    };
+    /** @description What one check found. */
+    readonly Score: {
+      readonly name: string;
+      /** @description From 0 to 1; None: the check itself failed, so nothing is known. */
+      readonly value: number | null;
+      readonly passed: boolean;
+      readonly explanation: string;
+      /** @description Why the check could not be made. */
+      readonly error: string;
+    };
     /** @description The state the run starts from: enough to start again from the same place. */
     readonly StateCaptured: {
       /** @constant */
@@ -596,6 +1138,25 @@ export interface components {
       readonly name: string;
       /** @description The JSON text as the model wrote it; it may be broken. */
       readonly arguments: string;
+    };
+    /** @description A tool was called; its arguments and its result are in ``messages``, by the call's id. */
+    readonly ToolCalled: {
+      /** @description When it was looked at, in seconds since the run began. */
+      readonly at: number;
+      readonly call_id: string;
+      readonly name: string;
+      readonly status: string;
+      /** @description Who allowed or refused it, and why. */
+      readonly decision: string;
+      readonly seconds: number;
+      /** @description Where they are not what the message says. */
+      readonly arguments: JsonObject | null;
+      /** @description Tokens of models that the tool itself asked. */
+      readonly usage: readonly components['schemas']['ModelUsage'][];
+      /** @description What it said to the person, as typed pieces. */
+      readonly contents: readonly components['schemas']['Content'][];
+      /** @constant */
+      readonly kind: 'tool';
     };
     /** @description The one result of a call, as the model will read it. */
     readonly ToolFinished: {
@@ -653,6 +1214,14 @@ export interface components {
       /** @constant */
       readonly kind: 'tool_started';
     };
+    /** @description An assistant that does not answer, because its file cannot be read. */
+    readonly UnusableAssistant: {
+      readonly name: string;
+      /** @description What asking it is answered with. */
+      readonly problem: string;
+      /** @description As it is shown; empty for guests. */
+      readonly file: string;
+    };
     /** @description Tokens of one reply, or of many added up. */
     readonly Usage: {
       readonly prompt_tokens: number;
@@ -664,6 +1233,18 @@ export interface components {
       readonly reasoning_tokens: number;
       /** @description True where the service sent no usage; shown with a ``~``. */
       readonly estimated: boolean;
+    };
+    /** @description What one month, model, assistant, chat or run took. */
+    readonly UsageLine: {
+      readonly key: string;
+      readonly label: string;
+      readonly runs: number;
+      readonly calls: number;
+      readonly input_tokens: number;
+      readonly cached_tokens: number;
+      readonly output_tokens: number;
+      /** @description None: no price of it is known. */
+      readonly cost_dollars: number | null;
     };
     /** @description A variable of the kernel in one line. */
     readonly VariableSummary: {
@@ -682,69 +1263,45 @@ export interface components {
       /** @constant */
       readonly type: 'welcome';
     };
-    /** @enum {string} */
-    readonly RunStatus:
-      | 'running'
-      | 'completed'
-      | 'agent context limit'
-      | 'agent validation failed'
-      | 'agent invalid action'
-      | 'task limit reached'
-      | 'task error'
-      | 'unknown'
-      | 'cancelled';
-    /** @enum {string} */
-    readonly Mode: 'plan' | 'ask' | 'edits' | 'auto';
-    readonly Part: components['schemas']['TextPart'] | components['schemas']['ImagePart'];
-    readonly OutputMessage:
-      | components['schemas']['StreamOutput']
-      | components['schemas']['DisplayData']
-      | components['schemas']['ExecuteResult']
-      | components['schemas']['ErrorOutput']
-      | components['schemas']['DisplayUpdate']
-      | components['schemas']['ClearOutput'];
-    readonly CellEvent:
-      | components['schemas']['CellAdded']
-      | components['schemas']['CellEdited']
-      | components['schemas']['CellRemoved']
-      | components['schemas']['CellMoved']
-      | components['schemas']['CellStarted']
-      | components['schemas']['CellOutput']
-      | components['schemas']['CellFinished'];
-    readonly RunEvent:
-      | components['schemas']['RunStarted']
-      | components['schemas']['StateCaptured']
-      | components['schemas']['ModelAsked']
-      | components['schemas']['TextDelta']
-      | components['schemas']['ReasoningDelta']
-      | components['schemas']['ModelRetrying']
-      | components['schemas']['ModelSilent']
-      | components['schemas']['ModelReplied']
-      | components['schemas']['ToolStarted']
-      | components['schemas']['ApprovalAsked']
-      | components['schemas']['ApprovalAnswered']
-      | components['schemas']['CellAdded']
-      | components['schemas']['CellEdited']
-      | components['schemas']['CellRemoved']
-      | components['schemas']['CellMoved']
-      | components['schemas']['CellStarted']
-      | components['schemas']['CellOutput']
-      | components['schemas']['CellFinished']
-      | components['schemas']['ToolFinished']
-      | components['schemas']['ToolProgress']
-      | components['schemas']['Notice']
-      | components['schemas']['HistoryCompacted']
-      | components['schemas']['RunFinished'];
-    readonly ServerFrame:
-      | components['schemas']['Welcome']
-      | components['schemas']['CaughtUp']
-      | components['schemas']['ChatFrame']
-      | components['schemas']['ChatDeleted']
-      | components['schemas']['Accepted']
-      | components['schemas']['PageRequest']
-      | components['schemas']['ErrorFrame']
-      | components['schemas']['Pong']
-      | components['schemas']['EventsFrame'];
+    /** @description A place where an assistant's file can be made. */
+    readonly WritablePlace: {
+      /** @description ``notebook``, ``root`` or ``own``. */
+      readonly place: string;
+      /** @description As it is shown. */
+      readonly folder: string;
+    };
+    /** @description A cell that was written and never ran. */
+    readonly WrittenCell: {
+      readonly id: string;
+      readonly cell_type: string;
+      readonly source: string;
+      readonly origin: string;
+      readonly call_id: string;
+      readonly is_kept: boolean;
+    };
+    readonly ClientFrame:
+      | components['schemas']['Hello']
+      | components['schemas']['Follow']
+      | components['schemas']['Unfollow']
+      | components['schemas']['Ask']
+      | components['schemas']['StopFrame']
+      | components['schemas']['AnswerFrame']
+      | components['schemas']['Input']
+      | components['schemas']['Queue']
+      | components['schemas']['Extend']
+      | components['schemas']['Compact']
+      | components['schemas']['Drive']
+      | components['schemas']['Attach']
+      | components['schemas']['Detach']
+      | components['schemas']['Changed']
+      | components['schemas']['ReplyFrame']
+      | components['schemas']['CellFate']
+      | components['schemas']['Ping'];
+    /** @description What a month may cost; 0: as much as it will. What is missing stays. */
+    readonly WantedBudgets: {
+      readonly month_dollars?: number;
+      readonly month_tokens?: number;
+    };
     /** @description What the person says of a call that waits for them. */
     readonly AnswerFrame: {
       readonly chat: string;
@@ -926,24 +1483,6 @@ export interface components {
       readonly outputs?: readonly JsonObject[];
       readonly execution_count?: number | null;
     };
-    readonly ClientFrame:
-      | components['schemas']['Hello']
-      | components['schemas']['Follow']
-      | components['schemas']['Unfollow']
-      | components['schemas']['Ask']
-      | components['schemas']['StopFrame']
-      | components['schemas']['AnswerFrame']
-      | components['schemas']['Input']
-      | components['schemas']['Queue']
-      | components['schemas']['Extend']
-      | components['schemas']['Compact']
-      | components['schemas']['Drive']
-      | components['schemas']['Attach']
-      | components['schemas']['Detach']
-      | components['schemas']['Changed']
-      | components['schemas']['ReplyFrame']
-      | components['schemas']['CellFate']
-      | components['schemas']['Ping'];
   };
   responses: never;
   parameters: never;
@@ -951,10 +1490,35 @@ export interface components {
   headers: never;
   pathItems: never;
 }
+export type AssistantDetails = components['schemas']['AssistantDetails'];
+export type AssistantSummaries = components['schemas']['AssistantSummaries'];
+export type Health = components['schemas']['Health'];
+export type LibraryHits = components['schemas']['LibraryHits'];
+export type LibraryState = components['schemas']['LibraryState'];
+export type MemoryList = components['schemas']['MemoryList'];
+export type Models = components['schemas']['Models'];
+export type ResultComparison = components['schemas']['ResultComparison'];
+export type ResultListing = components['schemas']['ResultListing'];
+export type ResultNumbers = components['schemas']['ResultNumbers'];
+export type RunPage = components['schemas']['RunPage'];
+export type RunSample = components['schemas']['RunSample'];
+export type SamplePage = components['schemas']['SamplePage'];
+export type TakenFile = components['schemas']['TakenFile'];
+export type ToolList = components['schemas']['ToolList'];
+export type UsageTotals = components['schemas']['UsageTotals'];
+export type RunStatus = components['schemas']['RunStatus'];
+export type Mode = components['schemas']['Mode'];
+export type Part = components['schemas']['Part'];
+export type OutputMessage = components['schemas']['OutputMessage'];
+export type CellEvent = components['schemas']['CellEvent'];
+export type RunEvent = components['schemas']['RunEvent'];
+export type ServerFrame = components['schemas']['ServerFrame'];
 export type Accepted = components['schemas']['Accepted'];
 export type ApprovalAnswered = components['schemas']['ApprovalAnswered'];
 export type ApprovalAsked = components['schemas']['ApprovalAsked'];
 export type AssistantMessage = components['schemas']['AssistantMessage'];
+export type AssistantSummary = components['schemas']['AssistantSummary'];
+export type Budget = components['schemas']['Budget'];
 export type CaughtUp = components['schemas']['CaughtUp'];
 export type CellAdded = components['schemas']['CellAdded'];
 export type CellEdited = components['schemas']['CellEdited'];
@@ -967,18 +1531,28 @@ export type ChatDeleted = components['schemas']['ChatDeleted'];
 export type ChatFrame = components['schemas']['ChatFrame'];
 export type ChatState = components['schemas']['ChatState'];
 export type ClearOutput = components['schemas']['ClearOutput'];
+export type ComparedRow = components['schemas']['ComparedRow'];
+export type ComparedSide = components['schemas']['ComparedSide'];
 export type Content = components['schemas']['Content'];
 export type DisplayData = components['schemas']['DisplayData'];
 export type DisplayUpdate = components['schemas']['DisplayUpdate'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
 export type ErrorOutput = components['schemas']['ErrorOutput'];
+export type Estimate = components['schemas']['Estimate'];
 export type EventsFrame = components['schemas']['EventsFrame'];
 export type ExecuteResult = components['schemas']['ExecuteResult'];
 export type Execution = components['schemas']['Execution'];
 export type FileChange = components['schemas']['FileChange'];
+export type GroupNumbers = components['schemas']['GroupNumbers'];
 export type HistoryCompacted = components['schemas']['HistoryCompacted'];
 export type ImagePart = components['schemas']['ImagePart'];
+export type IndexingState = components['schemas']['IndexingState'];
 export type InputAsked = components['schemas']['InputAsked'];
+export type KeptMemory = components['schemas']['KeptMemory'];
+export type LibraryDocument = components['schemas']['LibraryDocument'];
+export type LibraryHit = components['schemas']['LibraryHit'];
+export type LibrarySummary = components['schemas']['LibrarySummary'];
+export type ListedTool = components['schemas']['ListedTool'];
 export type Metrics = components['schemas']['Metrics'];
 export type ModelAsked = components['schemas']['ModelAsked'];
 export type ModelReplied = components['schemas']['ModelReplied'];
@@ -987,35 +1561,47 @@ export type ModelSilent = components['schemas']['ModelSilent'];
 export type ModelUsage = components['schemas']['ModelUsage'];
 export type NamedCell = components['schemas']['NamedCell'];
 export type Notice = components['schemas']['Notice'];
+export type NoticeGiven = components['schemas']['NoticeGiven'];
 export type PageRequest = components['schemas']['PageRequest'];
 export type Parameters = components['schemas']['Parameters'];
 export type Pong = components['schemas']['Pong'];
+export type Proposed = components['schemas']['Proposed'];
 export type ProviderItems = components['schemas']['ProviderItems'];
 export type QueuedPrompt = components['schemas']['QueuedPrompt'];
 export type ReasoningDelta = components['schemas']['ReasoningDelta'];
 export type RecordedEvent = components['schemas']['RecordedEvent'];
+export type ReplyGiven = components['schemas']['ReplyGiven'];
+export type ResultPlace = components['schemas']['ResultPlace'];
 export type RunFinished = components['schemas']['RunFinished'];
+export type RunRow = components['schemas']['RunRow'];
 export type RunStarted = components['schemas']['RunStarted'];
+export type SampleCell = components['schemas']['SampleCell'];
+export type SampleNotRun = components['schemas']['SampleNotRun'];
+export type SampleRow = components['schemas']['SampleRow'];
+export type SampleTask = components['schemas']['SampleTask'];
+export type SampleTime = components['schemas']['SampleTime'];
+export type SceneDetails = components['schemas']['SceneDetails'];
+export type Score = components['schemas']['Score'];
 export type StateCaptured = components['schemas']['StateCaptured'];
 export type StreamOutput = components['schemas']['StreamOutput'];
 export type SupersededRun = components['schemas']['SupersededRun'];
 export type TextDelta = components['schemas']['TextDelta'];
 export type TextPart = components['schemas']['TextPart'];
 export type ToolCall = components['schemas']['ToolCall'];
+export type ToolCalled = components['schemas']['ToolCalled'];
 export type ToolFinished = components['schemas']['ToolFinished'];
 export type ToolMessage = components['schemas']['ToolMessage'];
 export type ToolProgress = components['schemas']['ToolProgress'];
 export type ToolStarted = components['schemas']['ToolStarted'];
+export type UnusableAssistant = components['schemas']['UnusableAssistant'];
 export type Usage = components['schemas']['Usage'];
+export type UsageLine = components['schemas']['UsageLine'];
 export type VariableSummary = components['schemas']['VariableSummary'];
 export type Welcome = components['schemas']['Welcome'];
-export type RunStatus = components['schemas']['RunStatus'];
-export type Mode = components['schemas']['Mode'];
-export type Part = components['schemas']['Part'];
-export type OutputMessage = components['schemas']['OutputMessage'];
-export type CellEvent = components['schemas']['CellEvent'];
-export type RunEvent = components['schemas']['RunEvent'];
-export type ServerFrame = components['schemas']['ServerFrame'];
+export type WritablePlace = components['schemas']['WritablePlace'];
+export type WrittenCell = components['schemas']['WrittenCell'];
+export type ClientFrame = components['schemas']['ClientFrame'];
+export type WantedBudgets = components['schemas']['WantedBudgets'];
 export type AnswerFrame = components['schemas']['AnswerFrame'];
 export type Ask = components['schemas']['Ask'];
 export type Attach = components['schemas']['Attach'];
@@ -1037,7 +1623,6 @@ export type ReplyFrame = components['schemas']['ReplyFrame'];
 export type StopFrame = components['schemas']['StopFrame'];
 export type Unfollow = components['schemas']['Unfollow'];
 export type WireCell = components['schemas']['WireCell'];
-export type ClientFrame = components['schemas']['ClientFrame'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;
 
@@ -1045,6 +1630,381 @@ export type operations = Record<string, never>;
 export const PROTOCOL = 1;
 /** What is checked when it comes. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  AssistantDetails: {
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      instructions: { type: 'string' },
+      model: { type: 'string' },
+      temperature: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+      effort: { type: 'string' },
+      tools: { anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: 'null' }] },
+      adapter: { type: 'string' },
+      library: { anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: 'null' }] },
+      is_public: { type: 'boolean' },
+      is_default: { type: 'boolean' },
+      disable_memory: { type: 'boolean' },
+      memory_for_guests: { type: 'boolean' },
+      disable_default_prompt: { type: 'boolean' },
+      disable_web_browsing: { type: 'boolean' },
+      scenes: { items: { $ref: '#/components/schemas/SceneDetails' }, type: 'array' },
+      place: { type: 'string' },
+      file: { type: 'string' },
+      version: { type: 'string' }
+    },
+    required: [
+      'name',
+      'description',
+      'instructions',
+      'model',
+      'temperature',
+      'effort',
+      'tools',
+      'adapter',
+      'library',
+      'is_public',
+      'is_default',
+      'disable_memory',
+      'memory_for_guests',
+      'disable_default_prompt',
+      'disable_web_browsing',
+      'scenes',
+      'place',
+      'file',
+      'version'
+    ],
+    type: 'object'
+  },
+  AssistantSummaries: {
+    properties: {
+      assistants: { items: { $ref: '#/components/schemas/AssistantSummary' }, type: 'array' },
+      problems: { items: { type: 'string' }, type: 'array' },
+      places: { default: [], items: { $ref: '#/components/schemas/WritablePlace' }, type: 'array' },
+      unusable: {
+        default: [],
+        items: { $ref: '#/components/schemas/UnusableAssistant' },
+        type: 'array'
+      }
+    },
+    required: ['assistants', 'problems'],
+    type: 'object'
+  },
+  Health: {
+    properties: { version: { type: 'string' }, enabled: { default: true, type: 'boolean' } },
+    required: ['version'],
+    type: 'object'
+  },
+  LibraryHits: {
+    properties: {
+      hits: { items: { $ref: '#/components/schemas/LibraryHit' }, type: 'array' },
+      problem: { default: '', type: 'string' }
+    },
+    required: ['hits'],
+    type: 'object'
+  },
+  LibraryState: {
+    properties: {
+      documents: { items: { $ref: '#/components/schemas/LibraryDocument' }, type: 'array' },
+      indexing: { anyOf: [{ $ref: '#/components/schemas/IndexingState' }, { type: 'null' }] },
+      libraries: {
+        default: [],
+        items: { $ref: '#/components/schemas/LibrarySummary' },
+        type: 'array'
+      }
+    },
+    required: ['documents', 'indexing'],
+    type: 'object'
+  },
+  MemoryList: {
+    properties: {
+      memories: { items: { $ref: '#/components/schemas/KeptMemory' }, type: 'array' },
+      proposals: { items: { $ref: '#/components/schemas/Proposed' }, type: 'array' },
+      is_on: { default: true, type: 'boolean' }
+    },
+    required: ['memories', 'proposals'],
+    type: 'object'
+  },
+  Models: {
+    properties: { models: { items: { type: 'string' }, type: 'array' } },
+    required: ['models'],
+    type: 'object'
+  },
+  ResultComparison: {
+    properties: {
+      difference: { $ref: '#/components/schemas/Estimate' },
+      better: { type: 'integer' },
+      worse: { type: 'integer' },
+      equal: { type: 'integer' },
+      p_value: { type: 'number' },
+      shared: { type: 'integer' },
+      only_first: { type: 'integer' },
+      only_second: { type: 'integer' },
+      rows: { items: { $ref: '#/components/schemas/ComparedRow' }, type: 'array' },
+      next: { anyOf: [{ type: 'integer' }, { type: 'null' }] }
+    },
+    required: [
+      'difference',
+      'better',
+      'worse',
+      'equal',
+      'p_value',
+      'shared',
+      'only_first',
+      'only_second',
+      'rows',
+      'next'
+    ],
+    type: 'object'
+  },
+  ResultListing: {
+    properties: {
+      version: { type: 'string' },
+      results: {
+        anyOf: [
+          { items: { $ref: '#/components/schemas/ResultPlace' }, type: 'array' },
+          { type: 'null' }
+        ]
+      },
+      is_cut: { type: 'boolean' }
+    },
+    required: ['version', 'results', 'is_cut'],
+    type: 'object'
+  },
+  ResultNumbers: {
+    properties: {
+      version: { type: 'string' },
+      agent: { type: 'string' },
+      suite: { type: 'string' },
+      models: { items: { type: 'string' }, type: 'array' },
+      passed: { type: 'integer' },
+      total: { type: 'integer' },
+      share: { $ref: '#/components/schemas/Estimate' },
+      by_status: { additionalProperties: { type: 'integer' }, type: 'object' },
+      by_group: {
+        additionalProperties: { $ref: '#/components/schemas/GroupNumbers' },
+        type: 'object'
+      },
+      check_errors: { type: 'integer' },
+      failures: { additionalProperties: { type: 'integer' }, type: 'object' },
+      not_run: { items: { $ref: '#/components/schemas/SampleNotRun' }, type: 'array' },
+      epochs: { type: 'integer' },
+      at_k: { additionalProperties: { $ref: '#/components/schemas/Estimate' }, type: 'object' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+      cost_each: { anyOf: [{ $ref: '#/components/schemas/Estimate' }, { type: 'null' }] },
+      seconds: { type: 'number' },
+      seconds_each: { anyOf: [{ $ref: '#/components/schemas/Estimate' }, { type: 'null' }] },
+      tokens: { type: 'integer' },
+      retries: { type: 'integer' },
+      unreadable: { type: 'integer' }
+    },
+    required: [
+      'version',
+      'agent',
+      'suite',
+      'models',
+      'passed',
+      'total',
+      'share',
+      'by_status',
+      'by_group',
+      'check_errors',
+      'failures',
+      'not_run',
+      'epochs',
+      'at_k',
+      'cost_dollars',
+      'cost_each',
+      'seconds',
+      'seconds_each',
+      'tokens',
+      'retries',
+      'unreadable'
+    ],
+    type: 'object'
+  },
+  RunPage: {
+    properties: {
+      version: { type: 'string' },
+      runs: {
+        anyOf: [{ items: { $ref: '#/components/schemas/RunRow' }, type: 'array' }, { type: 'null' }]
+      },
+      after: { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
+      statuses: { default: [], items: { type: 'string' }, type: 'array' },
+      models: { default: [], items: { type: 'string' }, type: 'array' },
+      lanes: { default: [], items: { type: 'string' }, type: 'array' }
+    },
+    required: ['version', 'runs'],
+    type: 'object'
+  },
+  RunSample: {
+    properties: {
+      id: { type: 'string' },
+      run_id: { default: '', type: 'string' },
+      suite: { default: '', type: 'string' },
+      task: {
+        $ref: '#/components/schemas/SampleTask',
+        default: { name: '', index: '', session: '', step: 0, epoch: 1, group: '', family: '' }
+      },
+      agent: { default: '', type: 'string' },
+      model: { additionalProperties: true, default: {}, type: 'object' },
+      input: { default: '', type: 'string' },
+      target: { default: '', type: 'string' },
+      files: { additionalProperties: { type: 'string' }, default: {}, type: 'object' },
+      setup: { default: [], items: { type: 'string' }, type: 'array' },
+      tools: { default: [], items: { additionalProperties: true, type: 'object' }, type: 'array' },
+      messages: {
+        default: [],
+        items: { additionalProperties: true, type: 'object' },
+        type: 'array'
+      },
+      cells: { default: [], items: { $ref: '#/components/schemas/SampleCell' }, type: 'array' },
+      written: { default: [], items: { $ref: '#/components/schemas/WrittenCell' }, type: 'array' },
+      events: {
+        default: [],
+        items: {
+          anyOf: [
+            { $ref: '#/components/schemas/ReplyGiven' },
+            { $ref: '#/components/schemas/ToolCalled' },
+            { $ref: '#/components/schemas/NoticeGiven' }
+          ]
+        },
+        type: 'array'
+      },
+      status: { default: 'running', type: 'string' },
+      cause: { default: '', type: 'string' },
+      error: { default: '', type: 'string' },
+      limit: { default: '', type: 'string' },
+      retries: { default: 0, type: 'integer' },
+      result: { default: null },
+      scores: { default: [], items: { $ref: '#/components/schemas/Score' }, type: 'array' },
+      usage: { additionalProperties: true, default: {}, type: 'object' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+      time: { $ref: '#/components/schemas/SampleTime', default: { started_at: 0, seconds: 0 } },
+      env: { additionalProperties: true, default: {}, type: 'object' },
+      notebook: { additionalProperties: true, default: {}, type: 'object' },
+      run: { additionalProperties: true, default: {}, type: 'object' },
+      schema: { default: 'cellwright.sample/1', type: 'string' },
+      chat: { default: '', type: 'string' }
+    },
+    required: ['id'],
+    type: 'object'
+  },
+  SamplePage: {
+    properties: {
+      version: { type: 'string' },
+      samples: { items: { $ref: '#/components/schemas/SampleRow' }, type: 'array' },
+      next: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      fitting: { type: 'integer' },
+      total: { type: 'integer' },
+      statuses: { items: { type: 'string' }, type: 'array' },
+      groups: { items: { type: 'string' }, type: 'array' }
+    },
+    required: ['version', 'samples', 'next', 'fitting', 'total', 'statuses', 'groups'],
+    type: 'object'
+  },
+  TakenFile: {
+    properties: {
+      file: { type: 'string' },
+      name: { type: 'string' },
+      size_bytes: { type: 'integer' },
+      mime: { type: 'string' },
+      library: { default: '', type: 'string' }
+    },
+    required: ['file', 'name', 'size_bytes', 'mime'],
+    type: 'object'
+  },
+  ToolList: {
+    properties: { tools: { items: { $ref: '#/components/schemas/ListedTool' }, type: 'array' } },
+    required: ['tools'],
+    type: 'object'
+  },
+  UsageTotals: {
+    properties: {
+      rows: { items: { $ref: '#/components/schemas/UsageLine' }, type: 'array' },
+      budgets: { items: { $ref: '#/components/schemas/Budget' }, type: 'array' }
+    },
+    required: ['rows', 'budgets'],
+    type: 'object'
+  },
+  RunStatus: {
+    enum: [
+      'running',
+      'completed',
+      'agent context limit',
+      'agent validation failed',
+      'agent invalid action',
+      'task limit reached',
+      'task error',
+      'unknown',
+      'cancelled'
+    ],
+    type: 'string'
+  },
+  Mode: { enum: ['plan', 'ask', 'edits', 'auto'], type: 'string' },
+  Part: {
+    anyOf: [{ $ref: '#/components/schemas/TextPart' }, { $ref: '#/components/schemas/ImagePart' }]
+  },
+  OutputMessage: {
+    anyOf: [
+      { $ref: '#/components/schemas/StreamOutput' },
+      { $ref: '#/components/schemas/DisplayData' },
+      { $ref: '#/components/schemas/ExecuteResult' },
+      { $ref: '#/components/schemas/ErrorOutput' },
+      { $ref: '#/components/schemas/DisplayUpdate' },
+      { $ref: '#/components/schemas/ClearOutput' }
+    ]
+  },
+  CellEvent: {
+    anyOf: [
+      { $ref: '#/components/schemas/CellAdded' },
+      { $ref: '#/components/schemas/CellEdited' },
+      { $ref: '#/components/schemas/CellRemoved' },
+      { $ref: '#/components/schemas/CellMoved' },
+      { $ref: '#/components/schemas/CellStarted' },
+      { $ref: '#/components/schemas/CellOutput' },
+      { $ref: '#/components/schemas/CellFinished' }
+    ]
+  },
+  RunEvent: {
+    anyOf: [
+      { $ref: '#/components/schemas/RunStarted' },
+      { $ref: '#/components/schemas/StateCaptured' },
+      { $ref: '#/components/schemas/ModelAsked' },
+      { $ref: '#/components/schemas/TextDelta' },
+      { $ref: '#/components/schemas/ReasoningDelta' },
+      { $ref: '#/components/schemas/ModelRetrying' },
+      { $ref: '#/components/schemas/ModelSilent' },
+      { $ref: '#/components/schemas/ModelReplied' },
+      { $ref: '#/components/schemas/ToolStarted' },
+      { $ref: '#/components/schemas/ApprovalAsked' },
+      { $ref: '#/components/schemas/ApprovalAnswered' },
+      { $ref: '#/components/schemas/CellAdded' },
+      { $ref: '#/components/schemas/CellEdited' },
+      { $ref: '#/components/schemas/CellRemoved' },
+      { $ref: '#/components/schemas/CellMoved' },
+      { $ref: '#/components/schemas/CellStarted' },
+      { $ref: '#/components/schemas/CellOutput' },
+      { $ref: '#/components/schemas/CellFinished' },
+      { $ref: '#/components/schemas/ToolFinished' },
+      { $ref: '#/components/schemas/ToolProgress' },
+      { $ref: '#/components/schemas/Notice' },
+      { $ref: '#/components/schemas/HistoryCompacted' },
+      { $ref: '#/components/schemas/RunFinished' }
+    ]
+  },
+  ServerFrame: {
+    anyOf: [
+      { $ref: '#/components/schemas/Welcome' },
+      { $ref: '#/components/schemas/CaughtUp' },
+      { $ref: '#/components/schemas/ChatFrame' },
+      { $ref: '#/components/schemas/ChatDeleted' },
+      { $ref: '#/components/schemas/Accepted' },
+      { $ref: '#/components/schemas/PageRequest' },
+      { $ref: '#/components/schemas/ErrorFrame' },
+      { $ref: '#/components/schemas/Pong' },
+      { $ref: '#/components/schemas/EventsFrame' }
+    ]
+  },
   Accepted: {
     properties: {
       request: { type: 'string' },
@@ -1089,6 +2049,31 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       },
       role: { const: 'assistant', default: 'assistant', type: 'string' }
     },
+    type: 'object'
+  },
+  AssistantSummary: {
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      model: { type: 'string' },
+      scenes: { default: [], items: { type: 'string' }, type: 'array' },
+      is_public: { default: false, type: 'boolean' },
+      is_default: { default: false, type: 'boolean' },
+      place: { default: '', type: 'string' }
+    },
+    required: ['name', 'description', 'model'],
+    type: 'object'
+  },
+  Budget: {
+    properties: {
+      name: { type: 'string' },
+      used: { type: 'number' },
+      month: { type: 'string' },
+      limit_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+      limit_tokens: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null },
+      unpriced_calls: { default: 0, type: 'integer' }
+    },
+    required: ['name', 'used', 'month'],
     type: 'object'
   },
   CaughtUp: {
@@ -1231,6 +2216,29 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     type: 'object'
   },
+  ComparedRow: {
+    properties: {
+      index: { type: 'string' },
+      change: { enum: ['worse', 'better', 'same'], type: 'string' },
+      delta: { type: 'number' },
+      first: { $ref: '#/components/schemas/ComparedSide' },
+      second: { $ref: '#/components/schemas/ComparedSide' }
+    },
+    required: ['index', 'change', 'delta', 'first', 'second'],
+    type: 'object'
+  },
+  ComparedSide: {
+    properties: {
+      id: { type: 'string' },
+      value: { type: 'number' },
+      tries: { type: 'integer' },
+      epoch: { type: 'integer' },
+      status: { type: 'string' },
+      why: { type: 'string' }
+    },
+    required: ['id', 'value', 'tries', 'epoch', 'status', 'why'],
+    type: 'object'
+  },
   Content: {
     properties: {
       type: {
@@ -1309,6 +2317,17 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['ename', 'evalue'],
     type: 'object'
   },
+  Estimate: {
+    properties: {
+      value: { type: 'number' },
+      low: { type: 'number' },
+      high: { type: 'number' },
+      method: { type: 'string' },
+      count: { type: 'integer' }
+    },
+    required: ['value', 'low', 'high', 'method', 'count'],
+    type: 'object'
+  },
   EventsFrame: {
     properties: {
       chat: { type: 'string' },
@@ -1369,6 +2388,17 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['path', 'change'],
     type: 'object'
   },
+  GroupNumbers: {
+    properties: {
+      value: { type: 'number' },
+      passed: { type: 'integer' },
+      total: { type: 'integer' },
+      low: { type: 'number' },
+      high: { type: 'number' }
+    },
+    required: ['value', 'passed', 'total', 'low', 'high'],
+    type: 'object'
+  },
   HistoryCompacted: {
     properties: {
       kind: { const: 'history_compacted', default: 'history_compacted', type: 'string' },
@@ -1388,6 +2418,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['mime', 'data'],
     type: 'object'
   },
+  IndexingState: {
+    properties: { done: { type: 'integer' }, total: { type: 'integer' }, name: { type: 'string' } },
+    required: ['done', 'total', 'name'],
+    type: 'object'
+  },
   InputAsked: {
     properties: {
       request: { type: 'string' },
@@ -1395,6 +2430,71 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       password: { default: false, type: 'boolean' }
     },
     required: ['request', 'prompt'],
+    type: 'object'
+  },
+  KeptMemory: {
+    properties: {
+      id: { type: 'string' },
+      text: { type: 'string' },
+      scope: { enum: ['user', 'project'], type: 'string' },
+      created_at: { type: 'number' },
+      updated_at: { type: 'number' },
+      source_run: { type: 'string' },
+      folder: { default: '', type: 'string' }
+    },
+    required: ['id', 'text', 'scope', 'created_at', 'updated_at', 'source_run'],
+    type: 'object'
+  },
+  LibraryDocument: {
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      place: { type: 'string' },
+      kind: { type: 'string' },
+      chunks: { type: 'integer' },
+      is_embedded: { type: 'boolean' },
+      indexed_at: { type: 'number' },
+      problem: { type: 'string' },
+      library: { default: '', type: 'string' }
+    },
+    required: ['id', 'name', 'place', 'kind', 'chunks', 'is_embedded', 'indexed_at', 'problem'],
+    type: 'object'
+  },
+  LibraryHit: {
+    properties: {
+      number: { type: 'integer' },
+      document_id: { type: 'string' },
+      name: { type: 'string' },
+      place: { type: 'string' },
+      heading: { type: 'string' },
+      text: { type: 'string' },
+      score: { type: 'number' },
+      anchor: { default: '', type: 'string' }
+    },
+    required: ['number', 'document_id', 'name', 'place', 'heading', 'text', 'score'],
+    type: 'object'
+  },
+  LibrarySummary: {
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      place: { type: 'string' },
+      is_default: { type: 'boolean' },
+      documents: { type: 'integer' }
+    },
+    required: ['id', 'name', 'place', 'is_default', 'documents'],
+    type: 'object'
+  },
+  ListedTool: {
+    properties: {
+      name: { type: 'string' },
+      kind: { type: 'string' },
+      source: { type: 'string' },
+      description: { type: 'string' },
+      enabled: { type: 'boolean' },
+      problem: { type: 'string' }
+    },
+    required: ['name', 'kind', 'source', 'description', 'enabled', 'problem'],
     type: 'object'
   },
   Metrics: {
@@ -1493,6 +2593,14 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['level', 'text'],
     type: 'object'
   },
+  NoticeGiven: {
+    properties: {
+      text: { type: 'string' },
+      kind: { const: 'notice', default: 'notice', type: 'string' }
+    },
+    required: ['text'],
+    type: 'object'
+  },
   PageRequest: {
     properties: {
       request: { type: 'string' },
@@ -1523,6 +2631,20 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       type: { const: 'pong', default: 'pong', type: 'string' }
     },
     required: ['at'],
+    type: 'object'
+  },
+  Proposed: {
+    properties: {
+      id: { type: 'string' },
+      action: { enum: ['add', 'update', 'delete'], type: 'string' },
+      text: { type: 'string' },
+      scope: { enum: ['user', 'project'], type: 'string' },
+      memory_id: { type: 'string' },
+      reason: { type: 'string' },
+      source_run: { type: 'string' },
+      created_at: { type: 'number' }
+    },
+    required: ['id', 'action', 'text', 'scope', 'memory_id', 'reason', 'source_run', 'created_at'],
     type: 'object'
   },
   ProviderItems: {
@@ -1583,6 +2705,36 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['sequence', 'time', 'event'],
     type: 'object'
   },
+  ReplyGiven: {
+    properties: {
+      at: { type: 'number' },
+      message: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null },
+      number: { default: 0, type: 'integer' },
+      model: { default: '', type: 'string' },
+      finish_reason: { default: '', type: 'string' },
+      usage: { additionalProperties: true, default: {}, type: 'object' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+      seconds: { default: 0, type: 'number' },
+      first_delta_seconds: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+      attempts: { default: 1, type: 'integer' },
+      kind: { const: 'reply', default: 'reply', type: 'string' }
+    },
+    required: ['at'],
+    type: 'object'
+  },
+  ResultPlace: {
+    properties: {
+      path: { type: 'string' },
+      agent: { type: 'string' },
+      suite: { type: 'string' },
+      size_bytes: { type: 'integer' },
+      modified_at: { type: 'number' },
+      state: { enum: ['done', 'going', 'unfinished'], type: 'string' },
+      version: { type: 'string' }
+    },
+    required: ['path', 'agent', 'suite', 'size_bytes', 'modified_at', 'state', 'version'],
+    type: 'object'
+  },
   RunFinished: {
     properties: {
       status: {
@@ -1620,6 +2772,39 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['status'],
     type: 'object'
   },
+  RunRow: {
+    properties: {
+      id: { type: 'string' },
+      chat: { type: 'string' },
+      status: { type: 'string' },
+      cause: { type: 'string' },
+      reason: { type: 'string' },
+      prompt: { type: 'string' },
+      model: { type: 'string' },
+      lane: { type: 'string' },
+      started_at: { type: 'number' },
+      seconds: { type: 'number' },
+      tokens: { type: 'integer' },
+      is_estimated: { type: 'boolean' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }] }
+    },
+    required: [
+      'id',
+      'chat',
+      'status',
+      'cause',
+      'reason',
+      'prompt',
+      'model',
+      'lane',
+      'started_at',
+      'seconds',
+      'tokens',
+      'is_estimated',
+      'cost_dollars'
+    ],
+    type: 'object'
+  },
   RunStarted: {
     properties: {
       prompt: { type: 'string' },
@@ -1645,6 +2830,117 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       kind: { const: 'run_started', default: 'run_started', type: 'string' }
     },
     required: ['prompt', 'lane', 'mode', 'parameters'],
+    type: 'object'
+  },
+  SampleCell: {
+    properties: {
+      id: { type: 'string' },
+      origin: { type: 'string' },
+      source: { type: 'string' },
+      status: { default: '', type: 'string' },
+      execution_count: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null },
+      outputs: {
+        default: [],
+        items: { additionalProperties: true, type: 'object' },
+        type: 'array'
+      },
+      error: { default: '', type: 'string' },
+      seconds: { default: 0, type: 'number' },
+      changed: { default: [], items: { type: 'string' }, type: 'array' },
+      removed: { default: [], items: { type: 'string' }, type: 'array' },
+      is_kept: { default: true, type: 'boolean' },
+      files: { additionalProperties: { type: 'string' }, default: {}, type: 'object' },
+      note: { default: '', type: 'string' },
+      call_id: { default: '', type: 'string' },
+      at: { default: 0, type: 'number' },
+      cpu_seconds: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+      rss_bytes: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null }
+    },
+    required: ['id', 'origin', 'source'],
+    type: 'object'
+  },
+  SampleNotRun: {
+    properties: {
+      index: { type: 'string' },
+      epoch: { type: 'integer' },
+      error: { type: 'string' },
+      info: { type: 'string' }
+    },
+    required: ['index', 'epoch', 'error', 'info'],
+    type: 'object'
+  },
+  SampleRow: {
+    properties: {
+      id: { type: 'string' },
+      index: { type: 'string' },
+      epoch: { type: 'integer' },
+      group: { type: 'string' },
+      family: { type: 'string' },
+      status: { type: 'string' },
+      passed: { type: 'boolean' },
+      is_scored: { type: 'boolean' },
+      why: { type: 'string' },
+      input: { type: 'string' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+      seconds: { type: 'number' },
+      tokens: { type: 'integer' },
+      retries: { type: 'integer' }
+    },
+    required: [
+      'id',
+      'index',
+      'epoch',
+      'group',
+      'family',
+      'status',
+      'passed',
+      'is_scored',
+      'why',
+      'input',
+      'cost_dollars',
+      'seconds',
+      'tokens',
+      'retries'
+    ],
+    type: 'object'
+  },
+  SampleTask: {
+    properties: {
+      name: { default: '', type: 'string' },
+      index: { anyOf: [{ type: 'integer' }, { type: 'string' }], default: '' },
+      session: { default: '', type: 'string' },
+      step: { default: 0, type: 'integer' },
+      epoch: { default: 1, type: 'integer' },
+      group: { default: '', type: 'string' },
+      family: { default: '', type: 'string' }
+    },
+    type: 'object'
+  },
+  SampleTime: {
+    properties: {
+      started_at: { default: 0, type: 'number' },
+      seconds: { default: 0, type: 'number' }
+    },
+    type: 'object'
+  },
+  SceneDetails: {
+    properties: {
+      label: { type: 'string' },
+      prompt: { type: 'string' },
+      when: { anyOf: [{ additionalProperties: true, type: 'object' }, { type: 'null' }] }
+    },
+    required: ['label', 'prompt', 'when'],
+    type: 'object'
+  },
+  Score: {
+    properties: {
+      name: { type: 'string' },
+      value: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+      passed: { type: 'boolean' },
+      explanation: { default: '', type: 'string' },
+      error: { default: '', type: 'string' }
+    },
+    required: ['name', 'value', 'passed'],
     type: 'object'
   },
   StateCaptured: {
@@ -1685,6 +2981,25 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ToolCall: {
     properties: { id: { type: 'string' }, name: { type: 'string' }, arguments: { type: 'string' } },
     required: ['id', 'name', 'arguments'],
+    type: 'object'
+  },
+  ToolCalled: {
+    properties: {
+      at: { type: 'number' },
+      call_id: { type: 'string' },
+      name: { type: 'string' },
+      status: { default: 'ok', type: 'string' },
+      decision: { default: '', type: 'string' },
+      seconds: { default: 0, type: 'number' },
+      arguments: {
+        anyOf: [{ additionalProperties: true, type: 'object' }, { type: 'null' }],
+        default: null
+      },
+      usage: { default: [], items: { $ref: '#/components/schemas/ModelUsage' }, type: 'array' },
+      contents: { default: [], items: { $ref: '#/components/schemas/Content' }, type: 'array' },
+      kind: { const: 'tool', default: 'tool', type: 'string' }
+    },
+    required: ['at', 'call_id', 'name'],
     type: 'object'
   },
   ToolFinished: {
@@ -1749,6 +3064,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['call_id', 'name', 'arguments'],
     type: 'object'
   },
+  UnusableAssistant: {
+    properties: { name: { type: 'string' }, problem: { type: 'string' }, file: { type: 'string' } },
+    required: ['name', 'problem', 'file'],
+    type: 'object'
+  },
   Usage: {
     properties: {
       prompt_tokens: { default: 0, type: 'integer' },
@@ -1758,6 +3078,29 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       reasoning_tokens: { default: 0, type: 'integer' },
       estimated: { default: false, type: 'boolean' }
     },
+    type: 'object'
+  },
+  UsageLine: {
+    properties: {
+      key: { type: 'string' },
+      label: { type: 'string' },
+      runs: { type: 'integer' },
+      calls: { type: 'integer' },
+      input_tokens: { type: 'integer' },
+      cached_tokens: { type: 'integer' },
+      output_tokens: { type: 'integer' },
+      cost_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }] }
+    },
+    required: [
+      'key',
+      'label',
+      'runs',
+      'calls',
+      'input_tokens',
+      'cached_tokens',
+      'output_tokens',
+      'cost_dollars'
+    ],
     type: 'object'
   },
   VariableSummary: {
@@ -1775,83 +3118,21 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['protocol', 'version', 'server'],
     type: 'object'
   },
-  RunStatus: {
-    enum: [
-      'running',
-      'completed',
-      'agent context limit',
-      'agent validation failed',
-      'agent invalid action',
-      'task limit reached',
-      'task error',
-      'unknown',
-      'cancelled'
-    ],
-    type: 'string'
+  WritablePlace: {
+    properties: { place: { type: 'string' }, folder: { type: 'string' } },
+    required: ['place', 'folder'],
+    type: 'object'
   },
-  Mode: { enum: ['plan', 'ask', 'edits', 'auto'], type: 'string' },
-  Part: {
-    anyOf: [{ $ref: '#/components/schemas/TextPart' }, { $ref: '#/components/schemas/ImagePart' }]
-  },
-  OutputMessage: {
-    anyOf: [
-      { $ref: '#/components/schemas/StreamOutput' },
-      { $ref: '#/components/schemas/DisplayData' },
-      { $ref: '#/components/schemas/ExecuteResult' },
-      { $ref: '#/components/schemas/ErrorOutput' },
-      { $ref: '#/components/schemas/DisplayUpdate' },
-      { $ref: '#/components/schemas/ClearOutput' }
-    ]
-  },
-  CellEvent: {
-    anyOf: [
-      { $ref: '#/components/schemas/CellAdded' },
-      { $ref: '#/components/schemas/CellEdited' },
-      { $ref: '#/components/schemas/CellRemoved' },
-      { $ref: '#/components/schemas/CellMoved' },
-      { $ref: '#/components/schemas/CellStarted' },
-      { $ref: '#/components/schemas/CellOutput' },
-      { $ref: '#/components/schemas/CellFinished' }
-    ]
-  },
-  RunEvent: {
-    anyOf: [
-      { $ref: '#/components/schemas/RunStarted' },
-      { $ref: '#/components/schemas/StateCaptured' },
-      { $ref: '#/components/schemas/ModelAsked' },
-      { $ref: '#/components/schemas/TextDelta' },
-      { $ref: '#/components/schemas/ReasoningDelta' },
-      { $ref: '#/components/schemas/ModelRetrying' },
-      { $ref: '#/components/schemas/ModelSilent' },
-      { $ref: '#/components/schemas/ModelReplied' },
-      { $ref: '#/components/schemas/ToolStarted' },
-      { $ref: '#/components/schemas/ApprovalAsked' },
-      { $ref: '#/components/schemas/ApprovalAnswered' },
-      { $ref: '#/components/schemas/CellAdded' },
-      { $ref: '#/components/schemas/CellEdited' },
-      { $ref: '#/components/schemas/CellRemoved' },
-      { $ref: '#/components/schemas/CellMoved' },
-      { $ref: '#/components/schemas/CellStarted' },
-      { $ref: '#/components/schemas/CellOutput' },
-      { $ref: '#/components/schemas/CellFinished' },
-      { $ref: '#/components/schemas/ToolFinished' },
-      { $ref: '#/components/schemas/ToolProgress' },
-      { $ref: '#/components/schemas/Notice' },
-      { $ref: '#/components/schemas/HistoryCompacted' },
-      { $ref: '#/components/schemas/RunFinished' }
-    ]
-  },
-  ServerFrame: {
-    anyOf: [
-      { $ref: '#/components/schemas/Welcome' },
-      { $ref: '#/components/schemas/CaughtUp' },
-      { $ref: '#/components/schemas/ChatFrame' },
-      { $ref: '#/components/schemas/ChatDeleted' },
-      { $ref: '#/components/schemas/Accepted' },
-      { $ref: '#/components/schemas/PageRequest' },
-      { $ref: '#/components/schemas/ErrorFrame' },
-      { $ref: '#/components/schemas/Pong' },
-      { $ref: '#/components/schemas/EventsFrame' }
-    ]
+  WrittenCell: {
+    properties: {
+      id: { type: 'string' },
+      cell_type: { type: 'string' },
+      source: { type: 'string' },
+      origin: { default: 'agent', type: 'string' },
+      call_id: { default: '', type: 'string' },
+      is_kept: { default: true, type: 'boolean' }
+    },
+    required: ['id', 'cell_type', 'source'],
+    type: 'object'
   }
 };

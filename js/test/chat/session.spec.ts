@@ -356,7 +356,7 @@ describe('files', () => {
     const file = { file: 'f', name: 'a.txt', size_bytes: 1, mime: 'text/plain' };
     server.routes.set('POST files', () => file);
     server.routes.set('GET chats/c1/export', () => new Response('# Chat'));
-    expect(await panel.uploadFile(new Blob(['x']), 'a.txt')).toEqual(file);
+    expect(await panel.uploadFile(new Blob(['x']), 'a.txt')).toMatchObject(file);
     expect(await (await panel.exportChat('c1', 'markdown')).text()).toBe('# Chat');
   });
 });

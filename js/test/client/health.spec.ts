@@ -25,7 +25,7 @@ function serverAnswering(body: string, status = 200): Server {
 describe('fetchHealth', () => {
   it('gives the version that the server extension reports', async () => {
     const { settings, requested } = serverAnswering('{"version": "1.2.3"}');
-    await expect(fetchHealth(settings)).resolves.toEqual({ version: '1.2.3' });
+    await expect(fetchHealth(settings)).resolves.toEqual({ version: '1.2.3', enabled: true });
     expect(requested).toHaveLength(1);
     expect(new URL(requested[0] ?? '').pathname).toBe('/hub/cellwright/v1/health');
   });

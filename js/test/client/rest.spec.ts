@@ -52,7 +52,7 @@ async function errorOf(promise: Promise<unknown>): Promise<RequestError> {
 }
 
 describe('each route', () => {
-  const calls: [string, unknown, (rest: Rest) => Promise<unknown>][] = [
+  const calls: [string, object, (rest: Rest) => Promise<unknown>][] = [
     ['GET service', SERVICE, it => it.service()],
     ['PUT service', SERVICE, it => it.changeService({ model: 'm' })],
     [
@@ -94,7 +94,7 @@ describe('each route', () => {
 
   it.each(calls)('gives what %s answers', async (route, answer, call) => {
     server.routes.set(route, () => answer);
-    await expect(call(rest)).resolves.toEqual(answer);
+    await expect(call(rest)).resolves.toMatchObject(answer);
   });
 
   it.each(calls)('does not believe %s when it answers something else', async (route, _, call) => {

@@ -5,6 +5,7 @@ import { complete, findTrigger } from '../../src/panel/completion';
 import { draft, field, RUNNING, stage, type } from './composer_stage';
 import { FakeChat } from './fakes';
 import { settle } from './stage';
+import { complete as fill } from '../complete';
 
 afterEach(cleanup);
 
@@ -66,12 +67,12 @@ it('leaves no gap where a cell was named', () => {
 const ASSISTANTS = [
   { name: 'penguin-expert', description: 'Knows all birds', model: '' },
   { name: 'reviewer', description: '', model: '' }
-];
+].map(assistant => fill('AssistantSummary', assistant));
 
 it('offers assistants before variables where a prompt begins, and only there', async () => {
   const { chat, panel } = await stage();
   panel.names = NAMES;
-  panel.assistants = { assistants: ASSISTANTS, problems: [] };
+  panel.assistants = fill('AssistantSummaries', { assistants: ASSISTANTS, problems: [] });
   const shown = (): (string | null)[] =>
     screen.queryAllByRole('option').map(option => option.textContent);
   type(' @pen');
@@ -94,7 +95,7 @@ it('offers assistants before variables where a prompt begins, and only there', a
 
 it('offers assistants also while the kernel cannot tell its variables', async () => {
   const { panel } = await stage();
-  panel.assistants = { assistants: ASSISTANTS, problems: [] };
+  panel.assistants = fill('AssistantSummaries', { assistants: ASSISTANTS, problems: [] });
   panel.variables = () => Promise.reject(new Error('The kernel is busy.'));
   type('@');
   expect(await screen.findByRole('option', { name: 'reviewer' })).toBeDefined();

@@ -164,7 +164,7 @@ export class FakePanel implements Panel {
   names: readonly VariableSummary[] = [];
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
-  assistants: AssistantChoices = { assistants: [], problems: [] };
+  assistants: AssistantChoices = { assistants: [], problems: [], places: [], unusable: [] };
   /** The chat's own instructions. */
   prompt = '';
   /** Runs of pinned turns; undefined: a server that pins none. */

@@ -5,6 +5,7 @@ import type { AssistantChoices } from '../../src/client/panel_rest';
 import { draft, field, stage, type } from './composer_stage';
 import { FakePanel, SERVICE } from './fakes';
 import { settle, Stage } from './stage';
+import { complete } from '../complete';
 
 afterEach(cleanup);
 
@@ -132,9 +133,10 @@ it('still takes a name when the service does not tell its models', async () => {
 const ASSISTANTS = [
   { name: 'careful', description: 'Looks for mistakes in data', model: '' },
   { name: 'writer', description: '', model: 'gpt-5.6-mini' }
-];
+].map(assistant => complete('AssistantSummary', assistant));
 
-async function stageWith(assistants: AssistantChoices) {
+async function stageWith(given: Partial<AssistantChoices>) {
+  const assistants = complete('AssistantSummaries', given);
   const panel = new FakePanel();
   panel.assistants = assistants;
   const shown = new Stage(panel);
@@ -143,7 +145,7 @@ async function stageWith(assistants: AssistantChoices) {
 }
 
 const PLACES = [{ place: 'notebook', folder: 'work/.cellwright/assistants' }];
-const WRITABLE: AssistantChoices = { assistants: ASSISTANTS, problems: [], places: PLACES };
+const WRITABLE = { assistants: ASSISTANTS, problems: [], places: PLACES, unusable: [] };
 
 /** The entries of a menu that are no choices. */
 function actionsOf(name: string): (string | null)[] {
@@ -240,7 +242,9 @@ it('shows at once what was written on the page, and follows a new name', async (
   const { panel, shown, composer } = await stageWith({ ...WRITABLE, assistants: [] });
   expect(screen.queryByRole('button', { name: /^Assistant:/ })).toBeNull();
   const tell = async (from: string, to: string, names: readonly string[]): Promise<void> => {
-    const assistants = names.map(name => ({ name, description: '', model: '' }));
+    const assistants = names.map(name =>
+      complete('AssistantSummary', { name, description: '', model: '' })
+    );
     panel.assistants = { ...WRITABLE, assistants };
     await act(async () => {
       shown.assistantChanged.emit({ from, to });
@@ -262,7 +266,12 @@ it('shows at once what was written on the page, and follows a new name', async (
 });
 
 it('says which one answers where none is chosen', async () => {
-  const house = { name: 'house', description: '', model: '', is_default: true };
+  const house = complete('AssistantSummary', {
+    name: 'house',
+    description: '',
+    model: '',
+    is_default: true
+  });
   await stageWith({ ...WRITABLE, assistants: [house, ...ASSISTANTS] });
   fireEvent.click(screen.getByRole('button', { name: 'Assistant: house (default)' }));
   const entry = screen.getByRole('menuitemradio', { name: /^Default: house/ });

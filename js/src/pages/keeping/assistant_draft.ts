@@ -37,6 +37,7 @@ const EMPTY: AssistantFields = {
   instructions: '',
   model: '',
   temperature: null,
+  effort: '',
   tools: null,
   adapter: '',
   library: null,
@@ -77,6 +78,7 @@ export function fieldsOf(draft: AssistantDraft): AssistantFields {
     instructions: draft.instructions,
     model: draft.model.trim(),
     temperature: clamped(temperatureIn(draft.temperature)),
+    effort: draft.effort.trim(),
     tools: draft.tools,
     adapter: draft.adapter,
     library: draft.library,
@@ -167,6 +169,7 @@ export const LIMITS = {
   description: 255,
   instructions: 8000,
   model: 200,
+  effort: 40,
   label: 20,
   prompt: 512
 } as const;
@@ -208,6 +211,7 @@ export function complaintsAbout(
     description: lengthComplaint(draft.description.trim(), LIMITS.description, trans),
     instructions: lengthComplaint(draft.instructions, LIMITS.instructions, trans),
     model: lengthComplaint(draft.model.trim(), LIMITS.model, trans),
+    effort: lengthComplaint(draft.effort.trim(), LIMITS.effort, trans),
     temperature: Number.isNaN(temperature) ? trans.__('A number from 0.1 to 1, or nothing.') : ''
   };
   for (const { key, label, prompt } of draft.scenes) {

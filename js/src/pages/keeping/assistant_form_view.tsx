@@ -183,6 +183,15 @@ function Modelling(props: FormFieldsProps) {
           change({ temperature });
         }}
       />
+      <TextField
+        {...factsOf('effort')}
+        value={draft.effort}
+        offers={['low', 'medium', 'high']}
+        placeholder={trans.__('As the model has it')}
+        onValue={effort => {
+          change({ effort });
+        }}
+      />
       <Field {...factsOf('adapter')} value={draft.adapter}>
         {ties => (
           <select

@@ -2,10 +2,7 @@ import {
   type AssistantDetails,
   type AssistantRest,
   type AssistantsAnswer,
-  DETAIL_SHAPES,
-  DETAILS,
-  type ListedAssistant,
-  SCENE_SHAPES
+  type ListedAssistant
 } from '../../client/assistants_rest';
 import { readText, type TextStore, writeText } from '../../client/browser_store';
 import type { KeepingRest, LibraryAnswer, UsageRow } from '../../client/keeping_rest';
@@ -13,7 +10,7 @@ import type { AssistantPlace } from '../../client/panel_rest';
 import { complaintOf } from '../../client/problems';
 import { RequestError } from '../../client/request';
 import type { AssistantChange } from '../../ui/opening';
-import { fits, list, nullable, number, record, type Shape, text } from '../../wire/shapes';
+import { fits, isObject, shape } from '../../wire/shapes';
 import { StateModel } from '../state';
 import {
   type AssistantDraft,
@@ -25,8 +22,7 @@ import {
   fieldsOf,
   isChanged,
   merged,
-  picked,
-  type SceneDraft
+  picked
 } from './assistant_draft';
 import { KeptList, type KeptState, UNREAD } from './kept_lists';
 
@@ -196,17 +192,23 @@ interface KeptDraft {
   readonly draft: AssistantDraft;
 }
 
-const DRAFTS: Shape<readonly KeptDraft[]> = list(
-  record<KeptDraft>({
-    notebook: text,
-    saved: nullable(DETAILS),
-    draft: record<AssistantDraft>({
-      ...DETAIL_SHAPES,
-      temperature: text,
-      scenes: list(record<SceneDraft>({ ...SCENE_SHAPES, key: number }))
-    })
-  })
-);
+/** Whether the browser kept what this version understands. */
+function isDraft(kept: unknown): kept is KeptDraft {
+  if (!isObject(kept) || typeof kept.notebook !== 'string' || !isObject(kept.draft)) {
+    return false;
+  }
+  const { draft, saved } = kept;
+  const details = { ...draft, temperature: null, file: '', version: '' };
+  const hasKeys = (scenes: unknown): boolean =>
+    Array.isArray(scenes) &&
+    scenes.every(scene => isObject(scene) && typeof scene.key === 'number');
+  return (
+    typeof draft.temperature === 'string' &&
+    fits(shape('AssistantDetails'), details) &&
+    hasKeys(draft.scenes) &&
+    (saved === null || fits(shape('AssistantDetails'), saved))
+  );
+}
 
 /** Keeps drafts for as long as the browser's tab lives. */
 export class DraftStore {
@@ -216,7 +218,7 @@ export class DraftStore {
   read(): readonly KeptDraft[] {
     try {
       const kept: unknown = JSON.parse(readText(this._store, KEY) || '[]');
-      return fits(DRAFTS, kept) ? kept : [];
+      return Array.isArray(kept) && kept.every(isDraft) ? kept : [];
     } catch {
       return [];
     }
@@ -502,7 +504,7 @@ export class AssistantList extends KeptList<AssistantsState> {
 }
 
 /** Libraries and documents, each name once. */
-function namesIn({ libraries = [], documents }: LibraryAnswer): readonly string[] {
+function namesIn({ libraries, documents }: LibraryAnswer): readonly string[] {
   return [...new Set([...libraries, ...documents].map(({ name }) => name))];
 }
 

@@ -28,6 +28,7 @@ export function fieldWords(field: FieldName, trans: TranslationBundle): string {
     instructions: trans.__('Instructions'),
     model: trans.__('Model'),
     temperature: trans.__('Temperature'),
+    effort: trans.__('Effort'),
     tools: trans.__('Tools'),
     adapter: trans.__('How the model is talked with'),
     library: trans.__('Library'),

@@ -147,9 +147,8 @@ export class MemoryList extends KeptList<MemoryState> {
     return this.act(() => this._rest.answerProposal(proposal, accept));
   }
 
-  protected async read(): Promise<Partial<MemoryState>> {
-    const { is_on: isOn = true, ...found } = await this._rest.memories(this.state.query);
-    return { ...found, is_on: isOn };
+  protected read(): Promise<Partial<MemoryState>> {
+    return this._rest.memories(this.state.query);
   }
 
   private readonly _rest: KeepingRest;
@@ -289,7 +288,7 @@ export class LibraryList extends KeptList<LibraryState> {
       return;
     }
     try {
-      const { hits, problem = '' } = await this._rest.search(query);
+      const { hits, problem } = await this._rest.search(query);
       if (query === this.state.query) {
         this.set({ hits, searchProblem: problem });
       }
@@ -300,9 +299,8 @@ export class LibraryList extends KeptList<LibraryState> {
     }
   }
 
-  protected async read(): Promise<Partial<LibraryState>> {
-    const { libraries = [], ...found } = await this._rest.library();
-    return { ...found, libraries };
+  protected read(): Promise<Partial<LibraryState>> {
+    return this._rest.library();
   }
 
   private async _upload(files: readonly File[], objection: (file: File) => string): Promise<void> {

@@ -43,7 +43,7 @@ function LibrarySearch({ list }: { readonly list: LibraryList }) {
 }
 
 function HitView({ hit }: { readonly hit: Hit }) {
-  const { number, name, place, anchor = '', text } = hit;
+  const { number, name, place, anchor, text } = hit;
   return (
     <li className="cw-hit" value={number}>
       <span className="cw-hit-number" aria-hidden="true">
@@ -63,7 +63,7 @@ function HitView({ hit }: { readonly hit: Hit }) {
 }
 
 /** Where in its document a passage stands, each thing said once. */
-function whereIn({ name, heading, anchor = '' }: Hit): string {
+function whereIn({ name, heading, anchor }: Hit): string {
   const inside = heading.startsWith(name) ? heading.slice(name.length) : heading;
   const parts = [inside.replace(/^\s*›\s*/u, ''), anchor];
   return parts.filter((part, at) => part !== '' && (at === 0 || part !== parts[0])).join(' · ');

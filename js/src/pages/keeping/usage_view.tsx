@@ -58,7 +58,7 @@ function BudgetLine({ budget }: { readonly budget: MonthBudget }) {
       <progress aria-label={budgetWords(budget, trans)} value={Math.min(share, 1)} max={1} />
       <span className="cw-number">{words}</span>
       {state === 'spent' && <strong>{trans.__('Used up')}</strong>}
-      <Unpriced calls={budget.unpriced_calls ?? 0} />
+      <Unpriced calls={budget.unpriced_calls} />
     </li>
   );
 }

@@ -67,10 +67,10 @@ export class RunList extends StateModel<RunListState> {
       this._version = page.version;
       const newest = new Set(page.runs.map(({ id }) => id));
       const older = isNew ? [] : this.state.runs.filter(({ id }) => !newest.has(id));
-      const { statuses = [], models = [], lanes = [] } = page;
+      const { statuses, models, lanes } = page;
       this.set({
         runs: [...page.runs, ...older],
-        hasMore: older.length > 0 ? this.state.hasMore : (page.after ?? null) !== null,
+        hasMore: older.length > 0 ? this.state.hasMore : page.after !== null,
         ...{ statuses, models, lanes }
       });
     });
@@ -85,7 +85,7 @@ export class RunList extends StateModel<RunListState> {
       if (this._isOf(filter, sorting) && last === this.state.runs.at(-1)?.id) {
         this.set({
           runs: [...this.state.runs, ...(page.runs ?? [])],
-          hasMore: (page.after ?? null) !== null
+          hasMore: page.after !== null
         });
       }
     });

@@ -17,6 +17,7 @@ import {
   contested,
   draftOf,
   emptyDraft,
+  fieldsOf,
   isChanged,
   merged
 } from '../../../src/pages/keeping/assistant_draft';
@@ -174,6 +175,16 @@ it('takes a scene out, and says when there are as many as can be', async () => {
   const add = screen.getByRole('button', { name: 'Add a scene' });
   await expect.poll(() => document.activeElement).toBe(add);
   expect(await save()).toEqual({ version: 'v1', scenes: scenes.slice(1) });
+});
+
+it('keeps how much the model thinks, also in a copy', async () => {
+  await show({ effort: 'low' });
+  const effort = screen.getByRole('combobox', { name: 'Effort' });
+  expect(effort).toHaveProperty('value', 'low');
+  write(effort, ' high ');
+  expect(await save()).toEqual({ version: 'v1', effort: 'high' });
+  const copied = fieldsOf(draftOf({ ...details('a'), effort: 'high' }));
+  expect(copied.effort).toBe('high');
 });
 
 it('saves the nearest temperature that counts, and none where none is typed', async () => {

@@ -11,10 +11,11 @@ import type {
   UsageAnswer,
   UsageRow
 } from '../../../src/client/keeping_rest';
+import { complete } from '../../complete';
 import type { FakeServer } from '../../fake_socket';
 
 export function memory(id: string, change: Partial<Memory> = {}): Memory {
-  return {
+  return complete('KeptMemory', {
     id,
     text: `Fact ${id}`,
     scope: 'user',
@@ -22,24 +23,25 @@ export function memory(id: string, change: Partial<Memory> = {}): Memory {
     updated_at: 2000,
     source_run: '',
     ...change
-  };
+  });
 }
 
 export function proposal(id: string, change: Partial<MemoryProposal> = {}): MemoryProposal {
-  return {
+  return complete('Proposed', {
     id,
     action: 'add',
     text: `Proposed ${id}`,
+    scope: 'user',
     memory_id: '',
     reason: '',
     source_run: '',
     created_at: 1000,
     ...change
-  };
+  });
 }
 
 export function document(id: string, change: Partial<LibraryDocument> = {}): LibraryDocument {
-  return {
+  return complete('LibraryDocument', {
     id,
     name: `${id}.md`,
     place: `notes/${id}.md`,
@@ -49,11 +51,11 @@ export function document(id: string, change: Partial<LibraryDocument> = {}): Lib
     indexed_at: 1000,
     problem: '',
     ...change
-  };
+  });
 }
 
 export function hit(number: number, change: Partial<Hit> = {}): Hit {
-  return {
+  return complete('LibraryHit', {
     number,
     document_id: 'a',
     name: 'a.md',
@@ -62,11 +64,11 @@ export function hit(number: number, change: Partial<Hit> = {}): Hit {
     text: `Passage ${String(number)}`,
     score: 1,
     ...change
-  };
+  });
 }
 
 export function row(key: string, change: Partial<UsageRow> = {}): UsageRow {
-  return {
+  return complete('UsageLine', {
     key,
     label: '',
     runs: 2,
@@ -76,11 +78,11 @@ export function row(key: string, change: Partial<UsageRow> = {}): UsageRow {
     output_tokens: 900,
     cost_dollars: 0.25,
     ...change
-  };
+  });
 }
 
 export function tool(name: string, change: Partial<KeptTool> = {}): KeptTool {
-  return {
+  return complete('ListedTool', {
     name,
     kind: 'mcp',
     source: 'weather',
@@ -88,7 +90,7 @@ export function tool(name: string, change: Partial<KeptTool> = {}): KeptTool {
     enabled: true,
     problem: '',
     ...change
-  };
+  });
 }
 
 /** What the server holds; it changes as it is asked to. */
@@ -96,7 +98,7 @@ export class Kept {
   memories: Memory[] = [memory('1'), memory('2', { source_run: 'run-7', scope: 'project' })];
   proposals: MemoryProposal[] = [];
   isOn = true;
-  library: LibraryAnswer = { documents: [document('a')], indexing: null };
+  library: LibraryAnswer = { documents: [document('a')], libraries: [], indexing: null };
   hits: Hit[] = [
     hit(1, { anchor: 'line 1' }),
     hit(2, { place: 'work.ipynb', name: 'work.ipynb', heading: '', anchor: 'cell 3f2a' })

@@ -10,6 +10,7 @@ export function details(name: string, change: Partial<AssistantDetails> = {}): A
     instructions: 'Be careful.',
     model: '',
     temperature: null,
+    effort: '',
     tools: null,
     adapter: '',
     library: null,

@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 it('says what to do where it is empty', async () => {
-  stage.kept.library = { documents: [], indexing: null };
+  stage.kept.library = { documents: [], libraries: [], indexing: null };
   await stage.show('library');
   expect(await screen.findByText(/The library is empty/)).toBeTruthy();
   expect(screen.queryByRole('searchbox')).toBeNull();
@@ -50,6 +50,7 @@ it('takes the next place while the one before is being added', async () => {
 it('takes a document out after a second yes, and says what is wrong with one', async () => {
   stage.kept.library = {
     documents: [text('a'), text('b', { problem: 'It holds no text.', place: '/far/b.pdf' })],
+    libraries: [],
     indexing: null
   };
   await stage.show('library');

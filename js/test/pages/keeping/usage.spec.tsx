@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { row } from './kept';
 import { findings, KeepingStage, press, write } from './keeping_stage';
+import { complete } from '../../complete';
 
 let stage: KeepingStage;
 
@@ -48,7 +49,7 @@ it('sets and lifts budgets, and shows how far they are used', async () => {
   stage.kept.budgets = [
     { name: 'month_dollars', limit_dollars: 10, used: 8.5, month: '2026-11', unpriced_calls: 3 },
     { name: 'month_tokens', limit_tokens: 1000, used: 2000, month: '2026-11' }
-  ];
+  ].map(budget => complete('Budget', budget));
   const { container } = await stage.show('usage');
   expect(await screen.findByText('$8.50 of $10.00 in 2026-11')).toBeTruthy();
   expect(screen.getByText('Used up')).toBeTruthy();

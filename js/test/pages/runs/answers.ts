@@ -9,6 +9,7 @@ import type {
   Sample,
   SampleRow
 } from '../../../src/client/runs_rest';
+import { complete } from '../../complete';
 
 export function estimate(value: number, around = 0.1, count = 20): Estimate {
   return { value, low: value - around, high: value + around, method: 'wilson', count };
@@ -147,11 +148,11 @@ export function messages(code: string, answer: string): Sample['messages'] {
 }
 
 export function sample(id: string, change: Partial<Sample> = {}): Sample {
-  return {
+  return complete('RunSample', {
     id,
     run_id: 'r1',
     suite: 'demo',
-    task: { index: 1, epoch: 1 },
+    task: complete('SampleTask', { index: 1, epoch: 1 }),
     agent: 'm',
     model: { model: 'one' },
     input: 'Sum the column.',
@@ -159,7 +160,7 @@ export function sample(id: string, change: Partial<Sample> = {}): Sample {
     setup: [],
     messages: messages('df.a.sum()', 'It is **42**.'),
     cells: [
-      {
+      complete('SampleCell', {
         id: 'x',
         origin: 'agent',
         source: 'df.a.sum()',
@@ -168,7 +169,7 @@ export function sample(id: string, change: Partial<Sample> = {}): Sample {
         outputs: [{ output_type: 'execute_result', data: { 'text/plain': '42' }, metadata: {} }],
         error: '',
         seconds: 0.1
-      }
+      })
     ],
     status: 'completed',
     cause: '',
@@ -180,5 +181,5 @@ export function sample(id: string, change: Partial<Sample> = {}): Sample {
     time: { started_at: 1000, seconds: 3 },
     env: {},
     ...change
-  };
+  });
 }
