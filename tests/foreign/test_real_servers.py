@@ -112,6 +112,7 @@ def check_ending(document: Any, events: Sequence[Event]) -> None:
     else:
         assert document["exit_code"] != 0
         assert end.reason, "it says why"
+        assert end.cause != "unreadable_reply" or not replies[-1].truncated, "the cut is why"
     cut = {call.id for reply in replies if reply.truncated for call in reply.message.tool_calls}
     done = {e.call_id for e in events if isinstance(e, ToolFinished) and e.status == "ok"}
     assert not cut & done, "what was cut is not run"

@@ -58,6 +58,10 @@ SUMMARY_PROMPT = (
     "you do, what did you find, what is left?"
 )
 TOO_LONG = "The conversation was too long; older results were cut."
+CUT = (
+    "The reply was cut off at its length limit before there was anything to use. Allow longer "
+    "replies (--max-output), or ask for less."
+)
 INVALID_LIMIT = 3
 
 
@@ -254,6 +258,8 @@ class _Loop:
             return Ending("completed", text, "The model refused to answer.", "refused")
         if parsed.is_unreadable and (yield from self._recovered(parsed)):
             return None
+        if reply.truncated and (parsed.problem == "unreadable" or self._nudged):
+            return Ending("agent validation failed", parsed.text, CUT, "truncated")
         if parsed.problem == "unreadable":
             reason = f"The model's reply could not be read: {parsed.error}"
             return Ending("agent validation failed", parsed.text, reason, "unreadable_reply")
