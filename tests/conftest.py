@@ -22,7 +22,7 @@ from quick_kernels import kernels_forked
 
 from cellwright.providers import PROVIDERS
 
-OWN_RUNS = ("browser", "journeys", "packaging", "server")
+OWN_RUNS = ("browser", "foreign", "journeys", "packaging", "server")
 """Folders that a plain ``pytest`` leaves out: each is a run of its own in the Makefile.
 
 Sync Playwright, pytest-jupyter and ordinary tests cannot share one process's event loop.

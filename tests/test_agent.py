@@ -322,6 +322,14 @@ def test_an_empty_reply_is_nudged_once_and_then_ends_the_run() -> None:
     assert (finished.status, finished.cause) == ("agent validation failed", "empty_reply")
 
 
+def test_replies_that_are_cut_before_they_say_anything_are_called_cut() -> None:
+    """A model that thinks, or repeats itself, until its limit; seen with llama.cpp."""
+    cut = replace(says("", finish="length"), truncated=True)
+    finished = Harness([cut, cut]).run()
+    assert (finished.status, finished.cause) == ("agent validation failed", "truncated")
+    assert "length limit" in finished.reason
+
+
 def test_a_refusal_completes_the_run_as_refused() -> None:
     """Fault M15."""
     finished = Harness([says("", refusal="I cannot help with that.")]).run()

@@ -33,6 +33,7 @@ ELSEWHERE = {
 }
 Proofs = dict[str, str]
 CLI, LM = "tests/cli/test_providers.py", "tests/lm"
+REAL = "tests/foreign/test_real_servers.py"
 KEY = "test_a_key_of_a_provider_is_enough"
 PROOFS: dict[str, Proofs] = {
     "OpenAI": {
@@ -89,9 +90,15 @@ PROOFS: dict[str, Proofs] = {
         "test_a_server_that_loads_its_model_is_waited_for",
         "its template's errors are no outages": f"{LM}/test_own_servers.py::"
         "test_a_request_that_llama_cpp_cannot_render_is_no_outage",
+        "the server itself: endings, Stop, deadline, window, dropped tools": f"{REAL}::"
+        "test_a_model_without_tools",
+    },
+    "LiteLLM": {
+        "the proxy itself: dropped tools are noticed behind it": f"{REAL}::"
+        "test_a_run_goes_on_in_words_behind_a_proxy_too",
     },
 }
-"""What was tried, against a simulator of the provider, and the test that does it."""
+"""What was tried, against a simulator of the provider or itself, and the test that does it."""
 MADE = "<!-- providers: made by tests/test_providers.py"
 COMMON_WORDS = {"OpenAI"}
 """Names that also stand for a format or a package; the hosts are looked for all the same."""
@@ -214,7 +221,7 @@ def proofs_of(provider: Provider) -> Proofs:
 def table_of_providers() -> str:
     """The table of ``docs/reference/models.md``."""
     rows = [
-        "| provider | address | key | usual model | particular | proven by simulation | read |",
+        "| provider | address | key | usual model | particular | proven by tests | read |",
         "|---|---|---|---|---|---|---|",
     ]
     for p in PROVIDERS:

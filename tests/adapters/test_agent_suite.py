@@ -273,6 +273,12 @@ def test_what_went_wrong_in_one_form_is_not_held_against_the_next() -> None:
     assert talk.chain.name == "chat"
 
 
+def test_what_the_length_limit_cut_is_not_called_unreadable() -> None:
+    cut = replace(says('{"say": "One, two', finish="length"), truncated=True)
+    finished = Talk("json", [lambda _: cut, lambda _: cut]).run()
+    assert (finished.status, finished.cause) == ("agent validation failed", "truncated")
+
+
 def test_004_23_the_whole_chain_is_four_requests_each_recorded_and_counted() -> None:
     talk = Talk("native", [raw(CALL_AS_TEXT), raw(CALL_AS_TEXT), raw("Garbage."), raw("Garbage.")])
     finished = talk.run()

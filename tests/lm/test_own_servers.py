@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,6 +69,21 @@ class TestToolsThatAreDropped:
             for _ in range(2):
                 ask(lm, prompt_of("add", tools=(RUN_CELL,)))
             lm.close()
+        assert service.other_requests == []
+
+    def test_a_proxy_that_hides_it_is_found_out_by_its_counts(self) -> None:
+        tools = tuple(replace(RUN_CELL, name=f"tool_{n}", description="x " * 400) for n in range(6))
+        prompt = prompt_of("add", tools=tools)
+        few = {"prompt_tokens": 292, "completion_tokens": 5, "total_tokens": 297}
+        most = {"prompt_tokens": 1_100, "completion_tokens": 5, "total_tokens": 1_105}
+        with FakeService([text("I add.", usage=most), text("I add.", usage=few)]) as service:
+            lm = OpenAILM(service.settings())
+            assert ask(lm, prompt).reply, "a prompt that was cut is no proof"
+            for _ in range(2):
+                with pytest.raises(LMToolsUnsupportedError, match="drops them without a word"):
+                    ask(lm, prompt)
+            lm.close()
+        assert len(service.requests) == 2
         assert service.other_requests == []
 
     def test_doctor_says_so(self) -> None:

@@ -217,6 +217,7 @@ def _failed(chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
 PLACEHOLDER_KEY = "none"
 """The SDK demands a key, and would take OPENAI_API_KEY for a server that needs none."""
 SETTLE_SECONDS = 0.02
+SDK_GRACE_SECONDS = 1.0
 """How long the end of a body, which says nothing any more, is waited for."""
 
 
@@ -259,8 +260,10 @@ class ServiceConnection:
                 api_key=self._service.api_key or PLACEHOLDER_KEY,
                 default_headers=dict(self._service.headers),
                 max_retries=0,
+                # The deadline is ours to watch: the SDK would call the same end an outage.
                 timeout=openai.Timeout(
-                    self._service.deadline_seconds, connect=self._service.connect_timeout_seconds
+                    self._service.deadline_seconds + SDK_GRACE_SECONDS,
+                    connect=self._service.connect_timeout_seconds,
                 ),
                 http_client=http_client,
             )

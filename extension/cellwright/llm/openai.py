@@ -28,13 +28,19 @@ from cellwright.llm.capabilities import (
     LENGTH_PARAMETERS,
     NOTHING_KNOWN,
     REFUSED_ITEMS,
+    TEMPLATES,
     Learned,
 )
 from cellwright.llm.connection import Arrived, Exchange, ServiceConnection
 from cellwright.llm.deltas import ReplyAssembler
 from cellwright.llm.faults import Endpoint
 from cellwright.llm.openai_format import JSON, ChatForm, body_bytes, parameters_of
-from cellwright.llm.prompt_size import estimated_prompt_tokens, looks_cut, window_advice
+from cellwright.llm.prompt_size import (
+    estimated_prompt_tokens,
+    looks_cut,
+    tools_look_dropped,
+    window_advice,
+)
 from cellwright.llm.provider_items import FieldRules, ItemReader, key_of
 from cellwright.llm.retries import Joiner, RepetitionWatch, WaitTimes, Watch, next_delay
 from cellwright.providers import MESSAGES_PATH, find_provider
@@ -340,15 +346,25 @@ class OpenAILM:
     ) -> LMToolsUnsupportedError | None:
         """What is wrong where a server drops the tools of a question in silence; None: nothing.
 
-        llama.cpp gives itself away by the times that it sends; where calls come it is not asked.
+        llama.cpp gives itself away by the times that it sends, and what stands behind a proxy by
+        how few tokens it counts; where calls come neither is looked at.
         """
         model = prompt.parameters.model
-        is_suspect = reading is not None and (
-            reading.assembler.has_timings and not reading.assembler.message().tool_calls
+        if not prompt.tools:
+            return None
+        wordy = (
+            reading.assembler if reading and not reading.assembler.message().tool_calls else None
         )
-        if not prompt.tools or not self._learned.template_drops_tools(model, ask=is_suspect):
+        if wordy and wordy.usage and self._counts_no_tools(prompt, wordy.usage):
+            TEMPLATES[self._service.base_url, model] = True
+        is_suspect = wordy is not None and wordy.has_timings
+        if not self._learned.template_drops_tools(model, ask=is_suspect):
             return None
         return LMToolsUnsupportedError(TOOLS_LOST.format(model), hint=TOOLS_LOST_HINT)
+
+    def _counts_no_tools(self, prompt: Prompt, usage: Usage) -> bool:
+        is_company = bool(find_provider(self._service.base_url).hosts)
+        return not is_company and tools_look_dropped(prompt, usage.prompt_tokens)
 
     def _endpoint(self, prompt: Prompt) -> Endpoint:
         key = self._service.api_key

@@ -13,6 +13,8 @@ from cellwright.text.truncation import CHARACTERS_PER_TOKEN, estimate_tokens
 
 SMALLEST_SEEN = 0.7
 """Fewer than this part of the tokens that were to be expected is no estimation error."""
+SHORTEST_TOOLS = 0.4
+"""Templates write tools shorter than they are sent, but hardly shorter than this part."""
 SHORTEST_TOKENS = 1_000
 """Shorter prompts are not judged: the estimate is too rough, and no window is that small."""
 RUNS = re.compile(r"(\s)\s+|(\S)\2{3,}")
@@ -33,6 +35,15 @@ def looks_cut(prompt: Prompt, counted_tokens: int) -> int:
     return _fewest_tokens(squeezed) if _is_short(squeezed, counted_tokens) else 0
 
 
+def tools_look_dropped(prompt: Prompt, counted_tokens: int) -> bool:
+    """Whether a service counted so few tokens that the tools cannot be among them.
+
+    Nearly always a prompt that was cut to a window is longer than that.
+    """
+    tools = _fewest_tokens(_tools_text(prompt))
+    return bool(looks_cut(prompt, counted_tokens)) and counted_tokens < SHORTEST_TOOLS * tools
+
+
 def window_advice(endpoint: Endpoint) -> str:
     """How the service is made to read longer prompts."""
     own = find_provider(endpoint.base_url).window_hint
@@ -49,10 +60,13 @@ def _fewest_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def _text(prompt: Prompt) -> str:
-    tools = [
+def _tools_text(prompt: Prompt) -> str:
+    return "".join(
         tool.name + tool.description + json.dumps(dict(tool.parameters)) for tool in prompt.tools
-    ]
+    )
+
+
+def _text(prompt: Prompt) -> str:
     said = [text_of(message) for message in prompt.messages]
     said += [sent_beside(m) for m in prompt.messages if isinstance(m, AssistantMessage)]
     calls = [
@@ -61,4 +75,4 @@ def _text(prompt: Prompt) -> str:
         if isinstance(message, AssistantMessage)
         for call in message.tool_calls
     ]
-    return "".join((*tools, *said, *calls))
+    return "".join((_tools_text(prompt), *said, *calls))

@@ -1,0 +1,112 @@
+"""Starts servers that none of us wrote, from the environment that ``make test-foreign`` makes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from source_tree import PROJECT
+
+HERE = Path(__file__).parent
+BIN = PROJECT / ".venv-foreign" / "bin"
+START_SECONDS = 240.0
+MASTER_KEY = "sk-7f3b0c52a9e14d68b1f0"
+"""The proxy does not start with a weak one."""
+MODEL = "smollm2"
+
+
+@dataclass(frozen=True)
+class Server:
+    """One that runs."""
+
+    base_url: str
+    log: Path
+    api_key: str = ""
+
+    def environ(self, **more: str) -> dict[str, str]:
+        """Settings that lead to it."""
+        return {
+            "CELLWRIGHT_BASE_URL": self.base_url,
+            "CELLWRIGHT_API_KEY": self.api_key or "none",
+            "CELLWRIGHT_MODEL": MODEL,
+            **more,
+        }
+
+
+@contextmanager
+def running(
+    words: list[str], port: int, health: str, log: Path, environ: dict[str, str]
+) -> Iterator[None]:
+    """Run a server until the end; it is there when its health page says so."""
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            words,
+            env={**os.environ, **environ},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        until = time.monotonic() + START_SECONDS
+        while not answers(f"http://127.0.0.1:{port}{health}"):
+            ended = process.poll() is not None
+            assert not ended, f"it ended at once: {log.read_text()[-2_000:]}"
+            assert time.monotonic() < until, f"it does not start: {log.read_text()[-2_000:]}"
+            time.sleep(0.2)
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(20)
+
+
+def answers(url: str) -> bool:
+    """Whether a page is there."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return response.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def pick_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def serve_llama(folder: Path, name: str, window: int, template: str = "") -> Iterator[Server]:
+    """llama.cpp with a window, and another template than the model's."""
+    port, log = pick_port(), folder / f"{name}.log"
+    words = [str(BIN / "python"), str(HERE / "llama_server.py"), str(port), str(window)]
+    with running([*words, *([str(HERE / template)] if template else [])], port, "/health", log, {}):
+        yield Server(f"http://127.0.0.1:{port}/v1", log)
+
+
+@contextmanager
+def serve_litellm(folder: Path, name: str, base_url: str) -> Iterator[Server]:
+    """LiteLLM's proxy in front of a service."""
+    port, log, config = pick_port(), folder / f"{name}.log", folder / f"{name}.yaml"
+    behind = {"model": f"openai/{MODEL}", "api_base": base_url, "api_key": "none"}
+    # YAML has JSON within.
+    config.write_text(json.dumps({"model_list": [{"model_name": MODEL, "litellm_params": behind}]}))
+    words = [str(BIN / "litellm"), "--config", str(config), "--host", "127.0.0.1"]
+    environ = {"LITELLM_MASTER_KEY": MASTER_KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    with running([*words, "--port", str(port)], port, "/health/liveliness", log, environ):
+        yield Server(f"http://127.0.0.1:{port}/v1", log, MASTER_KEY)
