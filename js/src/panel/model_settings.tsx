@@ -695,7 +695,7 @@ function ProblemView({ problem }: { problem: ServiceProblem }) {
         {problem.detail !== '' && (
           <details>
             <summary className="cw-muted">{trans.__('What it said')}</summary>
-            <p className="cw-muted cw-said">{problem.detail}</p>
+            <p className="cw-muted">{problem.detail}</p>
           </details>
         )}
       </div>
