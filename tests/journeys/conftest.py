@@ -5,6 +5,7 @@ from __future__ import annotations
 from browser.conftest import (
     browser,
     contexts,
+    lab_without_key,
     lone_page,
     own_page,
     page,
@@ -16,6 +17,7 @@ from browser.conftest import (
 __all__ = [
     "browser",
     "contexts",
+    "lab_without_key",
     "lone_page",
     "own_page",
     "page",

@@ -75,8 +75,10 @@ def checks(settings: Settings, *, send: bool = False) -> tuple[DoctorCheck, ...]
     try:
         service = open_service(settings)
     except SetupError as error:
-        found = DoctorCheck("service", "failed", error.message, error.hint, "SetupError")
-        return (found, *_machine(settings))
+        return (
+            DoctorCheck("service", "failed", error.message, error.hint),
+            *_machine(settings),
+        )
     try:
         found = [_key(settings, service), _endpoint(service), _model(settings, service)]
         found.append(_tool_calling(settings, service, send))

@@ -171,16 +171,18 @@ class _Probing:
         prompt = self.make_prompt(messages, tools, max_output, extra)
         stream = self.lm.stream(prompt, self.stop)
         pieces, notices, has_reasoning = 0, [], False
-        while True:
+        reply: Reply | None = None
+        while reply is None:
             try:
                 event = next(stream)
             except StopIteration as finished:
-                reply: Reply = finished.value
+                reply = finished.value
                 break
             pieces += isinstance(event, TextDelta)
             has_reasoning = has_reasoning or isinstance(event, ReasoningDelta)
             if isinstance(event, Notice):
                 notices.append(event)
+        assert reply is not None  # a stream that ends has a reply, or has raised
         self.used += reply.usage
         return _Heard(reply, pieces, tuple(notices), has_reasoning)
 
@@ -378,12 +380,13 @@ def _cancel(probing: _Probing) -> _Finding:
 
 def _cache(probing: _Probing) -> _Finding:
     prefix = _lines(CACHED_TOKENS)
-    cached = 0
-    for question in ("How many lines are there?", "Which is the last line?"):
-        usage = probing.ask(f"{prefix}\n{question}", max_output=OUTPUT_TOKENS // 2).reply.usage
-        cached = usage.cached_tokens
-    if cached:
-        share = f"{cached:,} of {usage.prompt_tokens:,} tokens"
+    usages = [
+        probing.ask(f"{prefix}\n{question}", max_output=OUTPUT_TOKENS // 2).reply.usage
+        for question in ("How many lines are there?", "Which is the last line?")
+    ]
+    usage = usages[-1]
+    if usage.cached_tokens:
+        share = f"{usage.cached_tokens:,} of {usage.prompt_tokens:,} tokens"
         return _Finding("works", f"{share} of the second request came from the cache.")
     if usage.estimated:
         return _Finding("could not tell", "It does not count tokens.")
@@ -436,7 +439,8 @@ def probe_provider(context: VerbContext) -> Result:
     settings = _with_model(_find_settings(options.provider, context.settings), options.model)
     limit, stop = options.max_tokens or USUAL_TOKENS, Stop()
     context.note(_announce(settings, limit))
-    probing, found = _Probing(settings, limit, stop), []
+    probing = _Probing(settings, limit, stop)
+    found: list[ProbeResult] = []
     with stopping(stop), closing(probing.lm):
         for probe in PROBES:
             context.show_progress(len(found), len(PROBES), probe.name)

@@ -217,8 +217,9 @@ def _failed(chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
 PLACEHOLDER_KEY = "none"
 """The SDK demands a key, and would take OPENAI_API_KEY for a server that needs none."""
 SETTLE_SECONDS = 0.02
-SDK_GRACE_SECONDS = 1.0
 """How long the end of a body, which says nothing any more, is waited for."""
+SDK_GRACE_SECONDS = 1.0
+"""How much later than the deadline, which is ours to watch, the SDK gives up."""
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,12 @@ def provider_rows(shared: Application) -> dict[str, Any]:
 
 def _found(shared: Application) -> _ServiceFinding:
     try:
-        service = open_service(shared.settings())
+        settings = shared.settings()
+        named = settings.service
+        if named.base_url and not named.model:
+            # The panel asks for one; how it is named elsewhere is nothing to say there.
+            return _ServiceFinding(problem=f"No model is named for {shown_url(named.base_url)!r}.")
+        service = open_service(settings)
     except CellwrightError as error:
         return _ServiceFinding(problem=str(error))
     service.close()

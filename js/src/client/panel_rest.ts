@@ -43,7 +43,18 @@ export interface ServiceState {
   readonly endpoints_locked: boolean;
   /** False: runs are not kept. */
   readonly recording: boolean;
+  /** What was chosen to be sent with each request; left out by an older server. */
+  readonly parameters?: ModelParameters | undefined;
   readonly warnings: readonly string[];
+}
+
+/** What can be sent with each request; what is left out is not sent. */
+export interface ModelParameters {
+  readonly reasoning_effort?: string;
+  readonly verbosity?: string;
+  readonly max_output_tokens?: number;
+  readonly temperature?: number;
+  readonly top_p?: number;
 }
 
 /** What to change of the service; an empty key is forgotten. */
@@ -51,6 +62,35 @@ export interface ServiceChange {
   readonly model?: string;
   readonly base_url?: string;
   readonly api_key?: string;
+  /** In place of all that were before. */
+  readonly parameters?: ModelParameters;
+}
+
+/** A provider that may be chosen. */
+export interface ProviderOffer {
+  readonly name: string;
+  /** Empty: the person has to name it. */
+  readonly base_url: string;
+  /** What its address looks like. */
+  readonly example: string;
+  /** The usual one; empty: there is none. */
+  readonly model: string;
+  readonly needs_key: boolean;
+  readonly has_key: boolean;
+  /** The server has its key from elsewhere, and takes no other one. */
+  readonly is_key_set: boolean;
+  /** On which it listens where it is a program of one's own; 0: it is none. */
+  readonly port: number;
+  /** Those of a server that was found running; null: none was. */
+  readonly models: readonly string[] | null;
+}
+
+export interface ProviderList {
+  readonly providers: readonly ProviderOffer[];
+  /** Any other address may be named too. */
+  readonly any_address: boolean;
+  /** The only model that can be used; empty: any. */
+  readonly set_model: string;
 }
 
 /** One finding of the service test. */
@@ -59,6 +99,8 @@ export interface ServiceCheck {
   readonly status: 'ok' | 'warn' | 'blocked';
   readonly text: string;
   readonly action: string;
+  /** Name of the error that stands for it; empty or left out: none does. */
+  readonly code?: string | undefined;
 }
 
 /** A chat as the server lists it. */
@@ -182,7 +224,27 @@ const SERVICE = record<ServiceState>({
   models_allowed: list(text),
   endpoints_locked: truth,
   recording: truth,
+  parameters: optional(opaque<ModelParameters>()),
   warnings: list(text)
+});
+
+
+const PROVIDERS = record<ProviderList>({
+  providers: list(
+    record<ProviderOffer>({
+      name: text,
+      base_url: text,
+      example: text,
+      model: text,
+      needs_key: truth,
+      has_key: truth,
+      is_key_set: truth,
+      port: number,
+      models: nullable(list(text))
+    })
+  ),
+  any_address: truth,
+  set_model: text
 });
 
 const CHECKS = list(
@@ -190,7 +252,8 @@ const CHECKS = list(
     name: text,
     status: oneOf('ok', 'warn', 'blocked'),
     text,
-    action: text
+    action: text,
+    code: optional(text)
   })
 );
 
@@ -252,12 +315,25 @@ export class Rest {
     return this._get(SERVICE, { path: ['service'] }, withBody('PUT', change));
   }
 
-  testService(): Promise<readonly ServiceCheck[]> {
-    return this._get(CHECKS, { path: ['service', 'test'] }, withBody('POST', {}));
+  /** Send one small request to a service as it would be after a change; nothing is kept. */
+  tryService(change: ServiceChange): Promise<readonly ServiceCheck[]> {
+    const body = withBody('POST', { ...change, send: true });
+    return this._get(CHECKS, { path: ['service', 'test'] }, body);
   }
 
   async models(): Promise<readonly string[]> {
     return (await this._get(shape('Models'), { path: ['models'] })).models;
+  }
+
+  /** The models of a service as it would be after a change; nothing is kept. */
+  async modelsOf(change: ServiceChange): Promise<readonly string[]> {
+    return (await this._get(shape('Models'), { path: ['models'] }, withBody('POST', change)))
+      .models;
+  }
+
+  /** The providers that may be chosen; those on the server's machine are looked for. */
+  providers(): Promise<ProviderList> {
+    return this._get(PROVIDERS, { path: ['providers'] });
   }
 
   /** The assistants beside a notebook and where the server starts from. */

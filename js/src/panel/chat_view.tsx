@@ -16,9 +16,9 @@ import { InputRequest } from './approval';
 import { useChatActions } from './chat_actions';
 import { Composer } from './composer';
 import { type DocumentChoice, LibraryNote, useLibraryOffers } from './library_offers';
+import { ServiceCard } from './model_settings';
 import type { Chat, Notebooks, Panel } from './ports';
 import { PromptBubble } from './prompt';
-import { ServiceCard } from './service_form';
 import { Transcript } from './transcript';
 import { TurnActionsProvider } from './turn_actions';
 
@@ -249,13 +249,13 @@ interface ChatViewProps {
   readonly field: React.RefObject<HTMLTextAreaElement>;
   /** Where the person wants files that a library would take. */
   readonly documentChoice: React.MutableRefObject<DocumentChoice>;
-  readonly isServiceShown: boolean;
-  readonly onService: (isShown: boolean) => void;
+  /** Shows the model settings. */
+  readonly onSetUp: () => void;
 }
 
 /** One conversation and the composer below it. */
 export function ChatView(props: ChatViewProps) {
-  const { panel, chat, notebooks, sendWith, field, isServiceShown, onService } = props;
+  const { panel, chat, notebooks, sendWith, field, onSetUp } = props;
   const trans = useTrans();
   const turns = useSignal(chat.changed, () => chat.turns);
   const state = useSignal(chat.changed, () => chat.state);
@@ -263,10 +263,7 @@ export function ChatView(props: ChatViewProps) {
   // Asking makes a new list each time; their number tells whether it changed.
   const sendingCount = useSignal(chat.changed, () => chat.sending.length);
   const [sentCount, setSentCount] = React.useState(0);
-  const setUp = React.useCallback(() => {
-    onService(true);
-  }, [onService]);
-  const actions = useChatActions(panel, chat, notebooks, setUp);
+  const actions = useChatActions(panel, chat, notebooks, onSetUp);
   const offers = useLibraryOffers(panel, chat, props.documentChoice);
   const uploads = useUploads(
     (file, name) =>
@@ -307,16 +304,7 @@ export function ChatView(props: ChatViewProps) {
               }}
             />
           )}
-          <ServiceCard
-            panel={panel}
-            isOpen={isServiceShown}
-            isEmpty={isEmpty}
-            onOpen={setUp}
-            onClose={() => {
-              onService(false);
-              field.current?.focus();
-            }}
-          />
+          <ServiceCard panel={panel} isEmpty={isEmpty} onOpen={onSetUp} />
           {sendingCount > 0 &&
             chat.sending.map((draft, index) => (
               <div key={index} className="cw-turn cw-mod-sending" aria-busy="true">

@@ -21,13 +21,15 @@ interface HeaderProps {
   /** The chat has instructions of its own. */
   readonly isInstructed: boolean;
   readonly onInstruct: () => void;
+  /** Shows the model settings. */
+  readonly onSetUp: () => void;
   /** Pages that the panel leads to. */
   readonly pages: readonly PageLink[];
 }
 
 /** Which chat this is, and the way to others. */
 export function Header(props: HeaderProps) {
-  const { panel, chat, onSessions, isInstructed, onInstruct, pages } = props;
+  const { panel, chat, onSessions, isInstructed, onInstruct, onSetUp, pages } = props;
   const trans = useTrans();
   const editor = useAssistantEditor();
   const state = useSignal(chat.changed, () => chat.state);
@@ -75,6 +77,7 @@ export function Header(props: HeaderProps) {
             icon: 'note',
             onChoose: onInstruct
           },
+          { key: 'service', label: trans.__('Model settings'), icon: 'key', onChoose: onSetUp },
           ...(editor === null
             ? []
             : [

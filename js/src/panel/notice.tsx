@@ -6,6 +6,7 @@ import type { NoticeBlock } from '../chat/types';
 import { Button, Icon } from '../ui/button';
 import { CopyButton } from '../ui/code_block';
 import { useTrans } from '../ui/hooks';
+import { nextStep } from './service_problems';
 import { Contents } from './tool_contents';
 import { useTurnActions } from './turn_actions';
 
@@ -70,6 +71,9 @@ function actionOf({ code, action }: NoticeBlock, trans: TranslationBundle): stri
       return trans.__('The ring beside the send button shows the summary that stands for them.');
     case 'memory_proposed':
       return trans.__('Accept or reject it on the page Memory, Library and Usage.');
+    case 'LMAccessError':
+    case 'LMNotFoundError':
+      return nextStep(code, true, trans);
     default:
       return action;
   }

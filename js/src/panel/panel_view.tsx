@@ -21,6 +21,7 @@ import { Header, type PageLink } from './header';
 import { InstructionsForm, useChatSettings } from './instructions_form';
 import type { DocumentChoice } from './library_offers';
 import { type MadeFile, OpenMadeProvider, placeOf } from './made_files';
+import { ModelSettings } from './model_settings';
 import { ChatPins } from './pins';
 import type { Chat, Notebooks, Panel } from './ports';
 import type { PanelRequest, PanelRequests } from './requests';
@@ -268,19 +269,18 @@ function PanelBody({ panel, notebooks, settings, requests, pages, opener }: Pane
   const isInstructed = useSignal(chatSettings.changed, () => chatSettings.kept.prompt !== '');
   const [instructed, setInstructed] = React.useState<object | null>(null);
   const documentChoice = React.useRef<DocumentChoice>('');
-  const [isListing, setListing] = React.useState(false);
-  const [isServiceShown, setServiceShown] = React.useState(false);
+  const [view, setView] = React.useState<'chat' | 'sessions' | 'service'>('chat');
   const field = React.useRef<HTMLTextAreaElement>(null);
   const root = React.useRef<HTMLDivElement>(null);
-  const closeList = React.useCallback(() => {
-    setListing(false);
+  const setUp = React.useCallback(() => {
+    setView('service');
+  }, []);
+  const showChat = React.useCallback(() => {
+    setView('chat');
     requestAnimationFrame(() => field.current?.focus());
   }, []);
   useRequests(requests, request => {
-    setListing(request === 'sessions');
-    if (request === 'service') {
-      setServiceShown(true);
-    }
+    setView(request === 'sessions' || request === 'service' ? request : 'chat');
     requestAnimationFrame(() => {
       focusFor(request, root.current, field.current);
     });
@@ -299,20 +299,21 @@ function PanelBody({ panel, notebooks, settings, requests, pages, opener }: Pane
       >
         {trans.__('Skip to the prompt')}
       </button>
-      {isListing ? (
-        <Sessions panel={panel} onClose={closeList} />
-      ) : (
+      {view === 'sessions' && <Sessions panel={panel} onClose={showChat} />}
+      {view === 'service' && <ModelSettings panel={panel} onClose={showChat} />}
+      {view === 'chat' && (
         <>
           <Header
             panel={panel}
             chat={chat}
             onSessions={() => {
-              setListing(true);
+              setView('sessions');
             }}
             isInstructed={isInstructed}
             onInstruct={() => {
               setInstructed(chat);
             }}
+            onSetUp={setUp}
             pages={pages}
           />
           {instructed === chat && (
@@ -338,8 +339,7 @@ function PanelBody({ panel, notebooks, settings, requests, pages, opener }: Pane
                   sendWith={sendWith}
                   field={field}
                   documentChoice={documentChoice}
-                  isServiceShown={isServiceShown}
-                  onService={setServiceShown}
+                  onSetUp={setUp}
                 />
               </ChatPins>
             </OpenerProvider>
@@ -387,7 +387,5 @@ function focusFor(
     field?.focus();
   } else if (request === 'approval') {
     focusApproval(root);
-  } else if (request === 'service') {
-    root?.querySelector<HTMLElement>('.cw-service .cw-field')?.focus();
   }
 }

@@ -66,29 +66,20 @@ function ModelList({ model, isFree, load, onChoose, onClose }: ModelListProps) {
   const trans = useTrans();
   const { names, isLoading } = useNames(load);
   const [query, setQuery] = React.useState('');
-  const [active, setActive] = React.useState(-1);
   const list = React.useId();
   const field = useFocus<HTMLInputElement>();
   const wanted = query.trim();
   const shown = names.filter(name => name.toLowerCase().includes(wanted.toLowerCase()));
+  const fallback = isFree ? wanted : (shown[0] ?? '');
+  const { active, setActive, onKeyDown: moveActive } = useActiveOption(shown, onChoose, fallback);
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) {
-      return;
-    }
-    const chosen = shown[active] ?? (isFree ? wanted : shown[0]);
-    if (event.key === 'Escape') {
+    if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      event.stopPropagation();
       onClose();
-    } else if (event.key === 'ArrowDown') {
-      setActive(Math.min(active + 1, shown.length - 1));
-    } else if (event.key === 'ArrowUp') {
-      setActive(Math.max(active - 1, -1));
-    } else if (event.key === 'Enter' && chosen) {
-      onChoose(chosen);
     } else {
-      return;
+      moveActive(event);
     }
-    event.preventDefault();
-    event.stopPropagation();
   };
   return (
     <div className="cw-popup cw-models cw-mod-above" role="dialog" aria-label={trans.__('Model')}>
@@ -109,27 +100,14 @@ function ModelList({ model, isFree, load, onChoose, onClose }: ModelListProps) {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul id={list} role="listbox" aria-label={trans.__('Models')}>
-        {shown.map((name, index) => (
-          <li
-            key={name}
-            id={`${list}-${String(index)}`}
-            role="option"
-            aria-selected={index === active}
-            className="cw-option"
-            onMouseDown={event => {
-              event.preventDefault();
-              onChoose(name);
-            }}
-            onMouseMove={() => {
-              setActive(index);
-            }}
-          >
-            <span className="cw-menu-check">{name === model && <Icon name="check" />}</span>
-            <span className="cw-option-label">{name}</span>
-          </li>
-        ))}
-      </ul>
+      <ModelOptions
+        id={list}
+        names={shown}
+        chosen={model}
+        active={active}
+        onMove={setActive}
+        onChoose={onChoose}
+      />
       {shown.length === 0 && (
         <p className="cw-muted cw-popup-note">
           {isLoading
@@ -141,6 +119,73 @@ function ModelList({ model, isFree, load, onChoose, onClose }: ModelListProps) {
       )}
     </div>
   );
+}
+
+interface ModelOptionsProps {
+  readonly id: string;
+  readonly names: readonly string[];
+  readonly chosen: string;
+  /** Place of the one that keys have come to; -1: none. */
+  readonly active: number;
+  readonly onMove: (index: number) => void;
+  readonly onChoose: (model: string) => void;
+}
+
+/** The models that can be chosen, below the field that finds them. */
+export function ModelOptions(props: ModelOptionsProps) {
+  const { id, names, chosen, active, onMove, onChoose } = props;
+  const trans = useTrans();
+  return (
+    <ul id={id} className="cw-model-options" role="listbox" aria-label={trans.__('Models')}>
+      {names.map((name, index) => (
+        <li
+          key={name}
+          id={`${id}-${String(index)}`}
+          role="option"
+          aria-selected={index === active}
+          className="cw-option"
+          onMouseDown={event => {
+            event.preventDefault();
+            onChoose(name);
+          }}
+          onMouseMove={() => {
+            onMove(index);
+          }}
+        >
+          <span className="cw-menu-check">{name === chosen && <Icon name="check" />}</span>
+          <span className="cw-option-label">{name}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Arrows move through options, Enter takes the one they came to, else the fallback. */
+export function useActiveOption(
+  names: readonly string[],
+  onChoose: (name: string) => void,
+  fallback = ''
+) {
+  const [active, setActive] = React.useState(-1);
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    if (event.nativeEvent.isComposing) {
+      return;
+    }
+    const chosen = names[active] ?? fallback;
+    if (event.key === 'ArrowDown') {
+      setActive(Math.min(active + 1, names.length - 1));
+    } else if (event.key === 'ArrowUp') {
+      setActive(Math.max(active - 1, -1));
+    } else if (event.key === 'Enter' && chosen !== '') {
+      setActive(-1);
+      onChoose(chosen);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return { active, setActive, onKeyDown };
 }
 
 function useNames(load: ModelPickerProps['load']) {

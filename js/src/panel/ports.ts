@@ -31,9 +31,11 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'chat'
     | 'context'
     | 'models'
+    | 'modelsOf'
+    | 'providers'
     | 'setPinned'
     | 'takeNote'
-    | 'testService'
+    | 'tryService'
     | 'variable'
     | 'waitingNotes'
   >;

@@ -95,13 +95,21 @@ it('finds nothing in the completion of names', async () => {
 it('finds nothing in an empty chat with the demo model and its form', async () => {
   const stage = new Stage();
   stage.panel.service = { ...SERVICE, is_demo: true };
-  stage.panel.checks = [{ name: 'a', status: 'warn', text: 'Slow.', action: 'Wait.' }];
+  const code = 'LMAccessError';
+  stage.panel.checks = [{ name: 'model', status: 'blocked', text: 'No.', action: '', code }];
   stage.panel.suggested = [{ label: 'Plot', prompt: 'Plot it', context: [] }];
   const { container } = await stage.show();
   expect(await findings(container)).toEqual([]);
   fireEvent.click(screen.getByRole('button', { name: 'Use your own model' }));
-  fireEvent.click(screen.getByRole('button', { name: 'Test' }));
   await settle();
+  expect(await findings(container)).toEqual([]);
+  const provider = 'OpenAI https://api.openai.com/v1';
+  fireEvent.change(screen.getByLabelText('Provider'), { target: { value: provider } });
+  fireEvent.click(screen.getByRole('button', { name: 'Show models' }));
+  fireEvent.click(screen.getByText('How it answers'));
+  fireEvent.click(screen.getByRole('button', { name: 'Test and save' }));
+  await settle();
+  expect(screen.getByText('OpenAI wants a key.')).toBeDefined();
   expect(await findings(container)).toEqual([]);
 });
 

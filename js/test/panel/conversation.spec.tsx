@@ -153,7 +153,7 @@ it('asks again, goes on and shows the settings from a turn that failed', async (
     ['ask', failed.prompt],
     ['ask', 'Continue where you were cut off.']
   ]);
-  expect(screen.getByRole('form', { name: 'Model settings' })).toBeDefined();
+  expect(await screen.findByRole('form', { name: 'Model settings' })).toBeDefined();
 });
 
 it.each([

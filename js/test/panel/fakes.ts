@@ -18,6 +18,8 @@ import type {
   ExportFormat,
   ListedChat,
   MissingCells,
+  ProviderList,
+  ProviderOffer,
   ServiceChange,
   ServiceCheck,
   ServiceState,
@@ -31,6 +33,27 @@ export { card, turn, USAGE } from './fake_turns';
 
 // eslint-disable-next-line jupyter/incorrect-translator-usage
 export const TRANS = nullTranslator.load('cellwright');
+
+export const OPENAI: ProviderOffer = {
+  name: 'OpenAI',
+  base_url: 'https://api.openai.com/v1',
+  example: 'https://api.openai.com/v1',
+  model: 'gpt-5.6',
+  needs_key: true,
+  has_key: false,
+  is_key_set: false,
+  port: 0,
+  models: null
+};
+
+export const LOCAL: ProviderOffer = {
+  ...OPENAI,
+  name: 'LM Studio',
+  base_url: 'http://127.0.0.1:1234/v1',
+  model: '',
+  needs_key: false,
+  port: 1234
+};
 
 class TextMap extends Map<string, string> implements TextStore {
   getItem(key: string): string | null {
@@ -164,6 +187,8 @@ export class FakePanel implements Panel {
   names: readonly VariableSummary[] = [];
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
+  models: readonly string[] = ['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder'];
+  offers: ProviderList = { providers: [OPENAI, LOCAL], any_address: true, set_model: '' };
   assistants: AssistantChoices = { assistants: [], problems: [], places: [], unusable: [] };
   /** The chat's own instructions. */
   prompt = '';
@@ -232,8 +257,16 @@ export class FakePanel implements Panel {
       this.context = { ...this.context, words, summary: words };
       return this.answer(this.context);
     },
-    models: () => this.answer(['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder']),
-    testService: () => this.answer(this.checks),
+    models: () => this.answer(this.models),
+    modelsOf: change => {
+      this.calls.push(['modelsOf', change]);
+      return this.answer(this.models);
+    },
+    providers: () => Promise.resolve(this.offers),
+    tryService: change => {
+      this.calls.push(['tryService', change]);
+      return this.answer(this.checks);
+    },
     variable: (_kernel, name) => this.answer(`${name}: 3 rows`)
   };
 

@@ -1,14 +1,17 @@
-import { cleanup, fireEvent, screen, within } from '@testing-library/react';
+import { cleanup, createEvent, fireEvent, screen, within } from '@testing-library/react';
 import { afterEach, expect, it } from 'vitest';
 
 import type { NoticeBlock } from '../../src/chat/types';
-import { SERVICE } from './fakes';
+import type { ServiceCheck } from '../../src/client/panel_rest';
+import { RequestError } from '../../src/client/request';
+import { LOCAL, OPENAI, SERVICE } from './fakes';
 import { press, settle, Stage } from './stage';
 
 afterEach(cleanup);
 
 const DEMO = { ...SERVICE, is_demo: true, model: 'cellwright-demo', has_key: false, base_url: '' };
-
+const PROVIDER = 'OpenAI https://api.openai.com/v1';
+const WORKS: ServiceCheck = { name: 'tool calling', status: 'ok', text: 'It calls.', action: '' };
 const NOTICE: NoticeBlock = {
   kind: 'notice',
   level: 'info',
@@ -17,85 +20,195 @@ const NOTICE: NoticeBlock = {
   code: 'service'
 };
 
-it('says that the demo model answers and takes another one', async () => {
+/** A person who has set nothing. */
+function newcomer(): Stage {
   const stage = new Stage();
   stage.panel.service = DEMO;
+  return stage;
+}
+
+async function open(stage = newcomer()): Promise<Stage> {
+  stage.requests.ask('service');
+  await stage.show();
+  return stage;
+}
+
+function enter(name: string, value: string): void {
+  fireEvent.change(screen.getByLabelText(name), { target: { value } });
+}
+
+function called(stage: Stage, name: string): readonly unknown[] {
+  return stage.panel.calls.filter(([called]) => called === name).map(([, change]) => change);
+}
+
+it('leads in four steps from the demo model to one of a provider', async () => {
+  const stage = newcomer();
   stage.panel.notices = [NOTICE];
+  stage.panel.checks = [WORKS];
   await stage.show();
   expect(screen.getByText('The demo model answers.')).toBeDefined();
   expect(screen.queryByText('The demo answers.')).toBeNull();
   press('Use your own model');
-  const form = within(screen.getByRole('form', { name: 'Model settings' }));
-  const enter = (name: string, value: string): void => {
-    fireEvent.change(form.getByLabelText(name), { target: { value } });
-  };
-  expect(form.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
-  enter('Endpoint', ' https://models.example.org/v1 ');
-  enter('Model', 'm');
+  await settle();
+  expect(document.activeElement).toBe(screen.getByLabelText('Provider'));
+  expect(screen.queryByLabelText('Key')).toBeNull();
+  enter('Provider', PROVIDER);
+  expect(called(stage, 'modelsOf')).toEqual([]);
   enter('Key', ' secret ');
-  fireEvent.submit(screen.getByRole('form', { name: 'Model settings' }));
+  fireEvent.keyDown(screen.getByLabelText('Key'), { key: 'Enter' });
   await settle();
-  expect(stage.panel.calls).toEqual([
-    ['changeService', { base_url: 'https://models.example.org/v1', model: 'm', api_key: 'secret' }]
+  const wanted = { base_url: OPENAI.base_url, api_key: 'secret' };
+  expect(called(stage, 'modelsOf')).toEqual([wanted]);
+  expect(screen.getByLabelText<HTMLInputElement>('Model').value).toBe('gpt-5.6');
+  fireEvent.mouseDown(screen.getByRole('option', { name: 'qwen3-coder' }));
+  press('Test and save');
+  await settle();
+  const change = { ...wanted, model: 'qwen3-coder', parameters: {} };
+  expect(called(stage, 'tryService')).toEqual([change]);
+  expect(called(stage, 'changeService')).toEqual([change]);
+  expect(screen.getByText(/qwen3-coder answers/)).toBeDefined();
+  expect(screen.getByLabelText<HTMLInputElement>('Key').value).toBe('');
+  press('Ask something');
+  await settle();
+  expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Prompt' }));
+});
+
+it('asks for the models as soon as a key is pasted', async () => {
+  const stage = await open();
+  enter('Provider', PROVIDER);
+  const field = screen.getByLabelText<HTMLInputElement>('Key');
+  const typed = createEvent.input(field, { target: { value: 'pasted' } });
+  Object.defineProperty(typed, 'inputType', { value: 'insertFromPaste' });
+  fireEvent(field, typed);
+  await settle();
+  expect(called(stage, 'modelsOf')).toEqual([{ base_url: OPENAI.base_url, api_key: 'pasted' }]);
+});
+
+it('offers what was found running with its models', async () => {
+  const stage = newcomer();
+  stage.panel.offers = {
+    ...stage.panel.offers,
+    providers: [OPENAI, { ...LOCAL, models: ['qwen3'] }]
+  };
+  await open(stage);
+  press('LM Studio runs here');
+  expect(screen.getByLabelText<HTMLInputElement>('Model').value).toBe('qwen3');
+  expect(screen.getByLabelText<HTMLInputElement>('Address').value).toBe(LOCAL.base_url);
+  expect(called(stage, 'modelsOf')).toEqual([]);
+  press('Save');
+  await settle();
+  const parameters = {};
+  expect(called(stage, 'changeService')).toEqual([
+    { base_url: LOCAL.base_url, model: 'qwen3', parameters }
   ]);
-  expect(form.getByText('Saved.')).toBeDefined();
-  expect(form.getByLabelText<HTMLInputElement>('Key').value).toBe('');
 });
 
-it('tests what is set and names what to do', async () => {
-  const stage = new Stage();
-  stage.panel.checks = [
-    { name: 'endpoint', status: 'ok', text: 'The endpoint answers.', action: '' },
-    { name: 'key', status: 'blocked', text: 'The key was refused.', action: 'Set another one.' }
-  ];
-  stage.requests.ask('service');
-  await stage.show();
-  press('Test');
+it.each([
+  ['LMAccessError', 'OpenAI refuses the key.', /Copy the key again/],
+  ['LMQuotaError', 'Your account at OpenAI has no credit left.', /Add credit/],
+  ['LMNotFoundError', 'OpenAI has no model named gpt-5.6.', /Choose another model/],
+  ['LMConnectionError', 'Nothing answers at https://api.openai.com/v1.', /Start the server/]
+])('says in its own words what %s means and keeps nothing', async (code, title, next) => {
+  const stage = newcomer();
+  const text = 'api.openai.com:443 said no.';
+  const action = 'Set CELLWRIGHT_API_KEY.';
+  stage.panel.checks = [{ name: 'tool calling', status: 'blocked', text, action, code }];
+  await open(stage);
+  enter('Provider', PROVIDER);
+  enter('Key', 'secret');
+  press('Test and save');
   await settle();
-  expect(screen.getByText('Set another one.')).toBeDefined();
-  expect(screen.getByText('Does not work:')).toBeDefined();
+  expect(screen.getByText(title)).toBeDefined();
+  expect(screen.getByText(next)).toBeDefined();
+  expect(screen.getByText(text)).toBeDefined();
+  expect(screen.queryByText(action)).toBeNull();
+  expect(called(stage, 'changeService')).toEqual([]);
+  expect(screen.getByLabelText<HTMLInputElement>('Key').value).toBe('secret');
 });
 
-it('saves before it tests', async () => {
-  const stage = new Stage();
-  stage.requests.ask('service');
-  await stage.show();
-  const field = screen.getByLabelText('Endpoint');
-  expect(document.activeElement).toBe(field);
-  fireEvent.change(field, { target: { value: 'http://127.0.0.1:8000/v1' } });
-  press('Save and test');
+it('says why the models cannot be listed, and takes a name all the same', async () => {
+  const stage = newcomer();
+  stage.panel.refusal = new RequestError(409, 'LMAccessError', 'No key came.', '');
+  await open(stage);
+  enter('Provider', PROVIDER);
+  press('Show models');
+  expect(await screen.findByText('OpenAI wants a key.')).toBeDefined();
+  stage.panel.refusal = null;
+  stage.panel.models = [];
+  press('Show models');
   await settle();
-  expect(stage.panel.calls).toEqual([['changeService', { base_url: 'http://127.0.0.1:8000/v1' }]]);
+  expect(screen.getByText(/does not say which models/)).toBeDefined();
+  expect(screen.getByLabelText<HTMLInputElement>('Model').value).toBe('gpt-5.6');
 });
 
-it('says what the server does not like about the settings', async () => {
+it('finds a model by keys alone', async () => {
   const stage = new Stage();
-  stage.panel.refusal = new Error('The address has no host.');
-  stage.requests.ask('service');
-  await stage.show();
-  press('Test');
-  expect(await screen.findByText('The address has no host.')).toBeDefined();
+  stage.panel.service = SERVICE;
+  await open(stage);
+  const field = screen.getByRole('combobox', { name: 'Model' });
+  fireEvent.change(field, { target: { value: 'mini' } });
+  expect(screen.getAllByRole('option', { name: /-/ }).map(each => each.textContent)).toContain(
+    'gpt-5.6-mini'
+  );
+  fireEvent.keyDown(field, { key: 'ArrowDown' });
+  expect(field.getAttribute('aria-activedescendant')).not.toBeNull();
+  fireEvent.keyDown(field, { key: 'Enter' });
+  expect((field as HTMLInputElement).value).toBe('gpt-5.6-mini');
 });
 
-it('keeps a key that is set when its field is emptied again', async () => {
+it('sends what is set of how a model answers, and nothing else', async () => {
   const stage = new Stage();
-  stage.requests.ask('service');
-  await stage.show();
-  expect(screen.getByText(/A key is set \(environment\)/)).toBeDefined();
-  const field = screen.getByLabelText('Key');
-  fireEvent.change(field, { target: { value: 'x' } });
-  fireEvent.change(field, { target: { value: '' } });
-  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
+  stage.panel.service = { ...SERVICE, parameters: { top_p: 0.5, reasoning_effort: 'minimal' } };
+  await open(stage);
+  const form = within(screen.getByRole('form', { name: 'Model settings' }));
+  expect(form.getByLabelText<HTMLInputElement>('Effort of thinking').value).toBe('minimal');
+  enter('Top p', '');
+  enter('Temperature', '0.25');
+  enter('Longest answer, in tokens', '500');
+  press('Save');
+  await settle();
+  const parameters = { reasoning_effort: 'minimal', temperature: 0.25, max_output_tokens: 500 };
+  expect(called(stage, 'changeService')).toEqual([{ model: SERVICE.model, parameters }]);
 });
 
-it('leaves endpoint and key to the administrator where they are locked', async () => {
+it('takes an address that no provider has, and the demo model back', async () => {
+  const stage = await open();
+  enter('Provider', 'other');
+  enter('Address', 'http://127.0.0.1:9999/v1');
+  enter('Model', 'm');
+  press('Save');
+  await settle();
+  enter('Provider', 'demo');
+  press('Save');
+  await settle();
+  expect(called(stage, 'changeService')).toEqual([
+    { base_url: 'http://127.0.0.1:9999/v1', model: 'm', parameters: {} },
+    { model: 'cellwright-demo', parameters: {} }
+  ]);
+});
+
+it('offers only what an administrator allows', async () => {
   const stage = new Stage();
-  stage.panel.service = { ...SERVICE, endpoints_locked: true, models_allowed: ['a', 'b'] };
-  stage.requests.ask('service');
-  await stage.show();
-  expect(screen.getByLabelText<HTMLInputElement>('Endpoint').disabled).toBe(true);
-  expect(screen.getByLabelText<HTMLInputElement>('Key').disabled).toBe(true);
+  stage.panel.service = { ...SERVICE, models_allowed: ['a', 'b'] };
+  const row = { ...OPENAI, base_url: SERVICE.base_url, has_key: true, is_key_set: true };
+  stage.panel.offers = { providers: [row], any_address: false, set_model: 'a' };
+  await open(stage);
+  expect(screen.queryByText('Another address …')).toBeNull();
+  expect(screen.queryByLabelText('Key')).toBeNull();
+  expect(screen.getByText('This server has a key already.')).toBeDefined();
+  expect(screen.getByLabelText<HTMLInputElement>('Model').disabled).toBe(true);
   expect(screen.getByText('Allowed: a, b')).toBeDefined();
-  press('Close');
-  expect(screen.queryByLabelText('Endpoint')).toBeNull();
+  fireEvent.keyDown(screen.getByLabelText('Provider'), { key: 'Escape' });
+  expect(screen.queryByLabelText('Provider')).toBeNull();
+});
+
+it('is found in the menu, and says where no model is chosen', async () => {
+  const stage = new Stage();
+  stage.panel.service = { ...SERVICE, model: '' };
+  await stage.show();
+  expect(screen.getByText('No model is chosen yet.')).toBeDefined();
+  press('More');
+  fireEvent.click(screen.getByRole('menuitem', { name: 'Model settings' }));
+  await settle();
+  expect(screen.getByRole('form', { name: 'Model settings' })).toBeDefined();
 });

@@ -258,7 +258,7 @@ it('tells an error once, with what to do and a way to the settings', () => {
     { setUp }
   );
   expect(screen.getAllByText(reason)).toHaveLength(1);
-  expect(screen.getByText('Set another key.')).toBeDefined();
+  expect(screen.getByText(/Copy the key again/)).toBeDefined();
   fireEvent.click(screen.getByRole('button', { name: 'Model settings' }));
   expect(setUp).toHaveBeenCalledOnce();
 });

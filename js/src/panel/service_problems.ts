@@ -1,0 +1,69 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+/** Why a model service does not answer, in the panel's words. */
+export interface ServiceProblem {
+  readonly title: string;
+  /** What to do next. */
+  readonly action: string;
+  /** In the words of the server and the service. */
+  readonly detail: string;
+}
+
+/** Who was asked for what. */
+export interface AskedService {
+  /** What the person calls it, such as the name of a provider. */
+  readonly name: string;
+  readonly base_url: string;
+  readonly model: string;
+  readonly hasKey: boolean;
+}
+
+/** An error as the server names it. */
+interface NamedError {
+  /** The name of its class, as the record has it. */
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export function describeProblem(
+  error: NamedError,
+  { name, base_url: address, model, hasKey }: AskedService,
+  trans: TranslationBundle
+): ServiceProblem {
+  const titles: Partial<Record<string, string>> = {
+    LMAccessError: hasKey
+      ? trans.__('%1 refuses the key.', name)
+      : trans.__('%1 wants a key.', name),
+    LMQuotaError: trans.__('Your account at %1 has no credit left.', name),
+    LMNotFoundError: trans.__('%1 has no model named %2.', name, model),
+    LMConnectionError: trans.__('Nothing answers at %1.', address),
+    LMTimeoutError: trans.__('%1 did not answer in time.', name),
+    LMRateLimitError: trans.__('%1 asks to slow down.', name),
+    LMServerError: trans.__('%1 has a fault of its own at the moment.', name),
+    LMStreamError: trans.__('What answers at %1 is no model service.', address),
+    LMToolsUnsupportedError: trans.__('%1 cannot write and run cells: it calls no tools.', model)
+  };
+  const title = titles[error.code];
+  return title === undefined
+    ? { title: error.message, action: error.hint, detail: '' }
+    : { title, action: nextStep(error.code, hasKey, trans), detail: error.message };
+}
+
+/** What to do about an error of the model service; empty: nothing that the panel knows of. */
+export function nextStep(code: string, hasKey: boolean, trans: TranslationBundle): string {
+  const steps: Partial<Record<string, string>> = {
+    LMAccessError: hasKey
+      ? trans.__('Copy the key again from your account there. It may have expired, or lack rights.')
+      : trans.__('Make one in your account there and paste it above.'),
+    LMQuotaError: trans.__('Add credit in your account there, or choose another provider.'),
+    LMNotFoundError: trans.__('Choose another model, or check the address.'),
+    LMConnectionError: trans.__('Start the server there, or check the address and the network.'),
+    LMTimeoutError: trans.__('Try again: a model that is being loaded can take minutes.'),
+    LMRateLimitError: trans.__('Wait a minute and try again.'),
+    LMServerError: trans.__('Try again in a while.'),
+    LMStreamError: trans.__('Check the address. It usually ends in /v1.'),
+    LMToolsUnsupportedError: trans.__('Choose a model that can call tools.')
+  };
+  return steps[code] ?? '';
+}
