@@ -41,7 +41,7 @@ def run(shell: Shell, provider: Any, *arguments: str, model: str) -> tuple[Any, 
     with FakeService(provider) as service:
         asking = shell.asking(service)
         asking = Shell(asking.folder, {**asking.environ, "CELLWRIGHT_MODEL": model})
-        done = asking.run_process(
+        done = asking.run(
             "run", "Which is best?", "--mode", "auto", "--json", "-o", "out.ipynb", *arguments
         )
     assert done.code == 0, done.err
@@ -162,7 +162,7 @@ def test_a_key_given_in_the_panel_is_known_to_the_command_line(shell: Shell) -> 
         panel = ServiceChooser(configuration, {}, KeyPlaces(home / KEY_FILE, lambda: None))
         panel.change(ServiceChange("their-model", service.base_url, key))
         asking = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_HOME": str(home)})
-        done = asking.run_process("run", "Hello", "--mode", "auto", "--json")
+        done = asking.run("run", "Hello", "--mode", "auto", "--json")
     assert done.code == 0, done.err
     assert service.requests[-1].headers["authorization"] == f"Bearer {key}"
     assert service.requests[-1].body["model"] == "their-model"
@@ -176,7 +176,7 @@ def test_a_provider_that_was_found_by_its_key_is_named_once(shell: Shell) -> Non
     with FakeService([text("Yes."), text("No.")]) as service:
         environ["AZURE_OPENAI_ENDPOINT"] = service.base_url.removesuffix("/v1")
         asking = Shell(shell.folder, {**shell.environ, **environ})
-        done = asking.run_process("run", "Hello", "--mode", "auto", "--json")
+        done = asking.run("run", "Hello", "--mode", "auto", "--json")
         assert done.code == 0, done.err
         shown = asking.run("show", done.document["id"])
         doctor = asking.run("doctor", "--json")

@@ -271,7 +271,7 @@ class TestCommandLine:
 
     def test_a_record_of_its_own_keeps_the_run(self, shell: Shell, path: Path) -> None:
         with FakeService(SCRIPT) as service, locked(path):
-            done = shell.asking(service).run_process(*ASK, "--json", "--record", "run.sqlite")
+            done = shell.asking(service).run(*ASK, "--json", "--record", "run.sqlite")
         assert (done.code, done.document["record_file"]) == (0, "run.sqlite")
         assert done.document["recorded"] is False
         assert self.ids(path) == []
@@ -285,7 +285,7 @@ class TestCommandLine:
                 return text("It is **42**.")(request)
 
             with FakeService([SCRIPT[0], let_go]) as service:
-                done = shell.asking(service).run_process(*ASK, "--json")
+                done = shell.asking(service).run(*ASK, "--json")
         assert (done.code, done.document["recorded"]) == (0, True)
         assert on_disk(path, done.document["id"]) == done.document["events_on_disk"] > 5
 
@@ -316,7 +316,7 @@ class TestCommandLine:
             return text("It is **42**.")(request)
 
         with FakeService([SCRIPT[0], delete]) as service:
-            done = shell.asking(service).run_process(*ASK, "--json")
+            done = shell.asking(service).run(*ASK, "--json")
         assert (done.code, done.document["recorded"]) == (0, True)
         assert "was deleted" in done.err
         shown = shell.run("show", "last", "--json").document

@@ -11,6 +11,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, serving
@@ -121,6 +122,16 @@ def test_what_follows_the_end_of_a_reply_is_not_looked_at() -> None:
     assert first is not None
     assert second is not None
     assert [first.message.text, second.message.text] == ["Yes.", "Again."]
+
+
+def test_an_address_without_tls_reads_no_certificates_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for path in ("", str(tmp_path / "missing.pem")):
+        if path:
+            monkeypatch.setenv("SSL_CERT_FILE", path)
+        with serving([text("Yes.")]) as (_, lm):
+            assert ask(lm).reply is not None
 
 
 def test_a_line_given_up_before_it_is_connected_sends_nothing() -> None:

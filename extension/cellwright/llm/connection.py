@@ -6,6 +6,7 @@ somebody stops the run; then the socket is shut and the service sees it.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import queue
 import socket
@@ -21,6 +22,8 @@ from cellwright.providers import headers_for
 from cellwright.settings import ServiceSettings
 
 if TYPE_CHECKING:
+    import ssl
+
     import openai
 import json
 
@@ -255,7 +258,13 @@ class ServiceConnection:
             import openai
 
             self._http = _http_library(openai.DefaultHttpxClient)
-            http_client = openai.DefaultHttpxClient(event_hooks={"request": [self._watch]})
+            # Certificates take 20 ms to read. Where an address needs them only if it redirects,
+            # as that of a model on this machine, they are read once.
+            has_tls = not self._service.base_url.startswith("http:")
+            http_client = openai.DefaultHttpxClient(
+                event_hooks={"request": [self._watch]},
+                verify=True if has_tls else _read_certificates(self._http),
+            )
             self._client = openai.OpenAI(
                 base_url=self._service.base_url,
                 api_key=self._service.api_key or PLACEHOLDER_KEY,
@@ -396,6 +405,12 @@ class Exchange:
     def _item(self, reader: BodyReader, received: bytes) -> Arrived:
         chunks = tuple(reader.feed(received))
         return Arrived(chunks, ended=reader.done, done=reader.done)
+
+
+@functools.cache
+def _read_certificates(http: ModuleType) -> ssl.SSLContext:
+    context: ssl.SSLContext = http.create_ssl_context()
+    return context
 
 
 def _http_library(client_class: type) -> ModuleType:

@@ -228,7 +228,6 @@ const SERVICE = record<ServiceState>({
   warnings: list(text)
 });
 
-
 const PROVIDERS = record<ProviderList>({
   providers: list(
     record<ProviderOffer>({
