@@ -12,12 +12,12 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.task import SampleIndex, SampleStatus, Task, TaskOutput
+from cellwright.bench.task import SampleIndex, SampleStatus, TaskOutput
 from cellwright.errors import SetupError
 from cellwright.exports.agentbench import history, line_with, stamp, stored_in, text_of_line
 from cellwright.exports.sample import SampleRecord, name_of, pack, parse_messages, unpack
@@ -286,13 +286,14 @@ def validation(outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def summed_by(task: Task, outputs: Sequence[TaskOutput]) -> dict[str, Any]:
-    """The task's own sum; what goes wrong in it must not lose the samples."""
+def sum_up_by(
+    calculate: Callable[[list[TaskOutput]], Any], outputs: list[TaskOutput]
+) -> dict[str, Any]:
+    """A task's own sum; what goes wrong in it must not lose the samples."""
     try:
-        custom = task.calculate_overall(list(outputs))
+        given = calculate(outputs)
     except Exception as error:  # the task's own code; its failure is told in the file
-        return {"error": f"calculate_overall failed: {error!r}"}
-    given: Any = custom
+        return {"error": f"calculate_overall failed: {error}"}
     return given if isinstance(given, dict) else {"result": given}
 
 
