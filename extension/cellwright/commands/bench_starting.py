@@ -51,7 +51,7 @@ from cellwright.record.messages import price_for
 from cellwright.stopping import Stop
 
 PREFIX = "agentbench:"
-PARENT = "CELLWRIGHT_BENCH_PARENT"
+PARENT = "AGENTBENCH_SERVED_FOR"
 """Names the process that a served task ends with."""
 HEADERS = ["agent", "<of>", "not run", "statuses"]
 LINE_CHARACTERS = 160
@@ -157,7 +157,8 @@ def _sum_up(
     if failures:
         invocation.console.note(f"\n{agent}: {len(failures)} not run, all in {files.errors}")
     for index, line in list(failures.items())[:SHOWN]:
-        text = one_line(f"{index}: {line['error']}: {str(line['info']).strip()[-LINE_CHARACTERS:]}")
+        last = str(line["info"]).strip().rpartition("\n")[2]  # of a traceback what was raised
+        text = one_line(f"{index}: {line['error']}: {last}")
         invocation.console.note(f"  {cut(text, LINE_CHARACTERS)}")
     return {
         "agent": agent,

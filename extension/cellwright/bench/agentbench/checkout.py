@@ -32,6 +32,7 @@ OURS = {
     **{f"src.typings.{name}": typings for name in TYPINGS},
 }
 VIRTUAL = "virtual-task"
+VIRTUAL_CONCURRENCY = 8
 CONFIGURATION = Path("configs/tasks/task_assembly.yaml")
 PACKAGES = {"mysql": "mysql-connector-python==8.0.33", "docker": "docker", "yaml": "pyyaml"}
 """The distribution of a module, where it has another name."""
@@ -84,7 +85,7 @@ def open_task(name: str, folder: Path | None, services: Mapping[str, str]) -> Ta
         SetupError: There is no such task, or something that it needs.
     """
     if name == VIRTUAL:
-        return VirtualTask()
+        return VirtualTask(concurrency=VIRTUAL_CONCURRENCY)
     if folder is None or not (folder / CONFIGURATION).is_file():
         raise SetupError(
             f"{str(folder or '')!r} is no checkout of AgentBench 0.2: it has no {CONFIGURATION}.",
