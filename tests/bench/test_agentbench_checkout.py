@@ -135,7 +135,7 @@ def test_avalon_runs_as_it_is(shell: Shell) -> None:
 
 
 def test_a_task_that_cannot_run_here_is_refused_with_what_it_lacks(shell: Shell) -> None:
-    for task, lacking in (("webshop", "webshop_docker"), ("m2w-dev", "Python module")):
+    for task, lacking in (("webshop", "image"), ("cg-dev", "image"), ("kg-dev", "kg-dev")):
         done = shell.run_process(
             *("bench", "run", f"agentbench:{task}", "--tasks", str(CHECKOUT)),
             *("--agent", "noop", "-o", task),

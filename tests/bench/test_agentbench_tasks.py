@@ -210,6 +210,8 @@ def test_a_task_runs_from_its_checkout_as_it_is_and_sums_itself_up(
     roles = [message["role"] for message in service.requests[0].body["messages"]]
     assert roles == ["user", "assistant", "user"]
     assert json.loads((folder / "overall.json").read_text())["custom"] == agent["custom"]
+    refused = shell.run("bench", "rescore", "out")
+    assert (refused.code, "has no checks" in refused.err) == (2, True)
     assert not [name for name in sys.modules if name.split(".")[0] == "src"]
 
 
@@ -225,7 +227,8 @@ def test_a_service_stands_in_for_a_container(shell: Shell, checkout: Path, shout
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["agentbench:lacking-dev"], ["not_there_at_all", "some/image"]),
+        (["agentbench:lacking-dev"], ["made for the Docker image some/image"]),
+        (["agentbench:lacking-dev", "--python", sys.executable], ["not_there_at_all"]),
         (["agentbench:far-dev"], ["/sparql", "does not answer"]),
         (["agentbench:empty-dev"], ["data/none.json"]),
         (["agentbench:nothing"], ["has no task 'nothing'", "sums-std"]),

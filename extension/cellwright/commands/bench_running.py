@@ -56,6 +56,8 @@ from cellwright.stopping import Stop
 
 
 CONFIG = "config.yaml"
+AGENTBENCH = "agentbench:"
+"""Before the name of a task of AgentBench."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,12 @@ def chosen_suite(plan: BenchPlan) -> Suite:
     """The samples of the plan.
 
     Raises:
-        SetupError: There is no such suite or sample.
+        SetupError: There is no such suite or sample, or it has no checks of ours.
     """
+    if plan.suite.startswith(AGENTBENCH):
+        raise SetupError(
+            f"{plan.suite!r} has no checks.", hint="The task sums itself up, in overall.json."
+        )
     return choose_items(plan, open_suite(plan.suite, Path(plan.data) if plan.data else None))
 
 

@@ -31,6 +31,7 @@ from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.bench.task import AgentOutput, ChatHistoryItem
 from cellwright.commands import COMPLETED, NOT_COMPLETED, Invocation
 from cellwright.commands.bench_running import (
+    AGENTBENCH,
     CONFIG,
     LOCAL_WORKERS,
     SHOWN,
@@ -50,7 +51,6 @@ from cellwright.errors import RunCancelled, SetupError
 from cellwright.record.messages import price_for
 from cellwright.stopping import Stop
 
-PREFIX = "agentbench:"
 PARENT = "AGENTBENCH_SERVED_FOR"
 """Names the process that a served task ends with."""
 HEADERS = ["agent", "<of>", "not run", "statuses"]
@@ -66,7 +66,7 @@ def run(invocation: Invocation) -> int:
     options = invocation.options
     plan = plan_of(options)
     if options.serve is not None:
-        if not plan.suite.startswith(PREFIX):
+        if not plan.suite.startswith(AGENTBENCH):
             raise SetupError(f"{plan.suite!r} cannot be served.", hint="Name agentbench:TASK.")
         return _serve(invocation, plan)
     root = Path(options.output or f"runs/{time.strftime('%Y-%m-%d-%H%M%S')}")
@@ -85,7 +85,7 @@ def resume(invocation: Invocation) -> int:
 
 
 def _run_plan(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
-    is_foreign = plan.suite.startswith(PREFIX)
+    is_foreign = plan.suite.startswith(AGENTBENCH)
     return (_run_task if is_foreign else run_suite)(invocation, plan, root)
 
 
@@ -195,7 +195,7 @@ def _report(invocation: Invocation, root: Path, task: str, documents: list[dict[
 
 @contextlib.contextmanager
 def _served(plan: BenchPlan) -> Iterator[TaskClient]:
-    name = plan.suite.removeprefix(PREFIX)
+    name = plan.suite.removeprefix(AGENTBENCH)
     if plan.tasks.startswith(("http://", "https://")):
         yield TaskClient(name, plan.tasks)
         return
@@ -224,7 +224,8 @@ def _arguments(plan: BenchPlan) -> list[str]:
     """The command line that serves the task of a plan."""
     tasks = ["--tasks", plan.tasks] if plan.tasks else []
     containers = [word for service in plan.containers for word in ("--container", service)]
-    return ["bench", "run", plan.suite, "--serve", "0", "--json", *tasks, *containers]
+    python = ["--python", plan.python] if plan.python else []
+    return ["bench", "run", plan.suite, "--serve", "0", "--json", *tasks, *containers, *python]
 
 
 def _read_document(process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -246,7 +247,8 @@ def _serve(invocation: Invocation, plan: BenchPlan) -> int:
         # What a task prints is no result of this command.
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         folder = Path(plan.tasks) if plan.tasks else None
-        worker = TaskWorker(open_task(plan.suite.removeprefix(PREFIX), folder, services))
+        name, is_prepared = plan.suite.removeprefix(AGENTBENCH), bool(plan.python)
+        worker = TaskWorker(open_task(name, folder, services, is_prepared=is_prepared))
         stack.callback(worker.close)
         server = _open_server(options.serve)
         stack.callback(server.close)

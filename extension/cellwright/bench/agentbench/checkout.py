@@ -37,6 +37,7 @@ CONFIGURATION = Path("configs/tasks/task_assembly.yaml")
 PACKAGES = {"mysql": "mysql-connector-python==8.0.33", "docker": "docker", "yaml": "pyyaml"}
 """The distribution of a module, where it has another name."""
 REACH_SECONDS = 5.0
+ELSEWHERE = "Or start its worker as AgentBench says, and name the controller: --tasks URL."
 
 
 class _OursLoader(Loader):
@@ -72,7 +73,9 @@ class CheckoutFinder(MetaPathFinder):
         return PathFinder.find_spec("src", [str(self._folder)]) if fullname == "src" else None
 
 
-def open_task(name: str, folder: Path | None, services: Mapping[str, str]) -> Task:
+def open_task(
+    name: str, folder: Path | None, services: Mapping[str, str], *, is_prepared: bool = False
+) -> Task:
     """Make a task, in a process that has no other: its folder and its ``src`` are the task's now.
 
     Args:
@@ -80,6 +83,7 @@ def open_task(name: str, folder: Path | None, services: Mapping[str, str]) -> Ta
             split is meant. ``virtual-task`` needs no checkout.
         folder: The checkout.
         services: What stands in for containers, ``HOST:PORT`` by the image's name.
+        is_prepared: A person says that this interpreter has what the task's image has.
 
     Raises:
         SetupError: There is no such task, or something that it needs.
@@ -93,11 +97,15 @@ def open_task(name: str, folder: Path | None, services: Mapping[str, str]) -> Ta
         )
     os.chdir(folder)
     sys.meta_path.insert(0, CheckoutFinder(folder, docker_modules(services) if services else {}))
-    with_hint = "Or start its worker as AgentBench says, and name the controller: --tasks URL{}."
     chosen, definition = _choose(name)
     image = (definition.get("docker") or {}).get("image")
-    hint = with_hint.format(f"; its image is {image}" if image else "")
-    return _make(chosen, definition, hint)
+    if image and not is_prepared:
+        raise SetupError(
+            f"The task {chosen!r} is made for the Docker image {image}.",
+            hint=f"{ELSEWHERE} Where an interpreter here has all that the image has, name it: "
+            "--python.",
+        )
+    return _make(chosen, definition)
 
 
 def _choose(name: str) -> tuple[str, dict[str, Any]]:
@@ -105,7 +113,7 @@ def _choose(name: str) -> tuple[str, dict[str, Any]]:
         loader = importlib.import_module("src.configs").ConfigLoader()
         tasks = loader.load_from(str(CONFIGURATION))
     except ModuleNotFoundError as error:
-        raise _missing_module(error, "The configuration", "") from error
+        raise _missing_module(error, "The configuration") from error
     for wanted in (name, f"{name}-std"):
         if wanted in tasks:
             return wanted, tasks[wanted]
@@ -113,32 +121,34 @@ def _choose(name: str) -> tuple[str, dict[str, Any]]:
     raise SetupError(f"AgentBench has no task {name!r} there.", hint=f"It has: {known}.")
 
 
-def _make(name: str, definition: Mapping[str, Any], hint: str) -> Task:
+def _make(name: str, definition: Mapping[str, Any]) -> Task:
     parameters = definition.get("parameters") or {}
     for url in _addresses(parameters):
-        _check_address(name, url, hint)
+        _check_address(name, url)
     try:
         factory = typings.InstanceFactory(module=definition["module"], parameters=parameters)
         # What is imported is known before anything is made: a missing service is told as such.
         importlib.import_module(factory.module.rpartition(".")[0])
-        _check_containers(name, hint)
+        _check_containers(name)
         task: Task = factory.create()
     except ModuleNotFoundError as error:
-        raise _missing_module(error, f"The task {name!r}", hint) from error
+        raise _missing_module(error, f"The task {name!r}") from error
     except OSError as error:
-        raise SetupError(f"The task {name!r} cannot be made: {error}.", hint=hint) from error
+        raise SetupError(f"The task {name!r} cannot be made: {error}.", hint=ELSEWHERE) from error
     return task
 
 
-def _missing_module(error: ModuleNotFoundError, what: str, hint: str) -> SetupError:
+def _missing_module(error: ModuleNotFoundError, what: str) -> SetupError:
     module = (error.name or "").partition(".")[0]
     if module == "src":
-        return SetupError(f"{what} needs {error.name}, which is not in the checkout.", hint=hint)
+        return SetupError(
+            f"{what} needs {error.name}, which is not in the checkout.", hint=ELSEWHERE
+        )
     package = PACKAGES.get(module, module)
     install = f"Install {package!r} for {sys.executable}, or name another interpreter: --python."
     return SetupError(
         f"{what} needs the Python module {module!r}, which is not installed.",
-        hint=f"{install} {hint}".strip(),
+        hint=f"{install} {ELSEWHERE}",
     )
 
 
@@ -150,7 +160,7 @@ def _addresses(value: Any) -> Iterator[str]:
         yield from _addresses(part)
 
 
-def _check_address(name: str, url: str, hint: str) -> None:
+def _check_address(name: str, url: str) -> None:
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
@@ -158,11 +168,11 @@ def _check_address(name: str, url: str, hint: str) -> None:
     except OSError as error:
         raise SetupError(
             f"The task {name!r} needs the service at {url}, which does not answer: {error}.",
-            hint=f"Run one, and name it in the checkout's configuration. {hint}",
+            hint=f"Run one, and name it in the checkout's configuration. {ELSEWHERE}",
         ) from error
 
 
-def _check_containers(name: str, hint: str) -> None:
+def _check_containers(name: str) -> None:
     docker = sys.modules.get("docker")
     if docker is None:
         return
@@ -172,5 +182,5 @@ def _check_containers(name: str, hint: str) -> None:
         raise SetupError(
             f"The task {name!r} needs Docker, which does not answer: {error}.",
             hint="Start it, or name a service in the place of a container: "
-            f"--container mysql=HOST:PORT. {hint}",
+            f"--container mysql=HOST:PORT. {ELSEWHERE}",
         ) from error
