@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,12 @@ from fake_service import MODEL, FakeService
 
 from cellwright.bench.agentbench.serving import TaskServer, TaskWorker, ask_json, post_json
 from cellwright.bench.task import Session, VirtualTask
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
 
 CONFIGS = """
 import yaml
@@ -110,11 +117,6 @@ class Store(Task):
         self.container.stop()
 """
 QUESTIONS = {"2 + 2?": "4", "2 + 3?": "5", "long?": "", "broken?": "boom"}
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 @pytest.fixture
@@ -233,6 +235,10 @@ def test_a_service_stands_in_for_a_container(shell: Shell, checkout: Path, shout
         (["agentbench:empty-dev"], ["data/none.json"]),
         (["agentbench:nothing"], ["has no task 'nothing'", "sums-std"]),
         (["agentbench:store-dev", "--container", "shouter=x"], ["IMAGE=HOST:PORT"]),
+        (
+            ["agentbench:store-dev", "--container", f"shouter=127.0.0.1:{free_port()}"],
+            ["No service answers"],
+        ),
         (["agentbench:sums", "--budget", "1"], ["of no use here"]),
         (["agentbench:sums", "--only", "77"], ["has no sample '77'"]),
     ],
@@ -301,6 +307,10 @@ def test_the_protocol_says_what_agentbenchs_says() -> None:
         assert refusal(f"{address}/interact", {"session_id": 77, "agent_response": YES})[0] == 400
         assert refusal(f"{address}/interact", number)[0] == 422
         assert refusal(f"{address}/elsewhere", number)[0] == 404
+        page = urllib.request.Request(f"{address}/cancel_all", b"{}", {"Origin": "http://a.page"})
+        with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+            urllib.request.urlopen(page, timeout=20)
+        refused.value.close()
         assert ask_json(f"{address}/get_sessions", None, 20) == {str(told["session_id"]): 3}
         status = post_json(f"{address}/sample_status", number, 20)
         assert status["status"]["waiting_for_agent"]

@@ -56,6 +56,8 @@ PARENT = "AGENTBENCH_SERVED_FOR"
 HEADERS = ["agent", "<of>", "not run", "statuses"]
 LINE_CHARACTERS = 160
 LOOK_SECONDS = 1.0
+RELEASE_SECONDS = 60.0
+"""A task may take so long to let go of what it holds, such as containers."""
 SERVE = "import sys; from cellwright.cli import main; sys.exit(main())"
 ANY = Item(0, "")
 """The sample of whoever is asked from outside: nobody says which it is."""
@@ -91,6 +93,7 @@ def _run_plan(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
 
 def _run_task(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
     _check(plan, invocation)
+    invocation.console.note(f"Making {plan.suite}")  # a task may try for ever to reach something
     with _served(plan) as client:
         suite = choose_items(plan, _suite_of(client))
         return _carry_out(invocation, plan, root, client, suite)
@@ -218,6 +221,9 @@ def _served(plan: BenchPlan) -> Iterator[TaskClient]:
             yield TaskClient(document["task"], document["address"])
         finally:
             process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(RELEASE_SECONDS)
+            process.kill()
 
 
 def _arguments(plan: BenchPlan) -> list[str]:
@@ -243,12 +249,13 @@ def _serve(invocation: Invocation, plan: BenchPlan) -> int:
     """Serve a task, and a model where one is named, until Ctrl-C."""
     options, stop = invocation.options, Stop()
     services = dict(service.partition("=")[::2] for service in plan.containers)
-    with contextlib.ExitStack() as stack, stopping(stop):
+    with contextlib.ExitStack() as stack:
         # What a task prints is no result of this command.
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         folder = Path(plan.tasks) if plan.tasks else None
         name, is_prepared = plan.suite.removeprefix(AGENTBENCH), bool(plan.python)
         worker = TaskWorker(open_task(name, folder, services, is_prepared=is_prepared))
+        stack.enter_context(stopping(stop))  # while it is made, a signal ends it at once
         stack.callback(worker.close)
         server = _open_server(options.serve)
         stack.callback(server.close)

@@ -133,8 +133,11 @@ def _make(name: str, definition: Mapping[str, Any]) -> Task:
         task: Task = factory.create()
     except ModuleNotFoundError as error:
         raise _missing_module(error, f"The task {name!r}") from error
-    except OSError as error:
-        raise SetupError(f"The task {name!r} cannot be made: {error}.", hint=ELSEWHERE) from error
+    except SetupError:
+        raise
+    except Exception as error:  # the task's own code
+        text = f"The task {name!r} cannot be made: {type(error).__name__}: {error}."
+        raise SetupError(text, hint=ELSEWHERE) from error
     return task
 
 

@@ -19,6 +19,7 @@ from cellwright.stopping import WorkerThread
 
 LOCAL = "127.0.0.1"
 CHUNK_BYTES = 65_536
+REACH_SECONDS = 5.0
 
 
 class ContainerError(Exception):
@@ -37,6 +38,10 @@ class ForwardedContainer:
 
     def __init__(self, service: tuple[str, int], port: int) -> None:
         self.id = f"{service[0]}:{service[1]}"
+        try:
+            socket.create_connection(service, REACH_SECONDS).close()
+        except OSError as error:
+            raise ContainerError(f"No service answers at {self.id}: {error}") from error
         command = [sys.executable, "-c", FORWARD, service[0], str(service[1]), str(port)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if not (self._process.stdout and self._process.stdout.readline()):

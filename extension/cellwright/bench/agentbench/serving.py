@@ -376,6 +376,8 @@ class _ProtocolHandler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         route = self.server.routes.get((self.command, path.removeprefix("/api").strip("/")))
         try:
+            if "Origin" in self.headers:  # a page in a browser, which has no business here
+                raise ProtocolError(403, "Forbidden")
             if route is None:
                 raise ProtocolError(404, "Not Found")
             self._send(200, route({**dict(urllib.parse.parse_qsl(query)), **asked}))
