@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import sys
 import threading
@@ -12,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from command_line import Shell
 from fake_answers import Request, Wire, error, text
@@ -365,3 +368,33 @@ def test_a_served_task_tells_a_controller_of_itself_and_has_the_model_beside_it(
     assert registered[0]["name"] == "Sums"
     assert registered[0]["indices"] == [0, 1, 2, 3]
     assert json.loads(out)["task"] == "Sums", err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_the_tasks_process_ends_with_the_run(shell: Shell, number: signal.Signals) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(request: Request) -> Wire:
+        asked.set()
+        go_on.wait(60)
+        return text("Yes.")(request)
+
+    words = ("bench", "run", "agentbench:virtual-task", "-m", MODEL, "-o", "out", "--json")
+    with FakeService(slow) as service:
+        asking = shell.asking(service)
+        process = asking.start(*words)
+        try:
+            assert asked.wait(60)
+            children = psutil.Process(process.pid).children()
+            assert children
+            os.kill(process.pid, number)
+            process.wait(60)
+            _, alive = psutil.wait_procs(children, timeout=20)
+            assert alive == []
+        finally:
+            go_on.set()
+            process.kill()
+            process.communicate()
+        again = asking.run("bench", "resume", "out", "--json")
+    assert again.document["agents"][0]["by_status"] == {"completed": 10}, again.err
+    assert again.document["agents"][0]["custom"] == {"score": 0.4}
