@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from recorded_runs import analysis_run, record_of
 
+from cellwright.bench.agentbench.assigning import sum_up_by
 from cellwright.bench.results import (
     Failure,
     ResultFiles,
@@ -22,7 +23,6 @@ from cellwright.bench.results import (
     overall_of,
     read_lines,
     samples_in,
-    sum_up_by,
 )
 from cellwright.bench.task import SampleStatus, TaskOutput, VirtualTask
 from cellwright.errors import SetupError

@@ -11,14 +11,14 @@ import json
 import time
 import urllib.error
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cellwright.bench.agentbench.serving import ask_json, post_json
 from cellwright.bench.agents import Answerer
 from cellwright.bench.judge_check import read_whole
-from cellwright.bench.results import ResultFiles, sum_up_by
+from cellwright.bench.results import ResultFiles
 from cellwright.bench.runner import InfrastructureError, Job
 from cellwright.bench.task import (
     AgentOutput,
@@ -255,6 +255,17 @@ def sum_up_task(client: TaskClient, files: ResultFiles) -> dict[str, Any]:
     custom = sum_up_by(client.calculate_overall, outputs)
     files.sum_up(custom)
     return custom
+
+
+def sum_up_by(
+    calculate: Callable[[list[TaskOutput]], Any], outputs: list[TaskOutput]
+) -> dict[str, Any]:
+    """A task's own sum; what goes wrong in it must not lose the samples."""
+    try:
+        given = calculate(outputs)
+    except Exception as error:  # the task's own code; its failure is told in the file
+        return {"error": f"calculate_overall failed: {error}"}
+    return given if isinstance(given, dict) else {"result": given}
 
 
 def _output_of(sample: SampleRecord) -> TaskOutput:
