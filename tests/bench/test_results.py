@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from recorded_runs import analysis_run, record_of
 
+from cellwright.bench.agentbench.assigning import sum_up_by
 from cellwright.bench.results import (
     Failure,
     ResultFiles,
@@ -22,7 +23,6 @@ from cellwright.bench.results import (
     overall_of,
     read_lines,
     samples_in,
-    summed_by,
 )
 from cellwright.bench.task import SampleStatus, TaskOutput, VirtualTask
 from cellwright.errors import SetupError
@@ -178,9 +178,9 @@ def test_a_tasks_own_sum_that_fails_loses_nothing() -> None:
         def calculate_overall(self, results: Any) -> Any:
             return 1 / len(results)
 
-    assert "ZeroDivisionError" in summed_by(Broken(), [])["error"]
-    assert summed_by(Broken(), [TaskOutput(1)]) == {"result": 1.0}
-    assert summed_by(VirtualTask(), [])["score"] == 0.4
+    assert "division by zero" in sum_up_by(Broken().calculate_overall, [])["error"]
+    assert sum_up_by(Broken().calculate_overall, [TaskOutput(index=1)]) == {"result": 1.0}
+    assert sum_up_by(VirtualTask().calculate_overall, [])["score"] == 0.4
 
 
 def test_names_become_folders() -> None:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scripted_model import ScriptedLM, calls, says
+from served_tasks import later, run_one, run_task
 
 from cellwright.bench.agents import model_agent, open_agent
 from cellwright.bench.checks import AnswerCheck
 from cellwright.bench.environments import Rooms
-from cellwright.bench.hosting import run_task
 from cellwright.bench.results import Failure, ResultFiles, overall_of, read_lines, validation
 from cellwright.bench.runner import (
     InfrastructureError,
@@ -43,7 +43,6 @@ from cellwright.bench.task import (
     TaskSampleExecutionResult,
     VirtualTask,
     checked_indices,
-    run_sample,
 )
 from cellwright.errors import LMConnectionError, LMContextError, RunCancelled, SetupError
 from cellwright.exports.agentbench import history
@@ -104,8 +103,8 @@ def test_001_02_indices_are_numbers_or_texts_each_once() -> None:
 
 
 def test_001_03_one_sample_is_one_coroutine_and_a_dict_instead_of_a_result_is_told() -> None:
-    assert run_sample(VirtualTask(), 1, polite).status is SampleStatus.COMPLETED
-    output = run_sample(Returning({"succeed": True}), 1, polite)
+    assert run_one(VirtualTask(), 1, polite).status is SampleStatus.COMPLETED
+    output = run_one(Returning({"succeed": True}), 1, polite)
     assert output.status is SampleStatus.TASK_ERROR
     assert "{'succeed': True}" in str(output.result)
 
@@ -136,7 +135,7 @@ def test_001_05_release_runs_once_after_all_samples_whatever_happens(tmp_path: P
 def test_001_06_a_result_is_json_when_it_is_recorded(tmp_path: Path) -> None:
     odd: Any = {"n": np.int64(3), "inf": float("inf"), "set": {1}, "far": object()}
     odd["self"] = odd
-    task = Returning(TaskSampleExecutionResult(SampleStatus.COMPLETED, odd))
+    task = Returning(TaskSampleExecutionResult(status=SampleStatus.COMPLETED, result=odd))
     run_task(task, polite, tmp_path)
     (line, *_) = read_lines(tmp_path / "agent" / "virtual-task" / "runs.jsonl")
     kept = line["output"]["result"]
@@ -148,8 +147,8 @@ def test_001_07_a_result_without_a_status_counts_as_completed_as_in_agentbench()
     assert TaskSampleExecutionResult().status is SampleStatus.COMPLETED
     assert TaskSampleExecutionResult(result=1).result == 1
     named: Any = "task limit reached"
-    assert TaskSampleExecutionResult(named).status is SampleStatus.TASK_LIMIT_REACHED
-    output = run_sample(Returning(TaskSampleExecutionResult(named)), 1, polite)
+    assert TaskSampleExecutionResult(status=named).status is SampleStatus.TASK_LIMIT_REACHED
+    output = run_one(Returning(TaskSampleExecutionResult(status=named)), 1, polite)
     assert output.status is SampleStatus.TASK_LIMIT_REACHED
 
 
@@ -159,7 +158,9 @@ def test_001_08_a_line_is_read_by_who_knows_agentbench_only(tmp_path: Path) -> N
     (line,) = read_lines(files.runs)
     known = {key: line["output"][key] for key in ("index", "status", "result", "history")}
     assert TaskOutput(**known).status == "completed"
-    assert TaskOutput() == TaskOutput(None, SampleStatus.RUNNING, None, None)
+    assert TaskOutput() == TaskOutput(
+        index=None, status=SampleStatus.RUNNING, result=None, history=None
+    )
 
 
 def test_001_09_the_history_is_flattened_to_turns_that_alternate() -> None:
@@ -182,8 +183,10 @@ def test_001_09_the_history_is_flattened_to_turns_that_alternate() -> None:
 
 
 def test_001_10_inject_does_not_wait_and_takes_nested_lists() -> None:
-    session = Session(polite)
-    session.inject([{"role": "user", "content": "a"}, [ChatHistoryItem("agent", "b")], None, []])
+    session = Session(later(polite))
+    session.inject(
+        [{"role": "user", "content": "a"}, [ChatHistoryItem(role="agent", content="b")], None, []]
+    )
     assert [item.content for item in session.history] == ["a", "b"]
     with pytest.raises(TypeError):
         session.inject("text")
@@ -194,9 +197,9 @@ def test_001_11_action_appends_then_waits_also_at_an_even_length() -> None:
 
     def counting(history: list[ChatHistoryItem]) -> AgentOutput:
         seen.append(len(history))
-        return AgentOutput(content="x" * 100_000)
+        return AgentOutput(content="x" * 10_000)
 
-    session = Session(counting)
+    session = Session(later(counting))
 
     async def talk() -> None:
         await session.action()
@@ -209,7 +212,7 @@ def test_001_11_action_appends_then_waits_also_at_an_even_length() -> None:
 def test_001_12_a_normal_turn_has_content_and_an_empty_text_is_kept() -> None:
     with pytest.raises(ValueError, match="content is None"):
         AgentOutput()
-    session = Session(lambda history: AgentOutput(content=""))
+    session = Session(later(lambda history: AgentOutput(content="")))
     asyncio.run(session.action())
     assert session.history[0].content == ""
 
@@ -224,10 +227,12 @@ def test_001_13_cancelled_cannot_be_eaten_by_a_bare_except() -> None:
 
 
 def test_001_14_a_task_reacts_to_a_cancelled_turn_and_the_next_sample_is_clean() -> None:
-    turns = iter([AgentOutput(AgentOutputStatus.CANCELLED)] + [AgentOutput(content="ok")] * 3)
+    turns = iter(
+        [AgentOutput(status=AgentOutputStatus.CANCELLED)] + [AgentOutput(content="ok")] * 3
+    )
     task, ask = VirtualTask(), lambda history: next(turns)
-    assert run_sample(task, 0, ask).status is SampleStatus.CANCELLED
-    assert run_sample(task, 1, ask).status is SampleStatus.COMPLETED
+    assert run_one(task, 0, ask).status is SampleStatus.CANCELLED
+    assert run_one(task, 1, ask).status is SampleStatus.COMPLETED
 
 
 def test_001_15_the_virtual_task_leaves_the_lines_it_always_left(tmp_path: Path) -> None:
@@ -259,7 +264,7 @@ class Migrated(Task):
     def get_indices(self) -> list[SampleIndex]:
         return list(range(len(self.data)))
 
-    async def start_sample(self, index: SampleIndex, session: Session) -> TaskSampleExecutionResult:
+    async def start_sample(self, index: SampleIndex, session: Session) -> Any:
         question, _ = self.data[int(index)]
         session.inject({"role": "user", "content": "Answer with one word."})
         session.inject({"role": "agent", "content": "OK."})
@@ -330,14 +335,14 @@ def test_001_25_each_limit_is_a_limit_of_the_task_and_named(limits: Limits, caus
 
 
 def test_001_26_what_fails_in_the_sample_is_a_task_error_with_its_traceback() -> None:
-    output = run_sample(Returning(KeyError("gone")), 1, polite)
+    output = run_one(Returning(KeyError("gone")), 1, polite)
     assert output.status is SampleStatus.TASK_ERROR
     assert "Traceback" in str(output.result)
 
 
 def test_001_27_unknown_is_there_and_nothing_of_ours_ends_so() -> None:
     assert SampleStatus("unknown") is SampleStatus.UNKNOWN
-    output = run_sample(Returning(TaskSampleExecutionResult(SampleStatus.UNKNOWN)), 1, polite)
+    output = run_one(Returning(TaskSampleExecutionResult(status=SampleStatus.UNKNOWN)), 1, polite)
     assert output.status is SampleStatus.UNKNOWN
 
 

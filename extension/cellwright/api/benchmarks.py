@@ -9,7 +9,7 @@ from typing import Any
 
 from cellwright.cli import make_parser
 from cellwright.commands import Invocation
-from cellwright.commands.bench_running import run
+from cellwright.commands.bench_starting import run
 from cellwright.commands.terminal import Console
 from cellwright.errors import RunCancelled
 from cellwright.llm.keys import load_settings

@@ -63,7 +63,7 @@ def judge_with(lm: LM, parameters: Parameters) -> Judging:
     def judged(question: str, stop: Stop) -> JudgeReply:
         messages = (SystemMessage(INSTRUCTIONS), UserMessage((TextPart(question),)))
         try:
-            reply = _whole(lm.stream(Prompt(messages, (), parameters), stop))
+            reply = read_whole(lm.stream(Prompt(messages, (), parameters), stop))
         except LMError as error:
             raise CheckError(f"the judge failed: {error}") from error
         model = reply.model or parameters.model
@@ -72,7 +72,8 @@ def judge_with(lm: LM, parameters: Parameters) -> Judging:
     return judged
 
 
-def _whole(stream: Generator[LMEvent, None, Reply]) -> Reply:
+def read_whole(stream: Generator[LMEvent, None, Reply]) -> Reply:
+    """The reply of a stream, whose pieces nobody watches."""
     while True:
         try:
             next(stream)

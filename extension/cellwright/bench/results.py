@@ -17,9 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.task import SampleIndex, SampleStatus, Task, TaskOutput
 from cellwright.errors import SetupError
-from cellwright.exports.agentbench import history, line_with, stamp, stored_in, text_of_line
+from cellwright.exports.agentbench import (
+    STATUSES,
+    history,
+    line_with,
+    stamp,
+    stored_in,
+    text_of_line,
+)
 from cellwright.exports.sample import SampleRecord, name_of, pack, parse_messages, unpack
 from cellwright.record.messages import SystemMessage
 from cellwright.record.values import safe_json
@@ -136,7 +142,6 @@ def values_in(file: Iterable[bytes]) -> dict[str, Any]:
     return found
 
 
-KNOWN = frozenset(status.value for status in SampleStatus) - {"cancelled"}
 UNSAFE = re.compile(r"[^A-Za-z0-9._@+=-]+")
 
 
@@ -144,7 +149,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._@+=-]+")
 class Failure:
     """A sample that could not be run: the infrastructure failed, not the agent."""
 
-    index: SampleIndex
+    index: int | str
     epoch: int
     error: str
     """AgentBench's word: ``START_FAILED``, ``AGENT_FAILED``, ``NETWORK_ERROR`` …"""
@@ -273,7 +278,7 @@ def validation(outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Counts and shares by status, and lengths of the histories; of no samples, zeros."""
     total = len(outputs)
     counts = Counter(str(output.get("status")) for output in outputs)
-    names = dict.fromkeys([*sorted(KNOWN), *sorted(counts)])
+    names = dict.fromkeys([*sorted(STATUSES), *sorted(counts)])
     lengths = [len(output.get("history") or ()) for output in outputs]
     return {
         **{name: counts[name] / total if total else 0.0 for name in names},
@@ -282,16 +287,6 @@ def validation(outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "min_history_length": min(lengths, default=0),
         "counts": {name: counts[name] for name in names},
     }
-
-
-def summed_by(task: Task, outputs: Sequence[TaskOutput]) -> dict[str, Any]:
-    """The task's own sum; what goes wrong in it must not lose the samples."""
-    try:
-        custom = task.calculate_overall(list(outputs))
-    except Exception as error:  # the task's own code; its failure is told in the file
-        return {"error": f"calculate_overall failed: {error!r}"}
-    given: Any = custom
-    return given if isinstance(given, dict) else {"result": given}
 
 
 def _name(line: Mapping[str, Any], number: int) -> Any:

@@ -1,25 +1,23 @@
 """What AgentBench calls a task: its names and values, and the session a sample is run in.
 
-Source: requirements 001. A task written for AgentBench 0.2 runs as it is, its imports aside.
+Source: requirements 001. ``bench.agentbench`` runs tasks written for AgentBench 0.2 as they are.
 """
 
 from __future__ import annotations
 
-import asyncio
+import re
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from collections.abc import Awaitable, Callable
+from enum import IntEnum, StrEnum
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, model_validator
 
 from cellwright.errors import SetupError
 
-JSONSerializable: TypeAlias = (
-    "None | bool | int | float | str | list[JSONSerializable] | dict[str, JSONSerializable]"
-)
+JSONSerializable = None | bool | int | float | str | list[Any] | dict[str, Any]
 SampleIndex = int | str
 Role = Literal["user", "agent"]
-ROLES: tuple[Role, ...] = ("user", "agent")
 
 
 class SampleStatus(StrEnum):
@@ -45,53 +43,59 @@ class AgentOutputStatus(StrEnum):
     AGENT_CONTEXT_LIMIT = "agent context limit"
 
 
-@dataclass(frozen=True)
-class AgentOutput:
+class WorkerStatus(IntEnum):
+    """Whether a worker can be given samples."""
+
+    ALIVE = 0
+    COMA = 1
+    DEAD = 2
+
+
+class AgentBenchModel(BaseModel):
+    """What AgentBench 0.2 sends and keeps; tasks call it by the names of pydantic 1."""
+
+    def dict(self, **options: Any) -> dict[str, Any]:
+        """The fields by name."""
+        return self.model_dump(**options)
+
+    def json(self, **options: Any) -> str:
+        """The fields as JSON."""
+        return self.model_dump_json(**options)
+
+    @classmethod
+    def parse_obj(cls, obj: Any) -> Self:
+        """An object from its fields."""
+        return cls.model_validate(obj)
+
+
+class AgentOutput(AgentBenchModel):
     """One turn of the agent."""
 
     status: AgentOutputStatus = AgentOutputStatus.NORMAL
     content: str | None = None
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _has_content(self) -> Self:
         if self.status == AgentOutputStatus.NORMAL and self.content is None:
             raise ValueError("content is None, which a turn with the status 'normal' cannot have")
+        return self
 
 
-@dataclass
-class ChatHistoryItem:
-    """One entry of the history.
-
-    Not frozen: tasks of AgentBench shorten what they said before by setting ``content``.
-    """
+class ChatHistoryItem(AgentBenchModel):
+    """One entry of the history; tasks shorten what they said before by setting ``content``."""
 
     role: Role
     content: str
 
-    def __post_init__(self) -> None:
-        if self.role not in ROLES:
-            raise ValueError(f"role is {self.role!r}; it must be 'user' or 'agent'")
 
-
-@dataclass(frozen=True)
-class TaskSampleExecutionResult:
-    """What ``start_sample`` returns. Name the status: a default cannot know how the sample went."""
+class TaskSampleExecutionResult(AgentBenchModel):
+    """What ``start_sample`` returns."""
 
     status: SampleStatus = SampleStatus.COMPLETED
     result: JSONSerializable = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "status", SampleStatus(self.status))  # AgentBench takes its text
 
-
-def sample_result(
-    status: SampleStatus, result: JSONSerializable = None
-) -> TaskSampleExecutionResult:
-    """What ``start_sample`` returns, with the status that has to be thought of (X-11)."""
-    return TaskSampleExecutionResult(status, result)
-
-
-@dataclass(frozen=True)
-class TaskOutput:
+class TaskOutput(AgentBenchModel):
     """A sample with what came of it, as ``calculate_overall`` is given it."""
 
     index: SampleIndex | None = None
@@ -100,8 +104,12 @@ class TaskOutput:
     history: list[ChatHistoryItem] | None = None
 
 
-Ask = Callable[[list[ChatHistoryItem]], AgentOutput]
-"""The agent: the history so far in, its turn out. It is called on a thread of its own."""
+Ask = Callable[[list[ChatHistoryItem]], Awaitable[AgentOutput]]
+"""The agent: what it is shown of the history in, its turn out."""
+
+SHOWN_SEGMENTS = 3_500
+SEGMENT = re.compile(r"[^\W\d_]{1,7}|[^ \n]")
+"""As AgentBench 0.2 measures: seven letters of a word, or one other character."""
 
 
 class Session:
@@ -134,6 +142,10 @@ class Session:
         else:
             raise TypeError(f"item is {item!r}; it must be a ChatHistoryItem, a dict or a list")
 
+    def clear(self) -> None:
+        """Forget what was said."""
+        self.history = []
+
     async def action(self, *injection: Any) -> AgentOutput:
         """Append ``injection``, then wait for the agent's turn.
 
@@ -145,12 +157,37 @@ class Session:
         self.inject(list(injection))
         self._is_asking = True
         try:
-            output = await asyncio.to_thread(self._ask, list(self.history))
+            output = await self._ask(shorten_history(self.history))
         finally:
             self._is_asking = False
         if output.status == AgentOutputStatus.NORMAL:
-            self.history.append(ChatHistoryItem("agent", output.content or ""))
+            self.history.append(ChatHistoryItem(role="agent", content=output.content or ""))
         return output
+
+
+def shorten_history(history: list[ChatHistoryItem]) -> list[ChatHistoryItem]:
+    """What the agent is shown, as AgentBench 0.2 does, or its scores could not be compared.
+
+    The first item, which says how many are left out, and the newest that fit.
+    """
+    if not history:
+        return []
+    first, *others = history
+    size, kept = _count_segments(first), list[ChatHistoryItem]()
+    for item in reversed(others):
+        size += _count_segments(item)
+        if size >= SHOWN_SEGMENTS:
+            break
+        kept.insert(0, item)
+    if kept and kept[0].role == "user" and len(kept) < len(others):
+        kept.pop(0)
+    omitted = len(others) - len(kept)
+    notice = f"\n\n[NOTICE] {omitted} messages are omitted." if omitted else ""
+    return [ChatHistoryItem(role=first.role, content=first.content + notice), *kept]
+
+
+def _count_segments(item: ChatHistoryItem) -> int:
+    return len(SEGMENT.findall(item.content))
 
 
 class Task:
@@ -178,7 +215,9 @@ class Task:
         """The indices of all samples."""
         raise NotImplementedError
 
-    async def start_sample(self, index: SampleIndex, session: Session) -> TaskSampleExecutionResult:
+    async def start_sample(
+        self, index: SampleIndex, session: Session
+    ) -> TaskSampleExecutionResult | TaskOutput:
         """Run one sample."""
         raise NotImplementedError
 
@@ -207,24 +246,27 @@ def checked_indices(task: Task) -> list[SampleIndex]:
     return indices
 
 
-def run_sample(task: Task, index: SampleIndex, ask: Ask) -> TaskOutput:
+async def run_sample(task: Task, index: SampleIndex, ask: Ask) -> TaskOutput:
     """Run one sample to its end; what goes wrong in it is ``task error``, with the traceback."""
     session = Session(ask)
     try:
-        result = _checked_result(asyncio.run(task.start_sample(index, session)))
+        result = _checked_result(await task.start_sample(index, session))
     except Exception:  # a sample that fails is recorded, and the others go on
-        result = TaskSampleExecutionResult(SampleStatus.TASK_ERROR, traceback.format_exc())
-    return TaskOutput(index, result.status, result.result, session.history)
+        result = TaskSampleExecutionResult(
+            status=SampleStatus.TASK_ERROR, result=traceback.format_exc()
+        )
+    return TaskOutput(
+        index=index, status=result.status, result=result.result, history=session.history
+    )
 
 
 def _checked_result(result: Any) -> TaskSampleExecutionResult:
-    if isinstance(result, TaskSampleExecutionResult):
-        return result
-    reason = f"start_sample returned {result!r}; it must return a TaskSampleExecutionResult"
-    return TaskSampleExecutionResult(SampleStatus.TASK_ERROR, {"reason": reason})
+    if isinstance(result, (TaskSampleExecutionResult, TaskOutput)):
+        return TaskSampleExecutionResult(status=result.status, result=result.result)
+    raise TypeError(f"start_sample returned {result!r}; not a TaskSampleExecutionResult")
 
 
-# The smallest task there is: three turns, then done. To try a recorder or an agent with.
+# The smallest task there is, ``agentbench:virtual-task``: to try an agent or an assigner with.
 
 
 SAMPLES = 10
@@ -241,15 +283,17 @@ class VirtualTask(Task):
         """0 to 9."""
         return list(range(SAMPLES))
 
-    async def start_sample(self, index: SampleIndex, session: Session) -> TaskSampleExecutionResult:
+    async def start_sample(
+        self, index: SampleIndex, session: Session
+    ) -> TaskSampleExecutionResult | TaskOutput:
         """Talk for three turns."""
         for turn in range(TURNS):
             output = await session.action({"role": "user", "content": f"Turn {turn}"})
             if output.status == AgentOutputStatus.CANCELLED:
-                return TaskSampleExecutionResult(SampleStatus.CANCELLED)
+                return TaskSampleExecutionResult(status=SampleStatus.CANCELLED)
             if output.status == AgentOutputStatus.AGENT_CONTEXT_LIMIT:
-                return TaskSampleExecutionResult(SampleStatus.AGENT_CONTEXT_LIMIT)
-        return TaskSampleExecutionResult(SampleStatus.COMPLETED, {"result": "ok"})
+                return TaskSampleExecutionResult(status=SampleStatus.AGENT_CONTEXT_LIMIT)
+        return TaskSampleExecutionResult(status=SampleStatus.COMPLETED, result={"result": "ok"})
 
     def calculate_overall(self, results: list[TaskOutput]) -> dict[str, Any]:
         """The score, whatever happened."""

@@ -1,4 +1,4 @@
-"""``cellwright bench run`` and ``resume``: plan, samples here or on a cluster, and results."""
+"""``cellwright bench run`` of a suite: plan, samples here or on a cluster, and results."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ from cellwright.stopping import Stop
 
 
 CONFIG = "config.yaml"
+AGENTBENCH = "agentbench:"
+"""Before the name of a task of AgentBench."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,10 @@ class BenchPlan:
     """In place of the samples' own, by the names of ``settings.Limits``."""
     judge: str = ""
     """The model that checks ask; empty: none."""
+    tasks: str = ""
+    """For a task of AgentBench: its checkout, or the address of a controller."""
+    containers: tuple[str, ...] = ()
+    """What stands in for containers of such a task, ``IMAGE=HOST:PORT``."""
 
     @property
     def kernel_choice(self) -> InterpreterChoice:
@@ -112,6 +118,8 @@ def plan_of(options: argparse.Namespace) -> BenchPlan:
         environment_names=tuple(options.env),
         limits=_limits(options),
         judge=options.judge or "",
+        tasks=_absolute(options.tasks),
+        containers=tuple(options.container),
     )
 
 
@@ -144,9 +152,21 @@ def chosen_suite(plan: BenchPlan) -> Suite:
     """The samples of the plan.
 
     Raises:
-        SetupError: There is no such suite or sample.
+        SetupError: There is no such suite or sample, or it has no checks of ours.
     """
-    suite = open_suite(plan.suite, Path(plan.data) if plan.data else None)
+    if plan.suite.startswith(AGENTBENCH):
+        raise SetupError(
+            f"{plan.suite!r} has no checks.", hint="The task sums itself up, in overall.json."
+        )
+    return choose_items(plan, open_suite(plan.suite, Path(plan.data) if plan.data else None))
+
+
+def choose_items(plan: BenchPlan, suite: Suite) -> Suite:
+    """The suite with the samples of the plan.
+
+    Raises:
+        SetupError: There is no such sample.
+    """
     items = suite.items
     if plan.only:
         items = tuple(item for item in items if str(item.index) in plan.only)
@@ -339,26 +359,6 @@ NOTE_SECONDS = 2.0
 LOCAL_WORKERS = 2
 
 
-def run(invocation: Invocation) -> int:
-    """Run a suite."""
-    options = invocation.options
-    plan = plan_of(options)
-    root = Path(options.output or f"runs/{time.strftime('%Y-%m-%d-%H%M%S')}")
-    if (root / CONFIG).exists():
-        raise SetupError(
-            f"{str(root)!r} holds a benchmark already.",
-            hint=f"Go on with it: cellwright bench resume {root}",
-        )
-    return _carry_out(invocation, plan, root, chosen_suite(plan))
-
-
-def resume(invocation: Invocation) -> int:
-    """Run what a benchmark that was interrupted has not run."""
-    root = Path(invocation.options.folder)
-    plan = read_plan(root)
-    return _carry_out(invocation, plan, root, chosen_suite(plan))
-
-
 @contextlib.contextmanager
 def open_laboratory(
     invocation: Invocation, plan: BenchPlan, suite: Suite, root: Path, paces: Paces | None = None
@@ -403,7 +403,8 @@ def _equipment(plan: BenchPlan, token: str = "") -> Equipment:
     return Equipment(plan.kernel_choice, gateway, plan.environment_names)
 
 
-def _rates(invocation: Invocation) -> Rates:
+def make_rates(invocation: Invocation) -> Rates:
+    """How often a model may be asked."""
     options = invocation.options
     return Rates(options.requests_per_minute, options.tokens_per_minute)
 
@@ -427,7 +428,7 @@ def _executor(
             hint="Leave out --executor dask.",
         )
     if options.executor == "dask":
-        cluster = Cluster(options.scheduler or "", _rates(invocation))
+        cluster = Cluster(options.scheduler or "", make_rates(invocation))
         with contextlib.closing(cluster):
             work = cluster.attempts(run_parcel, _equipment(plan), plan.judge)
             yield _Executor(work, options.jobs or cluster.thread_count())
@@ -442,11 +443,17 @@ def _executor(
         )
 
 
-def _carry_out(invocation: Invocation, plan: BenchPlan, root: Path, suite: Suite) -> int:
-    options, stop, paces = invocation.options, Stop(), Paces(_rates(invocation))
+def run_suite(invocation: Invocation, plan: BenchPlan, root: Path) -> int:
+    """Run what has not been run of a plan; the exit code.
+
+    Raises:
+        SetupError: It cannot be run as it is.
+    """
+    suite = chosen_suite(plan)
+    options, stop, paces = invocation.options, Stop(), Paces(make_rates(invocation))
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(_executor(invocation, plan, suite, root, paces))
-        agents = stack.enter_context(_agents(invocation, plan, suite, paces))
+        agents = stack.enter_context(open_agents(invocation, plan, suite, paces))
         if not (root / CONFIG).exists():  # now that it can be run: a mistake leaves no folder
             write_plan(root, plan)
         left = pending(root, _jobs(plan, suite, agents))
@@ -456,7 +463,7 @@ def _carry_out(invocation: Invocation, plan: BenchPlan, root: Path, suite: Suite
         budget = None if options.total_budget is None else options.total_budget - spent
         wanted = RunnerOptions(executor.workers, options.retries, cost_limit_dollars=budget)
         runner = Runner(root, executor.attempt, wanted, Shower(invocation))
-        with _told_how_to_go_on(invocation, root), stopping(stop):
+        with tell_how_to_go_on(invocation, root), stopping(stop):
             ended = runner.run(left, stop)
         if ended.done + ended.failures < ended.total:
             invocation.console.complain(
@@ -490,7 +497,8 @@ def _jobs(plan: BenchPlan, suite: Suite, agents: list[Agent]) -> Iterator[Job]:
 
 
 @contextlib.contextmanager
-def _told_how_to_go_on(invocation: Invocation, root: Path) -> Iterator[None]:
+def tell_how_to_go_on(invocation: Invocation, root: Path) -> Iterator[None]:
+    """Say it where what runs meanwhile is interrupted."""
     try:
         yield
     except (RunCancelled, KeyboardInterrupt):
@@ -523,9 +531,10 @@ class Shower:
 
 
 @contextlib.contextmanager
-def _agents(
+def open_agents(
     invocation: Invocation, plan: BenchPlan, suite: Suite, paces: Paces
 ) -> Iterator[list[Agent]]:
+    """Who answers."""
     with contextlib.closing(ServiceCache()) as services:
         agents = [open_agent(name) for name in dict.fromkeys(plan.agents)]
         for model in dict.fromkeys(plan.models) or (("",) if not agents else ()):

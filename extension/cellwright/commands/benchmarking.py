@@ -26,9 +26,8 @@ from cellwright.commands.bench_running import (
     open_laboratory,
     read_plan,
     report,
-    resume,
-    run,
 )
+from cellwright.commands.bench_starting import resume, run
 from cellwright.commands.records import make_redactor
 from cellwright.errors import KernelError, SetupError
 from cellwright.exports.formats import export_samples

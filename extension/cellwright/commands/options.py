@@ -57,7 +57,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "suite",
         metavar="SUITE",
-        help="a folder, ds1000, dseval, dseval-errors, humaneval or a plug-in's",
+        help="a folder, ds1000, dseval, dseval-errors, humaneval, agentbench:TASK or a plug-in's",
     )
     parser.add_argument("--data", metavar="PATH", help="the data of a public suite")
     parser.add_argument(
@@ -85,6 +85,29 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_kernels(parser)
     _add_limits(parser)
     _add_workers(parser)
+    _add_foreign(parser)
+
+
+def _add_foreign(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("tasks of AgentBench 0.2, agentbench:TASK")
+    group.add_argument(
+        "--tasks", metavar="CHECKOUT", help="AgentBench's branch v0.2, or its controller's address"
+    )
+    group.add_argument(
+        "--container",
+        metavar="IMAGE=HOST:PORT",
+        action="append",
+        default=[],
+        help="a service in the place of a container, such as mysql=127.0.0.1:3306; repeatable",
+    )
+    group.add_argument(
+        "--serve",
+        metavar="PORT",
+        help="run nothing, but serve the task and the model to AgentBench's assigner",
+    )
+    group.add_argument(
+        "--controller", metavar="URL", help="with --serve: AgentBench's controller, told of it"
+    )
 
 
 def _add_kernels(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""A task of AgentBench's kind, run to its end."""
+"""A task of AgentBench's kind, served over HTTP and run to its end."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from served_tasks import run_task
 
-from cellwright.bench.hosting import run_task
 from cellwright.bench.results import read_lines
 from cellwright.bench.task import (
     AgentOutput,
@@ -34,7 +34,7 @@ class Watched(VirtualTask):
         self.now = self.most = self.released = 0
         self.summed: list[TaskOutput] = []
 
-    async def start_sample(self, index: SampleIndex, session: Session) -> TaskSampleExecutionResult:
+    async def start_sample(self, index: SampleIndex, session: Session) -> Any:
         self.now += 1
         self.most = max(self.most, self.now)
         await asyncio.sleep(0.01)
@@ -70,7 +70,7 @@ def test_a_task_leaves_agentbenchs_files_and_is_let_go_once(tmp_path: Path) -> N
     assert overall["validation"]["average_history_length"] == 6
     assert (task.most, task.released) == (2, 1)
     assert task.summed[0].history == [
-        ChatHistoryItem(role, text)  # type: ignore[arg-type]
+        ChatHistoryItem(role=role, content=text)  # type: ignore[arg-type]
         for turn in range(3)
         for role, text in (("user", f"Turn {turn}"), ("agent", "Yes."))
     ]
@@ -88,23 +88,22 @@ def test_what_was_run_is_not_run_again(tmp_path: Path) -> None:
     assert len(asked) == 30
 
 
-def test_a_recorded_sample_that_the_task_no_longer_has_is_told(tmp_path: Path) -> None:
+def test_a_recorded_sample_that_the_task_no_longer_has_is_not_summed_up(tmp_path: Path) -> None:
     class Fewer(Watched):
         def get_indices(self) -> list[SampleIndex]:
             return [1]
 
     run_task(Watched(), polite, tmp_path)
-    with pytest.warns(UserWarning, match="9 recorded samples are no longer in the task"):
-        run_task(Fewer(), polite, tmp_path)
+    fewer = Fewer()
+    run_task(fewer, polite, tmp_path)
+    assert [output.index for output in fewer.summed] == [1]
 
 
 def test_a_result_that_is_no_json_is_made_so(tmp_path: Path) -> None:
     class Odd(Watched):
-        async def start_sample(
-            self, index: SampleIndex, session: Session
-        ) -> TaskSampleExecutionResult:
+        async def start_sample(self, index: SampleIndex, session: Session) -> Any:
             odd: Any = {"count": np.int64(3), "nan": float("nan"), "set": {1}}
-            return TaskSampleExecutionResult(SampleStatus.COMPLETED, odd)
+            return TaskSampleExecutionResult(status=SampleStatus.COMPLETED, result=odd)
 
     task = Odd()
     run_task(task, polite, tmp_path)
