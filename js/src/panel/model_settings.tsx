@@ -180,7 +180,7 @@ function SettingsForm({ panel, service, list, onClose }: SettingsFormProps) {
       {!list.any_address && (
         <p className="cw-muted">{trans.__('Whoever runs this server chose what may be used.')}</p>
       )}
-      <ol className="cw-steps">
+      <ol className="cw-setup-steps">
         <li>
           <ProviderField list={list} choice={draft.choice} onChoose={form.choose} />
           <AddressField form={form} list={list} />
@@ -271,13 +271,17 @@ function KeyStep({ form }: PartProps) {
       <div className="cw-row">
         <Button
           icon="list"
-          disabled={draft.base_url === '' || listing.kind === 'busy'}
+          aria-disabled={draft.base_url === '' || listing.kind === 'busy'}
           onClick={() => {
             form.showModels();
           }}
         >
           {trans.__('Show models')}
         </Button>
+      </div>
+      <div role="status" className="cw-service-outcome">
+        {listing.kind === 'busy' && trans.__('Asking the service …')}
+        {listing.kind === 'failed' && <ProblemView problem={listing.problem} />}
       </div>
     </>
   );
@@ -287,6 +291,7 @@ function TestStep({ form, onAsk }: PartProps & { readonly onAsk: () => void }) {
   const trans = useTrans();
   const { draft, outcome } = form;
   const isDemo = draft.choice === DEMO;
+  const isDone = outcome.kind === 'saved' || outcome.kind === 'works';
   return (
     <>
       <strong>{isDemo ? trans.__('Save') : trans.__('Test')}</strong>
@@ -297,11 +302,19 @@ function TestStep({ form, onAsk }: PartProps & { readonly onAsk: () => void }) {
       )}
       <div className="cw-row">
         {!isDemo && (
-          <button type="submit" className="cw-button cw-mod-primary" disabled={!form.canSave}>
+          <button
+            type="submit"
+            className={`cw-button cw-mod-${isDone ? 'plain' : 'primary'}`}
+            aria-disabled={!form.canSave}
+          >
             <span>{trans.__('Test and save')}</span>
           </button>
         )}
-        <Button kind={isDemo ? 'primary' : 'plain'} disabled={!form.canSave} onClick={form.save}>
+        <Button
+          kind={isDemo && !isDone ? 'primary' : 'plain'}
+          aria-disabled={!form.canSave}
+          onClick={form.save}
+        >
           {trans.__('Save')}
         </Button>
       </div>
@@ -330,7 +343,7 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
   const isWhole = draft.choice === DEMO || (draft.base_url !== '' && draft.model !== '');
   const canSave = draft.choice !== '' && isWhole && outcome.kind !== 'busy';
   const serviceOf = (of: ServiceDraft): AskedService => ({
-    name: findRow(list, of.choice)?.name ?? of.base_url,
+    name: findRow(list, of.choice)?.name ?? hostOf(of.base_url),
     base_url: of.base_url,
     model: of.model,
     hasKey: of.api_key !== '' || hasKey
@@ -341,6 +354,9 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
   };
   const showModels = (changes: Partial<ServiceDraft> = {}): void => {
     const now = { ...draft, ...changes };
+    if (now.base_url === '') {
+      return;
+    }
     const ticket = ++asked.current;
     setListing({ kind: 'busy' });
     const { base_url, api_key } = changeOf(service, now, list);
@@ -392,6 +408,9 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
     setDraft(before => ({ ...before, api_key: '' }));
   };
   const save = (): void => {
+    if (!canSave) {
+      return;
+    }
     void work(async () => {
       await keep();
       return { kind: 'saved' };
@@ -420,6 +439,10 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
     ...{ draft, row, hasKey, listing, outcome, canSave },
     ...{ change, choose, showModels, save, test }
   };
+}
+
+function hostOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).host : address;
 }
 
 /** The one that was named, where it is there; else the only one. */
@@ -615,8 +638,6 @@ function ModelField({ model, isSet, allowed, listing, onChange }: ModelFieldProp
         />
       )}
       <div id={`${id}note`} role="status" className="cw-service-outcome">
-        {listing.kind === 'busy' && trans.__('Asking the service …')}
-        {listing.kind === 'failed' && <ProblemView problem={listing.problem} />}
         {listing.kind === 'listed' && (
           <p className="cw-muted">
             {names.length === 0
