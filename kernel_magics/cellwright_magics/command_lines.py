@@ -262,7 +262,8 @@ def _plain_words(command: Verb, words: Sequence[_Word]) -> list[_Word]:
     for word in words:
         if not is_value and not word.is_option:
             plain.append(word)
-        is_value = not is_value and word.text in valued
+        # Some options stand without their value too, and another one follows.
+        is_value = word.is_option and word.text in valued
     return plain
 
 

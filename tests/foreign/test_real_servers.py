@@ -37,7 +37,7 @@ from cellwright.stopping import Stop
 from cellwright.store.database import open_database
 from cellwright.store.runs import RunStore
 
-pytestmark = [pytest.mark.kernel, pytest.mark.timeout(1_200)]
+pytestmark = [pytest.mark.kernel, pytest.mark.timeout(1_800)]
 ADAPTERS = ("native", "chat", "json", "xml")
 TASK = "Make a list of the first ten squares in `squares`."
 SHORT = """

@@ -161,6 +161,15 @@ def test_doctor_checks_everything_and_sends_nothing(recorded: LiveKernel) -> Non
     assert recorded.service.requests == []
 
 
+def test_doctor_says_what_it_sends_and_probes_the_service(recorded: LiveKernel) -> None:
+    shown = recorded.run("%agent doctor --provider --max-tokens 600", [text("One, two.")] * 12)
+    assert "requests to http://127.0.0.1" in shown.stdout
+    assert "no more than 600" in shown.stdout
+    table = shown.displays[-1]["text/markdown"]
+    assert "| long context | could not tell |" in table
+    assert 0 < len(recorded.service.requests) < 12
+
+
 def test_reset_says_what_stays(recorded: LiveKernel) -> None:
     assert "Variables and recorded runs stay" in recorded.run("%agent reset").results[0]
     assert recorded.value("start") == "5"
