@@ -158,8 +158,9 @@ test-browser: js
 	$(BIN)/pytest $(AGAIN) -n $(WORKERS) --dist loadfile -m browser tests/journeys
 	$(BIN)/pytest $(AGAIN) -m serial tests/browser
 
+# Whole environments are made here, which are too large for memory.
 test-packaging: .venv/setup.stamp node_modules/setup.stamp
-	$(BIN)/pytest tests/packaging
+	TMPDIR="$${TMPDIR:-/tmp}" $(BIN)/pytest tests/packaging
 
 # What others wrote stands in an environment of its own: its packages have their own wishes.
 FOREIGN = .venv-foreign

@@ -17,7 +17,9 @@ afterEach(() => {
 
 it('shows a table and a plot of the cost, or of the tokens', async () => {
   const { container } = await stage.show('usage');
-  expect(await screen.findByRole('row', { name: '2026-10 2 5 12.0K 8.0K (67%) 900 $1.50' })).toBeTruthy();
+  expect(
+    await screen.findByRole('row', { name: '2026-10 2 5 12.0K 8.0K (67%) 900 $1.50' })
+  ).toBeTruthy();
   expect(screen.getByRole('img', { name: 'Cost: 2026-11 $0.25, 2026-10 $1.50' })).toBeTruthy();
   const lengths = [...container.querySelectorAll('rect')].map(bar => bar.getAttribute('width'));
   expect(Number(lengths[0]) * 6).toBeCloseTo(Number(lengths[1]));
