@@ -10,7 +10,7 @@ import threading
 from importlib.util import find_spec
 from pathlib import Path
 
-import xllamacpp
+import xllamacpp  # type: ignore[import-not-found]  # it is in .venv-foreign alone
 
 
 def main() -> None:
