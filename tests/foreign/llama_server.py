@@ -10,7 +10,7 @@ import threading
 from importlib.util import find_spec
 from pathlib import Path
 
-import xllamacpp  # type: ignore[import-not-found]  # not in the environment that is checked
+import xllamacpp  # type: ignore[import-not-found]  # it is in .venv-foreign alone
 
 
 def main() -> None:

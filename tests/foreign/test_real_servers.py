@@ -231,7 +231,7 @@ def test_the_probes_of_doctor_end_with_a_verdict_each(
     server: Server = request.getfixturevalue(name)
     asking = Shell(shell.folder, {**shell.environ, **PATIENT, **server.environ()})
     done = asking.run_process(
-        "doctor", "--provider", "--max-tokens", "4000", "--json", seconds=RUN_SECONDS
+        "doctor", "--provider", "--max-tokens", "2500", "--json", seconds=RUN_SECONDS
     )
     assert done.code == 0, done.err
     found = {probe["name"]: probe for probe in done.document["probes"]}
