@@ -24,10 +24,8 @@ from cellwright.exports.sample import SampleRecord, name_of, pack, parse_message
 from cellwright.record.messages import SystemMessage
 from cellwright.record.values import safe_json
 
-# Lines appended to a file by several threads and processes, each line whole.
-
-
-# One for all files: a line is written in far less time than it takes to make one.
+# Several threads and processes append lines to one file, and each line must stay whole.
+# One lock for all files: a line is written in far less time than it takes to make one.
 LOCK = threading.Lock()
 
 

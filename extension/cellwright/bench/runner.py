@@ -49,11 +49,6 @@ from cellwright.stopping import Inbox, Stop, WorkerThread, retry
 from cellwright.store.runs import RunMemory
 from cellwright.text.redaction import Redactor
 
-# One attempt at one sample: a room, a run, its checks, the record.
-
-
-# What an agent did itself in the earlier samples of a session.
-
 
 class SessionMemory:
     """The code of samples that others go on from; safe on any thread."""

@@ -219,12 +219,7 @@ def _short(source: str, limit: int = 600) -> str:
     return source if len(source) <= limit else f"{source[:limit]} …"
 
 
-# A notebook in a few lines, and what a person made of its cells since then.
-
-
-# Cells that asked the agent, told apart from the person's own.
-
-
+# Cells that ask the agent, to tell them from the person's own.
 OWN_CELL = re.compile(r"\s*%%agent\b")
 OWN_LINE = re.compile(
     r"^[ \t]*(?:[^\n#'\"=]*=[ \t]*)?%(?:agent\b|(?:re)?load_ext[ \t]+cellwright).*\n?", re.MULTILINE

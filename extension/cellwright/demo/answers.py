@@ -30,6 +30,7 @@ WORDS = {
     "max": ("maximum", "最大值"),
     "min": ("minimum", "最小值"),
 }
+PART_OF = re.compile(r"(\d+) of (\d+)")
 SIGNS = {
     "==": ("is", "为"),
     "=": ("is", "为"),
@@ -160,6 +161,11 @@ def _where(work: Work, filters: Sequence[Filter] | None = None) -> str:
     filters = work.query.filters if filters is None else filters
     if not filters:
         return ""
+    joined = _conditions(work, filters)
+    return work.say(f" (rows where {joined})", f"（{joined} 的行）")
+
+
+def _conditions(work: Work, filters: Sequence[Filter]) -> str:
     place = int(work.chinese)
     parts = []
     for each in filters:
@@ -169,8 +175,7 @@ def _where(work: Work, filters: Sequence[Filter] | None = None) -> str:
                 map(str, value)
             )
         parts.append(f"`{each.column.name}` {SIGNS[each.sign][place]} {value}")
-    joined = work.say(" and ", "且").join(parts)
-    return work.say(f" (rows where {joined})", f"（{joined} 的行）")
+    return work.say(" and ", "且").join(parts)
 
 
 def _stays(work: Work) -> str:
@@ -324,14 +329,19 @@ def _tell_share(work: Work, text: str) -> str:
         else work.say(f"the sum of `{measure.name}`", f"`{measure.name}` 总和")
     )
     whole += _where(work, query.base)
-    part = _where(work) or work.say(" in each group", "各组")
     if query.by:
+        part = _where(work) or work.say(" in each group", "各组")
         by = listing(g.column for g in query.by)
         head = work.say(f"Percent of {whole} by {by}{part}", f"按 {by} 占{whole}的百分比{part}")
         return _table(work, text, [*(g.label for g in query.by), "percent"], head)
     value = _one(text)
+    part = _conditions(work, query.filters)
+    counts = PART_OF.search(text) if measure is None else None
+    numbers = f" ({counts[1]} / {counts[2]})" if counts else ""
+    verb = "are rows where" if measure is None else "comes from rows where"
     return value and work.say(
-        f"**{value} %** of {whole} are{part}.", f"占{whole}的 **{value} %**{part}。"
+        f"**{value} %** of {whole}{numbers} {verb} {part}.",
+        f"{part} 的行占{whole}的 **{value} %**{numbers}。",
     ) + _stays(work)
 
 

@@ -207,7 +207,13 @@ def _lexicon() -> _Lexicon:
 
 def same_values(text: str) -> str:
     """Other names of what a text names, such as "japan" for a text in Chinese."""
-    return " ".join(other for word, other in _lexicon().same if word in text)
+    # Chinese has no spaces between words; a Latin word must stand alone ("man" is not in "many").
+    alone = set(re.findall(r"[^\W\d_]+", text.lower()))
+    return " ".join(
+        other
+        for word, other in _lexicon().same
+        if (word in text if HAN.search(word) else word in alone)
+    )
 
 
 def _phrases(frame: TableColumns, found: Iterable[tuple[Column, str]]) -> dict[Phrase, Meaning]:

@@ -34,12 +34,6 @@ from cellwright.tools import Component, Risk, ToolContext, ToolYield
 from cellwright.tools.manifest import tool_name
 from cellwright.tools.registry import ToolSource
 
-# The services of a process, opened once, and each of their functions as a tool of the model.
-
-
-# One function of a service as a tool of the model.
-
-
 SHOWN_CHARACTERS = 120
 
 

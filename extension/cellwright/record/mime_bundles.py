@@ -104,11 +104,7 @@ def _smaller(picture: Picture) -> Picture:
     return Picture("image/png", base64.b64encode(buffer.getvalue()).decode(), width, height)
 
 
-# A MIME bundle as the text a model is given: the shortest form that says what is there.
-
-
-# Chart specifications in brief: what is drawn and a few values, without data or templates.
-
+# Chart specifications in brief: the model is told what is drawn and a few values, without the data.
 
 SAMPLE_ROWS = 3
 TRACE_LIMIT = 20

@@ -37,12 +37,6 @@ from cellwright.store.chats import ChatNote, ChatPins, PinsFullError
 from cellwright.text.cleaning import clean, fenced, plain_text, safe_markdown
 from cellwright.text.redaction import Redactor
 
-# A chat as one file: the runs that count, in order, each as the export of a single run has it.
-
-
-# A chat as markdown that anybody can read: prompts, answers, code and what it printed.
-
-
 OUTPUT_LIMIT_CHARACTERS = 20_000
 
 

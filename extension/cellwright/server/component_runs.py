@@ -442,9 +442,6 @@ def _code(error: Exception) -> str:
     return next((code for kind, code in CODES if isinstance(error, kind)), "internal")
 
 
-# The components of one server: which there are, and those that were called and go on.
-
-
 # The component that is always there, so that the route can be tried.
 #
 # It shows what a component can do: it says one thing after another, tells how far it is, and says

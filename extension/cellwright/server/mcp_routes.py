@@ -382,11 +382,7 @@ class _ClosedNotebook(SavedNotebook):
 #
 # ``POST`` takes one message. A call of a tool is answered with a stream of server-sent events, its
 # progress and questions before its result; everything else with JSON. Nothing is sent that was not
-# asked for, so ``GET`` is refused.
-
-
-# The MCP clients of one server: each has a session of its own, which ends when it is silent.
-
+# asked for, so ``GET`` is refused. Each client has a session, which ends when it is silent.
 
 SESSION_LIMIT = 16
 SILENT_SECONDS = 6 * 3_600.0

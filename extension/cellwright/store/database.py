@@ -28,14 +28,8 @@ from cellwright.errors import StoreError
 from cellwright.stopping import WorkerThread
 from cellwright.store.migrations import ADDING, MIGRATIONS, Migration, applied, apply, rolled_back
 
-# Open an SQLite file, or find out why it cannot be used.
-#
-# Never opens the database file by other means than SQLite: closing any descriptor of a file drops
-# every lock this process holds on it.
-
-
-# What the file system under the record can do: locks, and whether it is a network one.
-
+# Nothing here opens the database file by other means than SQLite: closing any descriptor of a file
+# drops every lock that this process holds on it.
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, lockf

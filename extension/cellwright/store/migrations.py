@@ -345,8 +345,7 @@ def m003_memories(connection: sqlite3.Connection) -> None:
 
 
 # The tables of what the events of many runs have in common.
-
-
+#
 # Numbers, which grow, keep what is written together in few pages; names are in no order at all.
 STATEMENTS = (
     "CREATE TABLE parts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, data TEXT NOT NULL)",
