@@ -169,19 +169,19 @@ class _Probing:
         """
         prompt = self.make_prompt(messages, tools, max_output, extra)
         stream = self.lm.stream(prompt, self.stop)
-        pieces, notices, has_reasoning = 0, [], False
+        notices: list[Notice] = []
+        pieces, has_reasoning = 0, False
         while True:
             try:
                 event = next(stream)
             except StopIteration as finished:
                 reply: Reply = finished.value
-                break
+                self.used += reply.usage
+                return _Heard(reply, pieces, tuple(notices), has_reasoning)
             pieces += isinstance(event, TextDelta)
             has_reasoning = has_reasoning or isinstance(event, ReasoningDelta)
             if isinstance(event, Notice):
                 notices.append(event)
-        self.used += reply.usage
-        return _Heard(reply, pieces, tuple(notices), has_reasoning)
 
     def make_prompt(
         self,
@@ -376,11 +376,10 @@ def _cancel(probing: _Probing) -> _Finding:
 
 
 def _cache(probing: _Probing) -> _Finding:
-    prefix = _lines(CACHED_TOKENS)
-    cached = 0
-    for question in ("How many lines are there?", "Which is the last line?"):
-        usage = probing.ask(f"{prefix}\n{question}", max_output=OUTPUT_TOKENS // 2).reply.usage
-        cached = usage.cached_tokens
+    prefix, limit = _lines(CACHED_TOKENS), OUTPUT_TOKENS // 2
+    probing.ask(f"{prefix}\nHow many lines are there?", max_output=limit)
+    usage = probing.ask(f"{prefix}\nWhich is the last line?", max_output=limit).reply.usage
+    cached = usage.cached_tokens
     if cached:
         share = f"{cached:,} of {usage.prompt_tokens:,} tokens"
         return _Finding("works", f"{share} of the second request came from the cache.")
@@ -435,7 +434,8 @@ def probe_provider(context: VerbContext) -> Result:
     settings = _with_model(_find_settings(options.provider, context.settings), options.model)
     limit, stop = options.max_tokens or USUAL_TOKENS, Stop()
     context.note(_announce(settings, limit))
-    probing, found = _Probing(settings, limit, stop), []
+    probing = _Probing(settings, limit, stop)
+    found: list[ProbeResult] = []
     with stopping(stop), closing(probing.lm):
         for probe in PROBES:
             context.show_progress(len(found), len(PROBES), probe.name)
