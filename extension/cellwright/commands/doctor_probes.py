@@ -170,21 +170,19 @@ class _Probing:
         """
         prompt = self.make_prompt(messages, tools, max_output, extra)
         stream = self.lm.stream(prompt, self.stop)
-        pieces, notices, has_reasoning = 0, [], False
-        reply: Reply | None = None
-        while reply is None:
+        notices: list[Notice] = []
+        pieces, has_reasoning = 0, False
+        while True:
             try:
                 event = next(stream)
             except StopIteration as finished:
-                reply = finished.value
-                break
+                reply: Reply = finished.value
+                self.used += reply.usage
+                return _Heard(reply, pieces, tuple(notices), has_reasoning)
             pieces += isinstance(event, TextDelta)
             has_reasoning = has_reasoning or isinstance(event, ReasoningDelta)
             if isinstance(event, Notice):
                 notices.append(event)
-        assert reply is not None  # a stream that ends has a reply, or has raised
-        self.used += reply.usage
-        return _Heard(reply, pieces, tuple(notices), has_reasoning)
 
     def make_prompt(
         self,
@@ -379,14 +377,12 @@ def _cancel(probing: _Probing) -> _Finding:
 
 
 def _cache(probing: _Probing) -> _Finding:
-    prefix = _lines(CACHED_TOKENS)
-    usages = [
-        probing.ask(f"{prefix}\n{question}", max_output=OUTPUT_TOKENS // 2).reply.usage
-        for question in ("How many lines are there?", "Which is the last line?")
-    ]
-    usage = usages[-1]
-    if usage.cached_tokens:
-        share = f"{usage.cached_tokens:,} of {usage.prompt_tokens:,} tokens"
+    prefix, limit = _lines(CACHED_TOKENS), OUTPUT_TOKENS // 2
+    probing.ask(f"{prefix}\nHow many lines are there?", max_output=limit)
+    usage = probing.ask(f"{prefix}\nWhich is the last line?", max_output=limit).reply.usage
+    cached = usage.cached_tokens
+    if cached:
+        share = f"{cached:,} of {usage.prompt_tokens:,} tokens"
         return _Finding("works", f"{share} of the second request came from the cache.")
     if usage.estimated:
         return _Finding("could not tell", "It does not count tokens.")
