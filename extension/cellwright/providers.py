@@ -45,6 +45,8 @@ class Provider:
     responses_models: re.Pattern[str] | None = None
     models_path: str = "/models"
     """Where its models are listed, all of them."""
+    window_path: str = ""
+    """Where a program's own list of models, which tells their windows, is below its root."""
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """What a limit of the answer is called at first; the other one is tried where it is refused."""
     note: str = ""
@@ -299,6 +301,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "http://127.0.0.1:1234/v1",
         "https://lmstudio.ai/docs/api/openai-api",
         port=1234,
+        window_path="/api/v0/models",
     ),
     Provider(
         "llama.cpp",

@@ -174,8 +174,8 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
             return _window_of_ollama(line, root, model)
         if tokens := _count(row.get("max_model_len")):
             return tokens
-        if find_provider(service.base_url).name == LM_STUDIO:
-            row = _row(_optional(line, f"{root}/api/v0/models"), model)
+        if path := find_provider(service.base_url).window_path:
+            row = _row(_optional(line, f"{root}{path}"), model)
             return _count(row.get("loaded_context_length"))
         return None
     except Exception as error:
@@ -190,7 +190,6 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
 parameters that ``/api/show`` tells (docs.ollama.com/api), LM Studio in ``/api/v0/models``
 (lmstudio.ai/docs/api/rest-api)."""
 OLLAMA_OWNER = "library"
-LM_STUDIO = "LM Studio"
 NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
