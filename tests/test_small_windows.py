@@ -210,7 +210,7 @@ class TestServersSayTheirWindow:
 
     def test_lm_studio_says_it_in_its_own_list(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """It is known by its port, which a test cannot count on."""
-        studio = next(each for each in PROVIDERS if each.name == capabilities.LM_STUDIO)
+        studio = next(each for each in PROVIDERS if each.window_path)
         monkeypatch.setattr(capabilities, "find_provider", lambda base_url: studio)
         rows = [
             {"id": MODEL, "state": "loaded", "loaded_context_length": 4_096},
