@@ -173,6 +173,7 @@ def test_from_nothing_to_an_answer_in_four_steps(
 
     # it is kept, and found again in the menu
     panel.reload()
+    panel.wait_for_answer(1)
     panel.answer("And now?")
     panel.choose("Model settings")
     expect(model).to_have_value("small-1")
