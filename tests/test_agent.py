@@ -326,8 +326,8 @@ def test_replies_that_are_cut_before_they_say_anything_are_called_cut() -> None:
     """A model that thinks, or repeats itself, until its limit; seen with llama.cpp."""
     cut = replace(says("", finish="length"), truncated=True)
     finished = Harness([cut, cut]).run()
-    assert (finished.status, finished.cause) == ("agent validation failed", "truncated")
-    assert "length limit" in finished.reason
+    assert (finished.status, finished.cause) == ("task limit reached", "truncated")
+    assert "cut" in finished.reason
 
 
 def test_a_refusal_completes_the_run_as_refused() -> None:

@@ -25,8 +25,8 @@ LEFT_OUT: dict[str, set[str]] = {
     "cellwright.record.run_record": {"CellMoved", "ModelSilent", "ToolProgress"},
     # the command prints the question and the answer itself, and writes cells into a file
     "cellwright.commands.workplace:TerminalProgress": {
-        *(CHANGES_OF_CELLS | DELTAS | OF_THE_RECORD),
-        *("ApprovalAsked", "HistoryCompacted", "ModelAsked", "RunFinished"),
+        *(CHANGES_OF_CELLS | DELTAS - {"TextDelta"} | OF_THE_RECORD),
+        *("ApprovalAsked", "HistoryCompacted", "ModelAsked"),
     },
     # the cell above has the question, the caller shows how it ended
     "cellwright_magics.display": {

@@ -276,7 +276,7 @@ def test_what_went_wrong_in_one_form_is_not_held_against_the_next() -> None:
 def test_what_the_length_limit_cut_is_not_called_unreadable() -> None:
     cut = replace(says('{"say": "One, two', finish="length"), truncated=True)
     finished = Talk("json", [lambda _: cut, lambda _: cut]).run()
-    assert (finished.status, finished.cause) == ("agent validation failed", "truncated")
+    assert (finished.status, finished.cause) == ("task limit reached", "truncated")
 
 
 def test_004_23_the_whole_chain_is_four_requests_each_recorded_and_counted() -> None:

@@ -359,7 +359,8 @@ def test_ctrl_c_at_a_question_ends_the_run(shell: Shell) -> None:
 
 
 def test_an_answer_that_was_cut_is_no_success(shell: Shell) -> None:
-    cut = text("The sum of", finish="length", usage={"prompt_tokens": 9, "completion_tokens": 50})
+    usage = {"prompt_tokens": 1_900, "completion_tokens": 50}
+    cut = text("The sum of", finish="length", usage=usage)
     done = asked(shell, [cut], "Add", "--mode", "auto", "--max-output", "50")
     assert (done.code, done.out) == (1, "The sum of\n")
     assert "cellwright: The answer was cut at the limit of 50 tokens." in done.err
