@@ -247,8 +247,6 @@ class ServiceSettings:
     base_url: str = ""
     """Empty: none is set, so the demo model answers."""
     api_key: str = field(default="", repr=False)
-    key_command: str = field(default="", repr=False)
-    """Printed the key, and is asked again when the service no longer takes it; empty: none did."""
     model: str = ""
     api: Api = "auto"
     """``chat`` (chat completions), ``responses`` or ``messages``; ``auto``: by host, model and
@@ -265,16 +263,15 @@ class ServiceSettings:
     retry_limit: int = 3
     retry_after_limit_seconds: float = 60.0
     """A service that asks to wait longer than this is not waited for in silence."""
+    key_command: str = field(default="", repr=False)
+    """Printed the key, and is asked again when the service no longer takes it; empty: none did."""
 
     @property
     def first_data_seconds(self) -> float:
         """How long a reply may take to begin: a machine nearby may read a prompt for minutes."""
-        is_usual = self.idle_timeout_seconds == IDLE_SECONDS
-        return (
-            self.deadline_seconds
-            if is_usual and is_nearby(self.base_url)
-            else (self.idle_timeout_seconds)
-        )
+        if self.idle_timeout_seconds == IDLE_SECONDS and is_nearby(self.base_url):
+            return self.deadline_seconds
+        return self.idle_timeout_seconds
 
 
 @dataclass(frozen=True)
