@@ -286,11 +286,51 @@ export class PanelModel implements IDisposable {
     this._onNotebook(notebooks);
   }
 
+  /**
+   * Show the chat that was used last with a notebook.
+   *
+   * Until the server has said which that is, a new one is shown, and what the person does meanwhile
+   * counts: words move along, and a prompt that was sent keeps its chat.
+   */
   private async _showNewest(path: string): Promise<void> {
-    const id = this._shown.get(path) ?? (await this._newest(path));
-    if (this._notebook?.path === path && !this._isDisposed) {
-      this._show(id === '' ? this._pool.begin(path) : this._pool.open(id));
+    const before = this._chat;
+    if (before.sending.length > 0 && before.state.notebook_path === '') {
+      return;
     }
+    const known = this._undecided.has(path) ? undefined : this._shown.get(path);
+    if (known !== undefined) {
+      this._moveWords(before, known === '' ? this._pool.begin(path) : this._pool.open(known));
+      return;
+    }
+    this._undecided.add(path);
+    const begun = this._moveWords(before, this._pool.begin(path));
+    const kept = begun === before ? '' : begun.composer.text;
+    const id = await this._newest(path);
+    if (this._notebook?.path === path && !this._isDisposed) {
+      this._undecided.delete(path);
+      this._leave(begun, id, kept);
+    }
+  }
+
+  /** Go on from a new chat to the newest, unless something was asked in it meanwhile. */
+  private _leave(begun: ChatModel, id: string, kept: string): void {
+    const isAsked = begun.id !== '' || begun.sending.length > 0;
+    if (this._chat !== begun || id === '' || isAsked) {
+      return;
+    }
+    const chat = this._pool.open(id);
+    if (begun.composer.text !== kept) {
+      giveWords(begun, chat);
+    }
+    this._show(chat);
+  }
+
+  /** Show another chat; words that were written before any notebook was there come along. */
+  private _moveWords(from: ChatModel, to: ChatModel): ChatModel {
+    if (from !== to && from.id === '' && from.state.notebook_path === '') {
+      giveWords(from, to);
+    }
+    return this._show(to);
   }
 
   private async _newest(path: string): Promise<string> {
@@ -387,6 +427,8 @@ export class PanelModel implements IDisposable {
   private readonly _link: NotebookLink | null;
   /** The chat that was shown last with each notebook. */
   private readonly _shown = new Map<string, string>();
+  /** Notebooks of which the server has not said yet which chat that was. */
+  private readonly _undecided = new Set<string>();
   private readonly _linkChanged = new Signal<this, LinkState>(this);
   private readonly _chatChanged = new Signal<this, ChatModel>(this);
   private readonly _notebookChanged = new Signal<this, CurrentNotebook | null>(this);
@@ -417,4 +459,14 @@ export function openPanel({ settings, notebooks, trans }: OpenOptions): PanelMod
     trans,
     notebooks
   });
+}
+
+function giveWords({ composer: from }: ChatModel, { composer: to }: ChatModel): void {
+  if (from.text !== '' && to.text === '') {
+    to.setText(from.text);
+    from.context.forEach(item => {
+      to.addContext(item);
+    });
+    from.clear();
+  }
 }

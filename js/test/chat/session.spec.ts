@@ -153,6 +153,29 @@ describe('the chat that is shown', () => {
     expect(panel.notebook?.path).toBe('a.ipynb');
   });
 
+  it('takes along what was written before the server said which it is', async () => {
+    chats = [listed('c2', 'a.ipynb')];
+    server.setChat(chatState('c2', { notebook_path: 'a.ipynb' }));
+    const opening = open();
+    expect(panel.chat.state.notebook_path).toBe('a.ipynb');
+    panel.chat.composer.setText('And now?');
+    await opening;
+    expect(panel.chat.id).toBe('c2');
+    expect(panel.chat.composer.text).toBe('And now?');
+  });
+
+  it('stays the one in which a prompt was sent before the server said which it is', async () => {
+    chats = [listed('c2', 'a.ipynb')];
+    server.setChat(chatState('c2', { notebook_path: 'a.ipynb' }));
+    const opening = open();
+    const asked = panel.chat;
+    asked.ask({ text: 'And now?', context: [], mode: 'ask', model: '' });
+    await opening;
+    await pass(0.01);
+    expect(panel.chat).toBe(asked);
+    expect(asked.state.notebook_path).toBe('a.ipynb');
+  });
+
   it('is a new one for a notebook without any, and nothing is made for it yet', async () => {
     await open();
     expect(panel.chat.id).toBe('');
