@@ -261,6 +261,25 @@ def test_a_limit_is_sent_where_nobody_set_one() -> None:
     assert body["max_tokens"] == USUAL_LIMIT
 
 
+@pytest.mark.parametrize(
+    ("extra", "name", "wanted"),
+    [
+        ({"stop": ["END"]}, "stop_sequences", ["END"]),
+        ({"response_format": {"type": "json_object"}}, "output_config", None),
+        ({"tool_choice": {"type": "none"}}, "tool_choice", {"type": "none"}),
+        ({"tool_choice": "auto"}, "tool_choice", {"type": "auto"}),
+        ({"reasoning_effort": "minimal"}, "output_config", {"effort": "low"}),
+        ({"output_config": {"effort": "high"}}, "output_config", {"effort": "high"}),
+    ],
+)
+def test_parameters_may_be_written_as_either_api_has_them(
+    extra: dict[str, Any], name: str, wanted: Any
+) -> None:
+    prompt = prompt_of("hi", tools=(RUN_CELL,))
+    prompt = replace(prompt, parameters=replace(prompt.parameters, extra=extra))
+    assert messages_parameters(prompt, vision=True, reader=NO_ITEMS).get(name) == wanted
+
+
 @pytest.mark.parametrize("effort", ["none", "low"])
 def test_who_asks_for_no_thinking_is_told_where_the_model_cannot_help_it(effort: str) -> None:
     provider = AnthropicMessages([ENOUGH])
