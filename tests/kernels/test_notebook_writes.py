@@ -10,7 +10,7 @@ import pytest
 
 from cellwright.kernels.cell_watch import _NotebookWrites
 
-BOOK, OTHER = "/work/a.ipynb", "/work/b.ipynb"
+BOOK, OTHER = "/home/mi/a.ipynb", "/home/mi/b.ipynb"
 
 
 def heard(*events: tuple[str, tuple[Any, ...]]) -> _NotebookWrites:
@@ -25,7 +25,7 @@ def heard(*events: tuple[str, tuple[Any, ...]]) -> _NotebookWrites:
     [
         ("open", (BOOK, "w", os.O_WRONLY | os.O_CREAT)),
         ("open", (os.fsencode(BOOK), "r+", os.O_RDWR)),
-        ("os.rename", ("/work/draft", Path(BOOK), -1, -1)),
+        ("os.rename", ("/home/mi/draft", Path(BOOK), -1, -1)),
         ("os.remove", (BOOK, -1)),
         ("os.truncate", (BOOK, 0)),
     ],
@@ -42,11 +42,11 @@ def test_what_is_read_or_is_no_notebook_names_none() -> None:
     writes = heard(
         ("open", (BOOK, "r", os.O_RDONLY)),
         ("open", (3, "w", os.O_WRONLY)),
-        ("open", ("/work/data.csv", "w", os.O_WRONLY)),
+        ("open", ("/home/mi/data.csv", "w", os.O_WRONLY)),
         ("open", (BOOK, None, None)),
     )
     assert not writes.may_include(BOOK)
-    assert writes.may_include("/work/data.csv")
+    assert writes.may_include("/home/mi/data.csv")
 
 
 @pytest.mark.parametrize("event", ["subprocess.Popen", "os.system"])
@@ -55,4 +55,4 @@ def test_a_child_process_may_have_written_any(event: str) -> None:
 
 
 def test_a_folder_that_is_moved_may_hold_any(tmp_path: Path) -> None:
-    assert heard(("os.rename", (str(tmp_path), "/work/elsewhere", -1, -1))).may_include(OTHER)
+    assert heard(("os.rename", (str(tmp_path), "/home/mi/elsewhere", -1, -1))).may_include(OTHER)

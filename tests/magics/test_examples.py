@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class Executed:
     def __init__(self, notebook: Any, folder: Path) -> None:
         self.notebook = notebook
         self.folder = folder / "work"
-        (folder / "work").mkdir()
+        (folder / "work").mkdir(exist_ok=True)
         where = {"metadata": {"path": str(folder / "work")}}
         client = NotebookClient(self.notebook, timeout=120, resources=where)
         mine = {"CELLWRIGHT_HOME": str(folder / "home")}
@@ -122,6 +123,18 @@ def test_002_32_assistants_share_a_conversation_and_what_each_costs_is_told(
     assert "Name the axes" in shown.after("asked = ")
     usage = shown.after("usage --by assistant")
     assert "analyst" in usage
+
+
+def test_the_first_example_of_the_readme_works_with_nothing_set(tmp_path: Path) -> None:
+    load, question = read_code_blocks(ROOT / "README.md").cells[:2]
+    (tmp_path / "work").mkdir()
+    table = ROOT / "extension" / "cellwright" / "demo" / "data" / "sales.csv"
+    shutil.copy(table, tmp_path / "work")
+    left = nbformat.v4.new_code_cell("best.to_string()")
+    shown = Executed(nbformat.v4.new_notebook(cells=[load, question, left]), tmp_path)
+    assert "demo model" in shown.after("%%agent")
+    assert "✓ completed" in shown.after("%%agent")
+    assert "2025-11" in shown.after("best.to_string()")
 
 
 def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:

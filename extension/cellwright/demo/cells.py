@@ -558,7 +558,7 @@ def _box(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
 
 
 def _table(rows: str, query: Query, result: str) -> str:
-    return f"{_chained(result, _summed(rows, query, query.by))}\n{result}.head({SHOWN_ROWS})"
+    return _chained(result, _summed(rows, query, query.by))
 
 
 def _value_title(query: Query) -> str:
