@@ -18,13 +18,30 @@ from pydantic.json_schema import GenerateJsonSchema
 from cellwright._version import __version__
 from cellwright.record.events import CellEvent, Event, RunStatus
 from cellwright.record.messages import Part
-from cellwright.record.outputs import OutputMessage
+from cellwright.record.outputs import OutputMessage, VariableSummary
 from cellwright.record.values import tag_of, to_dict
 from cellwright.server.assistant_routes import AssistantDetails, AssistantSummaries
+from cellwright.server.chat_context_routes import ChatContext, WantedSummary
+from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.frames import PROTOCOL, ClientFrame, ServerFrame
 from cellwright.server.library_routes import LibraryHits, LibraryState
 from cellwright.server.memory_routes import MemoryList
-from cellwright.server.rest_types import Health, Models
+from cellwright.server.rest_types import (
+    CellFates,
+    ChatBranching,
+    ChatChange,
+    ChatSummary,
+    Health,
+    MissingCells,
+    Models,
+    OneVariable,
+    ProviderList,
+    RecordedRunCell,
+    ServiceCheck,
+    ServiceState,
+    ServiceTest,
+    WantedService,
+)
 from cellwright.server.result_routes import (
     ResultComparison,
     ResultListing,
@@ -43,20 +60,31 @@ PREFIX = "#/components/schemas/"
 ANSWERS = (
     AssistantDetails,
     AssistantSummaries,
+    ChatContext,
+    ChatMessages,
+    ChatSummary,
     Health,
     LibraryHits,
     LibraryState,
     MemoryList,
+    MissingCells,
     Models,
+    OneVariable,
+    ProviderList,
     ResultComparison,
     ResultListing,
     ResultNumbers,
+    RecordedRunCell,
     RunPage,
     RunSample,
     SamplePage,
+    ServiceCheck,
+    ServiceState,
     TakenFile,
     ToolList,
     UsageTotals,
+    VariableSummary,
+    WaitingMessage,
 )
 """Of requests; ``openapi_routes.OPERATIONS`` says of which."""
 RECEIVED: Mapping[str, Any] = {
@@ -70,7 +98,17 @@ RECEIVED: Mapping[str, Any] = {
     "ServerFrame": ServerFrame | EventsFrame,
 }
 """What comes to the page and is checked there; of what these are made is named by its class."""
-SENT: Mapping[str, Any] = {"ClientFrame": ClientFrame, "WantedBudgets": WantedBudgets}
+BODIES = (
+    CellFates,
+    ChatBranching,
+    ChatChange,
+    NewMessage,
+    ServiceTest,
+    WantedBudgets,
+    WantedService,
+    WantedSummary,
+)
+SENT: Mapping[str, Any] = {"ClientFrame": ClientFrame, **{body.__name__: body for body in BODIES}}
 """What the page sends: a field that has a default may be left out."""
 FRAME_FIELDS = {"RecordedEvent": ("sequence", "time", "event")}
 """Of a class, what goes over the wire; the frame says the run."""

@@ -390,11 +390,11 @@ async def test_the_service_says_that_a_locked_record_is_not_written_and_when_it_
         await tab.ask(chat, "hello")
         await tab.finished()
         assert "store_locked" in [event["code"] for event in tab.of_kind("notice")]
-        assert service_state(live.application)["recording"] is False
+        assert service_state(live.application).recording is False
         run = tab.events[0][0]
         assert "not on disk" in live.application.runs.storage(run, 0).problem
     until = time.monotonic() + 20
-    while not service_state(live.application)["recording"] and time.monotonic() < until:
+    while not service_state(live.application).recording and time.monotonic() < until:
         time.sleep(0.1)
-    assert service_state(live.application)["recording"] is True
+    assert service_state(live.application).recording is True
     assert live.application.runs.storage(run).problem == ""

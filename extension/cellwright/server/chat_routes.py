@@ -31,6 +31,7 @@ from cellwright.record.outputs import Output
 from cellwright.record.run_record import RunRecord
 from cellwright.record.values import safe_text, to_dict
 from cellwright.server.application import Application
+from cellwright.server.rest_types import ChatSummary
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.store.chat_rows import Chat, filters_of, with_filters
 from cellwright.store.chats import ChatNote, ChatPins, PinsFullError
@@ -168,7 +169,8 @@ class ChatsRoute(Route):
     async def get(self) -> None:
         """The chats of a notebook, or of all, in which every word of a query is said."""
         notebook, query, owner = self.word("notebook"), self.word("query"), self.owner
-        self.send(await self.answer(lambda shared: _listed(shared, notebook, query, owner)))
+        listed = await self.answer(lambda shared: _listed(shared, notebook, query, owner))
+        self.send(to_dict(listed))
 
     @web.authenticated
     @authorized
@@ -176,7 +178,7 @@ class ChatsRoute(Route):
         """Begin a chat."""
         path, owner = self.fields(notebook_path=str).get("notebook_path", ""), self.owner
         chat = await self.answer(lambda shared: shared.chats.create(path, owner))
-        self.send(chat_summary(self.shared, chat), 201)
+        self.send(to_dict(chat_summary(self.shared, chat)), 201)
 
 
 class ChatRoute(Route):
@@ -189,7 +191,7 @@ class ChatRoute(Route):
     async def get(self, chat_id: str) -> None:
         """The chat, with its instructions."""
         chat = await self.answer(lambda shared: self.chat(shared, chat_id))
-        self.send(chat_summary(self.shared, chat))
+        self.send(to_dict(chat_summary(self.shared, chat)))
 
     @web.authenticated
     @authorized
@@ -208,7 +210,7 @@ class ChatRoute(Route):
         if "expires_at" in changes and self.is_guest:
             raise Refusal(403, "A guest's chat is kept for a day.", code="guest")
         chat = await self.answer(lambda shared: self._changed(shared, chat_id, changes))
-        self.send(chat_summary(self.shared, chat))
+        self.send(to_dict(chat_summary(self.shared, chat)))
 
     @web.authenticated
     @authorized
@@ -261,7 +263,8 @@ class ChatBranchRoute(Route):
             self.chat(shared, chat_id)
             return shared.chats.branch(chat_id, run, owner)
 
-        self.send(chat_summary(self.shared, await self.answer(branched)), 201)
+        chat = await self.answer(branched)
+        self.send(to_dict(chat_summary(self.shared, chat)), 201)
 
 
 class ChatExportRoute(Route):
@@ -282,28 +285,29 @@ class ChatExportRoute(Route):
         self.send_file(file.text, file.name, FORMATS[to].mime)
 
 
-def _listed(shared: Application, notebook: str, query: str, owner: str) -> list[dict[str, Any]]:
+def _listed(shared: Application, notebook: str, query: str, owner: str) -> list[ChatSummary]:
     chats = shared.chats.list(notebook, query, owner=owner)
     return [chat_summary(shared, chat) for chat in chats]
 
 
-def chat_summary(shared: Application, chat: Chat) -> dict[str, Any]:
+def chat_summary(shared: Application, chat: Chat) -> ChatSummary:
     """A chat in one line."""
-    return {
-        "id": chat.chat_id,
-        "title": chat.title,
-        "notebook_path": chat.notebook_path,
-        "updated_at": chat.updated_at,
-        "runs": chat.run_count,
-        "run": shared.live.running(chat.chat_id) if shared.live is not None else "",
-        "waits_for_answer": shared.live is not None and shared.live.waits_for_answer(chat.chat_id),
-        "branched_from": chat.branched_from,
-        "prompt": chat.prompt,
-        "prompt_adds": chat.prompt_adds,
-        "expires_at": chat.expires_at,
-        "pins": list(chat.pins),
-        "text_filters": [item.name for item in known_filters(filters_of(chat.settings))],
-    }
+    live = shared.live
+    return ChatSummary(
+        id=chat.chat_id,
+        title=chat.title,
+        notebook_path=chat.notebook_path,
+        updated_at=chat.updated_at,
+        runs=chat.run_count,
+        run=live.running(chat.chat_id) if live is not None else "",
+        waits_for_answer=live is not None and live.waits_for_answer(chat.chat_id),
+        branched_from=chat.branched_from,
+        prompt=chat.prompt,
+        prompt_adds=chat.prompt_adds,
+        expires_at=chat.expires_at,
+        pins=tuple(chat.pins),
+        text_filters=tuple(item.name for item in known_filters(filters_of(chat.settings))),
+    )
 
 
 # The messages of a chat.
@@ -369,8 +373,8 @@ class ChatMessages:
     """The newest messages of a chat, oldest first."""
 
     chat: str
-    messages: tuple[ChatMessage, ...]
-    before: str
+    messages: tuple[ChatMessage, ...] = ()
+    before: str = ""
     """Asked with ``before`` set to this, the messages that came earlier; empty: there are none."""
     waiting: tuple[WaitingMessage, ...] = ()
 
@@ -581,7 +585,7 @@ class ChatPinRoute(Route):
                 shared.live.chat_changed(chat)
             return chat
 
-        self.send(chat_summary(self.shared, await self.answer(changed)))
+        self.send(to_dict(chat_summary(self.shared, await self.answer(changed))))
 
 
 ROUTES: RouteTable = (

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from cellwright.errors import KernelNotReadyError
+from cellwright.record.outputs import VariableSummary
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application, KernelAccess
 from cellwright.server.kernel_access import open_kernels
+from cellwright.server.rest_types import OneVariable
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.stopping import retry
 
@@ -48,12 +51,11 @@ class VariablesRoute(KernelRoute):
         """Name, type and a few words of each."""
         kernels = await self.kernels(kernel_id)
 
-        def variables(_: Application) -> list[dict[str, str]]:
+        def variables(_: Application) -> Sequence[VariableSummary]:
             ask = lambda: kernels.variables(kernel_id)  # noqa: E731
-            found = retry(ask, KernelNotReadyError, PATIENCE_SECONDS)
-            return [asdict(variable) for variable in found]
+            return retry(ask, KernelNotReadyError, PATIENCE_SECONDS)
 
-        self.send(await self.answer(variables))
+        self.send(to_dict(await self.answer(variables)))
 
 
 class VariableRoute(KernelRoute):
@@ -67,11 +69,11 @@ class VariableRoute(KernelRoute):
             raise Refusal(404, f"There is no variable {name!r}.")
         kernels = await self.kernels(kernel_id)
 
-        def summary(_: Application) -> dict[str, str]:
+        def summary(_: Application) -> OneVariable:
             ask = lambda: kernels.variable(kernel_id, name)  # noqa: E731
-            return {"text": retry(ask, KernelNotReadyError, PATIENCE_SECONDS)}
+            return OneVariable(retry(ask, KernelNotReadyError, PATIENCE_SECONDS))
 
-        self.send(await self.answer(summary))
+        self.send(to_dict(await self.answer(summary)))
 
 
 ROUTES: RouteTable = (

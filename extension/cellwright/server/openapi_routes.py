@@ -71,11 +71,11 @@ OPERATIONS: Mapping[str, Operation] = {
         types.ServiceState, body=types.WantedService, refusals=(400, 409, 413)
     ),
     "POST service/test": Operation(
-        tuple[types.Check, ...], body=types.ServiceTest, refusals=(400, 409, 413)
+        tuple[types.ServiceCheck, ...], body=types.ServiceTest, refusals=(400, 409, 413)
     ),
     "GET models": Operation(types.Models, refusals=(400, 409)),
     "POST models": Operation(types.Models, body=types.WantedService, refusals=(400, 409, 413)),
-    "GET providers": Operation(types.ProviderRows, refusals=(400, 409)),
+    "GET providers": Operation(types.ProviderList, refusals=(400, 409)),
     "GET chats": Operation(
         tuple[types.ChatSummary, ...], query=("notebook", "query"), refusals=(400, 409)
     ),

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cellwright.record.outputs import CellType
 from cellwright.server.component_envelopes import ArgumentError, View
+from cellwright.server.service_choice import ProviderOffer
 from cellwright.settings import Mode
 from cellwright.store.runs import Fate
 
@@ -51,9 +53,9 @@ class ServiceState:
     models_allowed: tuple[str, ...]
     endpoints_locked: bool
     recording: bool
-    parameters: Mapping[str, Any]
-    """What was chosen to be sent with each request."""
     warnings: tuple[str, ...]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """What was chosen to be sent with each request."""
 
 
 @dataclass(frozen=True)
@@ -74,31 +76,10 @@ class ServiceTest(WantedService):
 
 
 @dataclass(frozen=True)
-class ProviderRow:
-    """A provider that may be chosen."""
-
-    name: str
-    base_url: str
-    """Empty: it has to be named."""
-    example: str
-    """What its address looks like."""
-    model: str
-    """The usual one."""
-    needs_key: bool
-    has_key: bool
-    is_key_set: bool
-    """The environment has its key, and no other can be given."""
-    port: int
-    """Of a program of one's own."""
-    models: tuple[str, ...] | None
-    """Those of a server that runs on this machine; null: none was found."""
-
-
-@dataclass(frozen=True)
-class ProviderRows:
+class ProviderList:
     """The providers that may be chosen."""
 
-    providers: tuple[ProviderRow, ...]
+    providers: tuple[ProviderOffer, ...]
     any_address: bool
     """Whether any other address may be named."""
     set_model: str
@@ -106,15 +87,15 @@ class ProviderRows:
 
 
 @dataclass(frozen=True)
-class Check:
+class ServiceCheck:
     """One thing that was looked at."""
 
     name: str
     status: Literal["ok", "warn", "blocked"]
     text: str
     action: str
-    code: str
-    """Name of the error that stands for it."""
+    code: str = ""
+    """Name of the error that stands for it; empty: none does."""
 
 
 @dataclass(frozen=True)
@@ -133,17 +114,18 @@ class ChatSummary:
     notebook_path: str
     updated_at: float
     runs: int
-    run: str
+    run: str = ""
     """The one that goes on; empty: none."""
-    waits_for_answer: bool
+    waits_for_answer: bool = False
     """Whether that run waits for an approval or for input of a cell."""
-    branched_from: str
-    prompt: str
-    prompt_adds: bool
-    expires_at: float
-    pins: tuple[str, ...]
+    branched_from: str = ""
+    prompt: str = ""
+    """Instructions of its own; empty: the assistant's count."""
+    prompt_adds: bool = False
+    expires_at: float = 0.0
+    pins: tuple[str, ...] = ()
     """Runs whose words stay in the context, in the order in which they were pinned."""
-    text_filters: tuple[str, ...]
+    text_filters: tuple[str, ...] = ()
     """Those that are on, in their order."""
 
 
@@ -181,34 +163,33 @@ class OneVariable:
 
 
 @dataclass(frozen=True)
-class _MadeCell:
+class AgentCell:
+    """A cell that an agent made or changed, as its run left it."""
+
     cell_id: str
     source: str
-    cell_type: str
+    cell_type: CellType
     after: str
+    """Id of the cell that it follows; empty: at the end."""
     outputs: tuple[Mapping[str, Any], ...]
     execution_count: int | None
 
 
 @dataclass(frozen=True)
-class RecordedRunCell(_MadeCell):
-    """A cell that a run made or changed."""
+class RecordedRunCell(AgentCell):
+    """Such a cell, and what became of it."""
 
-    fate: str
-
-
-@dataclass(frozen=True)
-class MissingCell(_MadeCell):
-    """A cell of which nothing is known."""
+    fate: Fate | Literal[""]
+    """Empty: nothing is known."""
 
 
 @dataclass(frozen=True)
 class MissingCells:
-    """Cells of one run."""
+    """Cells of one run that a notebook lacks."""
 
     run: str
     chat: str
-    cells: tuple[MissingCell, ...]
+    cells: tuple[AgentCell, ...]
 
 
 @dataclass(frozen=True)

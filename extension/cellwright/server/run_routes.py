@@ -19,24 +19,25 @@ from cellwright.record.run_record import RecordedEvent, fold
 from cellwright.record.values import to_dict
 from cellwright.server.application import Application
 from cellwright.server.record_pages import Columns, ordered, trimmed
+from cellwright.server.rest_types import AgentCell, MissingCells, RecordedRunCell
 from cellwright.server.routes import ROUTE_ID, Refusal, Route, RouteTable
 from cellwright.store.chat_rows import may_open
-from cellwright.store.runs import RunSummary
+from cellwright.store.runs import Fate, RunSummary
 
 # The cells that runs made or changed, folded from the record, for a tab that was away.
 
 
-def run_cells(events: Sequence[RecordedEvent], fates: Mapping[str, str]) -> list[dict[str, Any]]:
+def run_cells(events: Sequence[RecordedEvent], fates: Mapping[str, Fate]) -> list[RecordedRunCell]:
     """The cells that a run added or changed, in order, and what became of them."""
     places = _Places.of(events)
     return [
-        {**_plain(recorded.cell, places), "fate": fates.get(recorded.cell.id, "")}
+        RecordedRunCell(**_made(recorded.cell, places), fate=fates.get(recorded.cell.id, ""))
         for recorded in fold(events).cells
         if recorded.cell.id in places.touched and not recorded.is_removed
     ]
 
 
-def missing_cells(shared: Application, path: str, owner: str) -> list[dict[str, Any]]:
+def missing_cells(shared: Application, path: str, owner: str) -> list[MissingCells]:
     """Cells that agents made for a notebook and of which nobody has said what became of them.
 
     Runs that go on are left out: their tab is told of them as they happen.
@@ -46,23 +47,23 @@ def missing_cells(shared: Application, path: str, owner: str) -> list[dict[str, 
         for run_id in shared.chats.run_ids(chat.chat_id):
             cells = _missing(shared, run_id)
             if cells:
-                found.append({"run": run_id, "chat": chat.chat_id, "cells": cells})
+                found.append(MissingCells(run_id, chat.chat_id, cells))
     return found
 
 
-def _missing(shared: Application, run_id: str) -> list[dict[str, Any]]:
+def _missing(shared: Application, run_id: str) -> tuple[AgentCell, ...]:
     fates = shared.fates.of(run_id)
     events = shared.runs.events(run_id)
     places = _Places.of(events)
     if places.added <= set(fates):
-        return []
+        return ()
     if shared.runs.record(run_id).status == "running":
-        return []
-    return [
-        _plain(recorded.cell, places)
+        return ()
+    return tuple(
+        AgentCell(**_made(recorded.cell, places))
         for recorded in fold(events).cells
         if recorded.cell.id in places.added - set(fates) and not recorded.is_removed
-    ]
+    )
 
 
 @dataclass
@@ -91,13 +92,13 @@ class _Places:
         return places
 
 
-def _plain(cell: Cell, places: _Places) -> dict[str, Any]:
+def _made(cell: Cell, places: _Places) -> dict[str, Any]:
     return {
         "cell_id": cell.id,
         "source": cell.source,
         "cell_type": cell.cell_type,
         "after": places.after.get(cell.id, ""),
-        "outputs": [to_nbformat(output) for output in cell.outputs],
+        "outputs": tuple(to_nbformat(output) for output in cell.outputs),
         "execution_count": cell.execution_count,
     }
 
@@ -119,11 +120,11 @@ class RunCellsRoute(RunRoute):
     async def get(self, run_id: str) -> None:
         """Each with its outputs and what became of it."""
 
-        def cells(shared: Application) -> list[dict[str, Any]]:
+        def cells(shared: Application) -> list[RecordedRunCell]:
             self.check_run(shared, run_id)
             return run_cells(shared.runs.events(run_id), shared.fates.of(run_id))
 
-        self.send(await self.answer(cells))
+        self.send(to_dict(await self.answer(cells)))
 
 
 class RunFatesRoute(RunRoute):
@@ -161,12 +162,12 @@ class MissingCellsRoute(Route):
         if not path:
             raise Refusal(400, "The parameter 'path' is missing.", "Give a notebook's path.")
 
-        def missing(shared: Application) -> list[dict[str, Any]]:
+        def missing(shared: Application) -> list[MissingCells]:
             if shared.live is not None and shared.live.is_open_elsewhere(path, tab, owner):
                 return []
             return missing_cells(shared, path, owner)
 
-        self.send(await self.answer(missing))
+        self.send(to_dict(await self.answer(missing)))
 
 
 # The recorded runs of the store as a list that a person may see and filter.

@@ -83,6 +83,8 @@ class ProviderOffer:
     """The environment has its key, so that no other can be given here."""
     port: int
     """On which it listens where it is a program of one's own; 0: it is none."""
+    models: tuple[str, ...] | None = None
+    """Those of a server that runs on this machine; null: none was found."""
 
 
 NO_CHANGE = ServiceChange()

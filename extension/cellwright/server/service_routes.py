@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
@@ -13,7 +13,9 @@ from cellwright._version import __version__
 from cellwright.commands.doctor import checks
 from cellwright.errors import CellwrightError, SetupError
 from cellwright.llm.capabilities import find_running, list_models
+from cellwright.record.values import to_dict
 from cellwright.server.application import Application
+from cellwright.server.rest_types import ProviderList, ServiceCheck, ServiceState
 from cellwright.server.routes import Route, RouteTable
 from cellwright.server.service_choice import NO_CHANGE, ServiceChange, shown_url
 from cellwright.session.services import DEMO_NAMES, open_service
@@ -23,7 +25,11 @@ from cellwright.session.services import DEMO_NAMES, open_service
 
 CHANGE: Mapping[str, type] = {"model": str, "base_url": str, "api_key": str, "parameters": dict}
 """What a body may say of the service."""
-STATUSES: Mapping[str, str] = {"ok": "ok", "warning": "warn", "failed": "blocked"}
+STATUSES: Mapping[str, Literal["ok", "warn", "blocked"]] = {
+    "ok": "ok",
+    "warning": "warn",
+    "failed": "blocked",
+}
 
 
 @dataclass(frozen=True)
@@ -37,35 +43,35 @@ class _ServiceFinding:
     problem: str = ""
 
 
-def service_state(shared: Application) -> dict[str, Any]:
+def service_state(shared: Application) -> ServiceState:
     """The service as the panel shows it, and what an administrator allows."""
     choice, found = shared.chooser.choice(), _found(shared)
     configuration, database = shared.configuration, shared.database
     notices = [f"{notice.text} {notice.action}".rstrip() for notice in database.notices]
     problems = [found.problem] if found.problem else []
     # An address may carry a password, and a message an address.
-    return shared.redactor().value(
-        {
-            "model": found.model or choice.model,
-            "base_url": shown_url(found.base_url or choice.base_url),
-            "has_key": bool(choice.api_key),
-            "key_source": choice.key_source,
-            "is_demo": found.is_demo,
-            "notice": found.notice,
-            "mode": shared.chooser.unchecked_settings().mode,
-            "modes": list(configuration.allowed_modes),
-            "models_allowed": list(configuration.models),
-            "endpoints_locked": bool(configuration.endpoints),
-            "recording": database.is_durable,
-            "parameters": dict(shared.chooser.keys.parameters()),
-            "warnings": list(dict.fromkeys([*problems, *choice.warnings, *notices])),
-        }
+    return shared.redactor().event(
+        ServiceState(
+            model=found.model or choice.model,
+            base_url=shown_url(found.base_url or choice.base_url),
+            has_key=bool(choice.api_key),
+            key_source=choice.key_source,
+            is_demo=found.is_demo,
+            notice=found.notice,
+            mode=shared.chooser.unchecked_settings().mode,
+            modes=tuple(configuration.allowed_modes),
+            models_allowed=tuple(configuration.models),
+            endpoints_locked=bool(configuration.endpoints),
+            recording=database.is_durable,
+            parameters=dict(shared.chooser.keys.parameters()),
+            warnings=tuple(dict.fromkeys([*problems, *choice.warnings, *notices])),
+        )
     )
 
 
 def service_checks(
     shared: Application, change: ServiceChange = NO_CHANGE, *, send: bool
-) -> list[dict[str, str]]:
+) -> list[ServiceCheck]:
     """What was looked at, each with what to do next.
 
     Args:
@@ -76,17 +82,16 @@ def service_checks(
     try:
         settings = shared.chooser.settings(change)
     except SetupError as error:
-        return [_check("service", "blocked", error.message, error.hint)]
+        return [ServiceCheck("service", "blocked", error.message, error.hint)]
     # Whoever presses a button waits for the answer, and can press it again.
     settings = replace(settings, service=replace(settings.service, retry_limit=0))
     # A check that was skipped has found nothing.
-    return shared.redactor(settings.service.api_key).value(
-        [
-            _check(check.name, STATUSES[check.status], check.text, check.action, check.code)
-            for check in checks(settings, send=send)
-            if check.status in STATUSES
-        ]
-    )
+    clean = shared.redactor(settings.service.api_key).event
+    return [
+        clean(ServiceCheck(found.name, status, found.text, found.action, found.code))
+        for found in checks(settings, send=send)
+        if (status := STATUSES.get(found.status)) is not None
+    ]
 
 
 def models(shared: Application, change: ServiceChange = NO_CHANGE) -> list[str]:
@@ -107,7 +112,7 @@ def models(shared: Application, change: ServiceChange = NO_CHANGE) -> list[str]:
     return [name for name in list_models(named) if _is_allowed(shared, name)]
 
 
-def provider_rows(shared: Application) -> dict[str, Any]:
+def provider_list(shared: Application) -> ProviderList:
     """The providers that may be chosen, and which of them run on this machine.
 
     Raises:
@@ -121,13 +126,9 @@ def provider_rows(shared: Application) -> dict[str, Any]:
     rows = []
     for offer in offers:
         names = running.get(offer.base_url)
-        allowed = names and [name for name in names if _is_allowed(shared, name)]
-        rows.append({**asdict(offer), "models": allowed})
-    return {
-        "providers": rows,
-        "any_address": chooser.may_name_any,
-        "set_model": chooser.set_model,
-    }
+        allowed = names and tuple(name for name in names if _is_allowed(shared, name))
+        rows.append(replace(offer, models=allowed))
+    return ProviderList(tuple(rows), chooser.may_name_any, chooser.set_model)
 
 
 def _found(shared: Application) -> _ServiceFinding:
@@ -154,10 +155,6 @@ def _is_allowed(shared: Application, model: str) -> bool:
     return True
 
 
-def _check(name: str, status: str, text: str, action: str, code: str = "") -> dict[str, str]:
-    return {"name": name, "status": status, "text": text, "action": action, "code": code}
-
-
 class HealthRoute(Route):
     """Says that the extension is there, which version it is and whether it may work."""
 
@@ -181,7 +178,7 @@ class ServiceRoute(Route):
     @authorized
     async def get(self) -> None:
         """What is used, and what the administrator allows."""
-        self.send(await self.answer(service_state))
+        self.send(to_dict(await self.answer(service_state)))
 
     @web.authenticated
     @authorized
@@ -189,11 +186,11 @@ class ServiceRoute(Route):
         """Choose another model or endpoint; give or forget a key."""
         change = ServiceChange(**self.fields(**CHANGE))
 
-        def changed(shared: Any) -> dict[str, Any]:
+        def changed(shared: Application) -> ServiceState:
             shared.chooser.change(change)
             return service_state(shared)
 
-        self.send(await self.answer(changed))
+        self.send(to_dict(await self.answer(changed)))
 
 
 class ServiceTestRoute(Route):
@@ -206,7 +203,8 @@ class ServiceTestRoute(Route):
         given = self.fields(**CHANGE, send=bool)
         send = given.pop("send", False)
         change = ServiceChange(**given)
-        self.send(await self.answer(lambda shared: service_checks(shared, change, send=send)))
+        found = await self.answer(lambda shared: service_checks(shared, change, send=send))
+        self.send(to_dict(found))
 
 
 class ModelsRoute(Route):
@@ -235,7 +233,7 @@ class ProvidersRoute(Route):
     @authorized
     async def get(self) -> None:
         """Those of the table; servers on this machine that may be used are looked for."""
-        self.send(await self.answer(provider_rows))
+        self.send(to_dict(await self.answer(provider_list)))
 
 
 ROUTES: RouteTable = (

@@ -61,11 +61,11 @@ function summaryOf(chat: ListedChat): ChatSummary {
   return { id, title, notebookPath, updatedAt, runs, activity: activityOf(chat) };
 }
 
-function activityOf({ run = '', waits_for_answer: waits }: ListedChat): ChatSummary['activity'] {
+function activityOf({ run, waits_for_answer: waits }: ListedChat): ChatSummary['activity'] {
   if (run === '') {
     return 'none';
   }
-  return waits === true ? 'waiting_for_person' : 'running';
+  return waits ? 'waiting_for_person' : 'running';
 }
 
 /** So many chats stay in memory that nobody looks at and in which nothing happens. */

@@ -42,9 +42,9 @@ function placed(names: readonly string[], filter: TextFilter): string[] {
 interface KeptWithChat {
   /** Instructions of its own; empty: the assistant's count. */
   readonly prompt: string;
-  /** Runs that stay in the context, in the order pinned; null: not known, or never. */
+  /** Runs that stay in the context, in the order pinned; null: not known yet. */
   readonly pins: readonly string[] | null;
-  /** What is done to a prompt before it is sent; null: not known, or nothing. */
+  /** What is done to a prompt before it is sent; null: not known yet. */
   readonly textFilters: readonly string[] | null;
 }
 
@@ -147,8 +147,8 @@ export class ChatSettings {
     this._doing = doing;
   }
 
-  private _take({ prompt = '', pins, text_filters: textFilters }: ListedChat): void {
-    this._set({ prompt, pins: pins ?? null, textFilters: textFilters ?? null });
+  private _take({ prompt, pins, text_filters: textFilters }: ListedChat): void {
+    this._set({ prompt, pins, textFilters });
   }
 
   private _set(change: Partial<KeptWithChat>): void {

@@ -1,7 +1,7 @@
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { ListedChat, MissingCells, Rest } from '../client/panel_rest';
+import type { MissingCells, Rest } from '../client/panel_rest';
 import type { LinkState, ServerSocket } from '../client/socket';
 import type { ClientFrame, ServerFrame } from '../wire/generated';
 import type { ChatPool } from './chat_pool';
@@ -151,7 +151,6 @@ class NotebookAttachments implements IDisposable {
 }
 
 /** A chat without word of its run is worth a look when something happened in it just now. */
-const RECENT_SECONDS = 600;
 
 interface NotebookLinkOptions {
   readonly socket: ServerSocket;
@@ -244,8 +243,8 @@ export class NotebookLink implements IDisposable {
   private async _loadRunning({ path }: NotebookPort): Promise<void> {
     const { memory, pool, rest } = this._options;
     const listed = await rest.chats(path).catch(() => []);
-    for (const [index, chat] of listed.entries()) {
-      const isWanted = mayRun(chat, index) || memory.unfinished(chat.id) !== '';
+    for (const chat of listed) {
+      const isWanted = chat.run !== '' || memory.unfinished(chat.id) !== '';
       if (isWanted && !this._isDisposed) {
         pool.open(chat.id);
       }
@@ -275,11 +274,4 @@ export class NotebookLink implements IDisposable {
   private readonly _missingChanged = new Signal<this, void>(this);
   private readonly _openChanged = new Signal<this, void>(this);
   private _isDisposed = false;
-}
-
-function mayRun(chat: ListedChat, index: number): boolean {
-  if (chat.run !== undefined) {
-    return chat.run !== '';
-  }
-  return index === 0 && Date.now() / 1000 - chat.updated_at < RECENT_SECONDS;
 }

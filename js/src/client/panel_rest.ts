@@ -3,132 +3,22 @@ import type { ServerConnection } from '@jupyterlab/services';
 
 import type {
   AssistantSummaries as AssistantChoices,
-  JsonObject,
-  Mode,
+  ChatChange,
+  ChatContext,
+  ChatSummary as ListedChat,
+  MissingCells,
+  ProviderList,
+  RecordedRunCell as RunCell,
+  ServiceCheck,
+  ServiceState,
+  ServiceTest,
   TakenFile as UploadedFile,
   VariableSummary,
-  WireCell
+  WaitingMessage as WaitingNote,
+  WantedService as ServiceChange
 } from '../wire/generated';
-import {
-  list,
-  nullable,
-  number,
-  oneOf,
-  opaque,
-  optional,
-  record,
-  type Shape,
-  shape,
-  text,
-  truth
-} from '../wire/shapes';
+import { list, type Shape, shape } from '../wire/shapes';
 import { requestJson, type Route, send, withBody } from './request';
-
-/** The model service and what an administrator allows. */
-export interface ServiceState {
-  readonly model: string;
-  readonly base_url: string;
-  readonly has_key: boolean;
-  /** Where the key was found, such as `environment`. */
-  readonly key_source: string;
-  readonly is_demo: boolean;
-  /** What the person should know of the service; empty: nothing. */
-  readonly notice: string;
-  /** The mode that a new chat starts in. */
-  readonly mode: Mode;
-  readonly modes: readonly Mode[];
-  /** Empty: any. */
-  readonly models_allowed: readonly string[];
-  /** True: the address and the key are the administrator's. */
-  readonly endpoints_locked: boolean;
-  /** False: runs are not kept. */
-  readonly recording: boolean;
-  /** What was chosen to be sent with each request; left out by an older server. */
-  readonly parameters?: ModelParameters | undefined;
-  readonly warnings: readonly string[];
-}
-
-/** What can be sent with each request; what is left out is not sent. */
-export interface ModelParameters {
-  readonly reasoning_effort?: string;
-  readonly verbosity?: string;
-  readonly max_output_tokens?: number;
-  readonly temperature?: number;
-  readonly top_p?: number;
-}
-
-/** What to change of the service; an empty key is forgotten. */
-export interface ServiceChange {
-  readonly model?: string;
-  readonly base_url?: string;
-  readonly api_key?: string;
-  /** In place of all that were before. */
-  readonly parameters?: ModelParameters;
-}
-
-/** A provider that may be chosen. */
-export interface ProviderOffer {
-  readonly name: string;
-  /** Empty: the person has to name it. */
-  readonly base_url: string;
-  /** What its address looks like. */
-  readonly example: string;
-  /** The usual one; empty: there is none. */
-  readonly model: string;
-  readonly needs_key: boolean;
-  readonly has_key: boolean;
-  /** The server has its key from elsewhere, and takes no other one. */
-  readonly is_key_set: boolean;
-  /** On which it listens where it is a program of one's own; 0: it is none. */
-  readonly port: number;
-  /** Those of a server that was found running; null: none was. */
-  readonly models: readonly string[] | null;
-}
-
-export interface ProviderList {
-  readonly providers: readonly ProviderOffer[];
-  /** Any other address may be named too. */
-  readonly any_address: boolean;
-  /** The only model that can be used; empty: any. */
-  readonly set_model: string;
-}
-
-/** One finding of the service test. */
-export interface ServiceCheck {
-  readonly name: string;
-  readonly status: 'ok' | 'warn' | 'blocked';
-  readonly text: string;
-  readonly action: string;
-  /** Name of the error that stands for it; empty or left out: none does. */
-  readonly code?: string | undefined;
-}
-
-/** A chat as the server lists it. */
-export interface ListedChat {
-  readonly id: string;
-  readonly title: string;
-  readonly notebook_path: string;
-  readonly updated_at: number;
-  readonly runs: number;
-  /** The run that is going on; empty or left out: none that the server speaks of. */
-  readonly run?: string;
-  /** Whether that run waits for an approval or for input; left out: the server does not tell. */
-  readonly waits_for_answer?: boolean;
-  /** Instructions of its own; empty or left out: the assistant's count. */
-  readonly prompt?: string;
-  /** Runs that stay in the context, in the order pinned; left out: the server pins none. */
-  readonly pins?: readonly string[];
-  /** What is done to a prompt before it is sent, in order; left out: the server does not tell. */
-  readonly text_filters?: readonly string[];
-}
-
-/** What waits in a chat for its next question. */
-export interface WaitingNote {
-  readonly id: string;
-  /** `user_later`, or `system` and `assistant` where another program brought it. */
-  readonly role: string;
-  readonly text: string;
-}
 
 /** Where a file is uploaded: what decides which library would take it. */
 interface UploadPlace {
@@ -147,158 +37,34 @@ interface NewDocument {
   readonly notebook: string;
 }
 
-export interface ChatChange {
-  readonly title?: string;
-  readonly notebook_path?: string;
-  /** Empty takes the chat's own instructions away. */
-  readonly prompt?: string;
-  /** Names of those that are on, in order. */
-  readonly text_filters?: readonly string[];
-}
-
-/** What the next request of a chat begins with. */
-export interface ChatContext {
-  readonly parts: readonly ContextPart[];
-  readonly tokens: number;
-  readonly limit: number;
-  /** What stands for older turns; empty: all turns are still there. */
-  readonly summary: string;
-  /** The person's own words in the summary. */
-  readonly words: string;
-  /** Null: the price is not known. */
-  readonly dollars: number | null;
-  readonly cached_dollars: number | null;
-}
-
-interface ContextPart {
-  readonly name: string;
-  readonly pieces: number;
-  readonly tokens: number;
-}
-
-export type Fate = 'saved' | 'deleted' | 'discarded';
-
-/** A cell that an agent made, as a run left it. */
-export interface AgentCell {
-  readonly cell_id: string;
-  readonly source: string;
-  readonly cell_type: WireCell['cell_type'];
-  /** Id of the cell it follows; empty: at the end. */
-  readonly after: string;
-  readonly outputs: readonly JsonObject[];
-  readonly execution_count: number | null;
-}
-
-/** An agent's cell and what became of it; an empty fate: not known yet. */
-export interface RunCell extends AgentCell {
-  readonly fate: Fate | '';
-}
-
-/** Cells of one run that a notebook lacks. */
-export interface MissingCells {
-  readonly run: string;
-  readonly chat: string;
-  readonly cells: readonly AgentCell[];
-}
+/** What became of a cell that an agent made. */
+export type Fate = Exclude<RunCell['fate'], ''>;
 
 export type ExportFormat = 'markdown' | 'ipynb' | 'html';
 
 export type {
   AssistantSummary,
+  ContextPiece as ContextPart,
+  AgentCell,
+  ProviderOffer,
   UnusableAssistant,
   WritablePlace as AssistantPlace
 } from '../wire/generated';
-export type { AssistantChoices, UploadedFile, VariableSummary };
-
-const MODE = oneOf('plan', 'ask', 'edits', 'auto');
-
-const SERVICE = record<ServiceState>({
-  model: text,
-  base_url: text,
-  has_key: truth,
-  key_source: text,
-  is_demo: truth,
-  notice: text,
-  mode: MODE,
-  modes: list(MODE),
-  models_allowed: list(text),
-  endpoints_locked: truth,
-  recording: truth,
-  parameters: optional(opaque<ModelParameters>()),
-  warnings: list(text)
-});
-
-const PROVIDERS = record<ProviderList>({
-  providers: list(
-    record<ProviderOffer>({
-      name: text,
-      base_url: text,
-      example: text,
-      model: text,
-      needs_key: truth,
-      has_key: truth,
-      is_key_set: truth,
-      port: number,
-      models: nullable(list(text))
-    })
-  ),
-  any_address: truth,
-  set_model: text
-});
-
-const CHECKS = list(
-  record<ServiceCheck>({
-    name: text,
-    status: oneOf('ok', 'warn', 'blocked'),
-    text,
-    action: text,
-    code: optional(text)
-  })
-);
-
-const CHAT = record<ListedChat>({
-  id: text,
-  title: text,
-  notebook_path: text,
-  updated_at: number,
-  runs: number,
-  run: optional(text),
-  waits_for_answer: optional(truth),
-  prompt: optional(text),
-  pins: optional(list(text)),
-  text_filters: optional(list(text))
-});
-
-const NOTE = record<WaitingNote>({ id: text, role: text, text });
-
-const CONTEXT = record<ChatContext>({
-  parts: list(record<ContextPart>({ name: text, pieces: number, tokens: number })),
-  tokens: number,
-  limit: number,
-  summary: text,
-  words: text,
-  dollars: nullable(number),
-  cached_dollars: nullable(number)
-});
-
-const VARIABLES = list(record<VariableSummary>({ name: text, type: text, text }));
-
-const CELL_FIELDS = {
-  cell_id: text,
-  source: text,
-  cell_type: oneOf('code', 'markdown', 'raw'),
-  after: text,
-  outputs: list(opaque<AgentCell['outputs'][number]>()),
-  execution_count: nullable(number)
+export type {
+  AssistantChoices,
+  ChatChange,
+  ChatContext,
+  ListedChat,
+  MissingCells,
+  ProviderList,
+  RunCell,
+  ServiceChange,
+  ServiceCheck,
+  ServiceState,
+  UploadedFile,
+  VariableSummary,
+  WaitingNote
 };
-
-const RUN_CELLS = list(
-  record<RunCell>({ ...CELL_FIELDS, fate: oneOf('', 'saved', 'deleted', 'discarded') })
-);
-
-const MISSING = list(
-  record<MissingCells>({ run: text, chat: text, cells: list(record<AgentCell>(CELL_FIELDS)) })
-);
 
 /** What the server extension answers to requests; everything that changes goes over the socket. */
 export class Rest {
@@ -307,17 +73,21 @@ export class Rest {
   }
 
   service(): Promise<ServiceState> {
-    return this._get(SERVICE, { path: ['service'] });
+    return this._get(shape('ServiceState'), { path: ['service'] });
   }
 
   changeService(change: ServiceChange): Promise<ServiceState> {
-    return this._get(SERVICE, { path: ['service'] }, withBody('PUT', change));
+    return this._get(shape('ServiceState'), { path: ['service'] }, withBody('PUT', change));
   }
 
   /** Send one small request to a service as it would be after a change; nothing is kept. */
   tryService(change: ServiceChange): Promise<readonly ServiceCheck[]> {
-    const body = withBody('POST', { ...change, send: true });
-    return this._get(CHECKS, { path: ['service', 'test'] }, body);
+    const wanted: ServiceTest = { ...change, send: true };
+    return this._get(
+      list(shape('ServiceCheck')),
+      { path: ['service', 'test'] },
+      withBody('POST', wanted)
+    );
   }
 
   async models(): Promise<readonly string[]> {
@@ -332,7 +102,7 @@ export class Rest {
 
   /** The providers that may be chosen; those on the server's machine are looked for. */
   providers(): Promise<ProviderList> {
-    return this._get(PROVIDERS, { path: ['providers'] });
+    return this._get(shape('ProviderList'), { path: ['providers'] });
   }
 
   /** The assistants beside a notebook and where the server starts from. */
@@ -342,16 +112,16 @@ export class Rest {
 
   /** Chats, newest first; empty texts leave a condition out. */
   chats(notebook: string, query = ''): Promise<readonly ListedChat[]> {
-    return this._get(list(CHAT), { path: ['chats'], query: { notebook, query } });
+    return this._get(list(shape('ChatSummary')), { path: ['chats'], query: { notebook, query } });
   }
 
   newChat(notebookPath: string): Promise<ListedChat> {
     const body = withBody('POST', { notebook_path: notebookPath });
-    return this._get(CHAT, { path: ['chats'] }, body);
+    return this._get(shape('ChatSummary'), { path: ['chats'] }, body);
   }
 
   chat(id: string): Promise<ListedChat> {
-    return this._get(CHAT, { path: ['chats', id] });
+    return this._get(shape('ChatSummary'), { path: ['chats', id] });
   }
 
   async changeChat(id: string, change: ChatChange): Promise<void> {
@@ -361,20 +131,19 @@ export class Rest {
   /** Keep a turn in the model's context however long the chat gets, or no longer; the chat then. */
   setPinned(id: string, run: string, isPinned: boolean): Promise<ListedChat> {
     const init = isPinned ? withBody('PUT', {}) : { method: 'DELETE' };
-    return this._get(CHAT, { path: ['chats', id, 'pins', run] }, init);
+    return this._get(shape('ChatSummary'), { path: ['chats', id, 'pins', run] }, init);
   }
 
   /** What the next question takes along. */
   async waitingNotes(id: string): Promise<readonly WaitingNote[]> {
-    const notes = record<{ waiting: readonly WaitingNote[] }>({ waiting: list(NOTE) });
     const route = { path: ['chats', id, 'messages'], query: { waiting: '1' } };
-    return (await this._get(notes, route)).waiting;
+    return (await this._get(shape('ChatMessages'), route)).waiting;
   }
 
   /** Let a text wait for the next question; nobody answers it before. */
   addNote(id: string, words: string): Promise<WaitingNote> {
     const body = withBody('POST', { role: 'user_later', text: words });
-    return this._get(NOTE, { path: ['chats', id, 'messages'] }, body);
+    return this._get(shape('WaitingMessage'), { path: ['chats', id, 'messages'] }, body);
   }
 
   async takeNote(id: string, note: string): Promise<void> {
@@ -383,17 +152,25 @@ export class Rest {
 
   /** What the next request begins with, and what it costs. */
   context(id: string): Promise<ChatContext> {
-    return this._get(CONTEXT, { path: ['chats', id, 'context'] });
+    return this._get(shape('ChatContext'), { path: ['chats', id, 'context'] });
   }
 
   /** Put these words above the summary of older turns. */
   changeSummary(id: string, words: string): Promise<ChatContext> {
-    return this._get(CONTEXT, { path: ['chats', id, 'context'] }, withBody('PUT', { words }));
+    return this._get(
+      shape('ChatContext'),
+      { path: ['chats', id, 'context'] },
+      withBody('PUT', { words })
+    );
   }
 
   /** A new chat that goes on after this run. */
   branchChat(id: string, run: string): Promise<ListedChat> {
-    return this._get(CHAT, { path: ['chats', id, 'branch'] }, withBody('POST', { run }));
+    return this._get(
+      shape('ChatSummary'),
+      { path: ['chats', id, 'branch'] },
+      withBody('POST', { run })
+    );
   }
 
   async deleteChat(id: string): Promise<void> {
@@ -421,21 +198,24 @@ export class Rest {
   }
 
   variables(kernelId: string): Promise<readonly VariableSummary[]> {
-    return this._get(VARIABLES, { path: ['kernels', kernelId, 'variables'] });
+    return this._get(list(shape('VariableSummary')), { path: ['kernels', kernelId, 'variables'] });
   }
 
   async variable(kernelId: string, name: string): Promise<string> {
-    const value = record<{ text: string }>({ text });
+    const value = shape('OneVariable');
     return (await this._get(value, { path: ['kernels', kernelId, 'variables', name] })).text;
   }
 
   runCells(run: string): Promise<readonly RunCell[]> {
-    return this._get(RUN_CELLS, { path: ['runs', run, 'cells'] });
+    return this._get(list(shape('RecordedRunCell')), { path: ['runs', run, 'cells'] });
   }
 
   /** None while another page than `tab` has the notebook open. */
   missing(path: string, tab: string): Promise<readonly MissingCells[]> {
-    return this._get(MISSING, { path: ['notebooks', 'missing'], query: { path, tab } });
+    return this._get(list(shape('MissingCells')), {
+      path: ['notebooks', 'missing'],
+      query: { path, tab }
+    });
   }
 
   async reportFates(run: string, fates: Readonly<Record<string, Fate>>): Promise<void> {

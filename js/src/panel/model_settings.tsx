@@ -3,13 +3,13 @@ import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
-  ModelParameters,
   ProviderList,
   ProviderOffer,
   ServiceChange,
   ServiceCheck,
   ServiceState
 } from '../client/panel_rest';
+import type { Json, JsonObject } from '../wire/generated';
 import { problemOf } from '../client/problems';
 import { Button, Icon, IconButton } from '../ui/button';
 import { useFocus, useSignal, useTrans } from '../ui/hooks';
@@ -21,13 +21,15 @@ import { type AskedService, describeProblem, type ServiceProblem } from './servi
 const OTHER = 'other';
 const DEMO = 'demo';
 const DEMO_MODEL = 'cellwright-demo';
-const KNOBS: readonly (keyof ModelParameters)[] = [
+const KNOBS = [
   'reasoning_effort',
   'verbosity',
   'max_output_tokens',
   'temperature',
   'top_p'
-];
+] as const;
+
+type Knob = (typeof KNOBS)[number];
 
 /** What the person chose and did not save; the key is forgotten as soon as it is saved. */
 interface ServiceDraft {
@@ -37,7 +39,7 @@ interface ServiceDraft {
   readonly api_key: string;
   readonly model: string;
   /** As they were typed. */
-  readonly knobs: Readonly<Partial<Record<keyof ModelParameters, string>>>;
+  readonly knobs: Readonly<Partial<Record<Knob, string>>>;
 }
 
 type Listing =
@@ -63,9 +65,7 @@ function findRow(list: ProviderList, choice: string): ProviderOffer | null {
 function draftOf(service: ServiceState, list: ProviderList): ServiceDraft {
   const row = list.providers.find(({ base_url }) => base_url === service.base_url);
   const isNew = service.is_demo || service.base_url === '';
-  const knobs = Object.fromEntries(
-    KNOBS.map(name => [name, String(service.parameters?.[name] ?? '')])
-  );
+  const knobs = Object.fromEntries(KNOBS.map(name => [name, shownKnob(service.parameters[name])]));
   return {
     choice: isNew ? '' : row === undefined ? OTHER : rowKey(row),
     base_url: isNew ? '' : service.base_url,
@@ -75,9 +75,13 @@ function draftOf(service: ServiceState, list: ProviderList): ServiceDraft {
   };
 }
 
+function shownKnob(value: Json | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
 /** All parameters that are to be sent; those that the form does not show stay. */
-function parametersOf(service: ServiceState, { knobs }: ServiceDraft): ModelParameters {
-  const given: Record<string, unknown> = { ...service.parameters };
+function parametersOf(service: ServiceState, { knobs }: ServiceDraft): JsonObject {
+  const given: JsonObject = { ...service.parameters };
   for (const name of KNOBS) {
     const typed = (knobs[name] ?? '').trim();
     const isText = name === 'reasoning_effort' || name === 'verbosity';
@@ -464,11 +468,11 @@ function findProblem(
     return null;
   }
   const inTheWay = checks.filter(check => isOfService(check) && check.status === 'blocked');
-  const worst = inTheWay.find(({ code = '' }) => code !== '') ?? inTheWay[0] ?? asked;
+  const worst = inTheWay.find(({ code }) => code !== '') ?? inTheWay[0] ?? asked;
   if (worst === undefined) {
     return null;
   }
-  const { code = '', text: message, action: hint, status } = worst;
+  const { code, text: message, action: hint, status } = worst;
   const problem = describeProblem({ code, message, hint }, service, trans);
   return { isBlocking: status === 'blocked', problem };
 }

@@ -13,7 +13,7 @@ export interface Revealed {
 
 /** The turns that stay in the model's context however long the chat gets. */
 interface Pins {
-  /** Their runs, in the order pinned; null: the server pins none. */
+  /** Their runs, in the order pinned; null: they are not known yet. */
   readonly runs: readonly string[] | null;
   readonly revealed: Revealed | null;
   setPinned(run: string, isPinned: boolean): void;

@@ -64,6 +64,51 @@ export interface components {
       readonly places: readonly components['schemas']['WritablePlace'][];
       readonly unusable: readonly components['schemas']['UnusableAssistant'][];
     };
+    /** @description What the next request begins with, before the question. */
+    readonly ChatContext: {
+      readonly parts: readonly components['schemas']['ContextPiece'][];
+      /** @description About; estimated, then corrected by what the service counted last. */
+      readonly tokens: number;
+      /** @description At most so many are sent; less where the model's own window is small. */
+      readonly limit: number;
+      /** @description What stands for older turns; empty: all turns are still there. */
+      readonly summary: string;
+      /** @description The person's own words in it, which stay however long the chat gets. */
+      readonly words: string;
+      /** @description What so many tokens cost; null: the model's price is not known. */
+      readonly dollars: number | null;
+      /** @description The same, where the provider has them cached. */
+      readonly cached_dollars: number | null;
+    };
+    /** @description The newest messages of a chat, oldest first. */
+    readonly ChatMessages: {
+      readonly chat: string;
+      readonly messages: readonly components['schemas']['ChatMessage'][];
+      /** @description Asked with ``before`` set to this, the messages that came earlier; empty: there are none. */
+      readonly before: string;
+      readonly waiting: readonly components['schemas']['WaitingMessage'][];
+    };
+    /** @description A chat in one line. */
+    readonly ChatSummary: {
+      readonly id: string;
+      readonly title: string;
+      readonly notebook_path: string;
+      readonly updated_at: number;
+      readonly runs: number;
+      /** @description The one that goes on; empty: none. */
+      readonly run: string;
+      /** @description Whether that run waits for an approval or for input of a cell. */
+      readonly waits_for_answer: boolean;
+      readonly branched_from: string;
+      /** @description Instructions of its own; empty: the assistant's count. */
+      readonly prompt: string;
+      readonly prompt_adds: boolean;
+      readonly expires_at: number;
+      /** @description Runs whose words stay in the context, in the order in which they were pinned. */
+      readonly pins: readonly string[];
+      /** @description Those that are on, in their order. */
+      readonly text_filters: readonly string[];
+    };
     /** @description That cellwright is there. */
     readonly Health: {
       readonly version: string;
@@ -87,9 +132,27 @@ export interface components {
       readonly proposals: readonly components['schemas']['Proposed'][];
       readonly is_on: boolean;
     };
+    /** @description Cells of one run that a notebook lacks. */
+    readonly MissingCells: {
+      readonly run: string;
+      readonly chat: string;
+      readonly cells: readonly components['schemas']['AgentCell'][];
+    };
     /** @description Names of models. */
     readonly Models: {
       readonly models: readonly string[];
+    };
+    /** @description What a model would be told of a variable. */
+    readonly OneVariable: {
+      readonly text: string;
+    };
+    /** @description The providers that may be chosen. */
+    readonly ProviderList: {
+      readonly providers: readonly components['schemas']['ProviderOffer'][];
+      /** @description Whether any other address may be named. */
+      readonly any_address: boolean;
+      /** @description The model that the environment sets; empty: any may be chosen. */
+      readonly set_model: string;
     };
     /** @description The second of two results against the first. */
     readonly ResultComparison: {
@@ -142,6 +205,18 @@ export interface components {
       readonly tokens: number;
       readonly retries: number;
       readonly unreadable: number;
+    };
+    /** @description Such a cell, and what became of it. */
+    readonly RecordedRunCell: {
+      readonly cell_id: string;
+      readonly source: string;
+      /** @enum {string} */
+      readonly cell_type: 'code' | 'markdown' | 'raw';
+      readonly after: string;
+      readonly outputs: readonly JsonObject[];
+      readonly execution_count: number | null;
+      /** @description Empty: nothing is known. */
+      readonly fate: ('saved' | 'deleted' | 'discarded') | '';
     };
     /** @description Some runs, newest first or sorted, and what they can be filtered by. */
     readonly RunPage: {
@@ -204,6 +279,34 @@ export interface components {
       readonly statuses: readonly string[];
       readonly groups: readonly string[];
     };
+    /** @description One thing that was looked at. */
+    readonly ServiceCheck: {
+      readonly name: string;
+      /** @enum {string} */
+      readonly status: 'ok' | 'warn' | 'blocked';
+      readonly text: string;
+      readonly action: string;
+      /** @description Name of the error that stands for it; empty: none does. */
+      readonly code: string;
+    };
+    /** @description The model service that runs use, and what an administrator allows. */
+    readonly ServiceState: {
+      readonly model: string;
+      readonly base_url: string;
+      readonly has_key: boolean;
+      readonly key_source: string;
+      readonly is_demo: boolean;
+      readonly notice: string;
+      /** @enum {string} */
+      readonly mode: 'plan' | 'ask' | 'edits' | 'auto';
+      readonly modes: readonly ('plan' | 'ask' | 'edits' | 'auto')[];
+      readonly models_allowed: readonly string[];
+      readonly endpoints_locked: boolean;
+      readonly recording: boolean;
+      readonly warnings: readonly string[];
+      /** @description What was chosen to be sent with each request. */
+      readonly parameters: JsonObject;
+    };
     /** @description A file that was stored, and where else it could go. */
     readonly TakenFile: {
       readonly file: string;
@@ -221,6 +324,20 @@ export interface components {
     readonly UsageTotals: {
       readonly rows: readonly components['schemas']['UsageLine'][];
       readonly budgets: readonly components['schemas']['Budget'][];
+    };
+    /** @description A variable of the kernel in one line. */
+    readonly VariableSummary: {
+      readonly name: string;
+      /** @description The type's name, such as ``DataFrame``. */
+      readonly type: string;
+      /** @description Shape, length or a short value, such as ``320 rows x 6 columns``. */
+      readonly text: string;
+    };
+    /** @description What the next question takes along; nobody answers it on its own. */
+    readonly WaitingMessage: {
+      readonly id: string;
+      readonly role: string;
+      readonly text: string;
     };
     /** @enum {string} */
     readonly RunStatus:
@@ -292,6 +409,17 @@ export interface components {
       readonly queued: boolean;
       /** @constant */
       readonly type: 'accepted';
+    };
+    /** @description A cell that an agent made or changed, as its run left it. */
+    readonly AgentCell: {
+      readonly cell_id: string;
+      readonly source: string;
+      /** @enum {string} */
+      readonly cell_type: 'code' | 'markdown' | 'raw';
+      /** @description Id of the cell that it follows; empty: at the end. */
+      readonly after: string;
+      readonly outputs: readonly JsonObject[];
+      readonly execution_count: number | null;
     };
     /** @description Somebody or the mode decided. */
     readonly ApprovalAnswered: {
@@ -430,6 +558,22 @@ export interface components {
       /** @constant */
       readonly type: 'chat';
     };
+    /** @description One message of a chat, as a list of them shows it. */
+    readonly ChatMessage: {
+      readonly run: string;
+      /** @description One of the eleven of docs/explanation/context.md. */
+      readonly role: string;
+      /** @description Whether its role is one that is not shown; such ones are left out unless ``debug`` is given. */
+      readonly hidden: boolean;
+      readonly text: string;
+      readonly assistant: components['schemas']['MessageAuthor'] | null;
+      readonly calls: readonly components['schemas']['MessageCall'][];
+      /** @description Of a result: the tool it is of. */
+      readonly tool: string;
+      /** @description Of a result: the id of its call. */
+      readonly call: string;
+      readonly is_error: boolean;
+    };
     /** @description What a chat is doing. */
     readonly ChatState: {
       readonly id: string;
@@ -517,6 +661,13 @@ export interface components {
       /** @description Tokens that producing it took. */
       readonly usage: readonly components['schemas']['ModelUsage'][];
       readonly metrics: components['schemas']['Metrics'] | null;
+    };
+    /** @description One part of what the next request begins with. */
+    readonly ContextPiece: {
+      /** @description Such as ``instructions``, ``tools``, ``questions``, ``results``. */
+      readonly name: string;
+      readonly pieces: number;
+      readonly tokens: number;
     };
     /** @description Something displayed: a MIME bundle. */
     readonly DisplayData: {
@@ -714,6 +865,18 @@ export interface components {
       /** @description Why it cannot be called; empty: it can. */
       readonly problem: string;
     };
+    /** @description The assistant that said something. */
+    readonly MessageAuthor: {
+      readonly id: string;
+      readonly name: string;
+    };
+    /** @description A tool that the model called. */
+    readonly MessageCall: {
+      readonly id: string;
+      readonly name: string;
+      /** @description As the model wrote them; null unless ``debug`` is given. */
+      readonly arguments: string | null;
+    };
     /** @description What producing something took. */
     readonly Metrics: {
       /** @description Seconds since the epoch. */
@@ -854,6 +1017,24 @@ export interface components {
       /** @description As it was asked for. */
       readonly model: string;
       readonly items: readonly JsonObject[];
+    };
+    /** @description A provider that the person may choose here. */
+    readonly ProviderOffer: {
+      readonly name: string;
+      /** @description Empty: the person has to name it. */
+      readonly base_url: string;
+      /** @description What its address looks like. */
+      readonly example: string;
+      /** @description The usual one; empty: there is none. */
+      readonly model: string;
+      readonly needs_key: boolean;
+      readonly has_key: boolean;
+      /** @description The environment has its key, so that no other can be given here. */
+      readonly is_key_set: boolean;
+      /** @description On which it listens where it is a program of one's own; 0: it is none. */
+      readonly port: number;
+      /** @description Those of a server that runs on this machine; null: none was found. */
+      readonly models: readonly string[] | null;
     };
     /** @description A prompt that waits its turn. */
     readonly QueuedPrompt: {
@@ -1246,14 +1427,6 @@ export interface components {
       /** @description None: no price of it is known. */
       readonly cost_dollars: number | null;
     };
-    /** @description A variable of the kernel in one line. */
-    readonly VariableSummary: {
-      readonly name: string;
-      /** @description The type's name, such as ``DataFrame``. */
-      readonly type: string;
-      /** @description Shape, length or a short value, such as ``320 rows x 6 columns``. */
-      readonly text: string;
-    };
     /** @description The answer to ``hello``. */
     readonly Welcome: {
       readonly protocol: number;
@@ -1297,10 +1470,53 @@ export interface components {
       | components['schemas']['ReplyFrame']
       | components['schemas']['CellFate']
       | components['schemas']['Ping'];
+    /** @description What became of cells, by their ids. */
+    readonly CellFates: {
+      readonly fates?: {
+        readonly [key: string]: 'saved' | 'deleted' | 'discarded';
+      };
+    };
+    /** @description Where a branch of a chat begins. */
+    readonly ChatBranching: {
+      readonly run?: string;
+    };
+    /** @description What is to change of a chat. */
+    readonly ChatChange: {
+      readonly title?: string;
+      readonly notebook_path?: string;
+      readonly prompt?: string;
+      readonly prompt_adds?: boolean;
+      readonly expires_at?: number;
+      readonly text_filters?: readonly string[];
+    };
+    /** @description A message that is to wait. */
+    readonly NewMessage: {
+      readonly text?: string;
+      readonly role?: string;
+    };
+    /** @description How a service is tried, before it is chosen. */
+    readonly ServiceTest: {
+      readonly model?: string;
+      readonly base_url?: string;
+      readonly api_key?: string;
+      readonly parameters?: JsonObject;
+      readonly send?: boolean;
+    };
     /** @description What a month may cost; 0: as much as it will. What is missing stays. */
     readonly WantedBudgets: {
       readonly month_dollars?: number;
       readonly month_tokens?: number;
+    };
+    /** @description Another model, endpoint or key, or other parameters; what is missing stays. */
+    readonly WantedService: {
+      readonly model?: string;
+      readonly base_url?: string;
+      readonly api_key?: string;
+      readonly parameters?: JsonObject;
+    };
+    /** @description The person's own words in the summary, as they are to be. */
+    readonly WantedSummary: {
+      readonly words?: string;
     };
     /** @description What the person says of a call that waits for them. */
     readonly AnswerFrame: {
@@ -1492,20 +1708,31 @@ export interface components {
 }
 export type AssistantDetails = components['schemas']['AssistantDetails'];
 export type AssistantSummaries = components['schemas']['AssistantSummaries'];
+export type ChatContext = components['schemas']['ChatContext'];
+export type ChatMessages = components['schemas']['ChatMessages'];
+export type ChatSummary = components['schemas']['ChatSummary'];
 export type Health = components['schemas']['Health'];
 export type LibraryHits = components['schemas']['LibraryHits'];
 export type LibraryState = components['schemas']['LibraryState'];
 export type MemoryList = components['schemas']['MemoryList'];
+export type MissingCells = components['schemas']['MissingCells'];
 export type Models = components['schemas']['Models'];
+export type OneVariable = components['schemas']['OneVariable'];
+export type ProviderList = components['schemas']['ProviderList'];
 export type ResultComparison = components['schemas']['ResultComparison'];
 export type ResultListing = components['schemas']['ResultListing'];
 export type ResultNumbers = components['schemas']['ResultNumbers'];
+export type RecordedRunCell = components['schemas']['RecordedRunCell'];
 export type RunPage = components['schemas']['RunPage'];
 export type RunSample = components['schemas']['RunSample'];
 export type SamplePage = components['schemas']['SamplePage'];
+export type ServiceCheck = components['schemas']['ServiceCheck'];
+export type ServiceState = components['schemas']['ServiceState'];
 export type TakenFile = components['schemas']['TakenFile'];
 export type ToolList = components['schemas']['ToolList'];
 export type UsageTotals = components['schemas']['UsageTotals'];
+export type VariableSummary = components['schemas']['VariableSummary'];
+export type WaitingMessage = components['schemas']['WaitingMessage'];
 export type RunStatus = components['schemas']['RunStatus'];
 export type Mode = components['schemas']['Mode'];
 export type Part = components['schemas']['Part'];
@@ -1514,6 +1741,7 @@ export type CellEvent = components['schemas']['CellEvent'];
 export type RunEvent = components['schemas']['RunEvent'];
 export type ServerFrame = components['schemas']['ServerFrame'];
 export type Accepted = components['schemas']['Accepted'];
+export type AgentCell = components['schemas']['AgentCell'];
 export type ApprovalAnswered = components['schemas']['ApprovalAnswered'];
 export type ApprovalAsked = components['schemas']['ApprovalAsked'];
 export type AssistantMessage = components['schemas']['AssistantMessage'];
@@ -1529,11 +1757,13 @@ export type CellRemoved = components['schemas']['CellRemoved'];
 export type CellStarted = components['schemas']['CellStarted'];
 export type ChatDeleted = components['schemas']['ChatDeleted'];
 export type ChatFrame = components['schemas']['ChatFrame'];
+export type ChatMessage = components['schemas']['ChatMessage'];
 export type ChatState = components['schemas']['ChatState'];
 export type ClearOutput = components['schemas']['ClearOutput'];
 export type ComparedRow = components['schemas']['ComparedRow'];
 export type ComparedSide = components['schemas']['ComparedSide'];
 export type Content = components['schemas']['Content'];
+export type ContextPiece = components['schemas']['ContextPiece'];
 export type DisplayData = components['schemas']['DisplayData'];
 export type DisplayUpdate = components['schemas']['DisplayUpdate'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
@@ -1553,6 +1783,8 @@ export type LibraryDocument = components['schemas']['LibraryDocument'];
 export type LibraryHit = components['schemas']['LibraryHit'];
 export type LibrarySummary = components['schemas']['LibrarySummary'];
 export type ListedTool = components['schemas']['ListedTool'];
+export type MessageAuthor = components['schemas']['MessageAuthor'];
+export type MessageCall = components['schemas']['MessageCall'];
 export type Metrics = components['schemas']['Metrics'];
 export type ModelAsked = components['schemas']['ModelAsked'];
 export type ModelReplied = components['schemas']['ModelReplied'];
@@ -1567,6 +1799,7 @@ export type Parameters = components['schemas']['Parameters'];
 export type Pong = components['schemas']['Pong'];
 export type Proposed = components['schemas']['Proposed'];
 export type ProviderItems = components['schemas']['ProviderItems'];
+export type ProviderOffer = components['schemas']['ProviderOffer'];
 export type QueuedPrompt = components['schemas']['QueuedPrompt'];
 export type ReasoningDelta = components['schemas']['ReasoningDelta'];
 export type RecordedEvent = components['schemas']['RecordedEvent'];
@@ -1596,12 +1829,18 @@ export type ToolStarted = components['schemas']['ToolStarted'];
 export type UnusableAssistant = components['schemas']['UnusableAssistant'];
 export type Usage = components['schemas']['Usage'];
 export type UsageLine = components['schemas']['UsageLine'];
-export type VariableSummary = components['schemas']['VariableSummary'];
 export type Welcome = components['schemas']['Welcome'];
 export type WritablePlace = components['schemas']['WritablePlace'];
 export type WrittenCell = components['schemas']['WrittenCell'];
 export type ClientFrame = components['schemas']['ClientFrame'];
+export type CellFates = components['schemas']['CellFates'];
+export type ChatBranching = components['schemas']['ChatBranching'];
+export type ChatChange = components['schemas']['ChatChange'];
+export type NewMessage = components['schemas']['NewMessage'];
+export type ServiceTest = components['schemas']['ServiceTest'];
 export type WantedBudgets = components['schemas']['WantedBudgets'];
+export type WantedService = components['schemas']['WantedService'];
+export type WantedSummary = components['schemas']['WantedSummary'];
 export type AnswerFrame = components['schemas']['AnswerFrame'];
 export type Ask = components['schemas']['Ask'];
 export type Attach = components['schemas']['Attach'];
@@ -1689,6 +1928,51 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['assistants', 'problems'],
     type: 'object'
   },
+  ChatContext: {
+    properties: {
+      parts: { default: [], items: { $ref: '#/components/schemas/ContextPiece' }, type: 'array' },
+      tokens: { default: 0, type: 'integer' },
+      limit: { default: 60000, type: 'integer' },
+      summary: { default: '', type: 'string' },
+      words: { default: '', type: 'string' },
+      dollars: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
+      cached_dollars: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null }
+    },
+    type: 'object'
+  },
+  ChatMessages: {
+    properties: {
+      chat: { type: 'string' },
+      messages: { default: [], items: { $ref: '#/components/schemas/ChatMessage' }, type: 'array' },
+      before: { default: '', type: 'string' },
+      waiting: {
+        default: [],
+        items: { $ref: '#/components/schemas/WaitingMessage' },
+        type: 'array'
+      }
+    },
+    required: ['chat'],
+    type: 'object'
+  },
+  ChatSummary: {
+    properties: {
+      id: { type: 'string' },
+      title: { type: 'string' },
+      notebook_path: { type: 'string' },
+      updated_at: { type: 'number' },
+      runs: { type: 'integer' },
+      run: { default: '', type: 'string' },
+      waits_for_answer: { default: false, type: 'boolean' },
+      branched_from: { default: '', type: 'string' },
+      prompt: { default: '', type: 'string' },
+      prompt_adds: { default: false, type: 'boolean' },
+      expires_at: { default: 0, type: 'number' },
+      pins: { default: [], items: { type: 'string' }, type: 'array' },
+      text_filters: { default: [], items: { type: 'string' }, type: 'array' }
+    },
+    required: ['id', 'title', 'notebook_path', 'updated_at', 'runs'],
+    type: 'object'
+  },
   Health: {
     properties: { version: { type: 'string' }, enabled: { default: true, type: 'boolean' } },
     required: ['version'],
@@ -1724,9 +2008,28 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['memories', 'proposals'],
     type: 'object'
   },
+  MissingCells: {
+    properties: {
+      run: { type: 'string' },
+      chat: { type: 'string' },
+      cells: { items: { $ref: '#/components/schemas/AgentCell' }, type: 'array' }
+    },
+    required: ['run', 'chat', 'cells'],
+    type: 'object'
+  },
   Models: {
     properties: { models: { items: { type: 'string' }, type: 'array' } },
     required: ['models'],
+    type: 'object'
+  },
+  OneVariable: { properties: { text: { type: 'string' } }, required: ['text'], type: 'object' },
+  ProviderList: {
+    properties: {
+      providers: { items: { $ref: '#/components/schemas/ProviderOffer' }, type: 'array' },
+      any_address: { type: 'boolean' },
+      set_model: { type: 'string' }
+    },
+    required: ['providers', 'any_address', 'set_model'],
     type: 'object'
   },
   ResultComparison: {
@@ -1822,6 +2125,24 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     ],
     type: 'object'
   },
+  RecordedRunCell: {
+    properties: {
+      cell_id: { type: 'string' },
+      source: { type: 'string' },
+      cell_type: { enum: ['code', 'markdown', 'raw'], type: 'string' },
+      after: { type: 'string' },
+      outputs: { items: { additionalProperties: true, type: 'object' }, type: 'array' },
+      execution_count: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      fate: {
+        anyOf: [
+          { enum: ['saved', 'deleted', 'discarded'], type: 'string' },
+          { const: '', type: 'string' }
+        ]
+      }
+    },
+    required: ['cell_id', 'source', 'cell_type', 'after', 'outputs', 'execution_count', 'fate'],
+    type: 'object'
+  },
   RunPage: {
     properties: {
       version: { type: 'string' },
@@ -1902,6 +2223,49 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['version', 'samples', 'next', 'fitting', 'total', 'statuses', 'groups'],
     type: 'object'
   },
+  ServiceCheck: {
+    properties: {
+      name: { type: 'string' },
+      status: { enum: ['ok', 'warn', 'blocked'], type: 'string' },
+      text: { type: 'string' },
+      action: { type: 'string' },
+      code: { default: '', type: 'string' }
+    },
+    required: ['name', 'status', 'text', 'action'],
+    type: 'object'
+  },
+  ServiceState: {
+    properties: {
+      model: { type: 'string' },
+      base_url: { type: 'string' },
+      has_key: { type: 'boolean' },
+      key_source: { type: 'string' },
+      is_demo: { type: 'boolean' },
+      notice: { type: 'string' },
+      mode: { enum: ['plan', 'ask', 'edits', 'auto'], type: 'string' },
+      modes: { items: { enum: ['plan', 'ask', 'edits', 'auto'], type: 'string' }, type: 'array' },
+      models_allowed: { items: { type: 'string' }, type: 'array' },
+      endpoints_locked: { type: 'boolean' },
+      recording: { type: 'boolean' },
+      warnings: { items: { type: 'string' }, type: 'array' },
+      parameters: { additionalProperties: true, default: {}, type: 'object' }
+    },
+    required: [
+      'model',
+      'base_url',
+      'has_key',
+      'key_source',
+      'is_demo',
+      'notice',
+      'mode',
+      'modes',
+      'models_allowed',
+      'endpoints_locked',
+      'recording',
+      'warnings'
+    ],
+    type: 'object'
+  },
   TakenFile: {
     properties: {
       file: { type: 'string' },
@@ -1924,6 +2288,16 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       budgets: { items: { $ref: '#/components/schemas/Budget' }, type: 'array' }
     },
     required: ['rows', 'budgets'],
+    type: 'object'
+  },
+  VariableSummary: {
+    properties: { name: { type: 'string' }, type: { type: 'string' }, text: { type: 'string' } },
+    required: ['name', 'type', 'text'],
+    type: 'object'
+  },
+  WaitingMessage: {
+    properties: { id: { type: 'string' }, role: { type: 'string' }, text: { type: 'string' } },
+    required: ['id', 'role', 'text'],
     type: 'object'
   },
   RunStatus: {
@@ -2013,6 +2387,18 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       type: { const: 'accepted', default: 'accepted', type: 'string' }
     },
     required: ['request', 'chat', 'queued'],
+    type: 'object'
+  },
+  AgentCell: {
+    properties: {
+      cell_id: { type: 'string' },
+      source: { type: 'string' },
+      cell_type: { enum: ['code', 'markdown', 'raw'], type: 'string' },
+      after: { type: 'string' },
+      outputs: { items: { additionalProperties: true, type: 'object' }, type: 'array' },
+      execution_count: { anyOf: [{ type: 'integer' }, { type: 'null' }] }
+    },
+    required: ['cell_id', 'source', 'cell_type', 'after', 'outputs', 'execution_count'],
     type: 'object'
   },
   ApprovalAnswered: {
@@ -2178,6 +2564,24 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['state'],
     type: 'object'
   },
+  ChatMessage: {
+    properties: {
+      run: { type: 'string' },
+      role: { type: 'string' },
+      hidden: { type: 'boolean' },
+      text: { type: 'string' },
+      assistant: {
+        anyOf: [{ $ref: '#/components/schemas/MessageAuthor' }, { type: 'null' }],
+        default: null
+      },
+      calls: { default: [], items: { $ref: '#/components/schemas/MessageCall' }, type: 'array' },
+      tool: { default: '', type: 'string' },
+      call: { default: '', type: 'string' },
+      is_error: { default: false, type: 'boolean' }
+    },
+    required: ['run', 'role', 'hidden', 'text'],
+    type: 'object'
+  },
   ChatState: {
     properties: {
       id: { type: 'string' },
@@ -2273,6 +2677,15 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       }
     },
     required: ['type', 'text'],
+    type: 'object'
+  },
+  ContextPiece: {
+    properties: {
+      name: { type: 'string' },
+      pieces: { type: 'integer' },
+      tokens: { type: 'integer' }
+    },
+    required: ['name', 'pieces', 'tokens'],
     type: 'object'
   },
   DisplayData: {
@@ -2497,6 +2910,20 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['name', 'kind', 'source', 'description', 'enabled', 'problem'],
     type: 'object'
   },
+  MessageAuthor: {
+    properties: { id: { type: 'string' }, name: { type: 'string' } },
+    required: ['id', 'name'],
+    type: 'object'
+  },
+  MessageCall: {
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      arguments: { anyOf: [{ type: 'string' }, { type: 'null' }] }
+    },
+    required: ['id', 'name', 'arguments'],
+    type: 'object'
+  },
   Metrics: {
     properties: {
       begin: { default: 0, type: 'number' },
@@ -2655,6 +3082,33 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       items: { items: { additionalProperties: true, type: 'object' }, type: 'array' }
     },
     required: ['service', 'api', 'model', 'items'],
+    type: 'object'
+  },
+  ProviderOffer: {
+    properties: {
+      name: { type: 'string' },
+      base_url: { type: 'string' },
+      example: { type: 'string' },
+      model: { type: 'string' },
+      needs_key: { type: 'boolean' },
+      has_key: { type: 'boolean' },
+      is_key_set: { type: 'boolean' },
+      port: { type: 'integer' },
+      models: {
+        anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: 'null' }],
+        default: null
+      }
+    },
+    required: [
+      'name',
+      'base_url',
+      'example',
+      'model',
+      'needs_key',
+      'has_key',
+      'is_key_set',
+      'port'
+    ],
     type: 'object'
   },
   QueuedPrompt: {
@@ -3101,11 +3555,6 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       'output_tokens',
       'cost_dollars'
     ],
-    type: 'object'
-  },
-  VariableSummary: {
-    properties: { name: { type: 'string' }, type: { type: 'string' }, text: { type: 'string' } },
-    required: ['name', 'type', 'text'],
     type: 'object'
   },
   Welcome: {

@@ -18,7 +18,8 @@ const SERVICE: ServiceState = {
   models_allowed: [],
   endpoints_locked: false,
   recording: true,
-  warnings: []
+  warnings: [],
+  parameters: {}
 };
 
 const FINE: Circumstances = {

@@ -24,7 +24,8 @@ const SERVICE = {
   models_allowed: [],
   endpoints_locked: false,
   recording: true,
-  warnings: []
+  warnings: [],
+  parameters: {}
 };
 
 let server: FakeServer;

@@ -110,7 +110,7 @@ describe('each route', () => {
   });
 
   it('asks for what waits in a chat and takes it back', async () => {
-    server.routes.set('GET chats/c1/messages', () => ({ messages: [], waiting: [NOTE] }));
+    server.routes.set('GET chats/c1/messages', () => ({ chat: 'c1', waiting: [NOTE] }));
     server.routes.set('DELETE chats/c1/messages/n', () => ({}));
     await expect(rest.waitingNotes('c1')).resolves.toEqual([NOTE]);
     await rest.takeNote('c1', 'n');

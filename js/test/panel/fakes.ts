@@ -161,7 +161,8 @@ export const SERVICE: ServiceState = {
   models_allowed: [],
   endpoints_locked: false,
   recording: true,
-  warnings: []
+  warnings: [],
+  parameters: {}
 };
 
 export class FakePanel implements Panel {
@@ -192,9 +193,9 @@ export class FakePanel implements Panel {
   assistants: AssistantChoices = { assistants: [], problems: [], places: [], unusable: [] };
   /** The chat's own instructions. */
   prompt = '';
-  /** Runs of pinned turns; undefined: a server that pins none. */
-  pins: readonly string[] | undefined = [];
-  textFilters: readonly string[] | undefined = ['line_ends', 'terminal_colours', 'blank_lines'];
+  /** Runs of pinned turns. */
+  pins: readonly string[] = [];
+  textFilters: readonly string[] = ['line_ends', 'terminal_colours', 'blank_lines'];
   /** What the next request begins with. */
   context: ChatContext = {
     parts: [],
@@ -238,7 +239,7 @@ export class FakePanel implements Panel {
     setPinned: (id, run, isPinned) => {
       this.calls.push(['setPinned', id, run, isPinned]);
       if (this.refusal === null) {
-        const others = (this.pins ?? []).filter(pinned => pinned !== run);
+        const others = this.pins.filter(pinned => pinned !== run);
         this.pins = isPinned ? [...others, run] : others;
       }
       return this.answer(this.listed(id));
@@ -351,19 +352,20 @@ export class FakePanel implements Panel {
   }
 
   private listed(id: string): ListedChat {
-    const listed = {
+    return {
       id,
       title: '',
       notebook_path: '',
       updated_at: 1,
       runs: 0,
-      prompt: this.prompt
-    };
-    const { pins, textFilters } = this;
-    return {
-      ...listed,
-      ...(pins !== undefined && { pins }),
-      ...(textFilters !== undefined && { text_filters: textFilters })
+      run: '',
+      waits_for_answer: false,
+      branched_from: '',
+      prompt: this.prompt,
+      prompt_adds: false,
+      expires_at: 0,
+      pins: this.pins,
+      text_filters: this.textFilters
     };
   }
 

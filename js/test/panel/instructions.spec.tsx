@@ -130,10 +130,3 @@ it('test_002_47 keeps filters that it has no words for, and shows what is refuse
   const names = ['emoji', 'line_ends', 'blank_lines'];
   expect(panel.calls.at(-1)).toEqual(['changeChat', 'chat-1', { prompt: '', text_filters: names }]);
 });
-
-it('test_002_47 shows no filters where the server has none', async () => {
-  const panel = new FakePanel();
-  panel.textFilters = undefined;
-  await openForm(panel);
-  expect(screen.queryByRole('checkbox')).toBeNull();
-});

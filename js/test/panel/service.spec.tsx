@@ -11,7 +11,13 @@ afterEach(cleanup);
 
 const DEMO = { ...SERVICE, is_demo: true, model: 'cellwright-demo', has_key: false, base_url: '' };
 const PROVIDER = 'OpenAI https://api.openai.com/v1';
-const WORKS: ServiceCheck = { name: 'tool calling', status: 'ok', text: 'It calls.', action: '' };
+const WORKS: ServiceCheck = {
+  name: 'tool calling',
+  status: 'ok',
+  text: 'It calls.',
+  action: '',
+  code: ''
+};
 const NOTICE: NoticeBlock = {
   kind: 'notice',
   level: 'info',
