@@ -105,7 +105,7 @@ __all__ = [
 ]
 
 POLL_SECONDS = 0.02
-ASKED = ("/chat/completions", "/responses", "/messages")
+ASKED = ("/chat/completions", "/responses", "/messages", "GenerateContent", ":generateContent")
 """Where a model is asked."""
 TLS_HELLO = b"\x16"
 

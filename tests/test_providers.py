@@ -55,7 +55,20 @@ PROOFS: dict[str, Proofs] = {
         "test_what_is_refused_is_left_out_once_and_said",
     },
     "Google Gemini": {
-        "main job, signatures sent back": f"{CLI}::test_the_main_job_runs_where_calls_are_signed",
+        "main job through `generateContent`, signatures sent back": f"{CLI}::"
+        "test_the_main_job_runs_through_generate_content",
+        "main job through the compatibility layer": f"{CLI}::"
+        "test_the_main_job_runs_where_calls_are_signed",
+        "requests fit the types of Google's SDK": f"{LM}/test_gemini_sdk.py::"
+        "test_requests_fit_the_types_of_the_sdk",
+        "what a model refuses is left out": f"{LM}/test_gemini.py::"
+        "test_what_is_refused_is_left_out_once_and_said",
+        "a minute's quota is waited for, a day's is not": f"{LM}/test_gemini.py::"
+        "test_failures_are_those_of_our_tree_and_tried_again_as_elsewhere",
+    },
+    "Google Vertex": {
+        "which model is asked through which API": f"{LM}/test_gemini.py::"
+        "test_other_models_at_vertex_are_asked_through_chat_completions",
     },
     "OpenRouter": {
         "`reasoning_details` sent back": f"{LM}/test_provider_items.py::"

@@ -39,10 +39,16 @@ class Provider:
     model: str = ""
     """Asked where none is named; it calls tools. May stand for a variable, as in ``base_url``."""
     model_source: str = ""
-    api: Literal["chat", "by model", "messages"] = "chat"
-    """``by model``: some are served by the Responses API alone (``responses_models``);
-    ``messages``: the API of Anthropic's own, which knows of cache marks and signed thinking."""
+    api: Literal["chat", "by model", "messages", "gemini"] = "chat"
+    """``by model``: some are served by another API (``responses_models``, ``gemini_models``);
+    ``messages``: the API of Anthropic's own, which knows of cache marks and signed thinking;
+    ``gemini``: that of Google's own, which tells what was thought and what the cache had."""
     responses_models: re.Pattern[str] | None = None
+    gemini_models: re.Pattern[str] | None = None
+    own_root: tuple[str, str] = ("", "")
+    """How an address in the form of OpenAI ends, and what stands there in that of its own API."""
+    has_tokens: bool = False
+    """Its key is a token, which goes in ``Authorization`` in its own API, too."""
     models_path: str = "/models"
     """Where its models are listed, all of them."""
     window_path: str = ""
@@ -113,13 +119,17 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         "Google Gemini",
         "https://generativelanguage.googleapis.com/v1beta/openai",
-        "https://ai.google.dev/gemini-api/docs/openai",
+        "https://ai.google.dev/api/generate-content",
         hosts=("googleapis.com",),
         key_variable="GEMINI_API_KEY",
         key_starts=("AIza",),
         model="gemini-3.8-flash",
         model_source="https://ai.google.dev/gemini-api/docs/openai",
-        note="The signatures of its calls are sent back.",
+        api="gemini",
+        own_root=("/openai", ""),
+        models_path="/models?pageSize=1000",
+        note="Asked through `generateContent`: thinking is shown, and its signatures go back. "
+        "`CELLWRIGHT_API=chat` leads to its compatibility layer, which shows no thinking.",
     ),
     Provider(
         "OpenRouter",
@@ -251,8 +261,12 @@ PROVIDERS: tuple[Provider, ...] = (
         "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/"
         "call-vertex-using-openai-library",
         hosts=("aiplatform.googleapis.com", "-aiplatform.googleapis.com"),
-        note="Set the address; its key is a token of an hour: "
-        "`CELLWRIGHT_KEY_COMMAND='gcloud auth print-access-token'`.",
+        api="by model",
+        gemini_models=re.compile(r"^(?:google/)?gemini"),
+        own_root=("/endpoints/openapi", "/publishers/google"),
+        has_tokens=True,
+        note="Gemini's models are asked through `generateContent`. Set the address; its key is a "
+        "token of an hour: `CELLWRIGHT_KEY_COMMAND='gcloud auth print-access-token'`.",
     ),
     Provider(
         "Perplexity",
@@ -385,11 +399,13 @@ def usual_model(base_url: str) -> str:
     return "" if VARIABLE.search(provider.model) else provider.model
 
 
-def usual_api(base_url: str, model: str) -> Literal["chat", "responses", "messages"]:
+def usual_api(base_url: str, model: str) -> Literal["chat", "responses", "messages", "gemini"]:
     """Through which API a model is asked of which nothing is set and nothing learned."""
     provider = find_provider(base_url)
-    if provider.api == "messages":
-        return "messages"
+    if provider.api in ("messages", "gemini"):
+        return provider.api
+    if provider.gemini_models is not None and provider.gemini_models.search(model):
+        return "gemini"
     only = provider.responses_models
     return "responses" if only is not None and only.search(model) else "chat"
 
@@ -398,9 +414,41 @@ MESSAGES_PATH = "/messages"
 MESSAGES_HEADERS = {"anthropic-version": "2026-10-21"}
 """Demanded with each request. The key goes as everywhere, in ``Authorization``, which the API takes
 and its SDK sends since this version. Sources: the page "api/versioning"; anthropic 2.12.0."""
+AUTHORIZATION = "Authorization"
+GEMINI_METHOD = ":streamGenerateContent"
+GEMINI_PATH = f"/models/{{model}}{GEMINI_METHOD}?alt=sse"
+"""Below the root of Google's own API; without the question it would stream one JSON list."""
+
+
+def own_path(base_url: str, path: str) -> str:
+    """A path of a provider's own API; with its address where that has another root."""
+    ending, own = find_provider(base_url).own_root
+    root = base_url.rstrip("/")
+    return f"{root.removesuffix(ending)}{own}{path}" if ending and root.endswith(ending) else path
+
+
+def models_path(base_url: str) -> str:
+    """Where the models of an address are listed."""
+    provider = find_provider(base_url)
+    path = provider.models_path
+    return own_path(base_url, path) if provider.api == "gemini" else path
 
 
 def headers_for(base_url: str, path: str) -> Mapping[str, str]:
     """What a service wants in the head of a request beside the key."""
     is_theirs = path == MESSAGES_PATH or find_provider(base_url).api == "messages"
     return MESSAGES_HEADERS if is_theirs else {}
+
+
+def key_header(base_url: str, path: str, api: str) -> str:
+    """In which header a service wants the key.
+
+    Args:
+        base_url: Its address.
+        path: What is asked.
+        api: Which API the person set.
+    """
+    provider = find_provider(base_url)
+    is_list = path == models_path(base_url) and "gemini" in (provider.api, api)
+    is_gemini = is_list or GEMINI_METHOD in path
+    return "x-goog-api-key" if is_gemini and not provider.has_tokens else AUTHORIZATION

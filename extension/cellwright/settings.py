@@ -28,7 +28,7 @@ from cellwright.record.messages import Parameters, Price, fill_parameters
 Mode = Literal["plan", "ask", "edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
 ADAPTERS = ("native", "chat", "json", "xml")
-Api = Literal["auto", "chat", "responses", "messages"]
+Api = Literal["auto", "chat", "responses", "messages", "gemini"]
 APIS: tuple[Api, ...] = get_args(Api)
 MEGABYTE = 2**20
 USER_NAMES = ("JUPYTERHUB_USER", "USER", "USERNAME")
@@ -67,7 +67,7 @@ def _body_field(text: str) -> tuple[str, Any]:
 
 
 _body_field.__name__ = "NAME=VALUE"
-NOT_IN_BODY = ("model", "messages", "input", "tools", "stream", "store")
+NOT_IN_BODY = ("model", "messages", "input", "contents", "tools", "stream", "store")
 """Fields of a request that are ours alone."""
 PARAMETER_OPTIONS = (
     ParameterOption("--effort", "reasoning_effort", str, "LEVEL", "how much it thinks: low, high"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from command_line import Shell, sources
 from fake_anthropic import AnthropicMessages
+from fake_gemini import GeminiApi
 from fake_providers import DeepSeek, Gemini, Mistral, OpenAIResponses, calls, says, thinks
 from fake_service import FakeService, chunk, raw_sse, text
 from traitlets.config import Config
@@ -242,3 +243,47 @@ def test_the_main_job_runs_where_thinking_is_in_the_content(shell: Shell) -> Non
     assert provider.refusals == []
     sent = [m["content"] for m in provider.taken[-1]["messages"] if m.get("tool_calls")]
     assert [content[0]["type"] for content in sent] == ["thinking", "thinking"]
+
+
+def test_the_main_job_runs_through_generate_content(shell: Shell) -> None:
+    """A file, two cells and a plot; then a replay, and a rerun with another provider's model."""
+    (shell.folder / "sales.csv").write_text("City,Sales\nA,20\nB,22\n")
+    read = "import pandas as pd\nbest = int(pd.read_csv('sales.csv')['Sales'].sum())\nbest"
+    job = [
+        [thinks("First the total."), says("I add."), calls("run_cell", {"code": read})],
+        *MAIN_JOB[1:],
+    ]
+    provider = GeminiApi(job, chunk_bytes=13, line_end="\r\n")
+    asking = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_API": "gemini"})
+    files = ("--files", "sales.csv")
+    document, service = run(asking, provider, *files, model="gemini-3.8-flash")
+    assert (document["status"], document["answer"]) == ("completed", "The best is 42.")
+    assert provider.refusals == []
+    called = "/v1/models/gemini-3.8-flash:streamGenerateContent?alt=sse"
+    assert {request.path for request in service.requests} == {called}
+    parts = [part for content in provider.taken[-1]["contents"] for part in content["parts"]]
+    signed = [part for part in parts if "thoughtSignature" in part]
+    assert len(signed) == 2
+    assert all(provider.signatures[part["thoughtSignature"]] for part in signed)
+    results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+    assert "42" in results[0]["response"]["output"]
+    assert results[1]["parts"][0]["inlineData"]["mimeType"] == "image/png"
+    usage = document["usage"]
+    assert usage["reasoning_tokens"] == 3 * 64
+    assert usage["cached_tokens"] > 0
+
+    shell.run("export", document["id"], "--to", "html", "-o", "run.html")
+    page = (shell.folder / "run.html").read_text(encoding="utf-8")
+    assert "First the total." in page, "what it thought is there to unfold"
+
+    replay = shell.run("replay", "last")
+    assert (replay.code, replay.out) == (0, "2 cells, no differences.\n")
+
+    claude = AnthropicMessages([[says("Mine.")]])
+    other = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_API": "messages"})
+    with FakeService(claude) as service:
+        done = other.asking(service).run("rerun", document["id"], "-m", "claude-5", "--json")
+        assert done.code == 0, done.err
+        sent = service.requests[0].raw.decode()
+    assert not any(signature in sent for signature in provider.signatures)
+    assert done.document["answer"] == "Mine."

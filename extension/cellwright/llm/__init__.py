@@ -24,7 +24,7 @@ class Capabilities:
     tools: bool = True
     parallel_tool_calls: bool = True
     vision: bool = False
-    api: Literal["chat", "responses", "messages"] = "chat"
+    api: Literal["chat", "responses", "messages", "gemini"] = "chat"
     """Which API it is asked through."""
     context_tokens: int | None = None
     """The model's window; None when it is not known."""

@@ -12,14 +12,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from cellwright.llm.deltas import ReplyAssembler, SplitDelta
+from cellwright.llm.deltas import TranslatingAssembler, call_chunk, delta_chunk, object_in
 from cellwright.llm.openai_format import (
     JSON,
+    LEFT_OUT,
     readable_arguments,
     tool_to_openai,
     usable_temperature,
 )
-from cellwright.llm.provider_items import Item, ItemReader
+from cellwright.llm.provider_items import Item, ItemReader, pair_items
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
@@ -29,6 +30,7 @@ from cellwright.record.messages import (
     Part,
     Prompt,
     SystemMessage,
+    ToolCall,
     ToolMessage,
     UserMessage,
 )
@@ -55,7 +57,6 @@ LARGEST_PICTURE = 5 * 1024 * 1024
 CACHE_MARK = {"cache_control": {"type": "ephemeral"}}
 MARKED_MESSAGES = 2
 """A mark finds what was cached at most twenty blocks before it, so the last one has a second."""
-LEFT_OUT = "(The beginning of this conversation is left out.)"
 
 
 def messages_parameters(
@@ -215,41 +216,19 @@ def _block(part: Part, vision: bool) -> JSON:
 
 def _said(message: AssistantMessage, reader: ItemReader) -> list[JSON]:
     """What the model said, in the order in which it came; plain where its blocks are another's."""
-    items = reader.items_of(message)
-    if sum(item.get("type") == "tool_use" for item in items) != len(message.tool_calls):
-        items = ()
-    items = items or tuple({"type": "tool_use"} for _ in message.tool_calls)
-    text = message.text or message.refusal
-    pieces = [str(item.get("text", "")) for item in items if item.get("type") == "text"]
-    if "".join(pieces) != text:
-        # It was changed since, or its blocks are another's: all of it stands before the calls.
-        pieces = [text]
-        items = tuple(sorted((*_without_text(items), {"type": "text"}), key=_place_of))
-    calls, texts = iter(message.tool_calls), iter(pieces)
     made: list[JSON] = []
-    for item in items:
-        if item["type"] == "tool_use":
-            call = next(calls)
-            given = json.loads(readable_arguments(call.arguments), parse_constant=str)
-            identifier = _identifier(call.id)
-            made.append({**item, "id": identifier, "name": call.name, "input": given})
-        elif item["type"] == "text":
-            said = next(texts, "")
-            made += [{**item, "text": said}] if said.strip() else []
-        else:
+    for item, own in pair_items(message, reader.items_of(message), "tool_use"):
+        if isinstance(own, ToolCall):
+            given = json.loads(readable_arguments(own.arguments), parse_constant=str)
+            identifier = _identifier(own.id)
+            made.append({**item, "id": identifier, "name": own.name, "input": given})
+        elif own is None:
             made.append(dict(item))
+        elif own.strip():
+            made.append({**item, "text": own})
     while made and made[-1]["type"] in ("thinking", "redacted_thinking"):
         made.pop()  # a message may not end with it
     return made
-
-
-def _without_text(items: tuple[Item, ...]) -> Iterator[Item]:
-    return (item for item in items if item.get("type") != "text")
-
-
-def _place_of(item: Item) -> int:
-    """Thinking first, calls last."""
-    return {"text": 1, "tool_use": 2}.get(str(item.get("type")), 0)
 
 
 def _identifier(call_id: str) -> str:
@@ -271,7 +250,7 @@ TEXTS = {"text": "content", "thinking": "reasoning_content"}
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking"}
 
 
-class MessagesAssembler(ReplyAssembler):
+class MessagesAssembler(TranslatingAssembler):
     """Takes the events of a message; one that was not streamed is an event of its own."""
 
     ends_with_reason = True
@@ -281,13 +260,6 @@ class MessagesAssembler(ReplyAssembler):
         self._blocks: dict[int, JSON] = {}
         self._counts: JSON = {}
         self._with_arguments: set[int] = set()
-
-    def add(self, chunk: Mapping[str, Any]) -> SplitDelta:
-        """Take one event and give what is new for the person; no field of it has to be there."""
-        said = SplitDelta()
-        for translated in self._translate(chunk):
-            said += super().add(translated)
-        return said
 
     def provider_items(self) -> tuple[Item, ...]:
         """The blocks in their order, without what the message itself says."""
@@ -304,16 +276,16 @@ class MessagesAssembler(ReplyAssembler):
         if kind == "message":
             yield from self._whole(event)
         elif kind == "message_start":
-            yield from self._head(_mapping(event, "message"))
+            yield from self._head(object_in(event, "message"))
         elif kind == "content_block_start":
-            yield from self._begin(at, _mapping(event, "content_block"))
+            yield from self._begin(at, object_in(event, "content_block"))
         elif kind == "content_block_delta":
-            yield from self._more(at, _mapping(event, "delta"))
+            yield from self._more(at, object_in(event, "delta"))
         elif kind == "content_block_stop":
             yield from self._end_of(at)
         elif kind == "message_delta":
-            yield self._count(_mapping(event, "usage"))
-            yield from _ending(_mapping(event, "delta"))
+            yield self._count(object_in(event, "usage"))
+            yield from _ending(object_in(event, "delta"))
 
     def _whole(self, message: Mapping[str, Any]) -> Iterator[JSON]:
         yield from self._head(message)
@@ -324,7 +296,7 @@ class MessagesAssembler(ReplyAssembler):
 
     def _head(self, message: Mapping[str, Any]) -> Iterator[JSON]:
         yield {name: message.get(name) for name in ("id", "model")}
-        yield self._count(_mapping(message, "usage"))
+        yield self._count(object_in(message, "usage"))
 
     def _count(self, usage: Mapping[str, Any]) -> JSON:
         """The counts so far; those of the prompt come apart by what the cache had of it."""
@@ -337,7 +309,7 @@ class MessagesAssembler(ReplyAssembler):
                 "completion_tokens": counts.get("output_tokens", 0),
                 "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
                 "completion_tokens_details": {
-                    "reasoning_tokens": _mapping(counts, "output_tokens_details").get(
+                    "reasoning_tokens": object_in(counts, "output_tokens_details").get(
                         "thinking_tokens", 0
                     )
                 },
@@ -347,12 +319,12 @@ class MessagesAssembler(ReplyAssembler):
     def _begin(self, place: int, block: Mapping[str, Any]) -> Iterator[JSON]:
         kind = str(block.get("type"))
         if kind == "thinking" and any(b["type"] == kind for b in self._blocks.values()):
-            yield _delta({TEXTS[kind]: BETWEEN_THOUGHTS})
+            yield delta_chunk({TEXTS[kind]: BETWEEN_THOUGHTS})
         self._blocks[place] = {**block, "type": kind}
         if kind in TEXTS:
-            yield _delta({TEXTS[kind]: str(block.get(kind) or "")})
+            yield delta_chunk({TEXTS[kind]: str(block.get(kind) or "")})
         elif kind == "tool_use":
-            yield _call(place, {"name": block.get("name")}, str(block.get("id") or ""))
+            yield call_chunk(place, {"name": block.get("name")}, str(block.get("id") or ""))
 
     def _more(self, place: int, delta: Mapping[str, Any]) -> Iterator[JSON]:
         block = self._blocks.setdefault(place, {"type": "text"})
@@ -360,19 +332,19 @@ class MessagesAssembler(ReplyAssembler):
         if name:
             more = str(delta.get(name) or "")
             block[name] = str(block.get(name) or "") + more
-            yield _delta({TEXTS[name]: more})
+            yield delta_chunk({TEXTS[name]: more})
         elif delta.get("type") == "signature_delta":
             block["signature"] = delta.get("signature")
         elif delta.get("partial_json"):
             self._with_arguments.add(place)
-            yield _call(place, {"arguments": str(delta["partial_json"])})
+            yield call_chunk(place, {"arguments": str(delta["partial_json"])})
 
     def _end_of(self, place: int) -> Iterator[JSON]:
         """A call whose arguments did not come in pieces has them whole, or none."""
         block = self._blocks.get(place, {})
         if block.get("type") == "tool_use" and place not in self._with_arguments:
             arguments = json.dumps(block.get("input") or {}, ensure_ascii=False)
-            yield _call(place, {"arguments": arguments})
+            yield call_chunk(place, {"arguments": arguments})
 
 
 def _kept(block: JSON) -> Item:
@@ -383,20 +355,7 @@ def _kept(block: JSON) -> Item:
 
 def _ending(ended: Mapping[str, Any]) -> Iterator[JSON]:
     reason = str(ended.get("stop_reason") or "")
-    if explanation := _mapping(ended, "stop_details").get("explanation"):
-        yield _delta({"refusal": str(explanation)})
+    if explanation := object_in(ended, "stop_details").get("explanation"):
+        yield delta_chunk({"refusal": str(explanation)})
     if reason:
-        yield _delta({}, FINISHED.get(reason, reason))
-
-
-def _mapping(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = of.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _delta(delta: JSON, finish: str | None = None) -> JSON:
-    return {"choices": [{"delta": delta, "finish_reason": finish}]}
-
-
-def _call(place: int, function: JSON, call_id: str = "") -> JSON:
-    return _delta({"tool_calls": [{"index": place, "id": call_id, "function": function}]})
+        yield delta_chunk({}, FINISHED.get(reason, reason))

@@ -30,7 +30,7 @@ from cellwright.llm.faults import (
     context_tokens_in,
     from_exception,
 )
-from cellwright.providers import OLLAMA, find_provider, usual_api
+from cellwright.providers import OLLAMA, find_provider, models_path, usual_api
 from cellwright.record.events import Notice
 from cellwright.settings import Api, ModelSettings, ServiceSettings, settings_of
 from cellwright.stopping import WorkerThread
@@ -51,7 +51,7 @@ def list_models(
     endpoint = Endpoint(service.base_url, service.model, service.api_key)
     line = ServiceConnection(replace(service, deadline_seconds=timeout_seconds))
     try:
-        text = line.get(find_provider(service.base_url).models_path)
+        text = line.get(models_path(service.base_url))
     except Exception as error:
         fault = from_exception(error, endpoint)
         if isinstance(fault, LMNotFoundError) or getattr(fault, "status", None) in (405, 501):
@@ -59,7 +59,12 @@ def list_models(
         raise fault from error
     finally:
         line.abandon()
-    return _names(text, endpoint)
+    names = _names(text, endpoint)
+    for name in names:
+        tokens = _count(_row(_json(text), name).get("inputTokenLimit"))
+        if tokens is not None:
+            WINDOWS[service.base_url, name] = tokens
+    return names
 
 
 def _names(text: str, endpoint: Endpoint) -> tuple[str, ...]:
@@ -75,8 +80,13 @@ def _names(text: str, endpoint: Endpoint) -> tuple[str, ...]:
 
 def _name(item: Any) -> str:
     if isinstance(item, Mapping):
+        if GENERATES not in item.get("supportedGenerationMethods", (GENERATES,)):
+            return ""  # Google lists models that make vectors or pictures, too
         item = item.get("id") or item.get("name")
-    return item if isinstance(item, str) else ""
+    return item.removeprefix("models/") if isinstance(item, str) else ""
+
+
+GENERATES = "generateContent"
 
 
 def _strange(endpoint: Endpoint) -> LMError:
@@ -245,6 +255,8 @@ def _count(value: Any) -> int | None:
 
 NOTHING_KNOWN: Mapping[str, ModelSettings] = {}
 LENGTH_PARAMETERS = ("max_tokens", "max_completion_tokens")
+LIMIT_NAMES = frozenset({*LENGTH_PARAMETERS, "max_output_tokens", "maxOutputTokens"})
+"""What a limit of the answer is called in any API."""
 REFUSAL_WORDS = re.compile(
     r"unsupported|not support|unrecognized|unrecognised|unknown|unexpected|not permitted"
     r"|extra (?:inputs|fields|parameters)|not allowed|deprecated|invalid|incompatible"
@@ -271,7 +283,7 @@ LIMIT_WORDS = re.compile(
     r"in the completion\)"
     r"|max_(?:completion_|output_)?tokens\W.{0,80}(?:too large|at most|less than)"
     r"|(?:too large|at most).{0,60}(?:completion tokens|max_(?:completion_|output_)?tokens)"
-    r"|maximum allowed number of output tokens"
+    r"|maximum allowed number of output tokens|maxoutputtokens value of"
 )
 """As vLLM and OpenAI word it that the limit of the answer does not fit. Sources: vLLM's messages
 "(2000 in the messages, 8192 in the completion)" and "'max_tokens' … is too large", OpenAI's "This
@@ -279,7 +291,7 @@ model supports at most 16384 completion tokens", as their users quote them, read
 TEMPLATES: dict[tuple[str, str], bool] = {}
 """Of which service and model it is known in this process whether the template drops tools."""
 WINDOWS: dict[tuple[str, str], int | None] = {}
-"""The windows of models at servers that were asked in this process."""
+"""The windows of models at servers that were asked in this process; of Google's, listed."""
 REFUSED_ITEMS: dict[tuple[str, str], str] = {}
 """Which items (``key_of``) a service no longer takes back, in this process, and in which words.
 
@@ -385,8 +397,11 @@ class Learned:
 
     def _refused_limit(self, error: LMError, sent: Collection[str]) -> str:
         """The limit of the answer, where it alone makes a request too long; empty: it does not."""
-        names = {*LENGTH_PARAMETERS, "max_output_tokens"} & set(sent)
-        return next(iter(names), "") if LIMIT_WORDS.search(error.detail.lower()) else ""
+        return (
+            next(iter(LIMIT_NAMES & set(sent)), "")
+            if LIMIT_WORDS.search(error.detail.lower())
+            else ""
+        )
 
     def learn_window(self, model: str) -> None:
         """Ask a server of one's own for the window of a model, where it is not known yet."""
@@ -436,7 +451,7 @@ class Learned:
         return Capabilities(
             vision=row.vision is not False,
             api=usual_api(self._service.base_url, model) if api == "auto" else api,
-            context_tokens=row.context_tokens,
+            context_tokens=row.context_tokens or WINDOWS.get((self._service.base_url, model)),
             alternates=row.alternates,
             system_position=row.system_position,
             system_notes=row.system_notes,

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cellwright.llm.faults import Endpoint, from_exception
-from cellwright.providers import headers_for
+from cellwright.providers import AUTHORIZATION, headers_for, key_header
 from cellwright.settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class SSEDecoder:
 Chunk = Mapping[str, Any]
 DONE = "[DONE]"
 SHOWN_CHARACTERS = 200
+REPLY_FIELDS = frozenset({"choices", "candidates", "promptFeedback"})
 
 
 class BodyReader:
@@ -141,7 +142,7 @@ class BodyReader:
             return []
         chunk = self._parsed(self._text())
         kind = chunk.get("object") or chunk.get("type")
-        if "choices" not in chunk and kind not in ("response", "message"):
+        if REPLY_FIELDS.isdisjoint(chunk) and kind not in ("response", "message"):
             shown = json.dumps(chunk, ensure_ascii=False)[:SHOWN_CHARACTERS]
             raise self._strange(f"{self._endpoint.place} sent JSON that is no chat reply.", shown)
         self.done = True
@@ -308,11 +309,18 @@ class ServiceConnection:
         )
         return str(response.text)
 
-    def _headers(self, path: str) -> dict[str, str]:
+    def _headers(self, path: str) -> dict[str, str | openai.Omit]:
         """What the service wants there, where the person sets nothing else."""
-        own = {name.lower() for name in self._service.headers}
-        wanted = headers_for(self._service.base_url, path)
-        return {name: value for name, value in wanted.items() if name not in own}
+        service = self._service
+        own = {name.lower() for name in service.headers}
+        wanted: dict[str, str | openai.Omit] = {**headers_for(service.base_url, path)}
+        header = key_header(service.base_url, path, service.api)
+        if header != AUTHORIZATION:
+            import openai
+
+            # With both, the one that is no token is refused.
+            wanted |= {header: service.api_key or PLACEHOLDER_KEY, AUTHORIZATION: openai.Omit()}
+        return {name: value for name, value in wanted.items() if name.lower() not in own}
 
     def start(self, path: str, body: bytes, endpoint: Endpoint) -> Exchange:
         """Begin a request."""

@@ -7,7 +7,7 @@ A whole reply that was not streamed is one chunk whose choice has a ``message`` 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -354,6 +354,36 @@ class ReplyAssembler:
         if said.reasoning:
             self._reasoning.append(said.reasoning)
         return said
+
+
+class TranslatingAssembler(ReplyAssembler):
+    """Takes the events of another API, each as the chunks of chat completions that say the same."""
+
+    def add(self, chunk: Mapping[str, Any]) -> SplitDelta:
+        """Take one event and give what is new for the person; no field of it has to be there."""
+        said = SplitDelta()
+        for translated in self._translate(chunk):
+            said += super().add(translated)
+        return said
+
+    def _translate(self, event: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        raise NotImplementedError
+
+
+def delta_chunk(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+    """A chunk of chat completions with more of the reply."""
+    return {"choices": [{"delta": delta, "finish_reason": finish}]}
+
+
+def call_chunk(place: int, function: Mapping[str, Any], call_id: str = "") -> dict[str, Any]:
+    """A chunk of chat completions with more of a call."""
+    return delta_chunk({"tool_calls": [{"index": place, "id": call_id, "function": function}]})
+
+
+def object_in(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object of a name; empty where there is none."""
+    found = of.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def usage_from_openai(raw: Any) -> Usage | None:

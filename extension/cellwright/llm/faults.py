@@ -11,7 +11,7 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -54,6 +54,10 @@ class Complaint:
     type: str = ""
     code: str = ""
     parameter: str = ""
+    retry_seconds: float | None = None
+    """After how long the service wants to be asked again."""
+    is_of_day: bool = False
+    """What is used up is what the account has for a day."""
 
     @property
     def words(self) -> str:
@@ -81,7 +85,29 @@ def read_complaint(body: Any) -> Complaint:
     if isinstance(body.get("n_ctx"), int) and not WINDOW_SIZE.search(message.lower()):
         # llama.cpp says the size beside the message: ggml-org/llama.cpp pull 15780.
         message = f"{message} (context size: {body['n_ctx']})"
-    return Complaint(_shown(message), *_tags(body))
+    return _with_details(Complaint(_shown(message), *_tags(body)), body.get("details"))
+
+
+def _with_details(complaint: Complaint, details: Any) -> Complaint:
+    """What Google says beside the message, in objects that name their type.
+
+    Source: google.rpc's RetryInfo, QuotaFailure and ErrorInfo as users of the Gemini API quote
+    them (diegosouzapw/OmniRoute issue 9504, RooCodeInc/Roo-Code issue 3883), read 2026-11-23.
+    """
+    rows = [row for row in details if isinstance(row, Mapping)] if isinstance(details, list) else []
+    for row in rows:
+        if found := SECONDS.fullmatch(str(row.get("retryDelay") or "")):
+            complaint = replace(complaint, retry_seconds=float(found[1]))
+        if reason := str(row.get("reason") or ""):
+            complaint = replace(complaint, type=reason)
+        if DAILY in json.dumps(row.get("violations") or ""):
+            complaint = replace(complaint, is_of_day=True)
+    return complaint
+
+
+SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
+DAILY = "PerDay"
+"""Stands in the ``quotaId`` of such a limit."""
 
 
 def _json_or_text(text: str) -> Any:
@@ -162,16 +188,21 @@ WINDOW_SIZE = re.compile(
     r"(?:context (?:length|size|window)(?: is| of|:)?(?: only)?|maximum length(?: of)?)"
     r"\D{0,12}?(\d[\d,]{2,})"
 )
-TOKENS_ABOVE = re.compile(r"tokens > (\d[\d,]{2,}) maximum")
-"""As Anthropic words it: "prompt is too long: 210000 tokens > 200000 maximum"."""
+TOKENS_ABOVE = re.compile(
+    r"tokens > (\d[\d,]{2,}) maximum|number of tokens allowed \(?(\d[\d,]{2,})"
+)
+"""As Anthropic words it: "prompt is too long: 210000 tokens > 200000 maximum"; and as Google does:
+"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."."""
 TOOLS_WORDS = re.compile(
     r"not support (?:tools|tool use|tool calling|function calling|functions)"
     r"|tool use is not supported|support tool use|enable-auto-tool-choice|requires --jinja"
-    r"|tools? (?:is|are) not supported"
+    r"|tools? (?:is|are) not supported|function calling is not enabled"
 )
 QUOTA_WORDS = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance"
 )
+KEY_WORDS = re.compile(r"api_key_invalid|api key not valid|api key expired")
+"""As Google words it, with status 400, that it does not know the key."""
 PASSING_WORDS = re.compile(
     r"overloaded|server[_ ]error|internal error|rate[_ ]limit|temporar|unavail"
 )
@@ -214,11 +245,12 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
     detail = endpoint.without_key(complaint.message)
     if found := _about_request(status, complaint, detail, endpoint):
         return found
-    if status == 402 or (status in (400, 429) and QUOTA_WORDS.search(complaint.words)):
+    if status == 402 or _is_used_up(status, complaint):
         return _quota(status, detail, endpoint)
     if status == 429:
-        return _rate_limit(detail, retry_after_seconds(headers, detail), endpoint)
-    if status in (401, 403):
+        wait = complaint.retry_seconds or retry_after_seconds(headers, detail)
+        return _rate_limit(detail, wait, endpoint)
+    if status in (401, 403) or KEY_WORDS.search(complaint.words):
         return _access(status, detail, endpoint)
     if status == 404:
         return _not_found(detail, endpoint)
@@ -231,6 +263,13 @@ def from_status(status: int, body: Any, headers: Mapping[str, str], endpoint: En
     text = f"{endpoint.place} refused the request with status {status}{_said(detail)}."
     parameter = complaint.parameter
     return LMRequestError(text, status=status, detail=detail, parameter=parameter)
+
+
+def _is_used_up(status: int, complaint: Complaint) -> bool:
+    """Whether waiting is no help; Google says "exceeded your current quota" of a minute's, too."""
+    if status not in (400, 429) or not QUOTA_WORDS.search(complaint.words):
+        return False
+    return complaint.retry_seconds is None or complaint.is_of_day
 
 
 def from_stream(body: Any, endpoint: Endpoint) -> LMError:
@@ -285,7 +324,8 @@ def _is_about_content(complaint: Complaint) -> bool:
 def context_tokens_in(text: str) -> int | None:
     """The size of the model's window, where an error text names it."""
     found = WINDOW_SIZE.search(text.lower()) or TOKENS_ABOVE.search(text.lower())
-    return int(found[1].replace(",", "")) if found else None
+    size = next((group for group in found.groups() if group), "") if found else ""
+    return int(size.replace(",", "")) if size else None
 
 
 def _about_request(

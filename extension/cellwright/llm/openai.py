@@ -22,10 +22,10 @@ from cellwright.errors import (
     LMToolsUnsupportedError,
     SetupError,
 )
-from cellwright.llm import Capabilities, LMEvent, anthropic, responses
+from cellwright.llm import Capabilities, LMEvent, anthropic, gemini, responses
 from cellwright.llm.capabilities import (
     ITEM_WORDS,
-    LENGTH_PARAMETERS,
+    LIMIT_NAMES,
     NOTHING_KNOWN,
     REFUSED_ITEMS,
     TEMPLATES,
@@ -43,7 +43,7 @@ from cellwright.llm.prompt_size import (
 )
 from cellwright.llm.provider_items import FieldRules, ItemReader, key_of
 from cellwright.llm.retries import Joiner, RepetitionWatch, WaitTimes, Watch, next_delay
-from cellwright.providers import MESSAGES_PATH, find_provider
+from cellwright.providers import GEMINI_PATH, MESSAGES_PATH, find_provider, own_path
 from cellwright.record.events import ModelRetrying, Notice
 from cellwright.record.messages import (
     AssistantMessage,
@@ -66,7 +66,7 @@ from cellwright.stopping import Stop
 from cellwright.text.truncation import CHARACTERS_PER_TOKEN
 
 CHAT_PATH = "/chat/completions"
-NOT_OPTIONAL = ("model", "messages", "input", "tools", "stream", "store")
+NOT_OPTIONAL = ("model", "messages", "input", "contents", "tools", "stream", "store")
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class _Wire:
     """How an API is spoken."""
 
     path: str
+    """Where; ``{model}`` stands for the model where the path has it, at the root of that API."""
     assembler: type[ReplyAssembler]
     parameter_names: Callable[[Mapping[str, Any]], tuple[str, ...]] = tuple
     """The names of what a body holds."""
@@ -95,7 +96,20 @@ WIRES: Mapping[str, _Wire] = {
         anthropic.name_of,
         anthropic.refused_name,
     ),
+    "gemini": _Wire(
+        GEMINI_PATH,
+        gemini.GeminiAssembler,
+        gemini.parameter_names,
+        gemini.name_of,
+        gemini.refused_name,
+    ),
 }
+FORMS = {
+    "responses": responses.responses_parameters,
+    "messages": anthropic.messages_parameters,
+    "gemini": gemini.gemini_parameters,
+}
+"""What makes a request; that of chat completions knows more of the model."""
 PARTIAL_CHARACTERS = 20_000
 REPEATS = "The model says the same over and over; its reply was stopped."
 TOOLS_LOST = "The chat template of {!r} has no tools: its server drops them without a word."
@@ -112,6 +126,7 @@ class _Request:
     """One request as it goes out."""
 
     wire: _Wire
+    path: str
     body: bytes
     optional: tuple[str, ...]
     """The parameters in it that can be left out."""
@@ -248,8 +263,10 @@ class OpenAILM:
         wire = WIRES[known.api]
         parameters = self._parameters(prompt, reader)
         names = wire.parameter_names(parameters)
+        path = wire.path.replace("{model}", gemini.model_in_path(model))
         return _Request(
             wire,
+            path if path == wire.path else own_path(self._service.base_url, path),
             body_bytes(parameters),
             tuple(name for name in names if name not in NOT_OPTIONAL),
             known.vision and _has_pictures(prompt),
@@ -261,12 +278,8 @@ class OpenAILM:
         known = self.capabilities(prompt.parameters.model)
         if known.api == "chat":
             return self._chat_parameters(prompt, reader)
-        own = (
-            responses.responses_parameters
-            if known.api == "responses"
-            else anthropic.messages_parameters
-        )
-        return own(prompt, vision=known.vision, reader=reader, without=known.refused_parameters)
+        form = FORMS[known.api]
+        return form(prompt, vision=known.vision, reader=reader, without=known.refused_parameters)
 
     def _chat_parameters(self, prompt: Prompt, reader: ItemReader) -> JSON:
         model = prompt.parameters.model
@@ -314,7 +327,7 @@ class OpenAILM:
         line = self._lines.take()
         whole = failed = False
         try:
-            exchange = line.start(request.wire.path, request.body, endpoint)
+            exchange = line.start(request.path, request.body, endpoint)
             reading = _StreamReading(
                 exchange,
                 Watch(self._service, self._pace, endpoint.place, time.monotonic()),
@@ -559,7 +572,7 @@ def _has_pictures(prompt: Prompt) -> bool:
 
 
 def _sends_limit(request: _Request) -> bool:
-    return not {*LENGTH_PARAMETERS, "max_output_tokens"}.isdisjoint(request.optional)
+    return not LIMIT_NAMES.isdisjoint(request.optional)
 
 
 def _dropped(prompt: Prompt, request: _Request) -> tuple[str, ...]:

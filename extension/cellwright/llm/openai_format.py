@@ -197,6 +197,8 @@ JSON = dict[str, Any]
 UNREADABLE_ARGUMENTS = "unreadable_arguments"
 """The name under which arguments that are not a JSON object go back to the model."""
 PICTURES = "Pictures of the results above:"
+LEFT_OUT = "(The beginning of this conversation is left out.)"
+"""For APIs that want the person's words first."""
 LOOKS = "I look at the pictures of these results next."
 
 

@@ -11,15 +11,17 @@ would make it worthless. Readable text beside it is searched like any other.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from cellwright.record.messages import AssistantMessage, ProviderItems
+from cellwright.record.messages import AssistantMessage, ProviderItems, ToolCall
 
 Item = Mapping[str, Any]
-OPAQUE_NAMES = frozenset({"encrypted_content", "signature", "thought_signature", "data"})
+OPAQUE_NAMES = frozenset(
+    {"encrypted_content", "signature", "thought_signature", "thoughtSignature", "data"}
+)
 """Fields of provider items that only the provider can read."""
 WRAPPED = "base64"
 
@@ -55,6 +57,40 @@ class ItemReader:
         return ProviderItems(
             self.service, self.api, self.model, tuple(_wrapped(item) for item in items)
         )
+
+
+def pair_items(
+    message: AssistantMessage, items: tuple[Item, ...], call_type: str
+) -> Iterator[tuple[Item, ToolCall | str | None]]:
+    """The items of a message in their order, each with the call or the text that it stands for.
+
+    They are plain ones where the message has none of its own or its calls are others by now.
+
+    Args:
+        message: What was said.
+        items: Its own items, whose ``type`` is ``text``, ``call_type`` or something else, which
+            stands for neither.
+        call_type: The ``type`` of a call.
+    """
+    if sum(item.get("type") == call_type for item in items) != len(message.tool_calls):
+        items = ()
+    items = items or tuple({"type": call_type} for _ in message.tool_calls)
+    text = message.text or message.refusal
+    pieces = [str(item.get("text", "")) for item in items if item.get("type") == "text"]
+    if "".join(pieces) != text:
+        # It was changed since, or its items are another's: all of it stands before the calls.
+        pieces = [text]
+        rest = (item for item in items if item.get("type") != "text")
+        places = {"text": 1, call_type: 2}  # what was thought comes first
+        items = tuple(
+            sorted((*rest, {"type": "text"}), key=lambda item: places.get(item["type"], 0))
+        )
+    calls, texts = iter(message.tool_calls), iter(pieces)
+    for item in items:
+        if item["type"] == call_type:
+            yield item, next(calls)
+        else:
+            yield item, next(texts, "") if item["type"] == "text" else None
 
 
 def key_of(items: ProviderItems) -> str:

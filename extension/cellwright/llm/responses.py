@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from cellwright.llm.deltas import ReplyAssembler, SplitDelta
+from cellwright.llm.deltas import TranslatingAssembler, call_chunk, delta_chunk
 from cellwright.llm.openai_format import (
     JSON,
     readable_arguments,
@@ -221,7 +221,7 @@ TEXT_DELTAS = {
 BETWEEN_SUMMARIES = "\n\n"
 
 
-class ResponsesAssembler(ReplyAssembler):
+class ResponsesAssembler(TranslatingAssembler):
     """Takes the events of a response; a response that was not streamed is one of them."""
 
     ends_with_reason = True
@@ -231,13 +231,6 @@ class ResponsesAssembler(ReplyAssembler):
         self._output: dict[int, JSON] = {}
         self._heard: set[tuple[int, str]] = set()
         """Of which items which kind of text came in pieces."""
-
-    def add(self, chunk: Mapping[str, Any]) -> SplitDelta:
-        """Take one event and give what is new for the person; no field of it has to be there."""
-        said = SplitDelta()
-        for translated in self._translate(chunk):
-            said += super().add(translated)
-        return said
 
     def provider_items(self) -> tuple[Item, ...]:
         """The output items in their order, without what the message itself says."""
@@ -257,7 +250,7 @@ class ResponsesAssembler(ReplyAssembler):
         elif kind in TEXT_DELTAS:
             yield self._text_delta(event, TEXT_DELTAS[str(kind)])
         elif kind == "response.reasoning_summary_part.added" and event.get("summary_index"):
-            yield _delta({"reasoning_content": BETWEEN_SUMMARIES})
+            yield delta_chunk({"reasoning_content": BETWEEN_SUMMARIES})
         elif kind == "response.function_call_arguments.delta":
             self._heard.add((_place(event), "arguments"))
             yield _call(_place(event), arguments=str(event.get("delta") or ""))
@@ -280,11 +273,11 @@ class ResponsesAssembler(ReplyAssembler):
         usual = "tool_calls" if calls else "stop"
         if response.get("status") == "incomplete":
             usual = "length"
-        yield _delta({}, FINISHED.get(reason, reason) or usual)
+        yield delta_chunk({}, FINISHED.get(reason, reason) or usual)
 
     def _text_delta(self, event: Mapping[str, Any], name: str) -> JSON:
         self._heard.add((_place(event), name))
-        return _delta({name: str(event.get("delta") or "")})
+        return delta_chunk({name: str(event.get("delta") or "")})
 
     def _added(self, place: int, item: Any) -> Iterator[JSON]:
         if isinstance(item, Mapping) and item.get("type") == "function_call":
@@ -316,7 +309,7 @@ class ResponsesAssembler(ReplyAssembler):
         }
         name, source = kinds.get(str(part.get("type")), ("", ""))
         if name and (place, name) not in self._heard:
-            yield _delta({name: str(part.get(source) or "")})
+            yield delta_chunk({name: str(part.get(source) or "")})
 
 
 def _kept(item: JSON, *, with_text: bool) -> Item:
@@ -338,13 +331,9 @@ def _place(event: Mapping[str, Any]) -> int:
     return place if isinstance(place, int) else 0
 
 
-def _delta(delta: JSON, finish: str | None = None) -> JSON:
-    return {"choices": [{"delta": delta, "finish_reason": finish}]}
-
-
 def _call(place: int, item: Mapping[str, Any] | None = None, *, arguments: str = "") -> JSON:
-    piece: JSON = {"index": place, "function": {"arguments": arguments}}
-    if item is not None:
-        piece["id"] = item.get("call_id") or item.get("id")
-        piece["function"]["name"] = item.get("name")
-    return _delta({"tool_calls": [piece]})
+    function: JSON = {"arguments": arguments}
+    if item is None:
+        return call_chunk(place, function)
+    call_id = str(item.get("call_id") or item.get("id") or "")
+    return call_chunk(place, {**function, "name": item.get("name")}, call_id)

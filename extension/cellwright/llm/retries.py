@@ -29,7 +29,7 @@ SHORTEST_WAIT_SECONDS = 0.1
 """A service whose clock is ahead may ask for a moment that is over already."""
 ONCE = (LMStreamError, LMTimeoutError)
 """Failures that one more try either mends or shows to be lasting."""
-TRY_AGAIN_IN = re.compile(r"try again in (\d+(?:\.\d+)?)\s*(ms|s)\b", re.IGNORECASE)
+TRY_AGAIN_IN = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?)\s*(ms|s)\b", re.IGNORECASE)
 
 
 def next_delay(

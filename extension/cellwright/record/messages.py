@@ -229,7 +229,7 @@ class ProviderItems:
     service: str
     """Host and port."""
     api: str
-    """``chat``, ``responses`` or ``messages``."""
+    """``chat``, ``responses``, ``messages`` or ``gemini``."""
     model: str
     """As it was asked for."""
     items: tuple[Mapping[str, Any], ...] = field(hash=False)

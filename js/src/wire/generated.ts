@@ -1012,7 +1012,7 @@ export interface components {
     readonly ProviderItems: {
       /** @description Host and port. */
       readonly service: string;
-      /** @description ``chat``, ``responses`` or ``messages``. */
+      /** @description ``chat``, ``responses``, ``messages`` or ``gemini``. */
       readonly api: string;
       /** @description As it was asked for. */
       readonly model: string;
