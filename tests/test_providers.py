@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from fake_providers import ROWS
+from provider_proofs import CLAIMS, OTHERS
+from provider_proofs import PROOFS as PROVEN
 from source_tree import PROJECT, source_files
 
 from cellwright.providers import (
@@ -99,7 +103,6 @@ PROOFS: dict[str, Proofs] = {
     },
 }
 """What was tried, against a simulator of the provider or itself, and the test that does it."""
-MADE = "<!-- providers: made by tests/test_providers.py"
 COMMON_WORDS = {"OpenAI"}
 """Names that also stand for a format or a package; the hosts are looked for all the same."""
 
@@ -219,20 +222,42 @@ def proofs_of(provider: Provider) -> Proofs:
 
 
 def table_of_providers() -> str:
-    """The table of ``docs/reference/models.md``."""
+    """The tables of ``docs/reference/models.md``."""
     rows = [
-        "| provider | address | key | usual model | particular | proven by tests | read |",
-        "|---|---|---|---|---|---|---|",
+        "| provider | address | key | usual model | particular | read |",
+        "|---|---|---|---|---|---|",
     ]
     for p in PROVIDERS:
         key = f"`{p.key_variable}`" if p.key_variable else ""
         model = f"`{p.model}`" if p.model else ""
         name, url = f"[{p.name}]({p.source})", f"`{p.base_url}`"
-        proven = "; ".join(
+        rows.append(f"| {' | '.join((name, url, key, model, p.note, p.checked))} |")
+    return "\n".join(rows)
+
+
+def table_of_proofs() -> str:
+    """What was proven with each provider as it is played, and what else was."""
+    proven = json.loads(PROVEN.read_text("utf-8"))
+    heads = [f"[{claim}](../../{file})" for claim, file in CLAIMS.items()]
+    rows = [f"| provider | played by | {' | '.join(heads)} | also |", "|---" * 7 + "|"]
+    for p in PROVIDERS:
+        marks = ["yes" if claim in proven.get(p.name, ()) else "" for claim in CLAIMS]
+        also = "; ".join(
             f"[{claim}](../../{test.partition('::')[0]})" for claim, test in proofs_of(p).items()
         )
-        rows.append(f"| {' | '.join((name, url, key, model, p.note, proven, p.checked))} |")
+        is_plain = p.name in ROWS and not ROWS[p.name].rules
+        played = "plain rules" if is_plain else "its own rules"
+        rows.append(f"| {' | '.join((p.name, played, *marks, also))} |")
     return "\n".join(rows)
+
+
+def test_nothing_is_proven_of_what_is_not_in_the_table() -> None:
+    """A test that passes holds its own claim against the file; here it is the other way round."""
+    proven = json.loads(PROVEN.read_text("utf-8"))
+    assert set(proven) <= {provider.name for provider in PROVIDERS}
+    assert all(set(claims) <= set(CLAIMS) for claims in proven.values())
+    assert all((PROJECT / file).exists() for file in CLAIMS.values())
+    assert set(ROWS) | set(OTHERS) == {provider.name for provider in PROVIDERS}
 
 
 def test_nothing_is_claimed_of_a_provider_without_a_test() -> None:
@@ -242,12 +267,15 @@ def test_nothing_is_claimed_of_a_provider_without_a_test() -> None:
         assert re.search(rf"def {name}\(", (PROJECT / file).read_text("utf-8")), test
 
 
-def test_the_documented_table_is_the_one_that_counts() -> None:
+@pytest.mark.parametrize(
+    ("name", "make"), [("providers", table_of_providers), ("proofs", table_of_proofs)]
+)
+def test_the_documented_table_is_the_one_that_counts(name: str, make: Callable[[], str]) -> None:
     """Run with ``WRITE_DOCS=1`` to write it anew."""
     path = PROJECT / "docs" / "reference" / "models.md"
-    head, rest = path.read_text("utf-8").split(f"{MADE} -->\n", 1)
-    written, tail = rest.split("<!-- /providers", 1)
+    made = f"<!-- {name}: made by tests/test_providers.py -->\n"
+    head, rest = path.read_text("utf-8").split(made, 1)
+    written, tail = rest.split(f"<!-- /{name}", 1)
     if os.environ.get("WRITE_DOCS"):
-        table = f"{head}{MADE} -->\n\n{table_of_providers()}\n\n<!-- /providers{tail}"
-        path.write_text(table, encoding="utf-8")
-    assert written.strip() == table_of_providers()
+        path.write_text(f"{head}{made}\n{make()}\n\n<!-- /{name}{tail}", encoding="utf-8")
+    assert written.strip() == make()

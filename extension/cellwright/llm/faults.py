@@ -166,8 +166,8 @@ TOKENS_ABOVE = re.compile(r"tokens > (\d[\d,]{2,}) maximum")
 """As Anthropic words it: "prompt is too long: 210000 tokens > 200000 maximum"."""
 TOOLS_WORDS = re.compile(
     r"not support (?:tools|tool use|tool calling|function calling|functions)"
-    r"|tool use is not supported|support tool use|enable-auto-tool-choice|requires --jinja"
-    r"|tools? (?:is|are) not supported"
+    r"|(?:tool use|(?:tool|function) calling) is not supported|support tool use"
+    r"|enable-auto-tool-choice|requires --jinja|tools? (?:is|are) not supported"
 )
 QUOTA_WORDS = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance"
@@ -202,9 +202,13 @@ LOADING_WORDS = re.compile(r"loading model|model is (?:still )?loading|model is 
 """As llama-server ({"code": 503, "message": "Loading model"}) and routers before it word it."""
 TURN_WORDS = re.compile(
     r"roles must alternate|must alternate between|unexpected role \S+ after role"
-    r"|consecutive (?:user|assistant)"
+    r"|consecutive (?:user|assistant)|should (?:alternate with|be alternating)"
 )
-"""A template that wants the person's and the model's words in turn."""
+"""A template, or Perplexity, that wants the person's and the model's words in turn.
+
+Sources, read 2026-11-23: llama.cpp's and vLLM's templates; serac-labs/serac issue 53 and
+FoundationAgents/OpenManus issue 580 ("should alternate with", "should be alternating").
+"""
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 
 
