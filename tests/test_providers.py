@@ -14,6 +14,7 @@ from provider_proofs import CLAIMS, OTHERS
 from provider_proofs import PROOFS as PROVEN
 from source_tree import PROJECT, source_files
 
+from cellwright import providers
 from cellwright.providers import (
     OLLAMA,
     OPENAI,
@@ -144,6 +145,76 @@ def test_nothing_of_a_provider_is_known_outside_of_the_table() -> None:
         f"{place}: {text[:80]!r}" for place, text in texts_of_code(words) if known.search(text)
     ]
     assert found == []
+
+
+MODEL_FAMILIES = ("gpt", "claude", "gemini", "llama", "qwen", "deepseek", "grok", "kimi", "glm")
+BY_TEXT = {
+    "startswith",
+    "endswith",
+    "compile",
+    "match",
+    "fullmatch",
+    "search",
+    "fnmatchcase",
+    "get",
+}
+"""Functions that look at a text, or look something up by it."""
+CONSTANTS = {name for name, value in vars(providers).items() if isinstance(value, Provider)}
+CONSTANTS -= {"UNKNOWN"}
+
+
+def branches(tree: ast.AST) -> Iterator[ast.AST]:
+    """What code compares, matches or looks up."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            yield from (node.left, *node.comparators)
+        elif isinstance(node, ast.Dict):
+            yield from (key for key in node.keys if key is not None)
+        elif isinstance(node, ast.MatchValue):
+            yield node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            yield from node.args if name in BY_TEXT else ()
+
+
+def special_cases(text: str) -> list[str]:
+    """Where code does something else for one provider or family of models."""
+    names = "|".join(re.escape(provider.name) for provider in PROVIDERS)
+    # The package of OpenAI's SDK has its name in small letters.
+    words = re.compile(rf"\b({names})\b|(?i:(?<![a-z])({'|'.join(MODEL_FAMILIES)})(?![a-z]))")
+    tree = ast.parse(text)
+    found = [inner for node in branches(tree) for inner in ast.walk(node)]
+    strings = [str(node.value) for node in found if isinstance(node, ast.Constant)]
+    compared = [inner for node in ast.walk(tree) if isinstance(node, ast.Compare)
+                for inner in ast.walk(node)]  # fmt: skip
+    rows = [node.id for node in compared if isinstance(node, ast.Name) and node.id in CONSTANTS]
+    return [*filter(words.search, strings), *rows]
+
+
+def test_no_provider_and_no_family_of_models_is_a_special_case_in_code() -> None:
+    files = {name: path for name, path in source_files().items() if name not in ELSEWHERE}
+    found = {name: special_cases(path.read_text("utf-8")) for name, path in files.items()}
+    assert {name: cases for name, cases in found.items() if cases} == {}
+    # In TypeScript nothing at all is named that way; providers are looked for above.
+    families = re.compile(rf"(?i)\b({'|'.join(MODEL_FAMILIES)})-?\d")
+    lines = [f"{place}: {line}" for place, line in texts_of_code(MODEL_FAMILIES) if ".ts" in place]
+    assert [line for line in lines if families.search(line)] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "if provider is OPENAI: pass",
+        "x = find_provider(url) is not OLLAMA",
+        "if provider.name == 'Groq': pass",
+        "if model.startswith('gpt-5'): pass",
+        "rules = {'DeepSeek': 1}",
+        "match name:\n    case 'Mistral': pass",
+        "re.compile(r'claude-\\d').search(model)",
+    ],
+)
+def test_the_search_for_special_cases_finds_them(code: str) -> None:
+    assert special_cases(code) != []
 
 
 def test_each_row_says_where_it_was_looked_up() -> None:

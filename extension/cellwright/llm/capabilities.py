@@ -30,7 +30,7 @@ from cellwright.llm.faults import (
     context_tokens_in,
     from_exception,
 )
-from cellwright.providers import OLLAMA, find_provider, usual_api
+from cellwright.providers import find_provider, usual_api
 from cellwright.record.events import Notice
 from cellwright.settings import Api, ModelSettings, ServiceSettings, settings_of
 from cellwright.stopping import WorkerThread
@@ -421,8 +421,8 @@ class Learned:
             return  # the question will tell what is wrong
         if tokens is not None:
             self._keep(model, replace(known, context_tokens=tokens))
-        elif find_provider(self._service.base_url) is not OLLAMA:
-            WINDOWS[key] = None  # Ollama knows once the model is loaded
+        elif not find_provider(self._service.base_url).loads_late:
+            WINDOWS[key] = None
 
     def template_drops_tools(self, model: str, *, ask: bool) -> bool:
         """Whether the server is known to drop the tools in silence; it is asked once, if at all."""
