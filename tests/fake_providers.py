@@ -12,15 +12,21 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from fake_answers import Answer, Request, Wire, chunk, error, in_bytes, json_body, raw_sse
-from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
-from sdk_types import problems
+
+from cellwright.llm.adapters.chain import ADAPTERS
+from cellwright.llm.adapters.text_adapter import TextAdapter
+from cellwright.record.messages import ToolCall
 
 __all__ = [
+    "ROWS",
+    "ChatProvider",
     "DeepSeek",
     "Gemini",
     "Mistral",
@@ -52,12 +58,12 @@ def calls(name: str, arguments: Mapping[str, Any]) -> Json:
 class OpenAIResponses:
     """OpenAI with a reasoning model, asked through either API.
 
-    Sources: the API's description as the SDK's types have it (openai 3.54.0, generated from it);
-    the guides "reasoning" (encrypted items where nothing is stored) and
-    "responses-vs-chat-completions" (no tools with thinking in chat completions from gpt-5.4 on);
-    for the words of refusals: github openai/openai-openapi issue 541 and BerriAI/litellm pull 34569
-    (tools), openai/openai-agents-python issue 919 (items that are not stored), openai/codex issue
-    8119 (encrypted content), continuedev/continue issue 12031 (summaries).
+    Sources, beside the API's description, to which ``FakeService`` holds its requests: the guides
+    "reasoning" (encrypted items where nothing is stored) and "responses-vs-chat-completions" (no
+    tools with thinking in chat completions from gpt-5.4 on); for the words of refusals: github
+    openai/openai-openapi issue 541 and BerriAI/litellm pull 34569 (tools),
+    openai/openai-agents-python issue 919 (items that are not stored), openai/codex issue 8119
+    (encrypted content), continuedev/continue issue 12031 (summaries).
     """
 
     script: Sequence[Sequence[Json]]
@@ -85,9 +91,6 @@ class OpenAIResponses:
         return (in_bytes(answer, self.chunk_bytes) if self.chunk_bytes else answer)(request)
 
     def _refusal(self, body: Json) -> Json:
-        wrong = problems(body, ResponseCreateParamsStreaming)
-        if wrong:
-            return {"message": f"Invalid request: {'; '.join(wrong)}", "param": "body"}
         if "summary" in body.get("reasoning", {}) and not self.may_summarise:
             return {
                 "message": "Your organization must be verified to generate reasoning summaries.",
@@ -290,102 +293,294 @@ def _usage(body: Json, output: Sequence[Json]) -> Json:
     }
 
 
-@dataclass
-class DeepSeek:
-    """DeepSeek V4 in thinking mode.
+# Providers of chat completions: what each refuses is a row of the table below.
 
-    Sources: DeepSeek's guide "thinking_mode" (messages with tool calls need their
-    ``reasoning_content`` in all later requests, else 400; it is ignored in other messages) and for
-    the words github anomalyco/opencode issue 24083; that an empty one counts too:
-    deepseek-ai/deepseek-harness discussion 739; pictures: 1jehuang/jcode issue 310.
+
+@dataclass(frozen=True)
+class Rule:
+    """Something that a provider refuses."""
+
+    check: Callable[[ChatProvider, Json], str]
+    """What it says of a request; empty: it takes it."""
+    source: str
+    """Where that is written or was seen, and when."""
+    status: int = 400
+    body: Callable[[str], Any] = lambda words: {
+        "error": {"message": words, "type": "invalid_request_error", "param": None, "code": None}
+    }
+    """Its words as they are sent."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is particular about a provider's chat completions."""
+
+    rules: tuple[Rule, ...] = ()
+    """Empty: nothing was found; the rules of all are kept to."""
+    thinking: str = ""
+    """The field in which its model's thinking comes; ``content``: as a part of the content;
+    ``signature``: signed with the calls; empty: it is not sent."""
+    call_id: str = "call_{name}_{number}"
+
+
+@dataclass
+class ChatProvider:
+    """A provider of chat completions that refuses what its row says.
+
+    Where the prompt asks for marked sections in place of tools, it answers in them.
     """
 
     script: Sequence[Sequence[Json]]
+    name: str
+    """Whose row of the table it keeps to."""
+    chunk_bytes: int = 0
     taken: list[Json] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     thoughts: dict[str, str] = field(default_factory=dict)
     """The thinking that led to each call."""
-
-    def __call__(self, request: Request) -> Wire:
-        """The answer to a request."""
-        refused = self._refusal(request.body)
-        if refused:
-            self.refusals.append(refused)
-            return error(400, refused, code="invalid_request_error")(request)
-        self.taken.append(request.body)
-        output = self.script[len(self.taken) - 1]
-        thought = "".join(spec["said"] for spec in output if spec["type"] == "reasoning")
-        deltas: list[Json] = [{"role": "assistant", "content": None, "reasoning_content": ""}]
-        deltas += [{"reasoning_content": piece} for piece in _pieces(thought)]
-        made = _chat_calls(output, f"{type(self).__name__}_{len(self.taken)}")
-        for call in made:
-            self.thoughts[call["id"]] = thought
-        return _chat_stream(deltas, output, made)(request)
-
-    def _refusal(self, body: Json) -> str:
-        for number, message in enumerate(body["messages"]):
-            if isinstance(message["content"], list) and '"image_url"' in json.dumps(message):
-                return (
-                    "Failed to deserialize the JSON body into the target type: "
-                    f"messages[{number}]: unknown variant `image_url`, expected `text`"
-                )
-            sent = message.get("reasoning_content")
-            known = [self.thoughts.get(call["id"], "") for call in message.get("tool_calls", ())]
-            if any(sent is None or sent != thought for thought in known):
-                return (
-                    "The `reasoning_content` in the thinking mode must be passed back to the API."
-                )
-        return ""
-
-
-@dataclass
-class Gemini:
-    """Gemini 3 behind Google's OpenAI-compatible endpoint.
-
-    Sources: Google's page "thought-signatures" (the first call of each step of the current turn
-    needs the signature it came with, in ``extra_content.google.thought_signature``; calls of other
-    models may carry ``skip_thought_signature_validator``) and for the words
-    discuss.ai.google.dev topic 109823; errors come as a list of one.
-    """
-
-    script: Sequence[Sequence[Json]]
-    taken: list[Json] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
     signatures: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def row(self) -> Row:
+        """What is particular about it."""
+        return ROWS[self.name]
+
+    @property
+    def openai(self) -> bool:
+        """Whether what it is sent has to be OpenAI's alone."""
+        return not self.row.thinking
+
     def __call__(self, request: Request) -> Wire:
         """The answer to a request."""
-        refused = self._refusal(request.body)
-        if refused:
-            self.refusals.append(refused)
-            fault = {"code": 400, "message": refused, "status": "INVALID_ARGUMENT"}
-            return json_body([{"error": fault}], status=400)(request)
+        for rule in (*OF_ALL, *self.row.rules):
+            if refused := rule.check(self, request.body):
+                self.refusals.append(refused)
+                return json_body(rule.body(refused), status=rule.status)(request)
         self.taken.append(request.body)
         output = self.script[len(self.taken) - 1]
-        made = _chat_calls(output, f"{type(self).__name__}_{len(self.taken)}")
-        for call in made[:1]:  # of parallel calls the first one alone is signed
-            signature = base64.b64encode(f"signed {call['id']} {'y' * 60}".encode()).decode()
-            self.signatures[call["id"]] = signature
-            call["extra_content"] = {"google": {"thought_signature": signature}}
-        return _chat_stream([{"role": "assistant"}], output, made)(request)
+        if b"[[ ## " in request.raw:
+            output = [says(_in_sections(output))]
+        answer = self._stream(request, output)
+        return (in_bytes(answer, self.chunk_bytes) if self.chunk_bytes else answer)(request)
 
-    def _refusal(self, body: Json) -> str:
-        messages = body["messages"]
-        users = [n for n, message in enumerate(messages) if message["role"] == "user"]
-        for place, message in enumerate(messages):
-            if place < users[-1] or not message.get("tool_calls"):
-                continue
-            call = message["tool_calls"][0]
-            found = call.get("extra_content", {}).get("google", {}).get("thought_signature")
-            if found is None:
+    def _stream(self, request: Request, output: Sequence[Json]) -> Answer:
+        thought = "".join(spec["said"] for spec in output if spec["type"] == "reasoning")
+        made = self._calls(output)
+        for call in made:
+            self.thoughts[call["id"]] = thought
+        if self.row.thinking == "signature" and made:  # of parallel calls the first one is signed
+            signature = base64.b64encode(f"signed {made[0]['id']} {'y' * 60}".encode()).decode()
+            self.signatures[made[0]["id"]] = signature
+            made[0]["extra_content"] = {"google": {"thought_signature": signature}}
+        text = "".join(spec["said"] for spec in output if spec["type"] == "message")
+        sent: list[Json] = [{"role": "assistant"}, *self._thinking(thought)]
+        sent += [{"content": piece} for piece in _pieces(text)]
+        sent += [{"tool_calls": [call]} for call in made]
+        usage = {
+            "prompt_tokens": len(request.raw) // 4,
+            "completion_tokens": 40,
+            "completion_tokens_details": {"reasoning_tokens": 30},
+        }
+        ends = [chunk({}, "tool_calls" if made else "stop"), chunk(None, usage=usage)]
+        return raw_sse([*(chunk(delta) for delta in sent), *ends])
+
+    def _thinking(self, thought: str) -> Iterator[Json]:
+        name = self.row.thinking
+        if name.startswith("reasoning"):
+            yield {name: [] if name.endswith("details") else ""}
+        for piece in _pieces(thought):
+            if name == "content":
+                inner = [{"type": "text", "text": piece}]
+                yield {"content": [{"type": "thinking", "thinking": inner}]}
+            elif name.endswith("details"):
+                yield {name: [{"type": "reasoning.text", "index": 0, "text": piece}]}
+            elif name.startswith("reasoning"):
+                yield {name: piece}
+
+    def _calls(self, output: Sequence[Json]) -> list[Json]:
+        wanted = [spec for spec in output if spec["type"] == "function_call"]
+        return [
+            {
+                "index": n,
+                "id": self.row.call_id.format(name=self.name, number=f"{len(self.taken)}{n}"),
+                "type": "function",
+                "function": {"name": spec["name"], "arguments": spec["arguments"]},
+            }
+            for n, spec in enumerate(wanted)
+        ]
+
+
+def _in_sections(output: Sequence[Json]) -> str:
+    adapter = ADAPTERS["chat"]()
+    assert isinstance(adapter, TextAdapter)
+    text = "".join(spec["said"] for spec in output if spec["type"] == "message")
+    wanted = [spec for spec in output if spec["type"] == "function_call"]
+    calls_ = [ToolCall("", spec["name"], spec["arguments"]) for spec in wanted]
+    return adapter.write_reply(text, calls_)
+
+
+def _results_stand_behind_their_calls(provider: ChatProvider, body: Json) -> str:
+    waiting: list[str] = []
+    for message in body["messages"]:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
                 return (
-                    "Function call is missing a thought_signature in functionCall parts. This is "
-                    "required for tools to work correctly. Additional data, function call "
-                    f"`default_api:{call['function']['name']}` , position 2."
+                    "messages with role 'tool' must be a response to a preceding message with "
+                    "'tool_calls'."
                 )
-            if found not in (self.signatures.get(call["id"]), "skip_thought_signature_validator"):
-                return "Corrupted thought signature."
+            waiting.remove(message["tool_call_id"])
+            continue
+        if waiting:
+            break
+        waiting = [call["id"] for call in message.get("tool_calls", ())]
+    if not waiting:
         return ""
+    return (
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to "
+        f"each 'tool_call_id'. The following did not have response messages: {', '.join(waiting)}"
+    )
+
+
+def _pictures_are_the_users(provider: ChatProvider, body: Json) -> str:
+    for number, message in enumerate(body["messages"]):
+        if message["role"] != "user" and '"image_url"' in json.dumps(message.get("content")):
+            return (
+                f"Invalid 'messages[{number}]'. Image URLs are only allowed for messages with role "
+                f"'user', but this message with role '{message['role']}' contains an image URL."
+            )
+    return ""
+
+
+OF_ALL = (
+    Rule(
+        _results_stand_behind_their_calls,
+        "agentscope-ai/agentscope issue 2675, 2026-09-18; QwenLM/qwen-code issue 2360, 2026-03-13",
+    ),
+    Rule(_pictures_are_the_users, "OpenHands/OpenHands issue 7700, 2025-04-22"),
+)
+"""What every provider of chat completions refuses."""
+
+
+def _in_error(words: str) -> Json:
+    return {"error": words}
+
+
+def _in_detail(words: str) -> Json:
+    problem = {"type": "extra_forbidden", "loc": json.loads(words)}
+    detail = [{**problem, "msg": "Extra inputs are not permitted"}]
+    return {"object": "error", "message": {"detail": detail}, "code": None}
+
+
+def _refused(words: str, *names: str) -> Callable[[ChatProvider, Json], str]:
+    """Refuse a request that has one of these fields."""
+
+    def check(provider: ChatProvider, body: Json) -> str:
+        name = next((name for name in names if name in body), "")
+        return name and words.format(name=name, model=body["model"])
+
+    return check
+
+
+def _refused_in_messages(words: str, *names: str) -> Callable[[ChatProvider, Json], str]:
+    """Refuse a message that has a field beside these."""
+
+    def check(provider: ChatProvider, body: Json) -> str:
+        for number, message in enumerate(body["messages"]):
+            for name in set(message) - {"role", "content", "tool_calls", "tool_call_id", *names}:
+                return words.format(name=name, number=number, role=message["role"])
+        return ""
+
+    return check
+
+
+def _no_role(role: str, words: str) -> Callable[[ChatProvider, Json], str]:
+    return lambda provider, body: words * any(m["role"] == role for m in body["messages"])
+
+
+def _no_pictures(words: str) -> Callable[[ChatProvider, Json], str]:
+    return lambda provider, body: words * ('"image_url"' in json.dumps(body["messages"]))
+
+
+def _no_empty_content(words: str) -> Callable[[ChatProvider, Json], str]:
+    return lambda provider, body: words * any(m.get("content") is None for m in body["messages"])
+
+
+def _words_in_turn(words: str) -> Callable[[ChatProvider, Json], str]:
+    """Refuse two messages of one side in a row; what a tool says is the user's side."""
+
+    def check(provider: ChatProvider, body: Json) -> str:
+        sides = [m["role"] == "assistant" for m in body["messages"] if m["role"] != "system"]
+        results = [m["role"] == "tool" for m in body["messages"] if m["role"] != "system"]
+        pairs = zip(sides, sides[1:], zip(results, results[1:], strict=False), strict=False)
+        return words * any(one == other and both != (True, True) for one, other, both in pairs)
+
+    return check
+
+
+def _named_choice(words: str, *refused: str) -> Callable[[ChatProvider, Json], str]:
+    def check(provider: ChatProvider, body: Json) -> str:
+        choice = body.get("tool_choice", "auto")
+        return words * (isinstance(choice, Mapping) or choice in refused)
+
+    return check
+
+
+def _thinking_comes_back(words: str) -> Callable[[ChatProvider, Json], str]:
+    def check(provider: ChatProvider, body: Json) -> str:
+        for number, message in enumerate(body["messages"]):
+            sent = message.get("reasoning_content")
+            known = [
+                provider.thoughts.get(call["id"], "") for call in message.get("tool_calls", ())
+            ]
+            if any(sent is None or sent != thought for thought in known):
+                return words.format(number=number)
+        return ""
+
+    return check
+
+
+def _calls_are_signed(provider: ChatProvider, body: Json) -> str:
+    messages = body["messages"]
+    users = [n for n, message in enumerate(messages) if message["role"] == "user"]
+    for place, message in enumerate(messages):
+        if place < users[-1] or not message.get("tool_calls"):
+            continue
+        call = message["tool_calls"][0]
+        found = call.get("extra_content", {}).get("google", {}).get("thought_signature")
+        if found is None:
+            return (
+                "Function call is missing a thought_signature in functionCall parts. This is "
+                "required for tools to work correctly. Additional data, function call "
+                f"`default_api:{call['function']['name']}` , position 2."
+            )
+        if found not in (provider.signatures.get(call["id"]), "skip_thought_signature_validator"):
+            return "Corrupted thought signature."
+    return ""
+
+
+def _nine_letters(provider: ChatProvider, body: Json) -> str:
+    for message in body["messages"]:
+        ids = [call["id"] for call in message.get("tool_calls", ())]
+        for found in (*ids, *filter(None, [message.get("tool_call_id")])):
+            if not re.fullmatch("[a-zA-Z0-9]{9}", found):
+                return f"Tool call id was {found} but must be a-z, A-Z, 0-9, with a length of 9."
+    return ""
+
+
+def _no_user_after_tool(provider: ChatProvider, body: Json) -> str:
+    roles = [message["role"] for message in body["messages"]]
+    follows = ("tool", "user") in zip(roles, roles[1:], strict=False)
+    return "Unexpected role 'user' after role 'tool'" * follows
+
+
+def _of_mistral(provider: ChatProvider, body: Json) -> str:
+    for name in body:
+        if name not in MISTRAL_FIELDS:
+            return json.dumps(["body", name])
+    for number, message in enumerate(body["messages"]):
+        for name in set(message) - {"role", "content", "tool_calls", "tool_call_id", "name"}:
+            return json.dumps(["body", "messages", number, "assistant", name])
+    return ""
 
 
 MISTRAL_FIELDS = {
@@ -393,69 +588,278 @@ MISTRAL_FIELDS = {
     *("stop", "random_seed", "response_format", "reasoning_effort", "parallel_tool_calls"),
     *("prompt_mode", "stream_options"),
 }
+GEMINI = Row(
+    (
+        Rule(
+            _calls_are_signed,
+            "Google's page thought-signatures (the first call of each step of the current turn; "
+            "calls of other models may carry skip_thought_signature_validator); the words: "
+            "discuss.ai.google.dev topic 109823; errors come as a list of one",
+            body=lambda words: [
+                {"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}}
+            ],
+        ),
+    ),
+    thinking="signature",
+)
+ROWS: Mapping[str, Row] = {
+    "Google Gemini": GEMINI,
+    "Google Vertex": GEMINI,
+    "OpenRouter": Row(
+        (
+            Rule(
+                _no_pictures("No endpoints found that support image input"),
+                "github/app issue 2163, 2026-07-20",
+                404,
+                lambda words: {"error": {"message": words, "code": 404}},
+            ),
+        ),
+        thinking="reasoning_details",
+    ),
+    "Groq": Row(
+        (
+            Rule(
+                _refused(
+                    "property '{name}' is unsupported", "logprobs", "logit_bias", "top_logprobs"
+                ),
+                "console.groq.com/docs/openai",
+            ),
+            Rule(
+                _refused_in_messages(
+                    "'messages.{number}' : for 'role:{role}' the following must be satisfied"
+                    "[('messages.{number}' : property '{name}' is unsupported)]",
+                    "reasoning",
+                ),
+                "tashfeenahmed/freellmapi issue 1070, 2026-08-30; console.groq.com/docs/openai "
+                "(messages[].name)",
+            ),
+        ),
+        thinking="reasoning",
+    ),
+    "Mistral": Row(
+        (
+            Rule(
+                _of_mistral,
+                "charmbracelet/crush issue 1590 (fields of messages); "
+                "editor-code-assistant/eca issue 231 (max_completion_tokens)",
+                422,
+                _in_detail,
+            ),
+            Rule(_nine_letters, "nearai/ironclaw issue 1241, 2026-03-16"),
+            Rule(_no_user_after_tool, "nicholasgriffintn/ai-platform issue 414, 2025-05-06"),
+        ),
+        thinking="content",  # @ai-sdk/mistral 3.0.52, which sends it back so
+        call_id="c{number:0>8}",
+    ),
+    "DeepSeek": Row(
+        (
+            Rule(
+                _no_pictures(
+                    "Failed to deserialize the JSON body into the target type: messages[1]: "
+                    "unknown variant `image_url`, expected `text`"
+                ),
+                "1jehuang/jcode issue 310",
+            ),
+            Rule(
+                _thinking_comes_back(
+                    "The `reasoning_content` in the thinking mode must be passed back to the API."
+                ),
+                "DeepSeek's guide thinking_mode (messages with calls need it in all later "
+                "requests); deepseek-ai/deepseek-harness discussion 739 (an empty one counts); "
+                "the words: anomalyco/opencode issue 24083",
+            ),
+        ),
+        thinking="reasoning_content",
+    ),
+    "xAI": Row(
+        (
+            Rule(
+                _refused(
+                    "Argument not supported on this model: {name}",
+                    *("stop", "presence_penalty", "frequency_penalty"),
+                ),
+                "docs.x.ai/developers/model-capabilities/text/reasoning; the words: "
+                "BerriAI/litellm issue 14056, 2025-08-29",
+                body=lambda words: {
+                    "code": "Client specified an invalid argument",
+                    "error": words,
+                },
+            ),
+        ),
+        thinking="reasoning_content",
+    ),
+    "Moonshot": Row(
+        (
+            Rule(
+                lambda provider, body: (
+                    "invalid temperature: only 1 is allowed for this model"
+                    * (body.get("temperature", 1) != 1)
+                ),
+                "BerriAI/litellm pull 29687, 2026-06-04",
+            ),
+            Rule(
+                _thinking_comes_back(
+                    "thinking is enabled but reasoning_content is missing in assistant tool call "
+                    "message at index {number}"
+                ),
+                "mastra-ai/mastra issue 12592",
+            ),
+        ),
+        thinking="reasoning_content",
+    ),
+    "Zhipu": Row(
+        (
+            Rule(
+                lambda provider, body: (
+                    "The messages parameter is illegal. Please check the documentation."
+                    * all(message["role"] != "user" for message in body["messages"])
+                ),
+                "anomalyco/opencode issue 2557, 2025-09-17 (no message of the user)",
+                body=lambda words: {"error": {"code": "1214", "message": words}},
+            ),
+        ),
+        thinking="reasoning_content",
+    ),
+    "DashScope": Row(
+        (
+            Rule(
+                _no_role(
+                    "developer",
+                    "developer is not one of ['system', 'assistant', 'user', 'tool', 'function'] "
+                    "- 'messages.[0].role'",
+                ),
+                "proma-ai/Proma issue 1496, 2026-08-08",
+            ),
+            Rule(
+                _named_choice(
+                    "<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not "
+                    "support being set to required or object in thinking mode",
+                    "required",
+                ),
+                "can1357/oh-my-pi issue 886, 2026-06-19",
+            ),
+        ),
+        thinking="reasoning_content",
+    ),
+    "Together AI": Row(),
+    "Fireworks AI": Row(
+        (
+            Rule(
+                _refused("Extra inputs are not permitted, field: '{name}'", "stream_options"),
+                "FlowiseAI/Flowise issue 2866, 2024-08-05",
+            ),
+        ),
+        thinking="reasoning_content",
+    ),
+    "Amazon Bedrock": Row(),
+    "Perplexity": Row(
+        (
+            Rule(
+                _refused("Tool calling is not supported for this model", "tools"),
+                "pipecat-ai/pipecat pull 4862, 2026-06-23",
+            ),
+            Rule(
+                _words_in_turn(
+                    "After the (optional) system message(s), user or tool message(s) should "
+                    "alternate with assistant message(s)."
+                ),
+                "serac-labs/serac issue 53, 2026-02-01; anomalyco/opencode issue 9416, 2026-01-19",
+                body=lambda words: {
+                    "error": {"message": words, "type": "invalid_message", "code": 400}
+                },
+            ),
+        )
+    ),
+    "NVIDIA": Row(),
+    "Hugging Face": Row(),
+    "Ollama": Row(
+        (
+            Rule(
+                _no_empty_content("invalid message content type: <nil>"),
+                "SAIL-Research-Lab/cheetahclaws pull 72, 2026-04-28",
+            ),
+        )
+    ),
+    "vLLM": Row(
+        (
+            Rule(
+                _refused(
+                    '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser '
+                    "to be set",
+                    "tools",
+                ),
+                "agentscope-ai/QwenPaw issue 1449, 2026-03-13 (a server started without them)",
+                body=lambda words: {
+                    "error": {"message": words, "type": "BadRequestError", "code": 400}
+                },
+            ),
+        )
+    ),
+    "SGLang": Row(
+        (
+            Rule(
+                _no_empty_content(
+                    "4 validation errors for ChatCompletionRequest\n"
+                    "messages.1.ChatCompletionMessageGenericParam.content.str\n"
+                    "  Input should be a valid string [type=string_type, input_value=None, "
+                    "input_type=NoneType]"
+                ),
+                "sgl-project/sglang issue 4236, 2025-03-09",
+                body=lambda words: {"object": "error", "message": words, "code": 400},
+            ),
+        )
+    ),
+    "LM Studio": Row(
+        (
+            Rule(
+                _named_choice(
+                    "Invalid tool_choice type: 'object'. Supported string values: none, auto, "
+                    "required"
+                ),
+                "can1357/oh-my-pi issue 6925, 2026-07-28",
+                body=_in_error,
+            ),
+            Rule(
+                _no_empty_content(
+                    "Invalid 'content': 'content' field must be a string or an array of objects."
+                ),
+                "lmstudio-ai/lmstudio-bug-tracker issue 261, 2024-12-20",
+                body=_in_error,
+            ),
+        )
+    ),
+    "llama.cpp": Row(
+        (
+            Rule(
+                _no_pictures(
+                    "image input is not supported - hint: if this is unexpected, you may need to "
+                    "provide the mmproj"
+                ),
+                "issues of ggml-org/llama.cpp",
+                500,
+                lambda words: {"error": {"code": 500, "message": words, "type": "server_error"}},
+            ),
+        )
+    ),
+    "LiteLLM": Row(
+        (
+            Rule(
+                _refused(
+                    "litellm.UnsupportedParamsError: zai does not support parameters: ['{name}'], "
+                    "for model={model}.",
+                    *("max_completion_tokens", "reasoning_effort"),
+                ),
+                "mcdonc/klangk pull 2067, 2026-08-03; tscibilia/home-ops pull 3395, 2026-08-17",
+                body=lambda words: {
+                    "error": {"message": words, "type": "None", "param": None, "code": "400"}
+                },
+            ),
+        )
+    ),
+}
+"""The providers of chat completions. An empty row: plain, since nothing else was found."""
 
 
-@dataclass
-class Mistral:
-    """Mistral with a model that thinks.
-
-    Sources: @ai-sdk/mistral 3.0.52 (thinking comes as a part of the content, which is a list then,
-    and goes back so); charmbracelet/crush issue 1590 (``reasoning_content`` in a message is refused
-    as an extra input); editor-code-assistant/eca issue 231 (so is ``max_completion_tokens``, status
-    422, the words in ``message.detail``).
-    """
-
-    script: Sequence[Sequence[Json]]
-    taken: list[Json] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
-
-    def __call__(self, request: Request) -> Wire:
-        """The answer to a request."""
-        unknown = (name for name in request.body if name not in MISTRAL_FIELDS)
-        wrong: list[list[str | int]] = [["body", name] for name in unknown]
-        for number, message in enumerate(request.body["messages"]):
-            extra = set(message) - {"role", "content", "tool_calls", "tool_call_id", "name"}
-            wrong += [["body", "messages", number, "assistant", name] for name in extra]
-        if wrong:
-            self.refusals.append(str(wrong))
-            problems_ = [
-                {"type": "extra_forbidden", "loc": loc, "msg": "Extra inputs are not permitted"}
-                for loc in wrong
-            ]
-            body = {"object": "error", "message": {"detail": problems_}, "code": None}
-            return json_body(body, status=422)(request)
-        self.taken.append(request.body)
-        output = self.script[len(self.taken) - 1]
-        thought = "".join(spec["said"] for spec in output if spec["type"] == "reasoning")
-        made = _chat_calls(output, f"{type(self).__name__}_{len(self.taken)}")
-        parts = [
-            {"type": "thinking", "thinking": [{"type": "text", "text": piece}]}
-            for piece in _pieces(thought)
-        ]
-        return _chat_stream([{"content": [part]} for part in parts], output, made)(request)
-
-
-def _chat_calls(output: Sequence[Json], number: str) -> list[Json]:
-    wanted = [spec for spec in output if spec["type"] == "function_call"]
-    return [
-        {
-            "index": n,
-            "id": f"call_{number}{n}",
-            "type": "function",
-            "function": {"name": spec["name"], "arguments": spec["arguments"]},
-        }
-        for n, spec in enumerate(wanted)
-    ]
-
-
-def _chat_stream(deltas: list[Json], output: Sequence[Json], made: list[Json]) -> Answer:
-    text = "".join(spec["said"] for spec in output if spec["type"] == "message")
-    sent = [*deltas, *({"content": piece} for piece in _pieces(text))]
-    sent += [{"tool_calls": [call]} for call in made]
-    usage = {
-        "prompt_tokens": 900,
-        "completion_tokens": 40,
-        "completion_tokens_details": {"reasoning_tokens": 30},
-    }
-    ends = [chunk({}, "tool_calls" if made else "stop"), chunk(None, usage=usage)]
-    return raw_sse([*(chunk(delta) for delta in sent), *ends])
+DeepSeek = partial(ChatProvider, name="DeepSeek")
+Gemini = partial(ChatProvider, name="Google Gemini")
+Mistral = partial(ChatProvider, name="Mistral")

@@ -30,6 +30,9 @@ Around any answer:
     spaced(answer, seconds)             waits between two pieces of the body
     pings(seconds, every=0.05)          pieces for raw_sse: comments and nothing else
 
+A request that does not fit OpenAI's published description fails the test at the end of the service
+(``service.openai = False``: another company's, whose requests have fields of its own).
+
 ``service.connections`` counts the connections opened, ``service.broken_off`` the answers during
 which the client closed the connection (waited for with ``service.wait_for_break()``).
 """
@@ -73,6 +76,7 @@ from fake_answers import (
     tool_call,
     tool_calls,
 )
+from openai_description import problems
 
 from cellwright.llm.capabilities import LEARNED, REFUSED_ITEMS, TEMPLATES, WINDOWS
 from cellwright.settings import ServiceSettings
@@ -123,6 +127,8 @@ class FakeService:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.script = script
+        self.openai = getattr(script, "openai", True)
+        """Whether each request has to fit OpenAI's published description."""
         self.requests: list[Request] = []
         """The requests to a model, in order."""
         self.other_requests: list[Request] = []
@@ -143,7 +149,7 @@ class FakeService:
         self.host, self.port = self._listener.getsockname()[:2]
         # An earlier test had the same port.
         for memory in (LEARNED, TEMPLATES, WINDOWS, REFUSED_ITEMS):
-            for known in [known for known in memory if known[0] == self.base_url]:
+            for known in [known for known in memory if f"://{self.host}:{self.port}/" in known[0]]:
                 memory.pop(known)
 
     @property
@@ -238,7 +244,10 @@ class FakeService:
             return error(400, f"The script failed: {failure!r}")(request)
 
     def _answer(self, request: Request) -> Answer:
-        if not request.path.partition("?")[0].endswith(ASKED):
+        path = request.path.partition("?")[0]
+        if self.openai and (wrong := problems(path, request.body)):
+            self.failures.append(AssertionError(f"OpenAI would refuse {path}: {wrong}"))
+        if not path.endswith(ASKED):
             self.other_requests.append(request)
             return self._other(request)
         with self._lock:

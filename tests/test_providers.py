@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from fake_providers import ROWS
+from provider_proofs import CLAIMS, OTHERS
+from provider_proofs import PROOFS as PROVEN
 from source_tree import PROJECT, source_files
 
+from cellwright import providers
 from cellwright.providers import (
     OLLAMA,
     OPENAI,
@@ -22,6 +27,7 @@ from cellwright.providers import (
     provider_of_key,
     usual_model,
 )
+from cellwright.settings import APIS
 from cellwright.text.redaction import Redactor
 from cellwright.text.secret_shapes import Strength, strength_of
 
@@ -112,7 +118,6 @@ PROOFS: dict[str, Proofs] = {
     },
 }
 """What was tried, against a simulator of the provider or itself, and the test that does it."""
-MADE = "<!-- providers: made by tests/test_providers.py"
 COMMON_WORDS = {"OpenAI"}
 """Names that also stand for a format or a package; the hosts are looked for all the same."""
 
@@ -154,6 +159,78 @@ def test_nothing_of_a_provider_is_known_outside_of_the_table() -> None:
         f"{place}: {text[:80]!r}" for place, text in texts_of_code(words) if known.search(text)
     ]
     assert found == []
+
+
+MODEL_FAMILIES = ("gpt", "claude", "gemini", "llama", "qwen", "deepseek", "grok", "kimi", "glm")
+BY_TEXT = {
+    "startswith",
+    "endswith",
+    "compile",
+    "match",
+    "fullmatch",
+    "search",
+    "fnmatchcase",
+    "get",
+}
+"""Functions that look at a text, or look something up by it."""
+CONSTANTS = {name for name, value in vars(providers).items() if isinstance(value, Provider)}
+CONSTANTS -= {"UNKNOWN"}
+
+
+def branches(tree: ast.AST) -> Iterator[ast.AST]:
+    """What code compares, matches or looks up."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            yield from (node.left, *node.comparators)
+        elif isinstance(node, ast.Dict):
+            yield from (key for key in node.keys if key is not None)
+        elif isinstance(node, ast.MatchValue):
+            yield node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            yield from node.args if name in BY_TEXT else ()
+
+
+def special_cases(text: str) -> list[str]:
+    """Where code does something else for one provider or family of models."""
+    names = "|".join(re.escape(provider.name) for provider in PROVIDERS)
+    # The package of OpenAI's SDK has its name in small letters.
+    words = re.compile(rf"\b({names})\b|(?i:(?<![a-z])({'|'.join(MODEL_FAMILIES)})(?![a-z]))")
+    tree = ast.parse(text)
+    found = [inner for node in branches(tree) for inner in ast.walk(node)]
+    strings = [str(node.value) for node in found if isinstance(node, ast.Constant)]
+    compared = [inner for node in ast.walk(tree) if isinstance(node, ast.Compare)
+                for inner in ast.walk(node)]  # fmt: skip
+    rows = [node.id for node in compared if isinstance(node, ast.Name) and node.id in CONSTANTS]
+    # An API may have the name of the models that speak it.
+    strings = [text for text in strings if text not in APIS]
+    return [*filter(words.search, strings), *rows]
+
+
+def test_no_provider_and_no_family_of_models_is_a_special_case_in_code() -> None:
+    files = {name: path for name, path in source_files().items() if name not in ELSEWHERE}
+    found = {name: special_cases(path.read_text("utf-8")) for name, path in files.items()}
+    assert {name: cases for name, cases in found.items() if cases} == {}
+    # In TypeScript nothing at all is named that way; providers are looked for above.
+    families = re.compile(rf"(?i)\b({'|'.join(MODEL_FAMILIES)})-?\d")
+    lines = [f"{place}: {line}" for place, line in texts_of_code(MODEL_FAMILIES) if ".ts" in place]
+    assert [line for line in lines if families.search(line)] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "if provider is OPENAI: pass",
+        "x = find_provider(url) is not OLLAMA",
+        "if provider.name == 'Groq': pass",
+        "if model.startswith('gpt-5'): pass",
+        "rules = {'DeepSeek': 1}",
+        "match name:\n    case 'Mistral': pass",
+        "re.compile(r'claude-\\d').search(model)",
+    ],
+)
+def test_the_search_for_special_cases_finds_them(code: str) -> None:
+    assert special_cases(code) != []
 
 
 def test_each_row_says_where_it_was_looked_up() -> None:
@@ -232,20 +309,42 @@ def proofs_of(provider: Provider) -> Proofs:
 
 
 def table_of_providers() -> str:
-    """The table of ``docs/reference/models.md``."""
+    """The tables of ``docs/reference/models.md``."""
     rows = [
-        "| provider | address | key | usual model | particular | proven by tests | read |",
-        "|---|---|---|---|---|---|---|",
+        "| provider | address | key | usual model | particular | read |",
+        "|---|---|---|---|---|---|",
     ]
     for p in PROVIDERS:
         key = f"`{p.key_variable}`" if p.key_variable else ""
         model = f"`{p.model}`" if p.model else ""
         name, url = f"[{p.name}]({p.source})", f"`{p.base_url}`"
-        proven = "; ".join(
+        rows.append(f"| {' | '.join((name, url, key, model, p.note, p.checked))} |")
+    return "\n".join(rows)
+
+
+def table_of_proofs() -> str:
+    """What was proven with each provider as it is played, and what else was."""
+    proven = json.loads(PROVEN.read_text("utf-8"))
+    heads = [f"[{claim}](../../{file})" for claim, file in CLAIMS.items()]
+    rows = [f"| provider | played by | {' | '.join(heads)} | also |", "|---" * 7 + "|"]
+    for p in PROVIDERS:
+        marks = ["yes" if claim in proven.get(p.name, ()) else "" for claim in CLAIMS]
+        also = "; ".join(
             f"[{claim}](../../{test.partition('::')[0]})" for claim, test in proofs_of(p).items()
         )
-        rows.append(f"| {' | '.join((name, url, key, model, p.note, proven, p.checked))} |")
+        is_plain = p.name in ROWS and not ROWS[p.name].rules
+        played = "plain rules" if is_plain else "its own rules"
+        rows.append(f"| {' | '.join((p.name, played, *marks, also))} |")
     return "\n".join(rows)
+
+
+def test_nothing_is_proven_of_what_is_not_in_the_table() -> None:
+    """A test that passes holds its own claim against the file; here it is the other way round."""
+    proven = json.loads(PROVEN.read_text("utf-8"))
+    assert set(proven) <= {provider.name for provider in PROVIDERS}
+    assert all(set(claims) <= set(CLAIMS) for claims in proven.values())
+    assert all((PROJECT / file).exists() for file in CLAIMS.values())
+    assert set(ROWS) | set(OTHERS) == {provider.name for provider in PROVIDERS}
 
 
 def test_nothing_is_claimed_of_a_provider_without_a_test() -> None:
@@ -255,12 +354,15 @@ def test_nothing_is_claimed_of_a_provider_without_a_test() -> None:
         assert re.search(rf"def {name}\(", (PROJECT / file).read_text("utf-8")), test
 
 
-def test_the_documented_table_is_the_one_that_counts() -> None:
+@pytest.mark.parametrize(
+    ("name", "make"), [("providers", table_of_providers), ("proofs", table_of_proofs)]
+)
+def test_the_documented_table_is_the_one_that_counts(name: str, make: Callable[[], str]) -> None:
     """Run with ``WRITE_DOCS=1`` to write it anew."""
     path = PROJECT / "docs" / "reference" / "models.md"
-    head, rest = path.read_text("utf-8").split(f"{MADE} -->\n", 1)
-    written, tail = rest.split("<!-- /providers", 1)
+    made = f"<!-- {name}: made by tests/test_providers.py -->\n"
+    head, rest = path.read_text("utf-8").split(made, 1)
+    written, tail = rest.split(f"<!-- /{name}", 1)
     if os.environ.get("WRITE_DOCS"):
-        table = f"{head}{MADE} -->\n\n{table_of_providers()}\n\n<!-- /providers{tail}"
-        path.write_text(table, encoding="utf-8")
-    assert written.strip() == table_of_providers()
+        path.write_text(f"{head}{made}\n{make()}\n\n<!-- /{name}{tail}", encoding="utf-8")
+    assert written.strip() == make()

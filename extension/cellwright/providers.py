@@ -34,6 +34,8 @@ class Provider:
     key_variable: str = ""
     """The variable of the environment in which people have its key; empty: there is none, or it
     says nothing of which models somebody wants."""
+    is_usual: bool = False
+    """It is meant where nothing says which."""
     key_starts: tuple[str, ...] = ()
     """What its keys begin with, where that tells them from all others."""
     model: str = ""
@@ -61,6 +63,8 @@ class Provider:
     """What to do where nothing answers."""
     missing_model_hint: str = ""
     """What to do where the model is not there; ``{model}`` stands for its name."""
+    loads_late: bool = False
+    """It knows a model's window only once the model is loaded."""
     window_hint: str = ""
     """How it is made to read longer prompts."""
     tools_hint: tuple[str, str] = ("", "")
@@ -75,12 +79,16 @@ RESPONSES_MODELS = re.compile(
     r"(?:^|:)gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|[1-9]\d)(?!\d)"
     r"|(?:^|:)(?:o\d+|gpt-[\d.]+)-(?:pro|deep-research)|codex|computer-use"
 )
+BUDGET_MODELS = re.compile(r"gemini-(?:1|2)\.|-er-1\.")
+"""Google's before Gemini 3: they think up to a budget, sign without being strict about it, and see
+no pictures in the results of functions."""
 OPENAI = Provider(
     "OpenAI",
     "https://api.openai.com/v1",
     "https://developers.openai.com/api/docs/guides/responses-vs-chat-completions",
     hosts=("openai.com",),
     key_variable="OPENAI_API_KEY",
+    is_usual=True,
     key_starts=("sk-proj-", "sk-svcacct-"),
     model="gpt-5.6",
     model_source="https://developers.openai.com/api/docs/guides/amazon-bedrock",
@@ -94,6 +102,7 @@ OLLAMA = Provider(
     "http://127.0.0.1:11434/v1",
     "https://docs.ollama.com/api/openai-compatibility",
     port=11434,
+    loads_late=True,
     note="Found when it runs and nothing is set.",
     start_hint="Start Ollama with: ollama serve",
     missing_model_hint="Run: ollama pull {model}",

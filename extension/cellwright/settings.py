@@ -507,7 +507,7 @@ def _find_service(env: Mapping[str, str]) -> _FoundService:
         return _FoundService()
     first = theirs[0]
     variable = first.provider.key_variable
-    is_guess = first.provider is not OPENAI
+    is_guess = not first.provider.is_usual
     return _FoundService(first.base_url, first.key, variable, first.model, is_guess)
 
 

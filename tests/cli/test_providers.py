@@ -200,6 +200,7 @@ SENT = {
 
 def test_what_the_model_is_asked_with_can_be_said_on_the_command_line(shell: Shell) -> None:
     with FakeService([text("Yes.")]) as service:
+        service.openai = False  # top_k
         done = shell.asking(service).run("run", "Hello", "--mode", "plan", "--json", *FLAGS)
     assert done.code == 0, done.err
     body = service.requests[0].body

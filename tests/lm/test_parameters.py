@@ -38,6 +38,7 @@ ON_THE_WIRE = {name: {name: value} for name, value in VALUES.items()} | {
     "extra_body": VALUES["extra_body"],
 }
 ON_RESPONSES = ON_THE_WIRE | {
+    "seed": {"seed": None},
     "reasoning_effort": {"reasoning": {"summary": "auto", "effort": "low"}},
     "verbosity": {"text": {"verbosity": "high"}},
     "max_output_tokens": {"max_output_tokens": 900},
@@ -64,6 +65,7 @@ def test_each_is_sent_however_it_is_set(name: str, api: str, by: str, tmp_path: 
         parameters = fill_parameters(prompt.parameters, given)
         prompt = type(prompt)(prompt.messages, prompt.tools, parameters)
     with FakeService([error(400, "No.")]) as service:
+        service.openai = name != "extra_body"
         environ |= {"CELLWRIGHT_BASE_URL": service.base_url, "CELLWRIGHT_API": api}
         lm = OpenAILM(from_env(environ).service, models=models, pace=QUICK)
         ask_and_fail(lm, prompt)
@@ -108,6 +110,7 @@ def test_one_that_is_refused_is_left_out_once_and_said(name: str) -> None:
 
     extra = {"reasoning_effort": "low", "top_p": 0.5, "seed": 1, "service_tier": "a", "top_k": 3}
     with serving(strict) as (service, lm):
+        service.openai = False
         first = ask(lm, prompt_of("hi", extra=extra))
         second = ask(lm, prompt_of("hi", extra=extra))
     notices = [event for event in first.events if isinstance(event, Notice)]

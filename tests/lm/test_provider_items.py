@@ -151,6 +151,7 @@ def test_a_service_that_refuses_its_own_field_is_sent_it_no_more() -> None:
         provider_items=ProviderItems("", "chat", "fake-model", ({"field": "reasoning_content"},)),
     )
     with serving(picky) as (service, lm):
+        service.openai = False
         place = service.base_url.removeprefix("http://").removesuffix("/v1")
         assert called.provider_items is not None
         own = replace(called, provider_items=replace(called.provider_items, service=place))
@@ -167,6 +168,7 @@ def test_a_service_that_refuses_whatever_is_sent_gets_an_end() -> None:
     words = "unsupported reasoning_content, which must be passed back; image input not supported"
     table = {"*": ModelSettings(vision=True, reasoning_effort="low")}
     with FakeService(error(400, words)) as service:
+        service.openai = False
         lm = OpenAILM(service.settings(), models=table)
         place = service.base_url.removeprefix("http://").removesuffix("/v1")
         items = ProviderItems(place, "chat", "fake-model", ({"field": "reasoning_content"},))
@@ -190,6 +192,7 @@ def test_details_that_come_in_pieces_go_back_whole() -> None:
     ]
     answer = raw_sse([*(chunk(piece) for piece in pieces), chunk({}, "stop")])
     with serving([answer, text("So.")]) as (service, lm):
+        service.openai = False
         message = message_of(ask(lm))
         ask(lm, prompt_of(GO, message, "more"))
         sent = service.requests[1].messages[1]
@@ -268,3 +271,48 @@ def test_every_model_is_sent_pictures_until_it_refuses_one(refusal: Any, name: s
         sent = [b"image_url" in request.raw for request in service.requests]
     assert sent == [True, True, False, False]
     assert [[notice.code for notice in each] for each in said] == [[], ["pictures_refused"], []]
+
+
+LONG = "call_" + "x" * 380
+"""As long as that of a proxy that keeps Gemini's signature in it: dyad-sh/dyad issue 4304."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"Tool call id was {LONG} but must be a-z, A-Z, 0-9, with a length of 9.",
+        "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum "
+        "length 40, but got a string with length 385 instead.",
+    ],
+)
+def test_a_service_that_does_not_take_the_ids_of_another_gets_its_own(words: str) -> None:
+    def picky(request: Request) -> Any:
+        answer = error(400, words) if LONG in request.raw.decode() else text("So.")
+        return answer(request)
+
+    called = AssistantMessage("", (ToolCall(LONG, "run_cell", "{}"),))
+    result = ToolMessage(LONG, "run_cell", (TextPart("1"),))
+    own: list[Message] = [
+        AssistantMessage("", (ToolCall("a1B2c3D4e", "run_cell", "{}"),)),
+        ToolMessage("a1B2c3D4e", "run_cell", (TextPart("2"),)),
+    ]
+    with serving(picky) as (service, lm):
+        prompt = prompt_of(GO, called, result, *own, tools=(RUN_CELL,))
+        codes = [[notice.code for notice in ask(lm, prompt).all(Notice)] for _ in range(2)]
+    assert codes == [["ids_shortened"], []]
+    sent = service.requests[-1].messages
+    ids = [sent[1]["tool_calls"][0]["id"], sent[3]["tool_calls"][0]["id"]]
+    assert [sent[2]["tool_call_id"], sent[4]["tool_call_id"]] == ids
+    assert len(ids[0]) == 9
+    assert ids[1] == "a1B2c3D4e"
+
+
+def test_responses_is_sent_no_id_that_is_too_long() -> None:
+    called = AssistantMessage("", (ToolCall(LONG, "run_cell", "{}"),))
+    result = ToolMessage(LONG, "run_cell", (TextPart("1"),))
+    model = OpenAIResponses([END])
+    with serving(model, api="responses") as (_, lm):
+        ask(lm, prompt_of(GO, called, result, tools=(RUN_CELL,)))
+    ids = [item["call_id"] for item in model.taken[0]["input"] if "call_id" in item]
+    assert len(set(ids)) == 1
+    assert len(ids[0]) <= 64

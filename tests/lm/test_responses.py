@@ -12,9 +12,8 @@ from asking import RUN_CELL, Asked, ask, prompt_of, serving
 from fake_providers import OpenAIResponses, calls, says, thinks
 from fake_service import FakeService, Pause, Request, error, json_body, raw_sse, text
 from openai.types.responses import ResponseStreamEvent
-from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+from openai_description import problems
 from pydantic import TypeAdapter
-from sdk_types import problems
 
 from cellwright.errors import (
     LMContextError,
@@ -154,19 +153,54 @@ def test_requests_fit_the_published_description_with_all_that_can_be_asked() -> 
     assert "unreadable_arguments" in body["input"][-2]["arguments"]
 
 
-def test_the_check_against_the_description_finds_what_is_wrong() -> None:
-    good: dict[str, Any] = {"model": "m", "input": "hi", "store": False, "stream": True}
-    assert problems(good, ResponseCreateParamsStreaming) == []
-    call = {"type": "function_call", "name": "f", "arguments": "{}"}
-    wrong: list[dict[str, Any]] = [
+def test_what_the_api_has_not_is_left_out_and_said_before_it_is_refused() -> None:
+    provider = OpenAIResponses([ENOUGH, ENOUGH])
+    prompt = prompt_of("hi", extra={"seed": 7}, max_output_tokens=3)
+    with serving(provider, api="responses") as (service, lm):
+        first, second = ask(lm, prompt), ask(lm, prompt)
+    assert len(service.requests) == 2
+    assert [notice.code for notice in first.all(Notice)] == ["parameter_dropped"]
+    assert second.all(Notice) == []
+    assert reply_of(second).dropped_parameters == ("seed",)
+    assert provider.taken[1]["max_output_tokens"] == 16, "the smallest that is taken"
+
+
+WRONG: dict[str, list[dict[str, Any]]] = {
+    "/responses": [
         {"messages": []},
-        {"stream": False},
+        {"seed": 1},
         {"tools": [{"type": "function", "function": {"name": "f"}}]},
-        {"input": [call]},
+        {"input": [{"type": "function_call", "name": "f", "arguments": "{}"}]},
         {"reasoning": {"effort": "enormous"}},
-    ]
-    for bad in wrong:
-        assert problems(good | bad, ResponseCreateParamsStreaming) != [], bad
+        {"max_output_tokens": 9},
+    ],
+    "/chat/completions": [
+        {"messages": []},
+        {"input": "hi"},
+        {"tools": [{"type": "function", "name": "f"}]},
+        {"messages": [{"role": "tool", "content": "1"}]},
+        {"messages": [{"role": "assistant", "content": None, "reasoning_content": "Hm."}]},
+        {"temperature": 3},
+    ],
+    "/embeddings": [{"input": []}, {"encoding_format": "text"}],
+}
+
+
+@pytest.mark.parametrize("path", WRONG)
+def test_the_check_against_the_description_finds_what_is_wrong(path: str) -> None:
+    told = {"messages": [{"role": "user", "content": "hi"}]} if "chat" in path else {"input": "hi"}
+    good: dict[str, Any] = {"model": "m", **told}
+    assert problems(path, good) == []
+    for bad in WRONG[path]:
+        assert problems(path, good | bad) != [], bad
+
+
+def test_a_request_that_openai_would_refuse_fails_its_test() -> None:
+    with (
+        pytest.raises(AssertionError, match="top_k"),
+        serving([text("Yes.")]) as (_, lm),
+    ):
+        ask(lm, prompt_of("hi", extra={"top_k": 3}))
 
 
 def test_the_events_of_the_fake_are_those_of_the_description() -> None:

@@ -43,6 +43,7 @@ CheckStatus = Literal["ok", "warning", "failed", "skipped"]
 CONNECT_SECONDS = 3.0
 KEY_VARIABLES = " or ".join(p.key_variable for p in PROVIDERS if p.key_variable)
 NO_TOOLS = LMToolsUnsupportedError.__name__
+IN_WORDS = "Until then it is talked with in words (adapter chat)."
 PING = Manifest(
     "ping",
     "Answer that tool calling works.",
@@ -182,7 +183,7 @@ def _tool_calling(settings: Settings, service: Service, send: bool) -> DoctorChe
         and template_takes_tools(replace(settings.service, base_url=service.base_url)) is False
     ):
         text = TOOLS_LOST.format(service.model)
-        action = f"{TOOLS_LOST_HINT} Until then it is talked with in words (adapter chat)."
+        action = f"{TOOLS_LOST_HINT} {IN_WORDS}"
         return DoctorCheck("tool calling", "warning", text, action, NO_TOOLS)
     if not (send or service.is_demo):
         text = "Not tried: it sends one small request."
@@ -195,6 +196,9 @@ def _asked(lm: LM, model: str) -> DoctorCheck:
     stream = lm.stream(Prompt(messages, (PING,), Parameters(model)), Stop())
     try:
         called = bool(_reply_of(stream).message.tool_calls)
+    except LMToolsUnsupportedError as error:
+        action = f"{error.hint} {IN_WORDS}"
+        return DoctorCheck("tool calling", "warning", error.message, action, NO_TOOLS)
     except LMError as error:
         action = error.hint or "Choose a model that calls tools."
         code = type(error).__name__

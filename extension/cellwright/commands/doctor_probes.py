@@ -40,7 +40,6 @@ from cellwright.llm.openai import OpenAILM
 from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.llm.retries import WaitTimes
 from cellwright.providers import (
-    OPENAI,
     PROVIDERS,
     VARIABLE,
     Provider,
@@ -528,8 +527,7 @@ def _find_by_name(name: str) -> Provider:
 def _own_environment(provider: Provider, address: str) -> dict[str, str]:
     """The environment as though this provider alone were set."""
     others = {"OPENAI_BASE_URL", "CELLWRIGHT_KEY_COMMAND", "CELLWRIGHT_MODEL"}
-    if provider is not OPENAI:
-        others.add(OPENAI.key_variable)
+    others |= {other.key_variable for other in PROVIDERS if other is not provider}
     if provider_of_key(os.environ.get("CELLWRIGHT_API_KEY", "")) is not provider:
         others.add("CELLWRIGHT_API_KEY")
     kept = {name: value for name, value in os.environ.items() if name not in others}

@@ -36,6 +36,8 @@ class Capabilities:
     """Fields it rejects messages with calls without, even where the provider never sent them."""
     alternates: bool = False
     """Its template wants words of the person and of the model strictly in turn."""
+    short_ids: bool = False
+    """It takes ids of calls that are nine letters and digits alone."""
     system_position: Literal["first", "last"] = "first"
     system_notes: Literal["head", "in_place"] = "head"
     """Where instructions go that the person gives in mid-conversation."""

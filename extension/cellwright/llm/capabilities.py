@@ -30,7 +30,7 @@ from cellwright.llm.faults import (
     context_tokens_in,
     from_exception,
 )
-from cellwright.providers import OLLAMA, find_provider, models_path, usual_api
+from cellwright.providers import find_provider, models_path, usual_api
 from cellwright.record.events import Notice
 from cellwright.settings import Api, ModelSettings, ServiceSettings, settings_of
 from cellwright.stopping import WorkerThread
@@ -275,10 +275,23 @@ REQUIRED_WORDS = {
         r"reasoning_content.{0,60}(?:must be passed|is missing)|missing.{0,20}reasoning_content"
     ),
     "extra_content": re.compile(r"missing a .?thought_signature"),
+    "content": re.compile(
+        r"invalid message content type|'content' field must be a string"
+        r"|content\W[\s\S]{0,80}valid string.{0,40}=none|expected a string, got null"
+    ),
 }
-"""As DeepSeek and Moonshot, and Google, word it that a call lacks what they sent with it."""
+"""As DeepSeek and Moonshot, and Google, word it that a call lacks what they sent with it; and as
+Ollama, LM Studio and SGLang that it has no words beside it, which OpenAI writes as ``null``.
+
+Sources of the last, read 2026-11-23: SAIL-Research-Lab/cheetahclaws pull 72, lmstudio-bug-tracker
+issue 261, sgl-project/sglang issue 4236, docker/docker-agent issue 63.
+"""
 
 
+ID_WORDS = re.compile(r"tool call id was .* must be a-z|\bid\b.{0,20}string too long")
+"""As Mistral and OpenAI word it that they do not take the id which another service gave a call.
+
+Sources, read 2026-11-23: nearai/ironclaw issue 1241, vercel/ai issue 5171."""
 LIMIT_WORDS = re.compile(
     r"in the completion\)"
     r"|max_(?:completion_|output_)?tokens\W.{0,80}(?:too large|at most|less than)"
@@ -368,8 +381,7 @@ class Learned:
             self._keep(model, replace(known, tools=False))
             return None
         if limit := self._refused_limit(error, sent):
-            self._keep(model, replace(known, refused_parameters=known.refused_parameters | {limit}))
-            return _dropped(model, limit)
+            return self.leave_out(model, limit)
         if isinstance(error, LMContextError):
             tokens = context_tokens_in(error.detail) or known.context_tokens
             self._keep(model, replace(known, context_tokens=tokens))
@@ -378,22 +390,29 @@ class Learned:
             self._keep(model, replace(known, api="responses"))
             text = f"{model!r} is asked through OpenAI's Responses API from now on: {error.detail}"
             return Notice("info", text, code="api_switched")
+        if notice := self._about_fields(model, known, words, fields):
+            return notice
         if pictures and PICTURE_WORDS.search(words):
             self._keep(model, replace(known, vision=False))
             text = f"{model!r} does not see pictures; it is sent their captions from now on."
             return Notice("info", text, code="pictures_refused")
-        if notice := self._about_fields(model, known, words, fields):
-            return notice
+        if ID_WORDS.search(words) and not known.short_ids:
+            self._keep(model, replace(known, short_ids=True))
+            text = f"{model!r} does not take the ids that another gave its calls; it gets its own."
+            return Notice("info", text, code="ids_shortened")
         if parameter := _refused_parameter(error, sent):
-            refused = known.refused_parameters | {parameter}
-            parallel = known.parallel_tool_calls and parameter != "parallel_tool_calls"
-            self._keep(
-                model, replace(known, refused_parameters=refused, parallel_tool_calls=parallel)
-            )
-            return _dropped(model, parameter)
+            return self.leave_out(model, parameter)
         if TURN_WORDS.search(words):
             self._keep(model, replace(known, alternates=True))
         return None
+
+    def leave_out(self, model: str, parameter: str) -> Notice:
+        """Send a model a parameter no more; what to tell the person."""
+        known = self.capabilities(model)
+        refused = known.refused_parameters | {parameter}
+        parallel = known.parallel_tool_calls and parameter != "parallel_tool_calls"
+        self._keep(model, replace(known, refused_parameters=refused, parallel_tool_calls=parallel))
+        return _dropped(model, parameter)
 
     def _refused_limit(self, error: LMError, sent: Collection[str]) -> str:
         """The limit of the answer, where it alone makes a request too long; empty: it does not."""
@@ -417,8 +436,8 @@ class Learned:
             return  # the question will tell what is wrong
         if tokens is not None:
             self._keep(model, replace(known, context_tokens=tokens))
-        elif find_provider(self._service.base_url) is not OLLAMA:
-            WINDOWS[key] = None  # Ollama knows once the model is loaded
+        elif not find_provider(self._service.base_url).loads_late:
+            WINDOWS[key] = None
 
     def template_drops_tools(self, model: str, *, ask: bool) -> bool:
         """Whether the server is known to drop the tools in silence; it is asked once, if at all."""

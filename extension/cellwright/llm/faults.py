@@ -195,8 +195,9 @@ TOKENS_ABOVE = re.compile(
 "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."."""
 TOOLS_WORDS = re.compile(
     r"not support (?:tools|tool use|tool calling|function calling|functions)"
-    r"|tool use is not supported|support tool use|enable-auto-tool-choice|requires --jinja"
-    r"|tools? (?:is|are) not supported|function calling is not enabled"
+    r"|(?:tool use|(?:tool|function) calling) is not supported|support tool use"
+    r"|enable-auto-tool-choice|requires --jinja|tools? (?:is|are) not supported"
+    r"|function calling is not enabled"
 )
 QUOTA_WORDS = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance"
@@ -233,9 +234,13 @@ LOADING_WORDS = re.compile(r"loading model|model is (?:still )?loading|model is 
 """As llama-server ({"code": 503, "message": "Loading model"}) and routers before it word it."""
 TURN_WORDS = re.compile(
     r"roles must alternate|must alternate between|unexpected role \S+ after role"
-    r"|consecutive (?:user|assistant)"
+    r"|consecutive (?:user|assistant)|should (?:alternate with|be alternating)"
 )
-"""A template that wants the person's and the model's words in turn."""
+"""A template, or Perplexity, that wants the person's and the model's words in turn.
+
+Sources, read 2026-11-23: llama.cpp's and vLLM's templates; serac-labs/serac issue 53 and
+FoundationAgents/OpenManus issue 580 ("should alternate with", "should be alternating").
+"""
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 
 

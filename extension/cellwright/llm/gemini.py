@@ -29,6 +29,7 @@ from cellwright.llm.openai_format import (
     with_captions,
 )
 from cellwright.llm.provider_items import Item, ItemReader, pair_items
+from cellwright.providers import BUDGET_MODELS
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
@@ -66,9 +67,6 @@ CONFIG_NAMES = frozenset(NAMES.values()) - {"toolConfig", "serviceTier"} | {
 ABSENT = ("parallel_tool_calls", "verbosity", "prompt_cache_key", "user", "stream_options")
 """Parameters of chat completions that there are none of."""
 THOUGHTS = "includeThoughts"
-BUDGET_MODELS = re.compile(r"gemini-(?:1|2)\.|-er-1\.")
-"""Those before Gemini 3: they think up to a budget, sign without being strict about it, and see no
-pictures in the results of functions."""
 BUDGETS = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192}
 LARGEST_BUDGET = 24_576
 LEVELS = {"none": "MINIMAL", "max": "XHIGH"}

@@ -82,12 +82,18 @@ class _Wire:
     """What a parameter of chat completions is called there."""
     refused_name: Callable[[str, tuple[str, ...]], str] = lambda detail, names: ""
     """The parameter that a refusal is about, where its form tells."""
+    absent: frozenset[str] = frozenset()
+    """Parameters of chat completions that it has not."""
 
 
 WIRES: Mapping[str, _Wire] = {
     "chat": _Wire(CHAT_PATH, ReplyAssembler),
     "responses": _Wire(
-        responses.PATH, responses.ResponsesAssembler, responses.parameter_names, responses.name_of
+        responses.PATH,
+        responses.ResponsesAssembler,
+        responses.parameter_names,
+        responses.name_of,
+        absent=responses.ABSENT,
     ),
     "messages": _Wire(
         MESSAGES_PATH,
@@ -199,6 +205,9 @@ class OpenAILM:
         while True:
             stop.check()
             request = self._request(prompt)
+            for name in request.wire.absent.intersection(request.optional):
+                yield self._learned.leave_out(prompt.parameters.model, name)
+                request = self._request(prompt)
             try:
                 reply = yield from self._attempt(prompt, request, stop)
             except (LMRequestError, LMNotFoundError) as error:
@@ -285,7 +294,7 @@ class OpenAILM:
         model = prompt.parameters.model
         known = self.capabilities(model)
         rules = FieldRules(known.refused_fields, known.required_fields)
-        form = ChatForm(known.vision, reader, rules, known.alternates)
+        form = ChatForm(known.vision, reader, rules, known.alternates, known.short_ids)
         length = self._learned.length_parameter(model)
         return parameters_of(
             prompt, form, length_parameter=length, without=known.refused_parameters

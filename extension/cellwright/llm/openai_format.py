@@ -7,8 +7,10 @@ grew at their end: that is what a provider's prompt cache needs.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -214,6 +216,18 @@ class ChatForm:
     """What the model takes of them."""
     alternates: bool = False
     """Its template takes no words of the person right behind a result."""
+    short_ids: bool = False
+    """It takes ids of calls that are nine letters and digits alone, as Mistral's are."""
+
+
+SHORT_ID = re.compile("[a-zA-Z0-9]{9}")
+
+
+def short_id(call_id: str) -> str:
+    """The id of a call in nine letters and digits: the same one for the call and its result."""
+    if SHORT_ID.fullmatch(call_id):
+        return call_id
+    return hashlib.sha256(call_id.encode(errors="replace")).hexdigest()[:9]
 
 
 def parameters_of(
@@ -293,8 +307,17 @@ def messages_to_openai(messages: Iterable[Message], form: ChatForm) -> list[JSON
                 form.rules,
                 follows_result=isinstance(last, ToolMessage),
             )
+        if form.short_ids:
+            _shorten_ids(sent[-1])
         last = message
     return sent + _picture_message(pictures, form)
+
+
+def _shorten_ids(sent: JSON) -> None:
+    for call in sent.get("tool_calls", ()):
+        call["id"] = short_id(call["id"])
+    if "tool_call_id" in sent:
+        sent["tool_call_id"] = short_id(sent["tool_call_id"])
 
 
 def message_to_openai(message: Message, *, vision: bool = True) -> JSON:

@@ -278,10 +278,17 @@ def put_into_chat(
         elif item["call"] < len(calls):
             calls[item["call"]][name] = item["value"]
     for name in rules.required if calls else ():
-        if name in REASONING_TEXTS:
-            sent.setdefault(name, "")
-        elif not any(name in call for call in calls):
-            calls[0][name] = SKIPPED_SIGNATURE
+        _make_up(sent, calls, name)
+
+
+def _make_up(sent: dict[str, Any], calls: list[dict[str, Any]], name: str) -> None:
+    """Put something where a message with calls lacks a field that is demanded."""
+    if name in REASONING_TEXTS:
+        sent.setdefault(name, "")
+    elif name == "content":
+        sent[name] = sent.get(name) or ""
+    elif not any(name in call for call in calls):
+        calls[0][name] = SKIPPED_SIGNATURE
 
 
 def _put_thinking(sent: dict[str, Any], name: str, message: AssistantMessage) -> None:

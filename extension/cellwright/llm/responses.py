@@ -13,6 +13,7 @@ from cellwright.llm.deltas import TranslatingAssembler, call_chunk, delta_chunk
 from cellwright.llm.openai_format import (
     JSON,
     readable_arguments,
+    short_id,
     tool_to_openai,
     usable_temperature,
     with_captions,
@@ -49,6 +50,11 @@ NAMES = {
 }
 """What parameters of chat completions are called here; a dot leads into an object."""
 GROUPS = ("reasoning", "text")
+ABSENT = frozenset({"seed"})
+"""What chat completions have and this API has not."""
+LONGEST_ID = 64
+SMALLEST_LIMIT = 16
+"""A smaller limit of the answer is refused."""
 
 
 def responses_parameters(
@@ -95,9 +101,10 @@ def parameter_names(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _options(parameters: Parameters) -> JSON:
+    limit = parameters.max_output_tokens
     given: JSON = {
         "temperature": usable_temperature(parameters.temperature),
-        "max_output_tokens": parameters.max_output_tokens,
+        "max_output_tokens": limit and max(limit, SMALLEST_LIMIT),
         "reasoning.summary": "auto",
         "include": [ENCRYPTED],
     }
@@ -137,7 +144,7 @@ def _input(message: Message, vision: bool, reader: ItemReader) -> Iterator[Respo
     elif isinstance(message, ToolMessage):
         yield {
             "type": "function_call_output",
-            "call_id": message.call_id,
+            "call_id": _call_id(message.call_id),
             "output": _content(message.parts, vision),
         }
     elif isinstance(message, AssistantMessage):
@@ -173,7 +180,9 @@ def _said(message: AssistantMessage, reader: ItemReader) -> Iterator[ResponseInp
         if item.get("type") == "function_call":
             call = next(calls)
             arguments = readable_arguments(call.arguments)
-            made.append({**item, "call_id": call.id, "name": call.name, "arguments": arguments})
+            made.append(
+                {**item, "call_id": _call_id(call.id), "name": call.name, "arguments": arguments}
+            )
         elif item.get("type") == "message":
             made += _message(item, next(texts, ""), message.refusal)
         else:
@@ -182,6 +191,11 @@ def _said(message: AssistantMessage, reader: ItemReader) -> Iterator[ResponseInp
         # A reasoning item without what it led to is refused.
         made.pop()
     yield from cast("list[ResponseInputItemParam]", made)
+
+
+def _call_id(given: str) -> str:
+    """The id of a call, which another provider may have made longer than this one takes."""
+    return given if len(given) <= LONGEST_ID else short_id(given)
 
 
 def _plain_items(message: AssistantMessage) -> list[Item]:
@@ -200,7 +214,7 @@ def _message(item: Item, text: str, refusal: str) -> list[JSON]:
         return []
     if "id" not in item:
         return [{"type": "message", "role": "assistant", "content": text or refusal}]
-    content: JSON = {"type": "output_text", "text": text, "annotations": []}
+    content: JSON = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
     if not text:
         content = {"type": "refusal", "refusal": refusal}
     rest = {name: value for name, value in item.items() if name != "text"}

@@ -384,7 +384,8 @@ export const CHINESE: Readonly<Record<string, string>> = {
   '%1 asks to slow down.': '%1 要求放慢速度。',
   '%1 has a fault of its own at the moment.': '%1 目前自身出现故障。',
   'What answers at %1 is no model service.': '%1 上的不是模型服务。',
-  '%1 cannot write and run cells: it calls no tools.': '%1 无法编写和运行单元格：它不调用工具。',
+  '%1 calls no tools: it is talked with in words, and goes wrong more often.':
+    '%1 不调用工具：只能用文字与它交流，出错会更多。',
   'Copy the key again from your account there. It may have expired, or lack rights.':
     '请从您的账户重新复制密钥。它可能已过期或权限不足。',
   'Make one in your account there and paste it above.': '请在您的账户中创建密钥并粘贴到上方。',

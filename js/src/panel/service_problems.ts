@@ -42,7 +42,10 @@ export function describeProblem(
     LMRateLimitError: trans.__('%1 asks to slow down.', name),
     LMServerError: trans.__('%1 has a fault of its own at the moment.', name),
     LMStreamError: trans.__('What answers at %1 is no model service.', address),
-    LMToolsUnsupportedError: trans.__('%1 cannot write and run cells: it calls no tools.', model)
+    LMToolsUnsupportedError: trans.__(
+      '%1 calls no tools: it is talked with in words, and goes wrong more often.',
+      model
+    )
   };
   const title = titles[error.code];
   return title === undefined
