@@ -89,10 +89,11 @@ def _back(change: _Change, call_id: str) -> Iterator[CellEvent]:
             yield CellRemoved(event.cell_id, source_hash(event.source), call_id)
         case CellEdited() if before is not None:
             back = CellEdited(event.cell_id, before.source, source_hash(event.source), call_id)
-            # Where the source stayed, the call cleared what the cell showed or ran it again.
-            is_shown = before.source == event.source
-            shown = {"outputs": before.outputs, "execution_count": before.execution_count}
-            yield replace(back, **shown) if is_shown else back
+            if before.source == event.source:
+                # The call cleared what the cell showed, or ran it again.
+                count = before.execution_count
+                back = replace(back, outputs=before.outputs, execution_count=count)
+            yield back
         case CellRemoved() if before is not None:
             yield CellAdded(before.id, before.source, before.cell_type, change.after, call_id)
             if not change.after:

@@ -173,7 +173,11 @@ describe('redoing a run', () => {
     expect(document.port.cells()[0]).toMatchObject(shown);
     document.port.redo('run-1');
     expect(document.port.cells()[0]).toMatchObject(cleared);
-    run.apply({ ...edited('a', 'x = 1', 'x = 1'), outputs: [printed('back')], execution_count: 4 });
+    run.apply({
+      ...edited('a', 'x = 1', 'x = 1'),
+      outputs: [{ kind: 'stream', name: 'stdout', text: 'back' }],
+      execution_count: 4
+    });
     expect(document.port.cells()[0]).toMatchObject({ execution_count: 4 });
     expect(document.port.cells()[0]).toMatchObject({ outputs: [{ text: 'back' }] });
   });
