@@ -13,7 +13,7 @@ from fakes import FakeKernel
 
 from cellwright.context.turn_sources import TurnSource
 from cellwright.kernels import Kernel
-from cellwright.mcp_server import OutsideRun
+from cellwright.mcp_server import OutsideRun, RunBoundary
 from cellwright.mcp_server.json_rpc import notification, parse, request
 from cellwright.mcp_server.outside_agent import OutsideConversation
 from cellwright.mcp_server.session import McpServerSession
@@ -53,6 +53,7 @@ class FakeRoom:
         self.problems: list[str] = []
         self.fails_with: Exception | None = None
         self.is_closed = False
+        self.boundary = RunBoundary()
         self._conversation = OutsideConversation()
 
     @property

@@ -22,7 +22,7 @@ class UndoRoom(FakeRoom):
         for name in ("a", "b", "c"):
             self.book.apply(CellAdded(name, f"{name} = 1"))
         self.memory = self.book
-        self.sources = (UndoSource(self.book.changes),)
+        self.sources = (UndoSource(lambda: self.book.changes),)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_only_so_many_calls_are_kept() -> None:
 
 
 def test_without_a_notebook_nothing_is_taken_back() -> None:
-    source = UndoSource(ChangeLog())
+    source = UndoSource(ChangeLog)
     assert source.look_up(SourceQuestion("x", "c")) == RetrievalResult()
     with pytest.raises(ToolError, match="no notebook"):
         list(source.components()[0].evaluate(make_context()))

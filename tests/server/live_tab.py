@@ -60,6 +60,8 @@ class Document:
 
     def apply(self, event: Frame) -> None:
         kind, cell_id = event["kind"], event.get("cell_id", "")
+        if kind == "cell_added" and event["is_scratch"]:
+            return
         if kind == "cell_added" and cell_id not in self.cells:
             self.insert(code_cell(cell_id, event["source"]), event["after"])
         elif kind == "cell_edited" and cell_id in self.cells:

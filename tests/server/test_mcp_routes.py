@@ -257,3 +257,36 @@ async def test_so_many_clients_are_taken_and_no_more(client: Client) -> None:
         assert (await client.call("POST", "/v2/mcp", HELLO)).status == 200
     full = await client.call("POST", "/v2/mcp", HELLO)
     assert (full.status, "connected already" in full.json["message"]) == (400, True)
+
+
+async def test_an_agent_goes_to_another_notebook_and_restarts_its_kernel(
+    live: Live, connect: Connect, file: Path, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / "other.ipynb").write_text(json.dumps(notebook("y = 2")), encoding="utf-8")
+    tab, document = await opened(live, "mine = 1")
+    chats: list[str] = []
+    async with connect("?notebook=other.ipynb&mode=auto") as client:
+        ran = await client.call_tool("run_scratch", {"code": "mine = 6"})
+        assert not ran.is_error
+        listed = words(await client.call_tool("list_notebooks", {}))
+        assert "- other.ipynb (current)" in listed
+        assert "- work.ipynb (open)" in listed
+        assert (await client.call_tool("use_notebook", {"path": "../x.ipynb"})).is_error
+        assert not (await client.call_tool("use_notebook", {"path": "work.ipynb"})).is_error
+        ran = await client.call_tool("run_existing_cell", {"cell_id": "own-0"})
+        assert not ran.is_error
+        chats.append(await follow_when_told(tab))
+        shown = await client.call_tool("run_cell", {"code": "mine + 1"})
+        assert "2" in words(shown), "the notebook's own kernel"
+        cleared = await client.call_tool("clear_outputs", {})
+        assert not cleared.is_error
+        calling = asyncio.ensure_future(client.call_tool("restart_kernel", {}))
+        state = await tab.phase(chats[0], "approval")
+        answer = {"call_id": state["approval"], "reason": "", "for_session": False}
+        await tab.send(type="answer", chat=chats[0], allowed=True, **answer)
+        assert not (await calling).is_error
+        gone = await client.call_tool("run_scratch", {"code": "mine"})
+        assert "NameError" in words(gone)
+    assert document.sources == ["mine = 1", "mine + 1"]
+    record = live.application.runs.record(live.application.runs.last_started)
+    assert record.notebook_path == "work.ipynb"

@@ -17,11 +17,12 @@ from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.notebook_files import NotebookFile, new_notebook, read_notebook
 from cellwright.commands.records import make_redactor, open_store
 from cellwright.context.turn_sources import TurnSource
-from cellwright.errors import SetupError
+from cellwright.errors import SetupError, ToolError
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.mcp_server import OutsideRun
+from cellwright.mcp_server import OutsideRun, RunBoundary
 from cellwright.mcp_server.bridge import Bridge, address_of, serve, writer
+from cellwright.mcp_server.notebook_tools import ListedNotebook, NotebookTools, find_notebooks
 from cellwright.mcp_server.outside_agent import OutsideConversation, own_sources
 from cellwright.mcp_server.session import McpServerSession
 from cellwright.mcp_server.undoing import ChangeLog, UndoSource
@@ -33,6 +34,7 @@ from cellwright.session.standard_sources import Sources
 from cellwright.settings import Limits, Mode, Settings
 from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
+from cellwright.tools import Risk
 
 # A notebook file that an outside agent works in: read again when it changed, written at once.
 
@@ -187,13 +189,17 @@ class FileRoom:
         SetupError: The file is no notebook.
     """
 
+    restart_risk: Risk = "execute"
+    """Its kernels are started for the client: nobody else has variables there."""
+
     def __init__(self, path: Path | None, parts: RoomParts) -> None:
         self._parts = parts
-        self._folder = path.resolve().parent if path is not None else Path.cwd()
-        self._path = path.resolve() if path is not None else None
-        self._notebook = NotebookOnDisk(path)
-        self._sources = (*parts.sources, UndoSource(self._notebook.changes))
-        self._kernel: FreshKernel | None = None
+        self._root = path.resolve().parent if path is not None else Path.cwd()
+        self._current = _OpenFile(path)
+        self._open = {self._current.file: self._current}
+        self.boundary = RunBoundary()
+        undoing = UndoSource(lambda: self.notebook.changes)
+        self._sources = (*parts.sources, undoing, NotebookTools(self))
         self._conversation = OutsideConversation()
 
     @property
@@ -209,12 +215,12 @@ class FileRoom:
     @property
     def notebook(self) -> NotebookOnDisk:
         """The notebook as it is now."""
-        return self._notebook
+        return self._current.notebook
 
     @property
     def kernel(self) -> Kernel | None:
         """The kernel; None: nothing has run yet."""
-        return self._kernel
+        return self._current.kernel
 
     @property
     def sources(self) -> tuple[TurnSource, ...]:
@@ -238,7 +244,7 @@ class FileRoom:
             store=parts.store,
             redactor=parts.redactor,
             lane=LANE,
-            notebook=self._notebook,
+            notebook=self.notebook,
             prices=known_prices(parts.settings),
             user_id=parts.settings.user,
             is_guest=parts.settings.is_guest,
@@ -248,33 +254,92 @@ class FileRoom:
 
     def take_problems(self) -> tuple[str, ...]:
         """Why the file is not saved."""
-        return self._notebook.take_problems()
+        return self.notebook.take_problems()
 
     def how_to_allow(self) -> str:
         """How to start it so that more may run."""
         return PLAN if self.mode == "plan" else HOW_TO_ALLOW.format(mode=self.mode)
 
+    def list_notebooks(self) -> tuple[ListedNotebook, ...]:
+        """Those in the folder of the one it began with, and below."""
+        running = {one.file for one in self._open.values() if one.kernel is not None}
+        return tuple(
+            ListedNotebook(
+                file.relative_to(self._root).as_posix(),
+                is_current=file == self._current.file,
+                has_kernel=file in running,
+            )
+            for file in find_notebooks(self._root)
+        )
+
+    def find_notebook(self, path: str) -> str:
+        """The path of a notebook that is there, from that folder.
+
+        Raises:
+            ToolError: There is none.
+        """
+        file = (self._root / path).resolve()
+        if not file.is_relative_to(self._root) or file.suffix != ".ipynb" or not file.is_file():
+            raise ToolError(f"There is no notebook {path!r}.", hint="list_notebooks names them.")
+        return file.relative_to(self._root).as_posix()
+
+    def use_notebook(self, path: str) -> None:
+        """Work there from now on; the kernel of the one before goes on.
+
+        Raises:
+            SetupError: The file is no notebook.
+        """
+        file = self._root / path
+        if file not in self._open:
+            self._open[file] = _OpenFile(file)
+        self._current = self._open[file]
+
+    def restart_kernel(self) -> None:
+        """End the kernel; the next run starts another one."""
+        self._current.close()
+
     def close(self) -> None:
-        """End the kernel."""
-        if self._kernel is not None:
-            self._kernel.close()
-            self._kernel = None
+        """End the kernels."""
+        for opened in self._open.values():
+            opened.close()
 
     def _living(self) -> FreshKernel:
-        kernel = self._kernel
+        current = self._current
+        kernel = current.kernel
         if kernel is None or not kernel.is_alive():
-            if kernel is not None:
-                kernel.close(now=True)
-            self._kernel = None
-            name = self._parts.kernel_name or self._notebook.kernel_name or "python3"
-            self._kernel = kernel = start_kernel(self._folder, self._environment(), name)
+            current.close(now=True)
+            folder = current.file.parent if current.file is not None else self._root
+            name = self._parts.kernel_name or self.notebook.kernel_name or "python3"
+            current.kernel = kernel = start_kernel(folder, current.environment(), name)
         return kernel
 
-    def _environment(self) -> Mapping[str, str]:
+
+class _OpenFile:
+    """A notebook that was worked in, and its kernel once there is one.
+
+    Args:
+        path: The file; None: the notebook is in memory alone.
+
+    Raises:
+        SetupError: The file is no notebook.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.file = path.resolve() if path is not None else None
+        self.notebook = NotebookOnDisk(path)
+        self.kernel: FreshKernel | None = None
+
+    def environment(self) -> Mapping[str, str]:
         """The kernel's, with the notebook named as a Jupyter server does."""
-        if self._path is None:
+        if self.file is None:
             return os.environ
-        return {**os.environ, "JPY_SESSION_NAME": str(self._path)}
+        return {**os.environ, "JPY_SESSION_NAME": str(self.file)}
+
+    def close(self, *, now: bool = False) -> None:
+        """End the kernel; the notebook stays."""
+        if self.kernel is not None:
+            self.kernel.close(now=now)
+            self.kernel = None
 
 
 def mcp(invocation: Invocation) -> int:

@@ -54,6 +54,7 @@ IDLE_SECONDS = 900.0
 """A run in which nothing is called for so long has ended; the next call begins another one."""
 LEFT = "The client ended its session."
 IDLE = "The client called no further tool for {minutes:.0f} minutes."
+MOVED = "The next call works elsewhere, or in a kernel that was started anew."
 LIMIT = "The run reached a limit; the next call begins another one."
 NO_ROOM = "The call was not made: {reason}"
 
@@ -107,14 +108,16 @@ class OutsideAgent:
     Args:
         label: What stands as the model's name in the record.
         idle_seconds: After so long the run ends.
+        is_over: Whether the run has to end before another call.
     """
 
     def __init__(
         self,
         label: Callable[[], str],
         idle_seconds: float = IDLE_SECONDS,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._label, self._idle_seconds = label, idle_seconds
+        self._label, self._idle_seconds, self._is_over = label, idle_seconds, is_over
         self._changed = threading.Condition()
         self._waiting: collections.deque[OutsideCall] = collections.deque()
         self._is_closed = False
@@ -181,6 +184,8 @@ class OutsideAgent:
         self.current = None
         if not prompt.tools:
             return self._said(LIMIT)
+        if self._is_over():
+            return self._said(MOVED)
         until = time.monotonic() + self._idle_seconds
         yield from ()
         while True:
@@ -238,7 +243,7 @@ class SessionRuns:
         self.facts = ClientFacts()
         self.approver: Approver | None = None
         self._room = room
-        self._agent = OutsideAgent(lambda: self.facts.label)
+        self._agent = OutsideAgent(lambda: self.facts.label, is_over=lambda: room.boundary.is_due)
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._stop = Stop()
@@ -287,6 +292,8 @@ class SessionRuns:
         while (call := self._agent.next_call()) is not None:
             self._stop = Stop()
             try:
+                # What could not be done at the end of the last run fails the next call.
+                self._room.boundary.settle()
                 self._run(call)
             except RunCancelled as stopped:
                 self._agent.fail_next(f"{stopped.reason}.")

@@ -5,8 +5,8 @@ Variables and files stay as the code left them; nothing can take that back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from cellwright.context.turn_sources import RetrievalResult, SourceQuestion
@@ -43,7 +43,8 @@ class ChangeLog:
         """An event is about to change a notebook with these cells."""
         if not isinstance(event, (CellAdded, CellEdited, CellRemoved, CellMoved)):
             return
-        if not event.call_id or event.call_id == self._ignored:
+        is_scratch = isinstance(event, CellAdded) and event.is_scratch
+        if not event.call_id or event.call_id == self._ignored or is_scratch:
             return
         names = [cell.id for cell in cells]
         place = names.index(event.cell_id) if event.cell_id in names else -1
@@ -87,7 +88,12 @@ def _back(change: _Change, call_id: str) -> Iterator[CellEvent]:
         case CellAdded():
             yield CellRemoved(event.cell_id, source_hash(event.source), call_id)
         case CellEdited() if before is not None:
-            yield CellEdited(event.cell_id, before.source, source_hash(event.source), call_id)
+            back = CellEdited(event.cell_id, before.source, source_hash(event.source), call_id)
+            if before.source == event.source:
+                # The call cleared what the cell showed, or ran it again.
+                count = before.execution_count
+                back = replace(back, outputs=before.outputs, execution_count=count)
+            yield back
         case CellRemoved() if before is not None:
             yield CellAdded(before.id, before.source, before.cell_type, change.after, call_id)
             if not change.after:
@@ -102,8 +108,8 @@ class UndoChange(Component):
     name: ClassVar[str] = "undo_change"
     risk: ClassVar[Risk] = "edit"
 
-    def __init__(self, log: ChangeLog) -> None:
-        self._log = log
+    def __init__(self, find_log: Callable[[], ChangeLog]) -> None:
+        self._find_log = find_log
 
     def label(self, **arguments: object) -> str:
         """For people."""
@@ -116,7 +122,7 @@ class UndoChange(Component):
         """
         if context.notebook is None:
             raise ToolError("There is no notebook here.")
-        events = self._log.take_back(context.call_id, context.notebook)
+        events = self._find_log().take_back(context.call_id, context.notebook)
         yield from events
         names = ", ".join(dict.fromkeys(event.cell_id for event in events))
         said = f"As before: {names}." if names else "Nothing: the person changed them since."
@@ -127,13 +133,13 @@ class UndoSource:
     """``TurnSource`` with the one tool.
 
     Args:
-        log: Of the notebook.
+        find_log: That of the notebook that is worked in.
     """
 
     name = "undo"
 
-    def __init__(self, log: ChangeLog) -> None:
-        self._components = (UndoChange(log),)
+    def __init__(self, find_log: Callable[[], ChangeLog]) -> None:
+        self._components = (UndoChange(find_log),)
 
     def components(self) -> tuple[Component, ...]:
         """The tool."""

@@ -117,8 +117,9 @@ class MemoryNotebook:
     def apply(self, event: CellEvent) -> None:
         """Change the notebook as the event says; unknown cells are ignored."""
         match event:
-            case CellAdded():
-                self._add(event)
+            case CellAdded(is_scratch=is_scratch):
+                if not is_scratch:
+                    self._add(event)
             case CellRemoved():
                 self._entries.pop(event.cell_id, None)
             case CellMoved():
@@ -133,6 +134,9 @@ class MemoryNotebook:
         match event:
             case CellEdited():
                 entry.cell = _edited(entry.cell, event.source)
+                if event.outputs is not None:
+                    entry.messages, entry.ran = list(event.outputs), True
+                    entry.cell = replace(entry.cell, execution_count=event.execution_count)
             case CellStarted():
                 entry.messages, entry.ran = [], True
             case CellOutput():

@@ -15,6 +15,9 @@ ASKED_ALONE = ("install", "destroy")
 LINE_CHARACTERS = 60
 DEEDS = {
     "run_cell": "run",
+    "run_existing_cell": "run",
+    "run_scratch": "run",
+    "clear_outputs": "clear the outputs of",
     "edit_cell": "change",
     "add_cell": "insert",
     "arrange_cell": "move",
@@ -30,8 +33,11 @@ def code_of(call: ToolStarted) -> str:
     changed = _target(call)
     code = written_by(call)
     deed = deed_of(call)
-    if changed is not None and deed != "run":
-        return "" if deed == "move" else spelled_out(_diff(changed.source, code))
+    if changed is not None and call.name == "run_existing_cell":
+        code = changed.source
+    elif changed is not None and deed != "run":
+        is_kept = deed in ("move", DEEDS["clear_outputs"])
+        return "" if is_kept else spelled_out(_diff(changed.source, code))
     others = {name: value for name, value in call.arguments.items() if name not in CODE_ARGUMENTS}
     # Of a tool that is not ours, every argument may matter.
     is_told = not code or (others and call.name not in DEEDS)

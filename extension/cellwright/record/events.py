@@ -19,7 +19,7 @@ from cellwright.record.messages import (
     ToolMessage,
     Usage,
 )
-from cellwright.record.outputs import Cell, CellType, Execution, OutputMessage
+from cellwright.record.outputs import Cell, CellType, Execution, Output, OutputMessage
 
 RunStatus = Literal[
     "running",
@@ -219,17 +219,23 @@ class CellAdded:
     after: str = ""
     """Id of the cell it follows; empty: at the end."""
     call_id: str = ""
+    is_scratch: bool = False
+    """It is run and recorded, and no notebook shows it."""
     kind: Literal["cell_added"] = field(default="cell_added", init=False)
 
 
 @dataclass(frozen=True)
 class CellEdited:
-    """A cell's source is replaced."""
+    """A cell's source is replaced, or what it shows."""
 
     cell_id: str
     source: str
     previous_hash: str
     call_id: str = ""
+    outputs: tuple[Output, ...] | None = None
+    """What it shows from now on; None: what it did before."""
+    execution_count: int | None = None
+    """Stands beside ``outputs``."""
     kind: Literal["cell_edited"] = field(default="cell_edited", init=False)
 
 

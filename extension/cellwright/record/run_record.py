@@ -235,13 +235,18 @@ class CellLog:
         cell = Cell(cell_id, cell_type, source)
         self._cells[cell_id] = RecordedCell(cell, "agent", call_id=call_id or self.call_id)
 
-    def edited(self, cell_id: str, source: str, call_id: str) -> None:
-        """A cell's source was replaced."""
-        known = self._known(cell_id)
-        cell = replace(known.cell, source=source)
-        origin = "agent" if known.origin == HUMAN_EDIT else known.origin
-        call_id = call_id or self.call_id
-        self._cells[cell_id] = replace(known, cell=cell, origin=origin, call_id=call_id)
+    def edited(self, event: CellEdited) -> None:
+        """A cell's source was replaced, or what it shows."""
+        known = self._known(event.cell_id)
+        cell = replace(known.cell, source=event.source)
+        if event.outputs is not None:
+            # What it showed when it ran stays with that execution.
+            self._last_run.pop(event.cell_id, None)
+            cell = replace(cell, outputs=event.outputs, execution_count=event.execution_count)
+        is_new = known.cell.source != event.source
+        origin = "agent" if is_new and known.origin == HUMAN_EDIT else known.origin
+        call_id = event.call_id or self.call_id
+        self._cells[event.cell_id] = replace(known, cell=cell, origin=origin, call_id=call_id)
 
     def removed(self, cell_id: str) -> None:
         """A cell was taken out."""
@@ -597,7 +602,7 @@ class _Folding:
         self.cells.added(event.cell_id, event.source, event.cell_type, event.call_id)
 
     def cell_edited(self, event: CellEdited) -> None:
-        self.cells.edited(event.cell_id, event.source, event.call_id)
+        self.cells.edited(event)
 
     def cell_removed(self, event: CellRemoved) -> None:
         self.cells.removed(event.cell_id)

@@ -261,6 +261,18 @@ class ServerKernels:
             ending: Callable[[], Any] = partial(self._shut_down, kernel_id)
             self._schedule(ending)
 
+    def restart(self, kernel_id: str) -> None:
+        """Start a kernel anew; waits for it.
+
+        Raises:
+            SetupError: It did not start.
+        """
+        restarting: Callable[[], Any] = partial(self._manager.restart_kernel, kernel_id)
+        try:
+            self._wait(restarting, START_SECONDS)
+        except Exception as error:
+            raise SetupError(f"The kernel was not restarted: {error}.", hint=START_HINT) from error
+
     def connect(self, kernel_id: str, attendance: Attendance | None = None) -> ConnectedKernel:
         """A connection to a kernel, to be closed by the caller.
 

@@ -23,11 +23,12 @@ from tornado.iostream import StreamClosedError
 
 from cellwright.agent.policy import ApprovalAnswer, Approver
 from cellwright.context.turn_sources import TurnSource
-from cellwright.errors import RunCancelled, SetupError
+from cellwright.errors import RunCancelled, SetupError, ToolError
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import Attendance
-from cellwright.mcp_server import OutsideRun, Workroom, json_rpc
+from cellwright.mcp_server import OutsideRun, RunBoundary, Workroom, json_rpc
 from cellwright.mcp_server.json_rpc import Incoming, Request, RequestId, RpcError
+from cellwright.mcp_server.notebook_tools import ListedNotebook, NotebookTools, find_notebooks
 from cellwright.mcp_server.outside_agent import OutsideConversation, own_sources
 from cellwright.mcp_server.session import McpServerSession
 from cellwright.notebooks import Notebook
@@ -49,6 +50,7 @@ from cellwright.settings import Limits, Mode, Settings
 from cellwright.stopping import Stop, WorkerThread
 from cellwright.store.chat_rows import Chat
 from cellwright.text.redaction import Redactor
+from cellwright.tools import Risk
 
 LANE = "mcp"
 LOOK_SECONDS = 0.2
@@ -221,7 +223,40 @@ HOW_TO_ALLOW = (
     "in JupyterLab with the cellwright panel, or connect with ?mode=auto."
 )
 PLAN = "Tell the person: mode 'plan' only looks; connect with another ?mode= to change anything."
-Find = Callable[[str], str]
+FIND_SECONDS = 5.0
+
+
+class NotebookAccess:
+    """The server's notebooks, as its own managers know them; for worker threads.
+
+    Args:
+        loop: The server's.
+        sessions: Its ``SessionManager``.
+        contents: Its ``ContentsManager``.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, sessions: Any, contents: Any) -> None:
+        self._loop, self._sessions, self._contents = loop, sessions, contents
+
+    def kernels(self) -> dict[str, str]:
+        """Ids of the kernels that notebooks run in, by path."""
+        return {
+            session["path"]: str((session.get("kernel") or {}).get("id") or "")
+            for session in self._wait(self._sessions.list_sessions())
+            if session.get("type") == "notebook"
+        }
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file that the server shows."""
+        contents = self._contents
+        is_hidden = not contents.allow_hidden and self._wait(contents.is_hidden(path))
+        return not is_hidden and bool(self._wait(contents.file_exists(path)))
+
+    def _wait(self, asked: Any) -> Any:
+        async def answer() -> Any:
+            return await ensure_async(asked)
+
+        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result(FIND_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -249,16 +284,21 @@ class ServerRoom:
     Args:
         application: What the server's routes share.
         wish: What the client wants to work in.
-        find_kernel: Id of the kernel that a notebook runs in; empty: it has none.
+        access: What the server knows of its notebooks.
     """
 
-    def __init__(self, application: Application, wish: McpWish, find_kernel: Find) -> None:
-        self._application, self._wish, self._find_kernel = application, wish, find_kernel
+    restart_risk: Risk = "destroy"
+
+    def __init__(self, application: Application, wish: McpWish, access: NotebookAccess) -> None:
+        self._application, self._wish, self._access = application, wish, access
         self._hub = open_hub(application)
-        self._chat: OutsideChatSession | None = None
-        self._own_kernel = ""
-        """Id of a kernel that was started for the session; empty: none was."""
+        self._chats: dict[str, OutsideChatSession] = {}
+        """By the notebook's path, as are those below."""
+        self._own_kernels: dict[str, str] = {}
+        """Ids of kernels that were started for the session."""
         self._own_cells = MemoryNotebook()
+        self._tools = NotebookTools(self)
+        self.boundary = RunBoundary()
 
     @property
     def mode(self) -> Mode:
@@ -277,7 +317,8 @@ class ServerRoom:
         if opened is None:
             return self._closed_notebook()
         page, attach = opened.page, opened.attach
-        chat_id = self._chat.state.id if self._chat is not None else ""
+        chat = self._chats.get(self._wish.path)
+        chat_id = chat.state.id if chat is not None else ""
         attached = AttachedNotebook(chat_id, Driver(lambda: page, attach), Stop())
         attached.load()
         return attached
@@ -292,7 +333,7 @@ class ServerRoom:
         """What has tools of its own."""
         application = self._application
         found = self._hub.sources.of(application.runs.database, settings_of(application), ())
-        return own_sources(found)
+        return (*own_sources(found), self._tools)
 
     @property
     def redactor(self) -> Redactor:
@@ -308,11 +349,10 @@ class ServerRoom:
         """
         self._application.configuration.check_mode(self.mode)
         opened = self._opened()
-        kernel_id = opened.attach.kernel_id if opened else ""
         work = OutsideWork(
             run,
             settings_of(self._application),
-            kernel_id or self._kernel_of_file(),
+            self._kernel_id(opened) or self._start_kernel(),
             self._closed_notebook(),
             self.sources,
             opened,
@@ -327,19 +367,60 @@ class ServerRoom:
         """How to let more run."""
         return PLAN if self.mode == "plan" else HOW_TO_ALLOW.format(mode=self.mode)
 
+    def list_notebooks(self) -> tuple[ListedNotebook, ...]:
+        """Those below the server's root, and those of others that run."""
+        root, running = self._application.root, self._access.kernels()
+        files = find_notebooks(root) if root is not None else ()
+        found = {file.relative_to(cast("Path", root)).as_posix() for file in files}
+        return tuple(
+            ListedNotebook(
+                path,
+                is_current=path == self._wish.path,
+                is_open=bool(self._hub.pages_with(path, self._wish.owner)),
+                has_kernel=path in running,
+            )
+            for path in sorted(found | running.keys())
+        )
+
+    def find_notebook(self, path: str) -> str:
+        """The path of a notebook that is there, from the server's root.
+
+        Raises:
+            ToolError: There is none.
+        """
+        found = path.strip("/")
+        if not found.endswith(".ipynb") or not self._access.exists(found):
+            raise ToolError(f"There is no notebook {path!r}.", hint="list_notebooks names them.")
+        return found
+
+    def use_notebook(self, path: str) -> None:
+        """Work there from now on, in a chat of its own; kernels go on."""
+        self._wish = replace(self._wish, path=path)
+
+    def restart_kernel(self) -> None:
+        """Start the notebook's kernel anew.
+
+        Raises:
+            SetupError: It did not start.
+        """
+        kernel_id = self._kernel_id(self._opened())
+        if kernel_id:
+            self._hub.kernels.restart(kernel_id)
+
     def close(self) -> None:
-        """End the kernel that was started for the session, if one was."""
-        kernel_id, self._own_kernel = self._own_kernel, ""
-        with suppress(TimeoutError):
-            self._hub.kernels.shut_down(kernel_id)
+        """End the kernels that were started for the session."""
+        started, self._own_kernels = tuple(self._own_kernels.values()), {}
+        for kernel_id in started:
+            with suppress(TimeoutError):
+                self._hub.kernels.shut_down(kernel_id)
 
     def _session(self) -> OutsideChatSession:
-        if self._chat is None:
-            wish = self._wish
-            chat = self._application.chats.create(wish.path, wish.owner)
-            self._chat = OutsideChatSession(chat, self._hub, self._hub)
-            self._hub.adopt(chat.chat_id, self._chat)
-        return self._chat
+        path = self._wish.path
+        if path not in self._chats:
+            chat = self._application.chats.create(path, self._wish.owner)
+            self._chats[path] = OutsideChatSession(chat, self._hub, self._hub)
+            self._hub.adopt(chat.chat_id, self._chats[path])
+        return self._chats[path]
 
     def _opened(self) -> OpenNotebook | None:
         path = self._wish.path
@@ -355,16 +436,20 @@ class ServerRoom:
             return self._own_cells
         return _ClosedNotebook(root / self._wish.path, self._wish.path)
 
-    def _kernel_of_file(self) -> str:
-        found = self._find_kernel(self._wish.path) if self._wish.path else ""
-        if found:
-            return found
-        kernels = self._hub.kernels
-        if not kernels.has(self._own_kernel):
-            folder = Path(self._wish.path).parent.as_posix()
-            name = f"cellwright agent {secrets.token_hex(3)}"
-            self._own_kernel = kernels.start("" if folder == "." else folder, name)
-        return self._own_kernel
+    def _kernel_id(self, opened: OpenNotebook | None) -> str:
+        """The kernel of the notebook, or the one that was started for it; empty: there is none."""
+        path = self._wish.path
+        attached = opened.attach.kernel_id if opened else ""
+        found = attached or (self._access.kernels().get(path, "") if path else "")
+        own = self._own_kernels.get(path, "")
+        return found or (own if self._hub.kernels.has(own) else "")
+
+    def _start_kernel(self) -> str:
+        path = self._wish.path
+        folder = Path(path).parent.as_posix()
+        name = f"cellwright agent {secrets.token_hex(3)}"
+        self._own_kernels[path] = self._hub.kernels.start("" if folder == "." else folder, name)
+        return self._own_kernels[path]
 
 
 class _ClosedNotebook(SavedNotebook):
@@ -493,7 +578,6 @@ MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
 STREAMED = ("tools/call",)
 EVENT_STREAM = "text/event-stream"
 KEEP_ALIVE_SECONDS = 15.0
-FIND_SECONDS = 5.0
 LOST = "There is no such session; it has ended."
 FIRST = "Begin with 'initialize'."
 
@@ -567,28 +651,16 @@ class McpRoute(Route):
         contents: Any = self.contents_manager
         if path and not await ensure_async(contents.file_exists(path)):
             raise Refusal(404, f"There is no notebook {path!r}.", "Give its path from the root.")
-        find, sessions = self._kernel_finder(), self._sessions
+        loop, sessions = asyncio.get_running_loop(), self._sessions
+        access = NotebookAccess(loop, self.session_manager, contents)
 
         def begin(shared: Application) -> str:
             wanted = mode or settings_of(shared).mode
             shared.configuration.check_mode(wanted)
             wish = McpWish(path, cast("Mode", wanted), owner)
-            return sessions.open(ServerRoom(shared, wish, find), owner)
+            return sessions.open(ServerRoom(shared, wish, access), owner)
 
         return await self.answer(begin)
-
-    def _kernel_finder(self) -> Callable[[str], str]:
-        """Finds the kernel of a notebook among the server's sessions; for worker threads."""
-        loop = asyncio.get_running_loop()
-        manager: Any = self.session_manager
-
-        async def find(path: str) -> str:
-            for session in await ensure_async(manager.list_sessions()):
-                if session.get("path") == path:
-                    return str((session.get("kernel") or {}).get("id") or "")
-            return ""
-
-        return lambda path: asyncio.run_coroutine_threadsafe(find(path), loop).result(FIND_SECONDS)
 
     async def _reply(self, session: McpServerSession, message: Request) -> None:
         line = _MessageLine()

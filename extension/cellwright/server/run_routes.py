@@ -79,7 +79,7 @@ class _Places:
         places = cls()
         for recorded in events:
             match recorded.event:
-                case CellAdded(cell_id=cell_id, after=after):
+                case CellAdded(cell_id=cell_id, after=after, is_scratch=False):
                     places.added.add(cell_id)
                     places.after[cell_id] = after
                 case CellMoved(cell_id=cell_id, after=after):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from cellwright.errors import ToolError
@@ -73,6 +74,126 @@ class RunCell(Component):
         yield CellAdded(cell_id, code, call_id=context.call_id)
         self._seen.note(cell_id, code)
         yield (yield from run_softly(context, self._seen, cell_id, code, timeout_seconds))
+
+
+class RunExistingCell(Component):
+    """Runs a cell that is there, as the model last saw it."""
+
+    name: ClassVar[str] = "run_existing_cell"
+    risk: ClassVar[Risk] = "execute"
+
+    def __init__(self, find_notebook: Callable[[], Notebook | None]) -> None:
+        self._seen = SeenCells()
+        self._find_notebook = find_notebook
+        self._source = ""
+        """What was read for the policy; another text is not run."""
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        return f"run cell {arguments.get('cell_id')}"
+
+    def code_for(self, **arguments: object) -> str:
+        """What the cell holds now."""
+        notebook = self._find_notebook()
+        cells = notebook.cells() if notebook is not None else ()
+        found = [cell.source for cell in cells if cell.id == arguments.get("cell_id")]
+        self._source = found[0] if found else ""
+        return self._source
+
+    def check_call(self, notebook: Notebook | None, /, **arguments: object) -> None:
+        """Return if there is such a cell, and it can run.
+
+        Raises:
+            ToolError: There is none, or it holds no code.
+        """
+        if notebook is not None:
+            _code_cell(notebook, str(arguments.get("cell_id")))
+
+    def tool_eval(
+        self, context: ToolContext, cell_id: str, timeout_seconds: float | None = None
+    ) -> Iterator[ToolYield]:
+        """Run a code cell that is in the notebook, as it stands; its outputs are replaced.
+
+        Args:
+            cell_id: The cell.
+            timeout_seconds: Give it for a cell that needs more than two minutes.
+        """
+        cell = _code_cell(_notebook(context), cell_id)
+        if cell.source != self._source:
+            raise ToolError("Nothing ran: the person has just changed the cell.", hint="Read it.")
+        checked_code(cell.source)
+        # The record of the run need not have the cell yet: it may be younger than the run.
+        yield CellEdited(cell_id, cell.source, source_hash(cell.source), context.call_id)
+        yield (yield from run_softly(context, self._seen, cell_id, cell.source, timeout_seconds))
+
+
+class RunScratch(Component):
+    """Runs code that no notebook shows."""
+
+    name: ClassVar[str] = "run_scratch"
+    risk: ClassVar[Risk] = "execute"
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        return f"run without a cell: {_first_line(arguments.get('code'))}"
+
+    def code_for(self, **arguments: object) -> str:
+        """The code it runs."""
+        return str(arguments.get("code", ""))
+
+    def tool_eval(
+        self, context: ToolContext, code: str, timeout_seconds: float | None = None
+    ) -> Iterator[ToolYield]:
+        """Run code in the live kernel without adding a cell, such as a quick look or a check.
+
+        It is recorded like a cell, and what it changes in the kernel stays.
+
+        Args:
+            code: One small step.
+            timeout_seconds: Give it for code that needs more than two minutes.
+        """
+        checked_code(code)
+        cell_id = context.new_cell_id()
+        yield CellAdded(cell_id, code, call_id=context.call_id, is_scratch=True)
+        # No notebook has the cell, so that none is asked whether it may run.
+        nowhere = replace(context, notebook=None)
+        yield (yield from run_softly(nowhere, SeenCells(), cell_id, code, timeout_seconds))
+
+
+class ClearOutputs(Component):
+    """Clears what cells show."""
+
+    name: ClassVar[str] = "clear_outputs"
+    risk: ClassVar[Risk] = "edit"
+
+    def label(self, **arguments: object) -> str:
+        """For people."""
+        cell_id = arguments.get("cell_id")
+        return f"clear the outputs of cell {cell_id}" if cell_id else "clear all outputs"
+
+    def check_call(self, notebook: Notebook | None, /, **arguments: object) -> None:
+        """Return if cells can be changed here.
+
+        Raises:
+            ToolError: They cannot.
+        """
+        if notebook is not None and not notebook.is_editable:
+            raise ToolError("Its cells cannot be changed now.", hint="No page has it open.")
+
+    def tool_eval(self, context: ToolContext, cell_id: str = "") -> Iterator[ToolYield]:
+        """Clear the outputs of a cell, or of all cells; the code stays.
+
+        Args:
+            cell_id: The cell; empty for all.
+        """
+        notebook = _notebook(context)
+        self.check_call(notebook)
+        cells = (_cell(notebook, cell_id),) if cell_id else notebook.cells()
+        shown = [cell for cell in cells if cell.outputs or cell.execution_count is not None]
+        for cell in shown:
+            mark = source_hash(cell.source)
+            yield CellEdited(cell.id, cell.source, mark, context.call_id, outputs=())
+        yield text(f"Cleared the outputs of {len(shown)} cells.", scope="llm")
 
 
 class AddCell(Component):
@@ -167,10 +288,9 @@ class EditCell(Component):
             source: Its new text, all of it.
             run: Run it as well.
         """
-        cell = _cell(_notebook(context), cell_id)
+        find = _code_cell if run else _cell
+        cell = find(_notebook(context), cell_id)
         _check_seen(self._seen, cell, EDIT_FITS)
-        if run and cell.cell_type != "code":
-            raise ToolError(f"Cell {cell_id!r} is {cell.cell_type}; only code can run.")
         check_secrets(source)
         if run:
             checked_code(source)
@@ -336,6 +456,13 @@ def _cell(notebook: Notebook, cell_id: str) -> Cell:
         f"There is no cell {cell_id!r}; it may have been deleted.",
         hint="read_notebook lists the cells.",
     )
+
+
+def _code_cell(notebook: Notebook, cell_id: str) -> Cell:
+    cell = _cell(notebook, cell_id)
+    if cell.cell_type != "code":
+        raise ToolError(f"Cell {cell_id!r} is {cell.cell_type}; only code can run.")
+    return cell
 
 
 def _first_line(code: object) -> str:

@@ -131,6 +131,13 @@ class DisplayIds {
   private readonly _places = new Map<string, DisplayPlace[]>();
 }
 
+/** An output of a record as the file format has it. */
+export function toNbformat(output: StreamOutput | LastingOutput): IOutput {
+  return output.kind === 'stream'
+    ? { output_type: 'stream', name: output.name, text: output.text }
+    : toOutput(output);
+}
+
 /** What is an output of its own; the other messages change outputs or are joined to one. */
 type LastingOutput = DisplayData | ExecuteResult | ErrorOutput;
 

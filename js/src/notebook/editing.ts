@@ -10,6 +10,7 @@ import type {
   WireCell
 } from '../wire/generated';
 import type { SharedCell, SharedNotebook } from './cell_lookup';
+import { toNbformat } from './drawing';
 import { METADATA_KEY, provenanceMetadata } from './provenance';
 import {
   CellBatch,
@@ -50,7 +51,9 @@ export class CellEditing {
   apply(run: string, event: StructuralEvent): void {
     switch (event.kind) {
       case 'cell_added':
-        this._add(run, event);
+        if (!event.is_scratch) {
+          this._add(run, event);
+        }
         break;
       case 'cell_edited':
         this._edit(run, event);
@@ -100,6 +103,10 @@ export class CellEditing {
       return;
     }
     const before = versionOf(cell);
+    if (event.outputs !== null && before.source === source) {
+      this._showOutputs(run, event, cell);
+      return;
+    }
     const mark = provenanceMetadata(run, call, source);
     const isThere = before.source === source;
     const isDrawn = undrawn(cell.cell_type, source) === cell.cell_type;
@@ -119,6 +126,20 @@ export class CellEditing {
       const known = { ...before, source: old ?? source };
       this._parts.log.note(run, call, { kind: 'edited', cellId: id, before: known, after });
     }
+  }
+
+  /** Outputs are cleared, or those of before come back; the source stays as it is. */
+  private _showOutputs(run: string, event: CellEdited, cell: SharedCell): void {
+    if (!('setOutputs' in cell)) {
+      return;
+    }
+    const { cell_id: id, call_id: call, outputs, execution_count: count } = event;
+    const before = versionOf(cell);
+    this._parts.own.run(() => {
+      cell.setOutputs((outputs ?? []).map(toNbformat));
+      cell.execution_count = count;
+    });
+    this._parts.log.note(run, call, { kind: 'edited', cellId: id, before, after: versionOf(cell) });
   }
 
   private _remove(run: string, event: CellRemoved): void {

@@ -85,7 +85,7 @@ export class RunUndo {
     for (const change of changes) {
       const model = this._parts.lookup.code(change.cellId);
       const version = direction === 'undo' ? change.before : change.after;
-      if (model !== null && model.executionCount !== version.executionCount) {
+      if (model !== null && !isSameOutput(versionOf(model.sharedModel), version)) {
         model.outputs.fromJSON(version.outputs as Parameters<typeof model.outputs.fromJSON>[0]);
         model.executionCount = version.executionCount;
       }
@@ -142,6 +142,9 @@ function rewrite(batch: CellBatch, change: Rewriting, direction: Direction): Und
   const now = isUndo ? change.after : change.before;
   const then = isUndo ? change.before : change.after;
   if (cell === null || cell.getSource() === then.source) {
+    if (cell !== null && now.source === then.source && !isSameOutput(now, then)) {
+      return isSameOutput(versionOf(cell), now) ? 'done' : 'kept';
+    }
     // When both are the same, this page came too late to see the old text.
     return cell !== null && now.source === then.source ? 'kept' : 'nothing';
   }
@@ -151,6 +154,10 @@ function rewrite(batch: CellBatch, change: Rewriting, direction: Direction): Und
   change[isUndo ? 'after' : 'before'] = versionOf(cell);
   write(cell, then);
   return 'done';
+}
+
+function isSameOutput(one: Version, other: Version): boolean {
+  return one.executionCount === other.executionCount && one.outputs.length === other.outputs.length;
 }
 
 function write(cell: SharedCell, version: Version): void {

@@ -12,12 +12,24 @@ import type { NamedCell } from '../wire/generated';
 import { type TurnActions, useTurnActions } from './turn_actions';
 
 /** What a call does to the notebook. */
-type Deed = 'run' | 'edit' | 'edit_and_run' | 'add' | 'delete' | 'move' | 'install' | 'other';
+type Deed =
+  | 'run'
+  | 'run_existing'
+  | 'edit'
+  | 'edit_and_run'
+  | 'add'
+  | 'delete'
+  | 'move'
+  | 'install'
+  | 'other';
 
 function deedOf({ given, name }: Pick<ToolCard, 'given' | 'name'>): Deed {
   switch (name) {
     case 'run_cell':
+    case 'run_scratch':
       return 'run';
+    case 'run_existing_cell':
+      return 'run_existing';
     case 'edit_cell':
       return given.run === true ? 'edit_and_run' : 'edit';
     case 'add_cell':
@@ -35,6 +47,7 @@ function deedOf({ given, name }: Pick<ToolCard, 'given' | 'name'>): Deed {
 export function approveWords(card: ToolCard, trans: TranslationBundle): string {
   const words: Record<Deed, string> = {
     run: trans.__('Approve'),
+    run_existing: trans.__('Approve'),
     edit: trans.__('Accept'),
     edit_and_run: trans.__('Accept and run'),
     add: trans.__('Insert cell'),
@@ -142,6 +155,12 @@ function AskedChange({ card, target, follows }: AskedChangeProps) {
       return <Deletion card={card} target={target} />;
     case 'run':
       return <AskedCode card={card} />;
+    case 'run_existing':
+      return target === null ? (
+        <Arguments card={card} />
+      ) : (
+        <AskedCode card={{ ...card, code: target.source, language: 'python' }} />
+      );
     case 'install': {
       const { name } = card.given;
       const text = typeof name === 'string' ? name : card.argumentsText;

@@ -491,15 +491,28 @@ export interface components {
       /** @description Id of the cell it follows; empty: at the end. */
       readonly after: string;
       readonly call_id: string;
+      /** @description It is run and recorded, and no notebook shows it. */
+      readonly is_scratch: boolean;
       /** @constant */
       readonly kind: 'cell_added';
     };
-    /** @description A cell's source is replaced. */
+    /** @description A cell's source is replaced, or what it shows. */
     readonly CellEdited: {
       readonly cell_id: string;
       readonly source: string;
       readonly previous_hash: string;
       readonly call_id: string;
+      /** @description What it shows from now on; None: what it did before. */
+      readonly outputs:
+        | readonly (
+            | components['schemas']['StreamOutput']
+            | components['schemas']['DisplayData']
+            | components['schemas']['ExecuteResult']
+            | components['schemas']['ErrorOutput']
+          )[]
+        | null;
+      /** @description Stands beside ``outputs``. */
+      readonly execution_count: number | null;
       /** @constant */
       readonly kind: 'cell_edited';
     };
@@ -2477,6 +2490,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       cell_type: { default: 'code', enum: ['code', 'markdown', 'raw'], type: 'string' },
       after: { default: '', type: 'string' },
       call_id: { default: '', type: 'string' },
+      is_scratch: { default: false, type: 'boolean' },
       kind: { const: 'cell_added', default: 'cell_added', type: 'string' }
     },
     required: ['cell_id', 'source'],
@@ -2488,6 +2502,24 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       source: { type: 'string' },
       previous_hash: { type: 'string' },
       call_id: { default: '', type: 'string' },
+      outputs: {
+        anyOf: [
+          {
+            items: {
+              anyOf: [
+                { $ref: '#/components/schemas/StreamOutput' },
+                { $ref: '#/components/schemas/DisplayData' },
+                { $ref: '#/components/schemas/ExecuteResult' },
+                { $ref: '#/components/schemas/ErrorOutput' }
+              ]
+            },
+            type: 'array'
+          },
+          { type: 'null' }
+        ],
+        default: null
+      },
+      execution_count: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null },
       kind: { const: 'cell_edited', default: 'cell_edited', type: 'string' }
     },
     required: ['cell_id', 'source', 'previous_hash'],

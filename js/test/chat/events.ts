@@ -80,6 +80,7 @@ export function ended(callId: string, change: Partial<ToolFinished> = {}): ToolF
 export function cellAdded(cellId: string, callId: string, source = '1 + 1'): RunEvent {
   return {
     kind: 'cell_added',
+    is_scratch: false,
     cell_id: cellId,
     source,
     cell_type: 'code',

@@ -104,7 +104,15 @@ describe('a card', () => {
     const turn = turnOf(
       events.called('a'),
       events.cellAdded('c1', 'a'),
-      { kind: 'cell_edited', cell_id: 'c2', source: 'x', previous_hash: '', call_id: 'a' },
+      {
+        kind: 'cell_edited',
+        cell_id: 'c2',
+        source: 'x',
+        previous_hash: '',
+        call_id: 'a',
+        outputs: null,
+        execution_count: null
+      },
       { kind: 'cell_moved', cell_id: 'c3', after: '', call_id: 'a' },
       { kind: 'cell_removed', cell_id: 'c4', previous_hash: '', call_id: 'a' },
       { kind: 'cell_started', cell_id: 'c1' },

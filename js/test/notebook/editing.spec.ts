@@ -26,6 +26,12 @@ afterEach(() => {
 });
 
 describe('a cell that is added', () => {
+  it('is not shown where it is run without a place', () => {
+    const document = open();
+    new Run(document.port).apply(added('scratch', { is_scratch: true }));
+    expect(ids(document)).toEqual(['a', 'b']);
+  });
+
   it('goes behind the cell it names', () => {
     const document = open();
     new Run(document.port).apply(added('new', { after: 'a' }));

@@ -15,12 +15,13 @@ import { sourceHash } from '../../src/notebook/source_hash';
 
 export function added(id: string, more: Partial<CellAdded> = {}): CellAdded {
   const rest = { cell_type: 'code', after: '', call_id: 'call-1', source: `# ${id}` } as const;
-  return { kind: 'cell_added', cell_id: id, ...rest, ...more };
+  return { kind: 'cell_added', cell_id: id, ...rest, is_scratch: false, ...more };
 }
 
 export function edited(id: string, before: string, source: string, call = 'call-1'): CellEdited {
   const previous_hash = sourceHash(before);
-  return { kind: 'cell_edited', cell_id: id, source, previous_hash, call_id: call };
+  const change = { cell_id: id, source, previous_hash, call_id: call } as const;
+  return { kind: 'cell_edited', ...change, outputs: null, execution_count: null };
 }
 
 export function removed(id: string, before: string, call = 'call-1'): CellRemoved {

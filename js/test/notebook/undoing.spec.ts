@@ -159,6 +159,29 @@ describe('redoing a run', () => {
     });
   });
 
+  it('brings back outputs that were cleared, and clears them again', () => {
+    const document = open([code('a', 'x = 1')]);
+    const run = new Run(document.port);
+    run.apply(started('a'));
+    run.apply(output('a', printed('hello')));
+    run.apply(finished('a', { execution_count: 3 }));
+    run.apply({ ...edited('a', 'x = 1', 'x = 1'), outputs: [] });
+    const shown = { execution_count: 3, outputs: [{ text: 'hello' }] };
+    const cleared = { execution_count: null, outputs: [] };
+    expect(document.port.cells()[0]).toMatchObject(cleared);
+    expect(document.port.undo('run-1')).toEqual({ changed: ['a'], kept: [] });
+    expect(document.port.cells()[0]).toMatchObject(shown);
+    document.port.redo('run-1');
+    expect(document.port.cells()[0]).toMatchObject(cleared);
+    run.apply({
+      ...edited('a', 'x = 1', 'x = 1'),
+      outputs: [{ kind: 'stream', name: 'stdout', text: 'back' }],
+      execution_count: 4
+    });
+    expect(document.port.cells()[0]).toMatchObject({ execution_count: 4 });
+    expect(document.port.cells()[0]).toMatchObject({ outputs: [{ text: 'back' }] });
+  });
+
   it('leaves alone what was not undone', () => {
     const document = open(THREE);
     work(document);

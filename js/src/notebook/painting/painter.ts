@@ -189,7 +189,15 @@ export class Painter {
 
   private _add({ cell_id, call, source, cell_type, after }: Add): void {
     const place = this._isThere(after) ? after : this._lastPainted();
-    this._apply({ kind: 'cell_added', cell_id, source, cell_type, after: place, call_id: call });
+    this._apply({
+      kind: 'cell_added',
+      cell_id,
+      source,
+      cell_type,
+      after: place,
+      call_id: call,
+      is_scratch: false
+    });
     this._painted.push(cell_id);
     this._note(cell_id, this._parts.callingId);
   }
@@ -199,7 +207,8 @@ export class Painter {
     const old = this._lookup.shared(id);
     const paintedBy = old === null ? '' : mark(old, 'painted_by');
     if (id !== this._parts.callingId) {
-      this._apply({ kind: 'cell_edited', cell_id: id, source, previous_hash, call_id: call });
+      const text = { cell_id: id, source, previous_hash, call_id: call } as const;
+      this._apply({ kind: 'cell_edited', ...text, outputs: null, execution_count: null });
     }
     const now = this._lookup.shared(id);
     if (now?.getSource() === source && id !== this._parts.callingId) {
