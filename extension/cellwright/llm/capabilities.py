@@ -21,10 +21,11 @@ from cellwright.errors import (
     LMStreamError,
     LMToolsUnsupportedError,
 )
-from cellwright.llm import Capabilities
+from cellwright.llm import Capabilities, MessageShape
 from cellwright.llm.connection import ServiceConnection
 from cellwright.llm.faults import (
     PICTURE_WORDS,
+    SHAPE_WORDS,
     TURN_WORDS,
     Endpoint,
     context_tokens_in,
@@ -267,6 +268,11 @@ REQUIRED_WORDS = {
 """As DeepSeek and Moonshot, and Google, word it that a call lacks what they sent with it."""
 
 
+SHAPES: Mapping[MessageShape, str] = {
+    "short_ids": "short ids of calls",
+    "single_calls": "one call in a message",
+    "text_content": "an empty text beside calls",
+}
 LIMIT_WORDS = re.compile(
     r"in the completion\)"
     r"|max_(?:completion_|output_)?tokens\W.{0,80}(?:too large|at most|less than)"
@@ -370,6 +376,8 @@ class Learned:
             self._keep(model, replace(known, vision=False))
             text = f"{model!r} does not see pictures; it is sent their captions from now on."
             return Notice("info", text, code="pictures_refused")
+        if notice := self._about_shape(model, known, words):
+            return notice
         if notice := self._about_fields(model, known, words, fields):
             return notice
         if parameter := _refused_parameter(error, sent):
@@ -411,6 +419,15 @@ class Learned:
         if ask and key not in TEMPLATES:
             TEMPLATES[key] = template_takes_tools(self._service) is False
         return TEMPLATES.get(key, False)
+
+    def _about_shape(self, model: str, known: Capabilities, words: str) -> Notice | None:
+        """Learn in which shape a model takes messages with calls."""
+        for shape, pattern in SHAPE_WORDS.items():
+            if shape not in known.shapes and pattern.search(words):
+                self._keep(model, replace(known, shapes=known.shapes | {shape}))
+                text = f"{model!r} is sent {SHAPES[shape]} from now on."
+                return Notice("info", text, code="shape_learned")
+        return None
 
     def _about_fields(
         self, model: str, known: Capabilities, words: str, sent: Collection[str]
