@@ -40,6 +40,8 @@ MEMORY_BYTES = 2 * 2**30
 
 FOREIGN_SETTINGS = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "OLLAMA_HOST", "PYTHONSTARTUP")
 FOREIGN_PREFIXES = ("CELLWRIGHT_", "IPYTHON", "JPY_", "JUPYTER", "MPL", "OPENAI_", "XDG_")
+CHECKOUTS = "CELLWRIGHT_FOREIGN"
+"""Where checkouts of public projects are that tests may read."""
 KEY_VARIABLES = {provider.key_variable for provider in PROVIDERS} - {""}
 
 
@@ -141,7 +143,8 @@ def isolate_environment(home: Path, fonts: Path) -> None:
     """Replace the person's folders and settings by empty ones, for child processes too."""
     for name in list(os.environ):
         foreign = name.upper() in FOREIGN_SETTINGS or name in KEY_VARIABLES
-        if foreign or name.startswith(FOREIGN_PREFIXES):
+        foreign = foreign or name.startswith(FOREIGN_PREFIXES)
+        if foreign and name != CHECKOUTS:
             del os.environ[name]
     folders = {
         "HOME": home,

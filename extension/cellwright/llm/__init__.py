@@ -14,6 +14,8 @@ from cellwright.record.events import ModelRetrying, ModelSilent, Notice, Reasoni
 from cellwright.record.messages import Prompt, Reply
 from cellwright.stopping import Stop
 
+MessageShape = Literal["short_ids", "single_calls", "text_content"]
+"""What messages with calls have: ids of nine letters and digits, one call, a text even if empty."""
 LMEvent = TextDelta | ReasoningDelta | ModelRetrying | ModelSilent | Notice
 
 
@@ -36,8 +38,8 @@ class Capabilities:
     """Fields it rejects messages with calls without, even where the provider never sent them."""
     alternates: bool = False
     """Its template wants words of the person and of the model strictly in turn."""
-    short_ids: bool = False
-    """It takes ids of calls that are nine letters and digits alone."""
+    shapes: frozenset[MessageShape] = frozenset()
+    """What else its template or server wants of messages with calls."""
     system_position: Literal["first", "last"] = "first"
     system_notes: Literal["head", "in_place"] = "head"
     """Where instructions go that the person gives in mid-conversation."""

@@ -21,10 +21,11 @@ from cellwright.errors import (
     LMStreamError,
     LMToolsUnsupportedError,
 )
-from cellwright.llm import Capabilities
+from cellwright.llm import Capabilities, MessageShape
 from cellwright.llm.connection import ServiceConnection
 from cellwright.llm.faults import (
     PICTURE_WORDS,
+    SHAPE_WORDS,
     TURN_WORDS,
     Endpoint,
     context_tokens_in,
@@ -275,23 +276,15 @@ REQUIRED_WORDS = {
         r"reasoning_content.{0,60}(?:must be passed|is missing)|missing.{0,20}reasoning_content"
     ),
     "extra_content": re.compile(r"missing a .?thought_signature"),
-    "content": re.compile(
-        r"invalid message content type|'content' field must be a string"
-        r"|content\W[\s\S]{0,80}valid string.{0,40}=none|expected a string, got null"
-    ),
 }
-"""As DeepSeek and Moonshot, and Google, word it that a call lacks what they sent with it; and as
-Ollama, LM Studio and SGLang that it has no words beside it, which OpenAI writes as ``null``.
-
-Sources of the last, read 2026-11-23: SAIL-Research-Lab/cheetahclaws pull 72, lmstudio-bug-tracker
-issue 261, sgl-project/sglang issue 4236, docker/docker-agent issue 63.
-"""
+"""As DeepSeek and Moonshot, and Google, word it that a call lacks what they sent with it."""
 
 
-ID_WORDS = re.compile(r"tool call id was .* must be a-z|\bid\b.{0,20}string too long")
-"""As Mistral and OpenAI word it that they do not take the id which another service gave a call.
-
-Sources, read 2026-11-23: nearai/ironclaw issue 1241, vercel/ai issue 5171."""
+SHAPES: Mapping[MessageShape, str] = {
+    "short_ids": "short ids of calls",
+    "single_calls": "one call in a message",
+    "text_content": "an empty text beside calls",
+}
 LIMIT_WORDS = re.compile(
     r"in the completion\)"
     r"|max_(?:completion_|output_)?tokens\W.{0,80}(?:too large|at most|less than)"
@@ -390,16 +383,13 @@ class Learned:
             self._keep(model, replace(known, api="responses"))
             text = f"{model!r} is asked through OpenAI's Responses API from now on: {error.detail}"
             return Notice("info", text, code="api_switched")
-        if notice := self._about_fields(model, known, words, fields):
+        notice = self._about_shape(model, known, words)
+        if notice := notice or self._about_fields(model, known, words, fields):
             return notice
         if pictures and PICTURE_WORDS.search(words):
             self._keep(model, replace(known, vision=False))
             text = f"{model!r} does not see pictures; it is sent their captions from now on."
             return Notice("info", text, code="pictures_refused")
-        if ID_WORDS.search(words) and not known.short_ids:
-            self._keep(model, replace(known, short_ids=True))
-            text = f"{model!r} does not take the ids that another gave its calls; it gets its own."
-            return Notice("info", text, code="ids_shortened")
         if parameter := _refused_parameter(error, sent):
             return self.leave_out(model, parameter)
         if TURN_WORDS.search(words):
@@ -445,6 +435,15 @@ class Learned:
         if ask and key not in TEMPLATES:
             TEMPLATES[key] = template_takes_tools(self._service) is False
         return TEMPLATES.get(key, False)
+
+    def _about_shape(self, model: str, known: Capabilities, words: str) -> Notice | None:
+        """Learn in which shape a model takes messages with calls."""
+        for shape, pattern in SHAPE_WORDS.items():
+            if shape not in known.shapes and pattern.search(words):
+                self._keep(model, replace(known, shapes=known.shapes | {shape}))
+                text = f"{model!r} is sent {SHAPES[shape]} from now on."
+                return Notice("info", text, code="shape_learned")
+        return None
 
     def _about_fields(
         self, model: str, known: Capabilities, words: str, sent: Collection[str]

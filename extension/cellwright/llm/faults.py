@@ -29,6 +29,7 @@ from cellwright.errors import (
     LMTimeoutError,
     LMToolsUnsupportedError,
 )
+from cellwright.llm import MessageShape
 from cellwright.llm.retries import retry_after_seconds
 from cellwright.providers import (
     PROVIDERS,
@@ -212,13 +213,14 @@ PICTURE_WORDS = re.compile(
     r"|not support.{0,20}image|not a multimodal|no image|invalid content type.{0,40}image"
     r"|image_url is only supported|found that support image|unknown variant .?image_url|mmproj"
     r"|content must be a string|content.{0,60}valid string"
+    r"|can only concatenate str \(not \"list\"\) to str"
 )
 """As services word it that a model does not see.
 
 Sources, read 2026-11-23: issues of vLLM, of llama.cpp ("image input is not supported - hint: if
 this is unexpected, you may need to provide the mmproj", status 500), of DeepSeek's users ("unknown
 variant `image_url`, expected `text`"), of OpenRouter's ("No endpoints found that support image
-input", status 404).
+input", status 404); llama-cpp-python's own server, whose templates add strings (status 500).
 """
 TEMPLATE_WORDS = re.compile(
     r"jinja exception|while executing \w+ at line"
@@ -240,6 +242,28 @@ TURN_WORDS = re.compile(
 
 Sources, read 2026-11-23: llama.cpp's and vLLM's templates; serac-labs/serac issue 53 and
 FoundationAgents/OpenManus issue 580 ("should alternate with", "should be alternating").
+"""
+SHAPE_WORDS: Mapping[MessageShape, re.Pattern[str]] = {
+    "short_ids": re.compile(
+        r"tool call ids? (?:was|should|must) .*(?:length (?:of )?9|must be a-z)"
+        r"|\bid\b.{0,20}string too long"
+    ),
+    "single_calls": re.compile(r"only supports single tool-calls? at once"),
+    "text_content": re.compile(
+        r"assistantmessage'?, 'content'\), 'msg': .input should be a valid string"
+        r"|invalid message content type|'content' field must be a string"
+        r"|content\W[\s\S]{0,80}valid string.{0,40}=none|expected a string, got null"
+    ),
+}
+"""What servers say of messages with calls that they do not take in this shape.
+
+Sources, read 2026-11-23: anomalyco/opencode issue 1680 and nearai/ironclaw issue 1241 (Mistral's
+API: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"), jundot/omlx pull 1997 (the
+same with status 500), vercel/ai issue 5171 (OpenAI), the templates of Mistral Nemo, Mistral Small
+3.2 and Llama 3.1 to 3.3 in ggml-org/llama.cpp, run by its server; llama-cpp-python's own, which
+answers 500 to ``content: null``; of Ollama, LM Studio and SGLang, which refuse it too,
+SAIL-Research-Lab/cheetahclaws pull 72, lmstudio-bug-tracker issue 261, sgl-project/sglang issue
+4236, docker/docker-agent issue 63.
 """
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 
@@ -322,7 +346,7 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
 
 def _is_about_content(complaint: Complaint) -> bool:
     """Whether llama.cpp calls a request a failure of its own that it would never take."""
-    patterns = (PICTURE_WORDS, TURN_WORDS, TEMPLATE_WORDS)
+    patterns = (PICTURE_WORDS, TURN_WORDS, TEMPLATE_WORDS, *SHAPE_WORDS.values())
     return any(pattern.search(complaint.words) for pattern in patterns)
 
 

@@ -294,7 +294,7 @@ class OpenAILM:
         model = prompt.parameters.model
         known = self.capabilities(model)
         rules = FieldRules(known.refused_fields, known.required_fields)
-        form = ChatForm(known.vision, reader, rules, known.alternates, known.short_ids)
+        form = ChatForm(known.vision, reader, rules, known.alternates, known.shapes)
         length = self._learned.length_parameter(model)
         return parameters_of(
             prompt, form, length_parameter=length, without=known.refused_parameters

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
+from cellwright.llm import MessageShape
 from cellwright.llm.provider_items import (
     NO_ITEMS,
     NO_RULES,
@@ -216,18 +217,8 @@ class ChatForm:
     """What the model takes of them."""
     alternates: bool = False
     """Its template takes no words of the person right behind a result."""
-    short_ids: bool = False
-    """It takes ids of calls that are nine letters and digits alone, as Mistral's are."""
-
-
-SHORT_ID = re.compile("[a-zA-Z0-9]{9}")
-
-
-def short_id(call_id: str) -> str:
-    """The id of a call in nine letters and digits: the same one for the call and its result."""
-    if SHORT_ID.fullmatch(call_id):
-        return call_id
-    return hashlib.sha256(call_id.encode(errors="replace")).hexdigest()[:9]
+    shapes: frozenset[MessageShape] = frozenset()
+    """What else it wants of messages with calls."""
 
 
 def parameters_of(
@@ -292,7 +283,7 @@ def messages_to_openai(messages: Iterable[Message], form: ChatForm) -> list[JSON
     sent: list[JSON] = []
     pictures: list[ImagePart] = []
     last: Message | None = None
-    for message in messages:
+    for message in _in_shape(messages, form.shapes):
         if not isinstance(message, ToolMessage):
             sent += _picture_message(pictures, form)
             pictures = []
@@ -307,17 +298,47 @@ def messages_to_openai(messages: Iterable[Message], form: ChatForm) -> list[JSON
                 form.rules,
                 follows_result=isinstance(last, ToolMessage),
             )
-        if form.short_ids:
-            _shorten_ids(sent[-1])
+            if "text_content" in form.shapes:
+                sent[-1]["content"] = sent[-1]["content"] or ""
         last = message
     return sent + _picture_message(pictures, form)
 
 
-def _shorten_ids(sent: JSON) -> None:
-    for call in sent.get("tool_calls", ()):
-        call["id"] = short_id(call["id"])
-    if "tool_call_id" in sent:
-        sent["tool_call_id"] = short_id(sent["tool_call_id"])
+SHORT_ID = re.compile(r"[A-Za-z0-9]{9}")
+
+
+def _in_shape(messages: Iterable[Message], shapes: Collection[MessageShape]) -> Iterable[Message]:
+    if "single_calls" in shapes:
+        messages = _single_calls(messages)
+    return map(_with_short_ids, messages) if "short_ids" in shapes else messages
+
+
+def _single_calls(messages: Iterable[Message]) -> Iterator[Message]:
+    """Each call in a message of its own, with its result right behind it."""
+    waiting: dict[str, ToolCall] = {}
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.call_id in waiting:
+            yield AssistantMessage(tool_calls=(waiting.pop(message.call_id),))
+        if isinstance(message, AssistantMessage) and len(message.tool_calls) > 1:
+            waiting = {call.id: call for call in message.tool_calls[1:]}
+            message = replace(message, tool_calls=message.tool_calls[:1])
+        yield message
+
+
+def _with_short_ids(message: Message) -> Message:
+    if isinstance(message, ToolMessage):
+        return replace(message, call_id=short_id(message.call_id))
+    if isinstance(message, AssistantMessage) and message.tool_calls:
+        calls = (replace(call, id=short_id(call.id)) for call in message.tool_calls)
+        return replace(message, tool_calls=tuple(calls))
+    return message
+
+
+def short_id(call_id: str) -> str:
+    """The same for the same id, so that the start of a prompt stays as it is."""
+    if SHORT_ID.fullmatch(call_id):
+        return call_id
+    return hashlib.sha256(call_id.encode(errors="replace")).hexdigest()[:9]
 
 
 def message_to_openai(message: Message, *, vision: bool = True) -> JSON:

@@ -285,8 +285,6 @@ def _make_up(sent: dict[str, Any], calls: list[dict[str, Any]], name: str) -> No
     """Put something where a message with calls lacks a field that is demanded."""
     if name in REASONING_TEXTS:
         sent.setdefault(name, "")
-    elif name == "content":
-        sent[name] = sent.get(name) or ""
     elif not any(name in call for call in calls):
         calls[0][name] = SKIPPED_SIGNATURE
 

@@ -361,9 +361,9 @@ def _replies(record: RunRecord) -> tuple[Reply, ...]:
         for message, step in zip(spoken, record.steps, strict=False)
     ]
     if replies and record.cause == "truncated":
-        # It was not gone on with, and is not now.
+        # It was not gone on with, and is not now. Older records say of it that it was unreadable.
         limit = record.steps[len(replies) - 1].usage.completion_tokens
-        replies[-1] = replace(replies[-1], limit_tokens=limit)
+        replies[-1] = replace(replies[-1], limit_tokens=limit, truncated=True)
     return tuple(replies)
 
 

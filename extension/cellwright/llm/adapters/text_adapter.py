@@ -16,6 +16,7 @@ from typing import Any
 
 from cellwright.llm.adapters.native import UNREADABLE, NativeAdapter
 from cellwright.record.messages import (
+    CUT_REASONS,
     AssistantMessage,
     ImagePart,
     Manifest,
@@ -107,8 +108,11 @@ class TextAdapter(NativeAdapter):
         try:
             written = self.read_reply(message.text, {tool.name: tool for tool in tools})
         except UnreadableReplyError as error:
-            # The record keeps the word, so that a replay does not take the text for an answer.
-            return replace(reply, problem=str(error), finish_reason=UNREADABLE)
+            # The record keeps the word, so that a replay does not take the text for an answer; what
+            # was cut is none in any case.
+            is_cut = reply.finish_reason in CUT_REASONS
+            finish_reason = reply.finish_reason if is_cut else UNREADABLE
+            return replace(reply, problem=str(error), finish_reason=finish_reason)
         made = tuple(
             ToolCall(self._call_id(message.text), name, json.dumps(given, ensure_ascii=False))
             for name, given in written.calls
