@@ -313,7 +313,7 @@ class ServiceChooser:
             return ""
 
     def _official_if_keyed(self) -> str:
-        return OPENAI.base_url if self.keys.key(origin_of(OPENAI.base_url))[0] else ""
+        return OPENAI.base_url if self.keys.has_key(origin_of(OPENAI.base_url)) else ""
 
     def _key(self, found: Settings, base_url: str, warnings: list[str]) -> tuple[str, KeySource]:
         if not origin_of(base_url):
@@ -343,6 +343,7 @@ class ServiceChooser:
             (_check_address, choice.base_url),
             (self._configuration.check_endpoint, choice.base_url),
             (self._configuration.check_model, choice.model),
+            (self.keys.check_key, "" if choice.api_key else origin_of(choice.base_url)),
         )
 
     def _refusals(self, choice: ServiceChoice) -> list[str]:

@@ -127,6 +127,7 @@ def provider_rows(shared: Application) -> dict[str, Any]:
         "providers": rows,
         "any_address": chooser.may_name_any,
         "set_model": chooser.set_model,
+        "new_key_place": chooser.keys.place_of_new_keys(),
     }
 
 

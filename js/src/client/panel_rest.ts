@@ -91,6 +91,8 @@ export interface ProviderList {
   readonly any_address: boolean;
   /** The only model that can be used; empty: any. */
   readonly set_model: string;
+  /** Where a key that is given would be kept, such as `keyring`; left out by an older server. */
+  readonly new_key_place?: string | undefined;
 }
 
 /** One finding of the service test. */
@@ -243,7 +245,8 @@ const PROVIDERS = record<ProviderList>({
     })
   ),
   any_address: truth,
-  set_model: text
+  set_model: text,
+  new_key_place: optional(text)
 });
 
 const CHECKS = list(

@@ -346,6 +346,10 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'It looks like %1': '形如 %1',
   'Of a service that speaks as OpenAI does': '与 OpenAI 接口兼容的服务',
   'A key is kept. Leave this empty to use it.': '已保存密钥。留空即可使用。',
+  'A key is kept in the system’s keyring. Leave this empty to use it.':
+    '密钥保存在系统钥匙串中。留空即可使用。',
+  'From your account there. The system’s keyring keeps it, never the notebook or the browser.':
+    '从您在那里的账户获取。由系统钥匙串保存，绝不保存在笔记本或浏览器中。',
   'From your account there. The server keeps it, never the notebook or the browser.':
     '来自您在该处的账户。由服务器保存，绝不存入笔记本或浏览器。',
   'Leave this empty where none is needed.': '不需要密钥时留空。',
