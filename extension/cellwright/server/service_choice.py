@@ -193,7 +193,10 @@ class ServiceChooser:
         warnings = [*choice.warnings, *self._refusals(choice)]
         both = sorted(set(self.keys.parameters()) & set(found.service.parameters))
         if both:
-            warnings.append(f"CELLWRIGHT_PARAMETERS wins over what was chosen here: {both}.")
+            names = ", ".join(both)
+            warnings.append(
+                f"Whoever started this server set {names}; the choice here is not used."
+            )
         if self.keys.complaint():
             warnings.append(self.keys.complaint())
         hint = key_hint(choice.api_key, choice.base_url)
@@ -297,8 +300,10 @@ class ServiceChooser:
         by_environment = found.source.get("base_url", "default") != "default"
         base_url = found.service.base_url if by_environment else stored_url
         if by_environment and stored_url and stored_url != base_url:
-            name = found.source["base_url"]
-            warnings.append(f"{name} wins over the address that was chosen here, {stored_url!r}.")
+            warnings.append(
+                f"Whoever started this server set the address {shown_url(base_url)!r}; "
+                f"it wins over {shown_url(stored_url)!r}, which was chosen here."
+            )
         if not base_url:
             base_url = found.service.base_url or self._official_if_keyed()
         key, source = self._key(found, base_url, warnings)
@@ -321,8 +326,11 @@ class ServiceChooser:
         if key := self._set_key(found, base_url):
             return key, "environment"
         if found.service.api_key:
-            name, place = found.source["api_key"], origin_of(found.service.base_url)
-            warnings.append(f"The key of {name} is for {place} and is not sent to {base_url!r}.")
+            place = origin_of(found.service.base_url)
+            warnings.append(
+                f"The key of this server is for {place} and is not sent to "
+                f"{shown_url(base_url)!r}; give one for it in Model settings."
+            )
         return self.keys.key(origin_of(base_url))
 
     def _model(self, found: Settings, base_url: str, warnings: list[str]) -> str:
@@ -330,7 +338,8 @@ class ServiceChooser:
         by_environment = found.source.get("model", "default") != "default"
         if by_environment and stored and stored != found.service.model:
             warnings.append(
-                f"CELLWRIGHT_MODEL wins over the model that was chosen here, {stored!r}."
+                f"Whoever started this server set the model {found.service.model!r}; it wins over "
+                f"{stored!r}, which was chosen here."
             )
         if by_environment or stored:
             return found.service.model if by_environment else stored

@@ -323,6 +323,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Press Enter to use %1': '按 Enter 使用 %1',
   'The service names no models.': '服务没有列出模型。',
   'The demo model answers.': '现在由演示模型回答。',
+  'Another one can be chosen in Model settings.': '可以在“模型设置”中选择其他模型。',
   'It follows rules and is no language model. Nothing leaves this computer.':
     '它按规则工作，不是语言模型。数据不会离开这台电脑。',
   'Use your own model': '使用您自己的模型',

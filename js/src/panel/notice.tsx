@@ -6,7 +6,7 @@ import type { NoticeBlock } from '../chat/types';
 import { Button, Icon } from '../ui/button';
 import { CopyButton } from '../ui/code_block';
 import { useTrans } from '../ui/hooks';
-import { nextStep } from './service_problems';
+import { nextStep, ownAction } from './service_problems';
 import { Contents } from './tool_contents';
 import { useTurnActions } from './turn_actions';
 
@@ -65,17 +65,19 @@ export function SetUpButton() {
 }
 
 /** What to do about it; where the record names a command of a notebook, the panel's own way. */
-function actionOf({ code, action }: NoticeBlock, trans: TranslationBundle): string {
+export function actionOf({ code, action }: Pick<NoticeBlock, 'code' | 'action'>, trans: TranslationBundle): string {
   switch (code) {
     case 'summed_up':
       return trans.__('The ring beside the send button shows the summary that stands for them.');
     case 'memory_proposed':
       return trans.__('Accept or reject it on the page Memory, Library and Usage.');
+    case 'service':
+      return action === '' ? '' : trans.__('Another one can be chosen in Model settings.');
     case 'LMAccessError':
     case 'LMNotFoundError':
       return nextStep(code, true, trans);
     default:
-      return action;
+      return ownAction({ code, hint: action }, true, trans);
   }
 }
 

@@ -38,11 +38,13 @@ it('is a line where there is nothing to unfold', () => {
 
 it.each([
   ['summed_up', '%agent context summary shows what stands for them.', /ring/],
-  ['memory_proposed', 'Keep it: %agent memory accept m1.', /Accept or reject/]
+  ['memory_proposed', 'Keep it: %agent memory accept m1.', /Accept or reject/],
+  ['service', 'Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL.', /chosen in Model settings/],
+  ['LMTimeoutError', 'Ask for less, or raise CELLWRIGHT_DEADLINE_SECONDS.', /^Try again/]
 ])('says what to do in the panel where a record names a command: %s', (code, action, said) => {
   showPart(
     <NoticeCard block={{ kind: 'notice', level: 'info', text: 'It was long.', action, code }} />
   );
   expect(screen.getByText(said)).toBeDefined();
-  expect(screen.queryByText(/%agent/)).toBeNull();
+  expect(screen.queryByText(/%agent|CELLWRIGHT_/)).toBeNull();
 });
