@@ -66,6 +66,24 @@ export interface ServiceChange {
   readonly parameters?: ModelParameters;
 }
 
+/** A file of instructions, or a skill, that a project has for every agent. */
+export interface ProjectTextRow {
+  /** Of this version of it. */
+  readonly id: string;
+  /** Such as `asked`, `used` or `refused`. */
+  readonly state: string;
+  /** Such as `instructions` or `skill`. */
+  readonly type: string;
+  readonly name: string;
+  readonly path: string;
+  readonly size_bytes: number;
+  /** Of a skill: what it is for, and which other files it has. */
+  readonly about: string;
+  readonly text: string;
+  /** Such as `project` or `home`. */
+  readonly place: string;
+}
+
 /** A provider that may be chosen. */
 export interface ProviderOffer {
   readonly name: string;
@@ -303,6 +321,22 @@ const MISSING = list(
   record<MissingCells>({ run: text, chat: text, cells: list(record<AgentCell>(CELL_FIELDS)) })
 );
 
+const PROJECT = record<{ texts: readonly ProjectTextRow[] }>({
+  texts: list(
+    record<ProjectTextRow>({
+      id: text,
+      state: text,
+      type: text,
+      name: text,
+      path: text,
+      size_bytes: number,
+      about: text,
+      text,
+      place: text
+    })
+  )
+});
+
 /** What the server extension answers to requests; everything that changes goes over the socket. */
 export class Rest {
   constructor(settings: ServerConnection.ISettings) {
@@ -392,6 +426,21 @@ export class Rest {
   /** Put these words above the summary of older turns. */
   changeSummary(id: string, words: string): Promise<ChatContext> {
     return this._get(CONTEXT, { path: ['chats', id, 'context'] }, withBody('PUT', { words }));
+  }
+
+  /** What the project of its notebook tells every agent. */
+  async projectTexts(id: string): Promise<readonly ProjectTextRow[]> {
+    return (await this._get(PROJECT, { path: ['chats', id, 'project'] })).texts;
+  }
+
+  /** Let models read one of these texts, or not. */
+  async allowProjectText(
+    id: string,
+    textId: string,
+    isAllowed: boolean
+  ): Promise<readonly ProjectTextRow[]> {
+    const body = withBody('PUT', { id: textId, is_allowed: isAllowed });
+    return (await this._get(PROJECT, { path: ['chats', id, 'project'] }, body)).texts;
   }
 
   /** A new chat that goes on after this run. */

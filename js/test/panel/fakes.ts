@@ -251,6 +251,8 @@ export class FakePanel implements Panel {
       }
       return this.answer(undefined);
     },
+    projectTexts: () => this.answer([]),
+    allowProjectText: () => this.answer([]),
     context: () => this.answer(this.context),
     changeSummary: (id, words) => {
       this.calls.push(['changeSummary', id, words]);

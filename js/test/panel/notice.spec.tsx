@@ -1,11 +1,11 @@
 import { cleanup, screen } from '@testing-library/react';
 import * as React from 'react';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import type { Content } from '../../src/wire/generated';
 import type { NoticeBlock } from '../../src/chat/types';
 import { NoticeCard } from '../../src/panel/notice';
-import { showPart } from './stage';
+import { press, settle, showPart } from './stage';
 import { complete } from '../complete';
 
 afterEach(cleanup);
@@ -29,6 +29,34 @@ it('unfolds the sources that were quoted, and their addresses lead there', () =>
   expect(screen.getByText(TEXT).tagName).toBe('SUMMARY');
   const link = screen.getByText('[1] Rules (page 2)');
   expect(link.getAttribute('href')).toBe('http://127.0.0.1/rules');
+});
+
+it('asks of each text of the project whether models may read it', async () => {
+  const row = { state: 'asked', type: 'instructions', size_bytes: 2048, about: '' };
+  const place = 'project';
+  const rows = [
+    { ...row, id: 'a', name: 'AGENTS.md', path: '/p/AGENTS.md', text: 'Round to one.', place },
+    { ...row, id: 'b', name: 'CLAUDE.md', path: '/p/d/CLAUDE.md', text: 'Be brief.', place },
+    { ...row, id: 'c', name: 'of-home', path: '/h', text: 'x', place: 'home' }
+  ];
+  const allowProjectText = vi.fn(() => Promise.resolve(rows));
+  const action = '%agent instructions';
+  const words = { text: 'Not sent to the model.', action, code: 'project_asked' };
+  showPart(<NoticeCard block={{ kind: 'notice', level: 'info', ...words }} />, {
+    projectTexts: () => Promise.resolve(rows),
+    allowProjectText
+  });
+  await settle();
+  expect(screen.queryByText(/%agent/)).toBeNull();
+  expect(screen.getByText('Round to one.').closest('details')?.open).toBe(false);
+  expect(screen.queryByText('of-home')).toBeNull();
+  press('Allow AGENTS.md');
+  press('Not now: CLAUDE.md');
+  await settle();
+  expect(allowProjectText.mock.calls).toEqual([['a', true]]);
+  expect(screen.getByText(/Models read it/)).toBeDefined();
+  expect(screen.getByText(/^No model is sent it/)).toBeDefined();
+  expect(screen.queryAllByRole('button', { name: /^(Allow|Not now)/ })).toEqual([]);
 });
 
 it('is a line where there is nothing to unfold', () => {
