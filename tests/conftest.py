@@ -160,6 +160,8 @@ def isolate_environment(home: Path, fonts: Path) -> None:
     for name, folder in folders.items():
         folder.mkdir(parents=True, exist_ok=True)
         os.environ[name] = str(folder)
+    # The person's own keyring, where they have one.
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -60,7 +60,7 @@ def test_002_50_without_a_model_that_sees_the_person_is_told() -> None:
     blind = replace(SETTINGS, vision_model="", models={"small": ModelSettings(vision=False)})
     found = choose_model("auto", blind, SEEN)
     assert found.model == ""
-    assert "CELLWRIGHT_VISION_MODEL" in found.notice
+    assert "CELLWRIGHT_VISION_MODEL" in found.action
     assert choose_model("auto", replace(SETTINGS, long_model=""), LONG).model == ""
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cellwright.errors import SetupError
 from cellwright.providers import OPENAI, PROVIDERS, VARIABLE, Provider, fill_in
-from cellwright.settings import COMMAND_KEYS, from_env, normalise_base_url
+from cellwright.settings import GIVEN_KEYS, from_env, normalise_base_url
 
 
 def test_without_any_variable_nothing_is_set() -> None:
@@ -177,7 +177,7 @@ def test_an_incomplete_provider_is_passed_over() -> None:
 class TestKeyCommand:
     @pytest.fixture(autouse=True)
     def forget(self) -> None:
-        COMMAND_KEYS.clear()
+        GIVEN_KEYS.clear()
 
     def command(self, code: str) -> dict[str, str]:
         words = [sys.executable, "-c", code]

@@ -26,6 +26,7 @@ from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessa
 from cellwright.server.frames import PROTOCOL, ClientFrame, ServerFrame
 from cellwright.server.library_routes import LibraryHits, LibraryState
 from cellwright.server.memory_routes import MemoryList
+from cellwright.server.project_routes import ProjectConsent, ProjectTextRows
 from cellwright.server.rest_types import (
     CellFates,
     ChatBranching,
@@ -70,6 +71,7 @@ ANSWERS = (
     MissingCells,
     Models,
     OneVariable,
+    ProjectTextRows,
     ProviderList,
     ResultComparison,
     ResultListing,
@@ -103,6 +105,7 @@ BODIES = (
     ChatBranching,
     ChatChange,
     NewMessage,
+    ProjectConsent,
     ServiceTest,
     WantedBudgets,
     WantedService,

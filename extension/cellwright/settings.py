@@ -265,6 +265,8 @@ class ServiceSettings:
     """A service that asks to wait longer than this is not waited for in silence."""
     key_command: str = field(default="", repr=False)
     """Printed the key, and is asked again when the service no longer takes it; empty: none did."""
+    key_file: str = field(default="", repr=False)
+    """Held the key, and is read again likewise; empty: none did."""
 
     @property
     def first_data_seconds(self) -> float:
@@ -517,6 +519,8 @@ def _own_key(env: Mapping[str, str]) -> tuple[str, str]:
         return key, "CELLWRIGHT_API_KEY"
     if command := env.get("CELLWRIGHT_KEY_COMMAND", "").strip():
         return run_key_command(command), "CELLWRIGHT_KEY_COMMAND"
+    if name := env.get("CELLWRIGHT_KEY_FILE", "").strip():
+        return read_key_file(name), "CELLWRIGHT_KEY_FILE"
     return "", ""
 
 
@@ -534,8 +538,8 @@ def _key_for(
 KEY_COMMAND_SECONDS = 30.0
 KEY_COMMAND_KEPT_SECONDS = 300.0
 """So long a key is used before its command is asked again: vaults hand out short-lived ones."""
-COMMAND_KEYS: dict[str, tuple[float, str]] = {}
-"""When each command of this process gave which key; in memory alone."""
+GIVEN_KEYS: dict[str, tuple[float, str]] = {}
+"""When each command or file gave this process which key; in memory alone."""
 
 
 def run_key_command(command: str, *, refused: str = "") -> str:
@@ -553,7 +557,7 @@ def run_key_command(command: str, *, refused: str = "") -> str:
     import shlex
     import subprocess
 
-    kept_at, key = COMMAND_KEYS.get(command, (0.0, ""))
+    kept_at, key = GIVEN_KEYS.get(command, (0.0, ""))
     if key not in ("", refused) and time.monotonic() - kept_at < KEY_COMMAND_KEPT_SECONDS:
         return key
     try:
@@ -571,8 +575,44 @@ def run_key_command(command: str, *, refused: str = "") -> str:
     key = done.stdout.decode("ascii", "replace").strip()
     if not key or not key.isprintable() or "\ufffd" in key or " " in key:
         raise _command_fault("did not print a key, one word on one line")
-    COMMAND_KEYS[command] = (time.monotonic(), key)
+    GIVEN_KEYS[command] = (time.monotonic(), key)
     return key
+
+
+def read_key_file(name: str) -> str:
+    """The key in a file that is renewed from outside, by a Hub or Kubernetes.
+
+    Raises:
+        SetupError: It cannot be read, or holds what no key is; nothing of it is repeated.
+    """
+    try:
+        key = _clean(Path(name).expanduser().read_text("ascii"))
+    except (OSError, UnicodeDecodeError) as error:
+        key, why = "", (isinstance(error, OSError) and error.strerror) or "it is no plain text"
+    else:
+        why = "it holds no key, one word on one line"
+    if not key or not key.isprintable() or " " in key:
+        raise SetupError(
+            f"The file in CELLWRIGHT_KEY_FILE cannot be used: {why}.",
+            hint="It has to hold the key and nothing else.",
+        )
+    GIVEN_KEYS[name] = (time.monotonic(), key)
+    return key
+
+
+def renew_key(service: ServiceSettings) -> str:
+    """The key as whatever gave it gives it now; empty: neither a command nor a file did.
+
+    Raises:
+        SetupError: It gives none.
+    """
+    origin = service.key_command or service.key_file
+    # A key that was chosen since is none of its business.
+    if not origin or GIVEN_KEYS.get(origin, (0.0, ""))[1] != service.api_key:
+        return ""
+    if service.key_command:
+        return run_key_command(service.key_command, refused=service.api_key)
+    return read_key_file(service.key_file)
 
 
 def _command_fault(what: str) -> SetupError:
@@ -588,14 +628,16 @@ def _service(env: Mapping[str, str], found: _FoundService) -> ServiceSettings:
         headers=_read_object(env, "CELLWRIGHT_HEADERS"),
         base_url=normalise_base_url(found.base_url),
         api_key=found.key,
-        key_command=(
-            env["CELLWRIGHT_KEY_COMMAND"].strip()
-            if found.key_from == "CELLWRIGHT_KEY_COMMAND"
-            else ""
-        ),
+        key_command=_giver(env, "CELLWRIGHT_KEY_COMMAND", found),
+        key_file=_giver(env, "CELLWRIGHT_KEY_FILE", found),
         api=checked_api(env.get("CELLWRIGHT_API", "").strip().lower() or "auto"),
         model=_clean(env.get("CELLWRIGHT_MODEL", "")) or found.model,
     )
+
+
+def _giver(env: Mapping[str, str], name: str, found: _FoundService) -> str:
+    """The command or file of a variable; empty: it did not give the key."""
+    return env[name].strip() if found.key_from == name else ""
 
 
 def _user(env: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from fake_service import text, tool_calls
+from journeys.test_first_run import look
 from notebook_page import NotebookPage, shown
 from panel_page import call
 from playwright.sync_api import expect
@@ -14,6 +15,15 @@ from sink import Sink
 
 pytestmark = pytest.mark.browser
 
+RULES = "Revenue is in thousands of euros. Round to one decimal."
+SKILL = """\
+---
+name: quarter-report
+description: Writes the quarter's report. Use it when somebody asks for a report: any quarter.
+---
+
+Begin with the total.
+"""
 MARKED = ".jp-Cell.cw-mod-asked"
 
 
@@ -126,3 +136,33 @@ def test_a_person_in_mode_ask_sees_what_they_allow_and_gets_no_more(
     expect(marked).to_have_count(0)
     page.open_beside(other)
     assert page.sources() == ["untouched = True"]
+
+
+def test_in_the_panel_each_text_is_read_and_allowed_with_a_button(page: NotebookPage) -> None:
+    project = page.lab.server.folder / "colleague"
+    project.mkdir()
+    long = "".join(f"{number}. Keep {'column names ' * 6}\n" for number in range(1, 40))
+    (project / "AGENTS.md").write_text(f"{RULES}\n\n{long}", "utf-8")
+    skill = project / ".agents" / "skills" / "quarter-report"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text(SKILL, "utf-8")
+    page.write(text("One."), text("Two."))
+    page.lab.show(page.lab.server.write_notebook("colleague/plan.ipynb", ["a = 1"]))
+    page.show("Auto")
+    page.ask("How much is it?")
+    expect(page.last).to_contain_text("One.")
+    allow = page.button("Allow AGENTS.md")
+    expect(allow).to_be_visible()
+    assert RULES not in str(page.script.requests)
+    page.root.locator("summary", has_text="AGENTS.md").click()
+    expect(page.root.get_by_text(RULES)).to_be_visible()
+    allow.scroll_into_view_if_needed()
+    look(page, "project-texts")
+    assert "%agent" not in page.root.inner_text()
+    allow.click()
+    page.button("Not now: quarter-report").click()
+    expect(page.root.get_by_text("Models read it from your next question on.")).to_be_visible()
+    page.ask("And now?")
+    expect(page.last).to_contain_text("Two.")
+    assert RULES in str(page.script.requests[-1].body)
+    assert "quarter-report" not in str(page.script.requests[-1].body)

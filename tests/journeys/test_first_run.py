@@ -214,3 +214,8 @@ def test_a_server_that_does_not_answer_is_named_with_what_to_do(
     look(panel, "nothing-listens")
     panel.button("Back to the chat").click()
     expect(panel.root.get_by_text("The demo model answers.")).to_be_visible()
+
+    # The demo model's answer says who answered, and where another one is chosen.
+    panel.answer("What is x?")
+    expect(panel.root.get_by_text("Another one can be chosen in Model settings.")).to_be_visible()
+    look(panel, "demo-answer")

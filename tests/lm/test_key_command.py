@@ -13,10 +13,10 @@ import pytest
 from asking import QUICK, Asked, ask
 from fake_service import FakeService, Request, error, text
 
-from cellwright.errors import LMAccessError
+from cellwright.errors import LMAccessError, SetupError
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.events import Notice
-from cellwright.settings import COMMAND_KEYS, from_env
+from cellwright.settings import GIVEN_KEYS, from_env
 
 COUNTING = """
 import pathlib, sys
@@ -28,9 +28,9 @@ print(f"token-{len(path.read_text())}")
 
 @pytest.fixture(autouse=True)
 def _no_keys() -> Iterator[None]:
-    COMMAND_KEYS.clear()
+    GIVEN_KEYS.clear()
     yield
-    COMMAND_KEYS.clear()
+    GIVEN_KEYS.clear()
 
 
 def command(path: Path, code: str = COUNTING) -> str:
@@ -92,6 +92,43 @@ def test_a_command_that_fails_by_then_is_named(tmp_path: Path) -> None:
     with FakeService(taking()) as service, pytest.raises(LMAccessError) as caught:
         asked_with(service, command(tmp_path / "ran", once), Asked())
     assert "CELLWRIGHT_KEY_COMMAND" in caught.value.hint
+
+
+def test_a_file_that_is_renewed_from_outside_is_read_again(tmp_path: Path) -> None:
+    """As a Hub or Kubernetes writes tokens of an hour; at 401 the last one may still be there."""
+    file, asked = tmp_path / "token", Asked()
+    file.write_text("token-1\n")
+    good = ["token-1"]
+    with FakeService(lambda request: taking(*good)(request)) as service:
+        environ = {"CELLWRIGHT_BASE_URL": service.base_url, "CELLWRIGHT_KEY_FILE": str(file)}
+        lm = OpenAILM(from_env(environ).service, pace=QUICK)
+        ask(lm, into=asked)
+        good[:] = ["token-2"]
+        file.write_text("token-2\n")
+        ask(lm, into=asked)
+        good[:] = ["token-3"]
+        with pytest.raises(LMAccessError):
+            ask(lm, into=asked)
+        file.unlink()
+        with pytest.raises(LMAccessError) as caught:
+            ask(lm, into=asked)
+        lm.close()
+        keys = [request.headers["authorization"][-7:] for request in service.requests]
+    assert keys == ["token-1", "token-1", "token-2", "token-2", "token-2"]
+    assert [notice.code for notice in asked.all(Notice)] == ["key_renewed"]
+    assert "CELLWRIGHT_KEY_FILE" in caught.value.hint
+
+
+@pytest.mark.parametrize("content", [b"", b"two words", "schlüssel".encode(), None])
+def test_a_file_without_a_key_is_named_and_not_repeated(
+    content: bytes | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(SetupError, match="CELLWRIGHT_KEY_FILE") as caught:
+        from_env({"CELLWRIGHT_KEY_FILE": str(file)})
+    assert "words" not in str(caught.value)
 
 
 def test_a_key_of_another_source_is_not_replaced(tmp_path: Path) -> None:

@@ -45,11 +45,18 @@ class WorkingKeyring:
         del self.kept[service_name, username]
 
 
+class KeyringLockedError(Exception):
+    """Named as the one of the package."""
+
+
 class LockedKeyring(WorkingKeyring):
-    """Lets nobody in."""
+    """Lets nobody in; the message may hold what was to be kept."""
 
     def get_password(self, service_name: str, username: str) -> str | None:
-        raise RuntimeError("locked")
+        raise KeyringLockedError
+
+    def set_password(self, service_name: str, username: str, password: str) -> None:
+        raise KeyringLockedError(password)
 
 
 class SilentKeyring(WorkingKeyring):
@@ -171,19 +178,30 @@ class TestTheKeyring:
         assert places.key(PLACE) == (KEY, "keyring")
         assert ring.kept == {("cellwright", PLACE): KEY}
         # The file says only that there is one, so that others need not ask the keyring.
-        assert json.loads(places.path.read_text("utf-8")) == {"keyring": [PLACE]}
+        assert json.loads(places.path.read_text("utf-8")) == {"keys": {}, "keyring": [PLACE]}
         again = KeyPlaces(tmp_path / "service.json", lambda: ring)
         assert again.key(PLACE) == (KEY, "keyring")
         again.keep_key(PLACE, "")
         assert ring.kept == {}
         assert again.key(PLACE) == ("", "")
 
-    def test_it_is_asked_once_for_every_place(self, tmp_path: Path) -> None:
+    def test_it_is_asked_once_and_for_nothing_that_is_not_there(self, tmp_path: Path) -> None:
         ring = WorkingKeyring()
+        KeyPlaces(tmp_path / "service.json", lambda: ring).keep_key(PLACE, KEY)
+        before = ring.asked
         places = KeyPlaces(tmp_path / "service.json", lambda: ring)
         for _ in range(5):
-            assert places.key(PLACE) == ("", "")
-        assert ring.asked == 1
+            assert places.key(origin_of("https://other.example")) == ("", "")
+            assert places.key(PLACE) == (KEY, "keyring")
+        assert ring.asked == before + 1
+
+    def test_a_key_that_was_replaced_elsewhere_is_read_again(self, tmp_path: Path) -> None:
+        ring = WorkingKeyring()
+        kernel, server = (KeyPlaces(tmp_path / "service.json", lambda: ring) for _ in range(2))
+        server.keep_key(PLACE, "an-old-key")
+        assert kernel.key(PLACE) == ("an-old-key", "keyring")
+        server.keep_key(PLACE, KEY)
+        assert kernel.key(PLACE) == (KEY, "keyring")
 
     def test_a_key_moves_there_from_the_file(self, tmp_path: Path) -> None:
         KeyPlaces(tmp_path / "service.json", lambda: None).keep_key(PLACE, KEY)
@@ -193,10 +211,24 @@ class TestTheKeyring:
         assert places.key(PLACE) == (KEY, "keyring")
         assert KEY not in (tmp_path / "service.json").read_text()
 
-    def test_one_that_is_locked_is_replaced_by_the_file(self, tmp_path: Path) -> None:
+    def test_one_that_is_locked_is_told_and_keeps_nothing(self, tmp_path: Path) -> None:
         places = KeyPlaces(tmp_path / "service.json", LockedKeyring)
-        places.keep_key(PLACE, KEY)
-        assert places.key(PLACE) == (KEY, "file")
+        with pytest.raises(StoreError, match="is locked; the key was not kept") as error:
+            places.keep_key(PLACE, KEY)
+        assert KEY not in str(error.value)
+        assert not places.path.exists()
+
+    def test_a_key_in_one_that_is_locked_is_no_missing_key(self, tmp_path: Path) -> None:
+        path = tmp_path / "service.json"
+        KeyPlaces(path, WorkingKeyring).keep_key(PLACE, KEY)
+        for ring, why in ((LockedKeyring, "is locked"), (lambda: None, "cannot be reached")):
+            places = KeyPlaces(path, ring)
+            assert places.key(PLACE) == ("", "")
+            with pytest.raises(SetupError, match=why):
+                places.check_key(PLACE)
+        silent = KeyPlaces(path, SilentKeyring, patience_seconds=0.05)
+        with pytest.raises(SetupError, match="does not answer"):
+            silent.check_key(PLACE)
 
     def test_one_that_never_answers_is_replaced_by_the_file(self, tmp_path: Path) -> None:
         places = KeyPlaces(tmp_path / "service.json", SilentKeyring, patience_seconds=0.05)
@@ -276,6 +308,12 @@ class TestFindingTheKeyring:
         "class Backend:\n    priority = {priority}\ndef get_keyring():\n    return Backend()\n"
     )
 
+    WEAK = (
+        f"{PACKAGE.format(priority=0.6)}class Chain:\n    priority = 10\n"
+        "    backends = [Backend(), Backend()]\nget_keyring = Chain\n"
+    )
+    """As the package chains files of others where no service runs."""
+
     def install(self, folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "keyring.py").write_text(text)
         monkeypatch.syspath_prepend(folder)
@@ -287,7 +325,17 @@ class TestFindingTheKeyring:
         self.install(tmp_path, self.PACKAGE.format(priority=5), monkeypatch)
         assert open_keyring() is not None
 
-    @pytest.mark.parametrize("text", [PACKAGE.format(priority=0.5), "raise RuntimeError", ""])
+    def test_of_a_chain_the_first_alone_is_asked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The next ones may be files whose password is asked for on the terminal."""
+        chain = f"{self.PACKAGE.format(priority=5)}Backend.backends = [Backend()]\n"
+        self.install(tmp_path, chain, monkeypatch)
+        found = open_keyring()
+        assert found is not None
+        assert found is __import__("keyring").Backend.backends[0]
+
+    @pytest.mark.parametrize("text", [PACKAGE.format(priority=0.5), "raise RuntimeError", "", WEAK])
     def test_one_without_is_not(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
     ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fake_service import FakeService, text
 from server.live_server import Live
+from server_client import Client
 
 from cellwright.commands import VerbContext
 from cellwright.commands.instructions import allow, list_texts
@@ -54,6 +55,33 @@ async def test_the_panel_asks_and_sends_what_was_allowed(
     await tab.finished(3)
     assert "Other words." not in sent(scripted)
     assert len([each for each in tab.of_kind("notice") if each["code"] == "project_asked"]) == 2
+
+
+async def test_the_panel_allows_a_text_that_it_was_shown(
+    live: Live, scripted: FakeService, client: Client, jp_root_dir: Path
+) -> None:
+    file = jp_root_dir / "AGENTS.md"
+    file.write_text(RULES)
+    scripted.script = [text("One."), text("Two."), text("Three.")]
+    tab, chat, _ = await live.ready("a = 1")
+    await tab.ask(chat, "How much?")
+    await tab.finished()
+    address = f"chats/{chat}/project"
+    (row,) = (await client.call("GET", address)).json["texts"]
+    assert (row["state"], row["text"], row["size_bytes"]) == ("asked", RULES, len(RULES))
+    assert row["path"] == str(file.resolve())
+    # What was not shown is not agreed to.
+    file.write_text("Other words.")
+    late = await client.call("PUT", address, {"id": row["id"], "is_allowed": True})
+    assert late.status == 400
+    file.write_text(RULES)
+    agreed = await client.call("PUT", address, {"id": row["id"], "is_allowed": True})
+    assert [each["state"] for each in agreed.json["texts"]] == ["used"]
+    await tab.ask(chat, "And now?")
+    await tab.finished(2)
+    assert sent(scripted).count(RULES) == 1
+    refused = await client.call("PUT", address, {"id": row["id"], "is_allowed": False})
+    assert [each["state"] for each in refused.json["texts"]] == ["refused"]
 
 
 @pytest.mark.parametrize("jp_server_config", [EXTENSION | {"Cellwright": {"project_files": False}}])

@@ -83,6 +83,8 @@ def calls(chat: str, run: str) -> list[Call]:
         Call("chats/{id}/messages", "GET", f"chats/{chat}/messages?debug=1"),
         Call("chats/{id}/context", "GET", f"chats/{chat}/context"),
         Call("chats/{id}/context", "PUT", f"chats/{chat}/context", {"words": "All is well."}),
+        Call("chats/{id}/project", "GET", f"chats/{chat}/project"),
+        Call("chats/{id}/project", "PUT", f"chats/{chat}/project", {"id": "none"}, 400),
         Call("chats/{id}/messages", "POST", f"chats/{chat}/messages", {"text": "A note."}, 201),
         Call("chats/{id}/messages/{id}", "DELETE", f"chats/{chat}/messages/none", status=404),
         Call("chats/{id}/pins/{id}", "PUT", f"chats/{chat}/pins/{run}"),

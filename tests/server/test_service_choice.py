@@ -80,7 +80,7 @@ def test_a_key_of_the_environment_is_not_sent_to_another_address_either(home: Pa
     found.change(ServiceChange("m", LOCAL))
     assert service_of(found) == (LOCAL, "m", "")
     (warning,) = found.choice().warnings
-    assert "OPENAI_API_KEY" in warning
+    assert "Model settings" in warning
     assert LOCAL in warning
     assert KEY not in warning
     found.change(ServiceChange(api_key=OTHER_KEY))
@@ -93,8 +93,9 @@ def test_the_environment_wins_and_says_so(home: Path) -> None:
     found = chooser(home, environ)
     assert service_of(found) == ("https://api.example.com/v1", "theirs", "")
     text = " ".join(found.choice().warnings)
-    assert "CELLWRIGHT_BASE_URL wins" in text
-    assert "CELLWRIGHT_MODEL wins" in text
+    assert f"the address 'https://api.example.com/v1'; it wins over {LOCAL!r}" in text
+    assert "the model 'theirs'; it wins over 'mine'" in text
+    assert "CELLWRIGHT_" not in text, "whoever uses the panel may not know of variables"
 
 
 def test_a_key_that_was_given_is_used_at_an_address_of_the_environment(home: Path) -> None:

@@ -540,7 +540,8 @@ def open_agents(
         for model in dict.fromkeys(plan.models) or (("",) if not agents else ()):
             service = services.get(invocation.settings, model)
             if service.notice:
-                invocation.console.complain(f"cellwright: {service.notice}")
+                told = f"cellwright: {service.notice} {service.notice_action}"
+                invocation.console.complain(told.rstrip())
             _check_budgets(invocation, suite, service)
             lm = paces.paced(service.lm, service.model)
             agents.append(model_agent(lm, service.model, service.base_url, is_free=service.is_free))

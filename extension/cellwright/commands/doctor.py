@@ -22,6 +22,7 @@ from cellwright.errors import (
 from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
 from cellwright.llm import LM, LMEvent
 from cellwright.llm.capabilities import list_models, template_takes_tools
+from cellwright.llm.keys import KEY_FILE
 from cellwright.llm.openai import TOOLS_LOST, TOOLS_LOST_HINT
 from cellwright.providers import PROVIDERS, find_provider
 from cellwright.record.messages import (
@@ -42,6 +43,7 @@ from cellwright.store.salvage import Salvage, list_set_aside, repair
 CheckStatus = Literal["ok", "warning", "failed", "skipped"]
 CONNECT_SECONDS = 3.0
 KEY_VARIABLES = " or ".join(p.key_variable for p in PROVIDERS if p.key_variable)
+KEY_PLACES = {"keyring": "in the system's keyring", "file": f"in the file {KEY_FILE}"}
 NO_TOOLS = LMToolsUnsupportedError.__name__
 IN_WORDS = "Until then it is talked with in words (adapter chat)."
 PING = Manifest(
@@ -132,7 +134,7 @@ def _key(settings: Settings, service: Service) -> DoctorCheck:
     origin = settings.source.get("api_key", "default")
     if not settings.service.api_key:
         return DoctorCheck("key", "ok", f"No key; {service.base_url} may not need one.")
-    return DoctorCheck("key", "ok", f"A key is set ({origin}).")
+    return DoctorCheck("key", "ok", f"A key is set ({KEY_PLACES.get(origin, origin)}).")
 
 
 def _endpoint(service: Service) -> DoctorCheck:

@@ -526,7 +526,8 @@ def _find_by_name(name: str) -> Provider:
 
 def _own_environment(provider: Provider, address: str) -> dict[str, str]:
     """The environment as though this provider alone were set."""
-    others = {"OPENAI_BASE_URL", "CELLWRIGHT_KEY_COMMAND", "CELLWRIGHT_MODEL"}
+    others = {"OPENAI_BASE_URL", "CELLWRIGHT_MODEL"}
+    others |= {"CELLWRIGHT_KEY_COMMAND", "CELLWRIGHT_KEY_FILE"}
     others |= {other.key_variable for other in PROVIDERS if other is not provider}
     if provider_of_key(os.environ.get("CELLWRIGHT_API_KEY", "")) is not provider:
         others.add("CELLWRIGHT_API_KEY")

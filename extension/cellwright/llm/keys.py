@@ -17,10 +17,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from cellwright.errors import SetupError, StoreError
@@ -43,6 +43,7 @@ KEYRING_SECONDS = 3.0
 """A keyring that asks for its password on a screen nobody sees would wait for ever."""
 REAL_KEYRING_PRIORITY = 1.0
 """Backends that keep nothing, or keep it in plain text, say that they are worth less."""
+LOCKED = "is locked"
 KEY_LIMIT_CHARACTERS = 4_096
 
 
@@ -103,8 +104,10 @@ def open_keyring() -> Keyring | None:
     try:
         package: Any = importlib.import_module("keyring")
         backend = package.get_keyring()
-        if float(backend.priority) >= REAL_KEYRING_PRIORITY:
-            found: Keyring = package
+        # A chain asks each of its keyrings in turn, also those that want a password typed.
+        best = next(iter(getattr(backend, "backends", ())), backend)
+        if float(best.priority) >= REAL_KEYRING_PRIORITY:
+            found: Keyring = best
             return found
     # A keyring is an option; the many ways in which one can be broken all mean "no".
     except Exception:
@@ -134,6 +137,10 @@ class KeyPlaces:
         self._keyring: Keyring | None = None
         self._is_opened = False
         self._known: dict[str, str] = {}
+        self._known_at = 0
+        """When the file was changed last, as far as what is known of the keyring goes."""
+        self._refusal = ""
+        """Why the keyring did not do what it was asked last; empty: it did, or there is none."""
         self._lock = threading.RLock()
 
     def __repr__(self) -> str:
@@ -142,42 +149,64 @@ class KeyPlaces:
     def key(self, origin: str) -> tuple[str, KeySource]:
         """The key of an origin and where it was found; both empty: there is none."""
         with self._lock:
-            if origin not in self._known:
-                self._known[origin] = self._asked(lambda ring: _get(ring, origin)) or ""
-            if self._known[origin]:
-                return self._known[origin], "keyring"
+            found = self._key_in_keyring(origin)
+            if found:
+                return found, "keyring"
             kept = self._keys().get(origin, "")
             return kept, "file" if kept else ""
+
+    def check_key(self, origin: str) -> None:
+        """See that the keyring gives the key that it has for an origin.
+
+        Raises:
+            SetupError: It does not: it is locked, or cannot be reached.
+        """
+        with self._lock:
+            if origin not in self.origins_in_keyring() or self.key(origin)[0]:
+                return
+            if origin in self._known:  # It was deleted there.
+                return
+            why = self._refusal or "cannot be reached from here"
+            raise SetupError(
+                f"The key for {origin} is in the system's keyring, which {why}.",
+                hint="Unlock the keyring and try again, or give the key anew.",
+            )
 
     def has_key(self, origin: str) -> bool:
         """Whether the file says that there is a key for an origin; the keyring is not asked."""
         return origin in self._keys() or origin in self.origins_in_keyring()
 
+    def place_of_new_keys(self) -> KeySource:
+        """Where a key would be kept."""
+        with self._lock:
+            return "file" if self._open() is None else "keyring"
+
     def keep_key(self, origin: str, key: str) -> None:
         """Keep the key of an origin; empty: forget it everywhere.
 
         Raises:
-            StoreError: The file cannot be written.
+            StoreError: The keyring is locked, or the file cannot be written.
         """
         with self._lock:
-            keys = self._keys()
-            kept = keys.pop(origin, "")
-            was_in_keyring = bool(self._known.get(origin))
+            listed = set(self.origins_in_keyring())
+            if not (key or self.has_key(origin)):
+                return
             in_keyring = self._asked(lambda ring: _put(ring, origin, key))
-            if was_in_keyring and in_keyring is None:
+            if in_keyring is None and key and self._refusal == LOCKED:
+                hint = "Unlock it and save the key again."
+                raise StoreError(f"The system's keyring {LOCKED}; the key was not kept.", hint=hint)
+            if in_keyring is None and origin in listed and not key:
                 hint = "Take it out with the program that shows your keyring."
                 raise StoreError("The keyring does not answer; it still has the key.", hint=hint)
-            self._known[origin] = key if in_keyring else ""
+            keys = self._keys()
+            keys.pop(origin, "")
             if key and not in_keyring:
                 keys[origin] = key
-            listed = set(self.origins_in_keyring())
-            ringed = sorted(listed | {origin} if self._known[origin] else listed - {origin})
-            if kept or origin in keys:
-                self._change(keys=keys)
-            if set(ringed) != listed:
-                # Without it the key is still found here, but not by the magics.
-                with suppress(StoreError):
-                    self._change(keyring=ringed)
+            ringed = listed | {origin} if in_keyring else listed - {origin}
+            # Written each time: whoever else has read the file sees that the key is another one.
+            self._change(keys=keys, keyring=sorted(ringed))
+            self._known = {**self._known, origin: key if in_keyring else ""}
+            self._known_at = self._changed_at()
 
     def origins_in_keyring(self) -> tuple[str, ...]:
         """The origins whose keys were put into the keyring here; asking it takes long."""
@@ -220,6 +249,26 @@ class KeyPlaces:
             complaint = f"has entries that are not used: {names}"
         return f"The file {str(self.path)!r} {complaint}." if complaint else ""
 
+    def _key_in_keyring(self, origin: str) -> str:
+        """The key of an origin whose key was put there; no other is asked for: it may be locked."""
+        if origin not in self.origins_in_keyring():
+            return ""
+        if self._known_at != self._changed_at():
+            self._known.clear()
+            self._known_at = self._changed_at()
+        if origin not in self._known:
+            found = self._asked(lambda ring: _get(ring, origin))
+            if found is None:
+                return ""
+            self._known[origin] = found
+        return self._known[origin]
+
+    def _changed_at(self) -> int:
+        try:
+            return self.path.stat().st_mtime_ns
+        except OSError:
+            return 0
+
     def _keys(self) -> dict[str, str]:
         keys = self._content()[0].get("keys", {})
         pairs = keys.items() if isinstance(keys, dict) else ()
@@ -255,19 +304,36 @@ class KeyPlaces:
                 hint="Check the folder, or set the key in the environment of the server.",
             ) from None
 
-    def _asked(self, question: Callable[[Keyring], T]) -> T | None:
-        """What the keyring says; None: there is none, or it fails. It is not asked again then."""
+    def _open(self) -> Keyring | None:
         if not self._is_opened:
             self._is_opened = True
-            self._keyring = _in_time(self._open_keyring, self._patience_seconds)
-        ring = self._keyring
+            opened = _in_time(self._open_keyring, self._patience_seconds)
+            self._keyring = opened.answer if opened is not None else None
+        return self._keyring
+
+    def _asked(self, question: Callable[[Keyring], T]) -> T | None:
+        """What the keyring says; None: there is none, or it refuses.
+
+        One that is silent is not asked again: each time would take as long.
+        """
+        ring = self._open()
         if ring is None:
             return None
-        answer = _in_time(lambda: (question(ring),), self._patience_seconds)
-        if answer is None:
-            self._keyring = None
+        outcome = _in_time(lambda: question(ring), self._patience_seconds)
+        if outcome is None:
+            self._keyring, self._refusal = None, "does not answer"
             return None
-        return answer[0]
+        self._refusal = outcome.refusal
+        return outcome.answer
+
+
+@dataclass(frozen=True)
+class _KeyringAnswer(Generic[T]):
+    """What came of a question to the keyring."""
+
+    answer: T | None = None
+    refusal: str = ""
+    """Why there is no answer; never holds what was asked for."""
 
 
 def _get(ring: Keyring, origin: str) -> str:
@@ -283,14 +349,18 @@ def _put(ring: Keyring, origin: str, key: str) -> bool:
     return False
 
 
-def _in_time(question: Callable[[], T], seconds: float) -> T | None:
-    """The answer; None: it failed, or did not come in time."""
-    answers: list[T] = []
+def _in_time(question: Callable[[], T], seconds: float) -> _KeyringAnswer[T] | None:
+    """What came of it; None: nothing in time."""
+    answers: list[_KeyringAnswer[T]] = []
 
     def ask() -> None:
-        # Whatever a keyring raises means that the file is used instead.
-        with suppress(Exception):
-            answers.append(question())
+        try:
+            answers.append(_KeyringAnswer(question()))
+        # The backends of keyrings raise what they like; a message of theirs may hold the key.
+        except Exception as error:
+            is_locked = "Locked" in type(error).__name__
+            refusal = LOCKED if is_locked else f"fails ({type(error).__name__})"
+            answers.append(_KeyringAnswer(refusal=refusal))
 
     asking = WorkerThread(ask, name="keyring")
     asking.start()
@@ -349,7 +419,8 @@ def with_choice(settings: Settings, places: KeyPlaces, environ: Mapping[str, str
         environ: May hold the key of the provider that was chosen.
 
     Raises:
-        SetupError: The address that was chosen cannot be used.
+        SetupError: The address that was chosen cannot be used, or its key is in a keyring that is
+            locked.
     """
     service = settings.service
     by_environment = settings.source.get("base_url", "default") != "default"
@@ -362,7 +433,9 @@ def with_choice(settings: Settings, places: KeyPlaces, environ: Mapping[str, str
     if not key or origin != origin_of(service.base_url):
         key, source = key_in(environ, base_url), "environment"
         if not key:
-            key, source = places.key(origin) if places.has_key(origin) else ("", "default")
+            places.check_key(origin)
+            key, source = places.key(origin)
+            source = source or "default"
     model = service.model
     if base_url and settings.source.get("model", "default") == "default":
         usual = service.model if base_url == service.base_url else usual_model(base_url)

@@ -56,10 +56,9 @@ from cellwright.record.messages import (
     fill_parameters,
 )
 from cellwright.settings import (
-    COMMAND_KEYS,
     ModelSettings,
     ServiceSettings,
-    run_key_command,
+    renew_key,
     settings_of,
 )
 from cellwright.stopping import Stop
@@ -229,26 +228,25 @@ class OpenAILM:
                 return replace(reply, attempts=len(failures) + 1)
 
     def _renew_key(self, error: LMAccessError) -> Notice:
-        """Ask the command that gave the key for another one: short-lived ones end within a run.
+        """Ask what gave the key for another one: short-lived ones end within a run.
 
         Raises:
-            LMAccessError: The key is not of a command, or it gives no other one.
+            LMAccessError: Neither a command nor a file gave the key, or it gives no other one.
         """
         service = self._service
-        # A key that came from elsewhere since is none of the command's business.
-        is_its = COMMAND_KEYS.get(service.key_command, (0.0, ""))[1] == service.api_key != ""
-        if error.status != 401 or not is_its:
+        if error.status != 401:
             raise error
         try:
-            key = run_key_command(service.key_command, refused=service.api_key)
+            key = renew_key(service)
         except SetupError as failed:
             error.hint = f"{failed.message} {failed.hint}"
             raise error from failed
-        if key == service.api_key:
+        if key in ("", service.api_key):
             raise error
         self._service = replace(service, api_key=key)
         self._lines.renew(self._service)
-        text = "The key was no longer taken, and its command gave another one."
+        giver = "command" if service.key_command else "file"
+        text = f"The key was no longer taken, and its {giver} gave another one."
         return Notice("info", text, code="key_renewed")
 
     def _with_settings(self, prompt: Prompt) -> Prompt:

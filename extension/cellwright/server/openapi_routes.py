@@ -26,6 +26,7 @@ from cellwright.server.chat_context_routes import ChatContext, WantedSummary
 from cellwright.server.chat_routes import ChatMessages, NewMessage, WaitingMessage
 from cellwright.server.component_envelopes import Envelope
 from cellwright.server.library_routes import LibraryHits, LibraryState, NewPlace
+from cellwright.server.project_routes import ProjectConsent, ProjectTextRows
 from cellwright.server.rest_types import Problem
 from cellwright.server.routes import TEXT_LIMIT_CHARACTERS, Route, RouteTable
 from cellwright.server.run_routes import RunPage
@@ -87,6 +88,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "GET chats/{chat_id}/context": Operation(ChatContext, refusals=(400, 404, 409)),
     "PUT chats/{chat_id}/context": Operation(
         ChatContext, body=WantedSummary, refusals=(400, 404, 409, 413)
+    ),
+    "GET chats/{chat_id}/project": Operation(ProjectTextRows, refusals=(400, 404, 409)),
+    "PUT chats/{chat_id}/project": Operation(
+        ProjectTextRows, body=ProjectConsent, refusals=(400, 404, 409, 413)
     ),
     "POST chats/{chat_id}/messages": Operation(
         WaitingMessage, 201, NewMessage, refusals=(400, 404, 409, 413)

@@ -84,6 +84,8 @@ class ProviderList:
     """Whether any other address may be named."""
     set_model: str
     """The model that the environment sets; empty: any may be chosen."""
+    new_key_place: str
+    """Where a key that is given would be kept: ``keyring`` or ``file``."""
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,10 @@ class ServiceChooser:
         warnings = [*choice.warnings, *self._refusals(choice)]
         both = sorted(set(self.keys.parameters()) & set(found.service.parameters))
         if both:
-            warnings.append(f"CELLWRIGHT_PARAMETERS wins over what was chosen here: {both}.")
+            names = ", ".join(both)
+            warnings.append(
+                f"Whoever started this server set {names}; the choice here is not used."
+            )
         if self.keys.complaint():
             warnings.append(self.keys.complaint())
         hint = key_hint(choice.api_key, choice.base_url)
@@ -299,8 +302,10 @@ class ServiceChooser:
         by_environment = found.source.get("base_url", "default") != "default"
         base_url = found.service.base_url if by_environment else stored_url
         if by_environment and stored_url and stored_url != base_url:
-            name = found.source["base_url"]
-            warnings.append(f"{name} wins over the address that was chosen here, {stored_url!r}.")
+            warnings.append(
+                f"Whoever started this server set the address {shown_url(base_url)!r}; "
+                f"it wins over {shown_url(stored_url)!r}, which was chosen here."
+            )
         if not base_url:
             base_url = found.service.base_url or self._official_if_keyed()
         key, source = self._key(found, base_url, warnings)
@@ -315,7 +320,7 @@ class ServiceChooser:
             return ""
 
     def _official_if_keyed(self) -> str:
-        return OPENAI.base_url if self.keys.key(origin_of(OPENAI.base_url))[0] else ""
+        return OPENAI.base_url if self.keys.has_key(origin_of(OPENAI.base_url)) else ""
 
     def _key(self, found: Settings, base_url: str, warnings: list[str]) -> tuple[str, KeySource]:
         if not origin_of(base_url):
@@ -323,8 +328,11 @@ class ServiceChooser:
         if key := self._set_key(found, base_url):
             return key, "environment"
         if found.service.api_key:
-            name, place = found.source["api_key"], origin_of(found.service.base_url)
-            warnings.append(f"The key of {name} is for {place} and is not sent to {base_url!r}.")
+            place = origin_of(found.service.base_url)
+            warnings.append(
+                f"The key of this server is for {place} and is not sent to "
+                f"{shown_url(base_url)!r}; give one for it in Model settings."
+            )
         return self.keys.key(origin_of(base_url))
 
     def _model(self, found: Settings, base_url: str, warnings: list[str]) -> str:
@@ -332,7 +340,8 @@ class ServiceChooser:
         by_environment = found.source.get("model", "default") != "default"
         if by_environment and stored and stored != found.service.model:
             warnings.append(
-                f"CELLWRIGHT_MODEL wins over the model that was chosen here, {stored!r}."
+                f"Whoever started this server set the model {found.service.model!r}; it wins over "
+                f"{stored!r}, which was chosen here."
             )
         if by_environment or stored:
             return found.service.model if by_environment else stored
@@ -345,6 +354,7 @@ class ServiceChooser:
             (_check_address, choice.base_url),
             (self._configuration.check_endpoint, choice.base_url),
             (self._configuration.check_model, choice.model),
+            (self.keys.check_key, "" if choice.api_key else origin_of(choice.base_url)),
         )
 
     def _refusals(self, choice: ServiceChoice) -> list[str]:

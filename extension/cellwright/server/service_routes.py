@@ -128,7 +128,8 @@ def provider_list(shared: Application) -> ProviderList:
         names = running.get(offer.base_url)
         allowed = names and tuple(name for name in names if _is_allowed(shared, name))
         rows.append(replace(offer, models=allowed))
-    return ProviderList(tuple(rows), chooser.may_name_any, chooser.set_model)
+    place = chooser.keys.place_of_new_keys()
+    return ProviderList(tuple(rows), chooser.may_name_any, chooser.set_model, place)
 
 
 def _found(shared: Application) -> _ServiceFinding:

@@ -268,10 +268,11 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     model = choose_model(wanted, settings, window)
     service = environment.open_service(model.model)
     check_budget(service, request.limits, known_prices(settings))
-    news = "" if service.notice in environment.told else service.notice
+    is_news = service.notice not in environment.told
     environment.told.add(service.notice)
     service.learn_window()
-    notices = [request.notice, news, model.notice]
+    notices = [request.notice, service.notice if is_news else "", model.notice]
+    actions = [service.notice_action if is_news else "", model.action]
     if request.message is None:
         sees = service.lm.capabilities(service.model).vision
         files = dict(zip(names, paths, strict=False))
@@ -283,6 +284,7 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
         adapter=request.adapter or settings.adapter,
         sent_at=time_sent() if request.tells_time else request.sent_at,
         notice=" ".join(filter(None, notices)),
+        notice_action=" ".join(filter(None, actions)),
     )
     if assistants is not None:
         request = with_assistant(request, chosen)

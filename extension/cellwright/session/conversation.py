@@ -619,7 +619,8 @@ class Conversation:
         """Put the question to what was said before, with all that is looked up for it."""
         question, publisher, place = opened.question, opened.publisher, self._place
         if question.notice:
-            yield from publisher.publish(Notice("info", question.notice, code="service"))
+            told = Notice("info", question.notice, question.notice_action, "service")
+            yield from publisher.publish(told)
         given = (question.files, self._folder, question.file_names)
         sees = lm.capabilities(question.parameters.model).vision
         pictures = pictures_of(*given) if sees else ()

@@ -108,6 +108,8 @@ class RunRequest:
     """Inputs that are variables and outputs that become variables; ``prompt`` is not used then."""
     demos: DemoSet = DemoSet()
     """Good runs, shown before the first question of an assistant that is asked in plain words."""
+    notice_action: str = ""
+    """What can be done about the notice in a notebook or shell; the panel has ways of its own."""
     tells_time: bool = False
     """The model is told when it was sent."""
     sent_at: str = ""

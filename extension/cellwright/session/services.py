@@ -34,9 +34,9 @@ from cellwright.text.file_kinds import HEAD_BYTES, RASTER_TYPES, kind_of
 DEMO_MODEL = "cellwright-demo"
 DEMO_NAMES = (DEMO_MODEL, "demo")
 DEMO_NOTICE = (
-    "No key and no endpoint are set, so the demo model answers (rules, not a language model). "
-    "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, for a real one."
+    "No key and no endpoint are set, so the demo model answers (rules, not a language model)."
 )
+DEMO_ACTION = "Set OPENAI_API_KEY, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL, for a real one."
 OLLAMA_WAIT_SECONDS = 0.3
 LOCAL_KEY = "local"
 """Sent to a server that asks for none."""
@@ -51,6 +51,8 @@ class ModelService:
     base_url: str = ""
     notice: str = ""
     """Shown once, when the service was not chosen by the person."""
+    notice_action: str = ""
+    """How to choose another one in a notebook or shell; the panel has a way of its own."""
     is_free: bool = False
     """No request of it is paid for, so any budget can be kept."""
 
@@ -116,7 +118,7 @@ def open_service(settings: Settings, model: str = "") -> Service:
         raise _no_endpoint(wanted)
     if found:
         return _ollama(settings, wanted or found[0])
-    return _demo(settings, DEMO_NOTICE)
+    return _demo(settings, DEMO_NOTICE, DEMO_ACTION)
 
 
 def _configured(settings: Settings, model: str) -> Service:
@@ -126,35 +128,33 @@ def _configured(settings: Settings, model: str) -> Service:
             f"No model is named for {service.base_url!r}.",
             hint="Name one: -m MODEL, in Python model=…, or CELLWRIGHT_MODEL.",
         )
-    return Service(_lm(settings, service), model, service.base_url, _found_notice(settings, model))
-
-
-def _found_notice(settings: Settings, model: str) -> str:
-    """Why this service answers, where it was not named; empty: it was."""
+    lm, url = _lm(settings, service), service.base_url
     if not settings.found_key:
-        return ""
-    url = settings.service.base_url
-    whose = find_provider(url).name or url
-    return (
-        f"{model} of {whose} answers, because of {settings.found_key}. Choose another with -m, or "
-        "with CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
+        return Service(lm, model, url)
+    notice = f"{model} of {find_provider(url).name or url} answers."
+    action = (
+        f"That is because of {settings.found_key}; choose another with -m, or with "
+        "CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
     )
+    return Service(lm, model, url, notice, action)
 
 
 def _ollama(settings: Settings, model: str) -> Service:
     service = replace(
         settings.service, base_url=f"{settings.ollama_url}/v1", api_key=LOCAL_KEY, model=model
     )
-    notice = f"No key is set; {model} of the local {OLLAMA.name} answers. Choose another with -m."
-    return Service(_lm(settings, service), model, service.base_url, notice, is_free=True)
+    notice = f"No key is set; {model} of the local {OLLAMA.name} answers."
+    action = "Choose another with -m."
+    return Service(_lm(settings, service), model, service.base_url, notice, action, is_free=True)
 
 
-def _demo(settings: Settings, notice: str) -> Service:
+def _demo(settings: Settings, notice: str, action: str = "") -> Service:
     # An entry point names it: most services are others, and its rules may be left out.
     server: LocalServer = load_own(SERVICES, DEMO_MODEL)()
     url = server.start()
     service = replace(settings.service, base_url=url, api_key="demo", model=DEMO_MODEL)
-    return Service(_lm(settings, service), DEMO_MODEL, url, notice, is_free=True, demo=server)
+    lm = _lm(settings, service)
+    return Service(lm, DEMO_MODEL, url, notice, action, is_free=True, demo=server)
 
 
 def _lm(settings: Settings, service: ServiceSettings) -> OpenAILM:
@@ -252,6 +252,7 @@ class ModelChoice:
     model: str
     notice: str = ""
     """For the person, where another than the set one was chosen."""
+    action: str = ""
 
 
 def choose_model(wanted: str, settings: Settings, window: RequestWindow) -> ModelChoice:
@@ -269,14 +270,15 @@ def choose_model(wanted: str, settings: Settings, window: RequestWindow) -> Mode
         return ModelChoice(wanted)
     if window.size_bytes > TOO_LONG_BYTES:
         size = f"{window.size_bytes:,} bytes"
-        hint = "Begin anew with %agent reset, or make the chat shorter."
+        hint = "Begin a new chat, or make this one shorter."
         raise SetupError(f"The conversation has {size}, too much for any model.", hint=hint)
     usual = settings.service.model
     sees = settings_of(usual, settings.models).vision
     if window.has_pictures and settings.vision_model and not sees:
         return _other(settings.vision_model, "it sees pictures")
     if window.has_pictures and sees is False:
-        return ModelChoice("", "No model that sees is set; CELLWRIGHT_VISION_MODEL names one.")
+        told = f"{usual} does not see pictures, and no model that does is set."
+        return ModelChoice("", told, "CELLWRIGHT_VISION_MODEL names one.")
     if window.size_bytes > LONG_BYTES and settings.long_model and not window.has_pictures:
         return _other(settings.long_model, "the conversation is long")
     return ModelChoice("")

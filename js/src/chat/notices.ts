@@ -110,7 +110,8 @@ function serviceNotices(service: ServiceState | null, trans: TranslationBundle):
   }
   const notices = service.warnings.map(text => warning('service', text, ''));
   if (service.notice !== '') {
-    notices.push({ ...warning('service', service.notice, ''), level: 'info' });
+    const action = trans.__('Another one can be chosen in Model settings.');
+    notices.push({ ...warning('service', service.notice, action), level: 'info' });
   }
   if (!service.recording) {
     const text = trans.__('Runs are not kept: they are gone when the server stops.');

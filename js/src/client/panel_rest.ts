@@ -7,6 +7,8 @@ import type {
   ChatContext,
   ChatSummary as ListedChat,
   MissingCells,
+  ProjectConsent,
+  ProjectTextRow,
   ProviderList,
   RecordedRunCell as RunCell,
   ServiceCheck,
@@ -56,6 +58,7 @@ export type {
   ChatContext,
   ListedChat,
   MissingCells,
+  ProjectTextRow,
   ProviderList,
   RunCell,
   ServiceChange,
@@ -162,6 +165,23 @@ export class Rest {
       { path: ['chats', id, 'context'] },
       withBody('PUT', { words })
     );
+  }
+
+  /** What the project of its notebook tells every agent. */
+  async projectTexts(id: string): Promise<readonly ProjectTextRow[]> {
+    return (await this._get(shape('ProjectTextRows'), { path: ['chats', id, 'project'] })).texts;
+  }
+
+  /** Let models read one of these texts, or not. */
+  async allowProjectText(
+    id: string,
+    textId: string,
+    isAllowed: boolean
+  ): Promise<readonly ProjectTextRow[]> {
+    const consent: ProjectConsent = { id: textId, is_allowed: isAllowed };
+    const body = withBody('PUT', consent);
+    return (await this._get(shape('ProjectTextRows'), { path: ['chats', id, 'project'] }, body))
+      .texts;
   }
 
   /** A new chat that goes on after this run. */

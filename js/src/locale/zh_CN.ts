@@ -323,6 +323,15 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Press Enter to use %1': '按 Enter 使用 %1',
   'The service names no models.': '服务没有列出模型。',
   'The demo model answers.': '现在由演示模型回答。',
+  'This project has instructions for agents. No model is sent them before you allow it: read them, and allow what you trust.':
+    '此项目包含给智能体的说明。在您允许之前不会发送给任何模型：请阅读，并允许您信任的内容。',
+  'Models read it from your next question on.': '从您的下一个问题起，模型会读取它。',
+  'No model is sent it before you allow it.': '在您允许之前不会发送给任何模型。',
+  'Allow %1': '允许 %1',
+  Allow: '允许',
+  'Not now: %1': '暂不：%1',
+  'Not now': '暂不',
+  'Another one can be chosen in Model settings.': '可以在“模型设置”中选择其他模型。',
   'It follows rules and is no language model. Nothing leaves this computer.':
     '它按规则工作，不是语言模型。数据不会离开这台电脑。',
   'Use your own model': '使用您自己的模型',
@@ -346,6 +355,10 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'It looks like %1': '形如 %1',
   'Of a service that speaks as OpenAI does': '与 OpenAI 接口兼容的服务',
   'A key is kept. Leave this empty to use it.': '已保存密钥。留空即可使用。',
+  'A key is kept in the system’s keyring. Leave this empty to use it.':
+    '密钥保存在系统钥匙串中。留空即可使用。',
+  'From your account there. The system’s keyring keeps it, never the notebook or the browser.':
+    '从您在那里的账户获取。由系统钥匙串保存，绝不保存在笔记本或浏览器中。',
   'From your account there. The server keeps it, never the notebook or the browser.':
     '来自您在该处的账户。由服务器保存，绝不存入笔记本或浏览器。',
   'Leave this empty where none is needed.': '不需要密钥时留空。',

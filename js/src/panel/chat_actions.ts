@@ -115,7 +115,9 @@ export function useChatActions(
         const words = trans.__('Continue where you were cut off.');
         ask(chat.turns.at(-1)?.runId ?? '', words, () => ({}));
       },
-      setUp
+      setUp,
+      projectTexts: () => panel.rest.projectTexts(chat.id),
+      allowProjectText: (id, isAllowed) => panel.rest.allowProjectText(chat.id, id, isAllowed)
     };
   }, [
     acceptAll,

@@ -263,6 +263,7 @@ function KeyStep({ form }: PartProps) {
         value={draft.api_key}
         isSet={row?.is_key_set === true}
         isKept={form.hasKey && draft.api_key === ''}
+        place={form.keyPlace}
         isNeeded={row?.needs_key === true}
         onChange={(api_key, isPasted) => {
           form.change({ api_key });
@@ -344,6 +345,8 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
   const isOwnAddress = row !== null && draft.base_url === row.base_url;
   const hasKey =
     draft.api_key !== '' || (isOwnAddress && row.has_key) || (isCurrent && service.has_key);
+  const isOfService = isCurrent && service.has_key;
+  const keyPlace = isOfService ? service.key_source : list.new_key_place;
   const isWhole = draft.choice === DEMO || (draft.base_url !== '' && draft.model !== '');
   const canSave = draft.choice !== '' && isWhole && outcome.kind !== 'busy';
   const serviceOf = (of: ServiceDraft): AskedService => ({
@@ -440,7 +443,7 @@ function useServiceForm(panel: Panel, service: ServiceState, list: ProviderList)
     first.current?.();
   }, []);
   return {
-    ...{ draft, row, hasKey, listing, outcome, canSave },
+    ...{ draft, row, hasKey, keyPlace, listing, outcome, canSave },
     ...{ change, choose, showModels, save, test }
   };
 }
@@ -550,18 +553,36 @@ interface KeyFieldProps {
   /** The server has it from elsewhere, and takes no other one. */
   readonly isSet: boolean;
   readonly isKept: boolean;
+  /** Where it is kept, or would be. */
+  readonly place: string;
   readonly isNeeded: boolean;
   readonly onChange: (value: string, isPasted: boolean) => void;
   readonly onEnter: () => void;
 }
 
-function KeyField({ value, isSet, isKept, isNeeded, onChange, onEnter }: KeyFieldProps) {
+function describeKey(
+  { isKept, place, isNeeded }: Pick<KeyFieldProps, 'isKept' | 'place' | 'isNeeded'>,
+  trans: TranslationBundle
+): string {
+  const isInKeyring = place === 'keyring';
+  if (isKept) {
+    return isInKeyring
+      ? trans.__('A key is kept in the system’s keyring. Leave this empty to use it.')
+      : trans.__('A key is kept. Leave this empty to use it.');
+  }
+  if (!isNeeded) {
+    return trans.__('Leave this empty where none is needed.');
+  }
+  return isInKeyring
+    ? trans.__(
+        'From your account there. The system’s keyring keeps it, never the notebook or the browser.'
+      )
+    : trans.__('From your account there. The server keeps it, never the notebook or the browser.');
+}
+
+function KeyField({ value, isSet, isKept, place, isNeeded, onChange, onEnter }: KeyFieldProps) {
   const trans = useTrans();
-  const note = isKept
-    ? trans.__('A key is kept. Leave this empty to use it.')
-    : isNeeded
-      ? trans.__('From your account there. The server keeps it, never the notebook or the browser.')
-      : trans.__('Leave this empty where none is needed.');
+  const note = describeKey({ isKept, place, isNeeded }, trans);
   if (isSet) {
     return (
       <div className="cw-entry">

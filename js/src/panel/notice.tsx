@@ -6,7 +6,8 @@ import type { NoticeBlock } from '../chat/types';
 import { Button, Icon } from '../ui/button';
 import { CopyButton } from '../ui/code_block';
 import { useTrans } from '../ui/hooks';
-import { nextStep } from './service_problems';
+import { ProjectTexts } from './project_texts';
+import { nextStep, ownAction } from './service_problems';
 import { Contents } from './tool_contents';
 import { useTurnActions } from './turn_actions';
 
@@ -22,6 +23,9 @@ const SETUP_CODES = new Set([
   'tool_call_as_text'
 ]);
 
+/** The project has texts for agents that no model is sent before the person allows it. */
+const PROJECT_ASKED = 'project_asked';
+
 export function needsSetup(code: string): boolean {
   return SETUP_CODES.has(code);
 }
@@ -34,7 +38,11 @@ export const NoticeCard = React.memo(function NoticeCard({ block }: { block: Not
     <div className={`cw-notice cw-mod-${block.level}`}>
       <Icon name={block.level} />
       <div className="cw-notice-text">
-        <NoticeText block={block} />
+        {block.code === PROJECT_ASKED ? (
+          <ProjectTexts told={block.text} />
+        ) : (
+          <NoticeText block={block} />
+        )}
         {action !== '' && <p className="cw-muted">{action}</p>}
         {needsSetup(block.code) && <SetUpButton />}
       </div>
@@ -65,17 +73,24 @@ export function SetUpButton() {
 }
 
 /** What to do about it; where the record names a command of a notebook, the panel's own way. */
-function actionOf({ code, action }: NoticeBlock, trans: TranslationBundle): string {
+export function actionOf(
+  { code, action }: Pick<NoticeBlock, 'code' | 'action'>,
+  trans: TranslationBundle
+): string {
   switch (code) {
     case 'summed_up':
       return trans.__('The ring beside the send button shows the summary that stands for them.');
     case 'memory_proposed':
       return trans.__('Accept or reject it on the page Memory, Library and Usage.');
+    case PROJECT_ASKED:
+      return '';
+    case 'service':
+      return action === '' ? '' : trans.__('Another one can be chosen in Model settings.');
     case 'LMAccessError':
     case 'LMNotFoundError':
       return nextStep(code, true, trans);
     default:
-      return action;
+      return ownAction({ code, hint: action }, true, trans);
   }
 }
 

@@ -22,6 +22,7 @@ import { InstructionsForm, useChatSettings } from './instructions_form';
 import type { DocumentChoice } from './library_offers';
 import { type MadeFile, OpenMadeProvider, placeOf } from './made_files';
 import { ModelSettings } from './model_settings';
+import { actionOf } from './notice';
 import { ChatPins } from './pins';
 import type { Chat, Notebooks, Panel } from './ports';
 import type { PanelRequest, PanelRequests } from './requests';
@@ -160,12 +161,13 @@ interface BannerProps {
 }
 
 function Banner({ notice, children }: BannerProps) {
+  const action = actionOf(notice, useTrans());
   return (
     <div className={`cw-banner cw-mod-${notice.level}`} role="status">
       <Icon name={notice.level} />
       <div className="cw-banner-text">
         <span>{notice.text}</span>
-        {notice.action !== '' && <span className="cw-muted">{notice.action}</span>}
+        {action !== '' && <span className="cw-muted">{action}</span>}
       </div>
       {children}
     </div>

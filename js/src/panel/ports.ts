@@ -25,6 +25,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     Rest,
     | 'addDocument'
     | 'addNote'
+    | 'allowProjectText'
     | 'assistants'
     | 'changeChat'
     | 'changeSummary'
@@ -32,6 +33,7 @@ export interface Panel extends Omit<Public<PanelModel>, Replaced> {
     | 'context'
     | 'models'
     | 'modelsOf'
+    | 'projectTexts'
     | 'providers'
     | 'setPinned'
     | 'takeNote'

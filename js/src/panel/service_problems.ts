@@ -49,8 +49,20 @@ export function describeProblem(
   };
   const title = titles[error.code];
   return title === undefined
-    ? { title: error.message, action: error.hint, detail: '' }
+    ? { title: error.message, action: ownAction(error, hasKey, trans), detail: '' }
     : { title, action: nextStep(error.code, hasKey, trans), detail: error.message };
+}
+
+/** What a notebook or a shell is told to set or type. */
+const ELSEWHERE = /CELLWRIGHT_|_API_KEY|%agent|\bcellwright \w+ --|(^|\s)-m\b/;
+
+/** What the server says is to be done, unless it names what only a notebook or a shell has. */
+export function ownAction(
+  { code, hint }: Pick<NamedError, 'code' | 'hint'>,
+  hasKey: boolean,
+  trans: TranslationBundle
+): string {
+  return ELSEWHERE.test(hint) ? nextStep(code, hasKey, trans) : hint;
 }
 
 /** What to do about an error of the model service; empty: nothing that the panel knows of. */

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import type { ProjectTextRow } from '../client/panel_rest';
 import type { UndoResult } from '../chat/notebooks';
 import type { Turn } from '../chat/types';
 import type { NamedCell } from '../wire/generated';
@@ -40,6 +41,10 @@ export interface TurnActions {
   proceed(): void;
   /** Show where model and key are set. */
   setUp(): void;
+  /** What the project has for every agent. */
+  projectTexts(): Promise<readonly ProjectTextRow[]>;
+  /** Let models read one of them, or not. */
+  allowProjectText(id: string, isAllowed: boolean): Promise<readonly ProjectTextRow[]>;
 }
 
 interface WaitingAsk {
@@ -74,7 +79,9 @@ const NOTHING: TurnActions = {
   replace: () => undefined,
   branch: () => undefined,
   proceed: () => undefined,
-  setUp: () => undefined
+  setUp: () => undefined,
+  projectTexts: () => Promise.resolve([]),
+  allowProjectText: () => Promise.resolve([])
 };
 
 const ActionsContext = React.createContext<TurnActions>(NOTHING);

@@ -146,6 +146,11 @@ export interface components {
     readonly OneVariable: {
       readonly text: string;
     };
+    /** @description What there is, and what cannot be read. */
+    readonly ProjectTextRows: {
+      readonly texts: readonly components['schemas']['ProjectTextRow'][];
+      readonly problems: readonly string[];
+    };
     /** @description The providers that may be chosen. */
     readonly ProviderList: {
       readonly providers: readonly components['schemas']['ProviderOffer'][];
@@ -153,6 +158,8 @@ export interface components {
       readonly any_address: boolean;
       /** @description The model that the environment sets; empty: any may be chosen. */
       readonly set_model: string;
+      /** @description Where a key that is given would be kept: ``keyring`` or ``file``. */
+      readonly new_key_place: string;
     };
     /** @description The second of two results against the first. */
     readonly ResultComparison: {
@@ -1004,6 +1011,23 @@ export interface components {
       /** @constant */
       readonly type: 'pong';
     };
+    /** @description A file of instructions, or a skill, as a model would be given it. */
+    readonly ProjectTextRow: {
+      /** @description Of this version of it: once the file changes it has another. */
+      readonly id: string;
+      /** @description ``asked``, ``used`` or ``refused``. */
+      readonly state: string;
+      /** @description ``instructions`` or ``skill``. */
+      readonly type: string;
+      readonly name: string;
+      readonly path: string;
+      readonly size_bytes: number;
+      /** @description Of a skill: what it is for, and which other files it has. */
+      readonly about: string;
+      readonly text: string;
+      /** @description ``project``, ``own`` (cellwright's folder) or ``home``. */
+      readonly place: string;
+    };
     /** @description A change that waits for the person's word. */
     readonly Proposed: {
       readonly id: string;
@@ -1507,6 +1531,11 @@ export interface components {
       readonly text?: string;
       readonly role?: string;
     };
+    /** @description Whether models may read one of them. */
+    readonly ProjectConsent: {
+      readonly id?: string;
+      readonly is_allowed?: boolean;
+    };
     /** @description How a service is tried, before it is chosen. */
     readonly ServiceTest: {
       readonly model?: string;
@@ -1731,6 +1760,7 @@ export type MemoryList = components['schemas']['MemoryList'];
 export type MissingCells = components['schemas']['MissingCells'];
 export type Models = components['schemas']['Models'];
 export type OneVariable = components['schemas']['OneVariable'];
+export type ProjectTextRows = components['schemas']['ProjectTextRows'];
 export type ProviderList = components['schemas']['ProviderList'];
 export type ResultComparison = components['schemas']['ResultComparison'];
 export type ResultListing = components['schemas']['ResultListing'];
@@ -1810,6 +1840,7 @@ export type NoticeGiven = components['schemas']['NoticeGiven'];
 export type PageRequest = components['schemas']['PageRequest'];
 export type Parameters = components['schemas']['Parameters'];
 export type Pong = components['schemas']['Pong'];
+export type ProjectTextRow = components['schemas']['ProjectTextRow'];
 export type Proposed = components['schemas']['Proposed'];
 export type ProviderItems = components['schemas']['ProviderItems'];
 export type ProviderOffer = components['schemas']['ProviderOffer'];
@@ -1850,6 +1881,7 @@ export type CellFates = components['schemas']['CellFates'];
 export type ChatBranching = components['schemas']['ChatBranching'];
 export type ChatChange = components['schemas']['ChatChange'];
 export type NewMessage = components['schemas']['NewMessage'];
+export type ProjectConsent = components['schemas']['ProjectConsent'];
 export type ServiceTest = components['schemas']['ServiceTest'];
 export type WantedBudgets = components['schemas']['WantedBudgets'];
 export type WantedService = components['schemas']['WantedService'];
@@ -2036,13 +2068,21 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     type: 'object'
   },
   OneVariable: { properties: { text: { type: 'string' } }, required: ['text'], type: 'object' },
+  ProjectTextRows: {
+    properties: {
+      texts: { default: [], items: { $ref: '#/components/schemas/ProjectTextRow' }, type: 'array' },
+      problems: { default: [], items: { type: 'string' }, type: 'array' }
+    },
+    type: 'object'
+  },
   ProviderList: {
     properties: {
       providers: { items: { $ref: '#/components/schemas/ProviderOffer' }, type: 'array' },
       any_address: { type: 'boolean' },
-      set_model: { type: 'string' }
+      set_model: { type: 'string' },
+      new_key_place: { type: 'string' }
     },
-    required: ['providers', 'any_address', 'set_model'],
+    required: ['providers', 'any_address', 'set_model', 'new_key_place'],
     type: 'object'
   },
   ResultComparison: {
@@ -3090,6 +3130,21 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       type: { const: 'pong', default: 'pong', type: 'string' }
     },
     required: ['at'],
+    type: 'object'
+  },
+  ProjectTextRow: {
+    properties: {
+      id: { type: 'string' },
+      state: { type: 'string' },
+      type: { type: 'string' },
+      name: { type: 'string' },
+      path: { type: 'string' },
+      size_bytes: { type: 'integer' },
+      about: { type: 'string' },
+      text: { type: 'string' },
+      place: { type: 'string' }
+    },
+    required: ['id', 'state', 'type', 'name', 'path', 'size_bytes', 'about', 'text', 'place'],
     type: 'object'
   },
   Proposed: {

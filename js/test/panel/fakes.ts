@@ -189,7 +189,12 @@ export class FakePanel implements Panel {
   suggested: readonly Suggestion[] = [];
   checks: readonly ServiceCheck[] = [];
   models: readonly string[] = ['gpt-5.6', 'gpt-5.6-mini', 'qwen3-coder'];
-  offers: ProviderList = { providers: [OPENAI, LOCAL], any_address: true, set_model: '' };
+  offers: ProviderList = {
+    providers: [OPENAI, LOCAL],
+    any_address: true,
+    set_model: '',
+    new_key_place: 'file'
+  };
   assistants: AssistantChoices = { assistants: [], problems: [], places: [], unusable: [] };
   /** The chat's own instructions. */
   prompt = '';
@@ -252,6 +257,8 @@ export class FakePanel implements Panel {
       }
       return this.answer(undefined);
     },
+    projectTexts: () => this.answer([]),
+    allowProjectText: () => this.answer([]),
     context: () => this.answer(this.context),
     changeSummary: (id, words) => {
       this.calls.push(['changeSummary', id, words]);

@@ -197,7 +197,12 @@ it('offers only what an administrator allows', async () => {
   const stage = new Stage();
   stage.panel.service = { ...SERVICE, models_allowed: ['a', 'b'] };
   const row = { ...OPENAI, base_url: SERVICE.base_url, has_key: true, is_key_set: true };
-  stage.panel.offers = { providers: [row], any_address: false, set_model: 'a' };
+  stage.panel.offers = {
+    providers: [row],
+    any_address: false,
+    set_model: 'a',
+    new_key_place: 'file'
+  };
   await open(stage);
   expect(screen.queryByText('Another address …')).toBeNull();
   expect(screen.queryByLabelText('Key')).toBeNull();
@@ -206,6 +211,18 @@ it('offers only what an administrator allows', async () => {
   expect(screen.getByText('Allowed: a, b')).toBeDefined();
   fireEvent.keyDown(screen.getByLabelText('Provider'), { key: 'Escape' });
   expect(screen.queryByLabelText('Provider')).toBeNull();
+});
+
+it('says that the system’s keyring keeps the key, before and after', async () => {
+  const stage = new Stage();
+  stage.panel.service = { ...SERVICE, has_key: true, key_source: 'keyring' };
+  const row = { ...OPENAI, base_url: SERVICE.base_url, has_key: true };
+  const offers = { any_address: true, set_model: '', new_key_place: 'keyring' };
+  stage.panel.offers = { providers: [row, { ...OPENAI, name: 'Other' }], ...offers };
+  await open(stage);
+  expect(screen.getByText(/kept in the system’s keyring/)).toBeDefined();
+  enter('Provider', `Other ${OPENAI.base_url}`);
+  expect(screen.getByText(/The system’s keyring keeps it/)).toBeDefined();
 });
 
 it('is found in the menu, and says where no model is chosen', async () => {

@@ -108,7 +108,9 @@ export const ACTIONS: TurnActions = {
   replace: NOTHING,
   branch: NOTHING,
   proceed: NOTHING,
-  setUp: NOTHING
+  setUp: NOTHING,
+  projectTexts: () => Promise.resolve([]),
+  allowProjectText: () => Promise.resolve([])
 };
 
 /** Draw a part of an answer with what can be done about it. */
