@@ -62,15 +62,15 @@ def load_code(path: str, name: str, options: Mapping[str, Any]) -> str:
 
 
 def look_code(name: str, shown: int = 12) -> str:
-    """Print each column's type, gaps and first different values."""
+    """Print each column's type, gaps and first different values, and leave no name behind."""
     return f"""\
-print(*{name}.shape, "(rows, columns)")
+print(len({name}), "rows,", len({name}.columns), "columns")
 print(
     *(
-        f"{{name!r}}: {{column.dtype}}, {{column.isna().sum()}} missing, "
-        f"{{column.dropna().astype(str).nunique()}} different, "
-        f"such as {{column.dropna().astype(str).str[:40].unique()[:{shown}].tolist()}}"
+        f"{{name!r}}: {{column.dtype}}, {{column.isna().sum()}} missing, {{len(values)}} different\\n"
+        f"    {{[value[:40] for value in values[:{shown}]]}}"
         for name, column in {name}.items()
+        for values in [column.dropna().astype(str).unique()]
     ),
     sep="\\n",
 )
