@@ -182,8 +182,9 @@ class _FileReading:
         if error.name == "FileNotFoundError":
             return (yield from self._find())
         lacking = LACKING.search(error.message)
-        if error.name in ("ModuleNotFoundError", "ImportError") and lacking:
-            if (yield from install(lacking[1], self._tools)):
+        if lacking and error.name in ("ModuleNotFoundError", "ImportError"):
+            installed = yield from install(lacking[1], self._tools)
+            if installed:
                 return "With it installed, I read the file again."
         if error.name == "UnicodeDecodeError" and "encoding" not in self._options:
             return (yield from self._find_encoding())
