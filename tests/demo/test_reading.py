@@ -38,10 +38,10 @@ def test_no_error_is_seen_where_there_is_none() -> None:
 
 def test_a_look_is_read_line_by_line_and_what_was_cut_is_left_out() -> None:
     text = (
-        "[cell a]\n3 2 (rows, columns)\n"
-        "\"it's\": int64, 0 missing, 3 different, such as ['1', '2']\n"
-        "7: str, 1 missing, 2 different, such as ['a, b: c', 'd']\n"
-        "'z': str, 1 missing, 2 different, such as ['a, b"
+        "[cell a]\n3 rows, 2 columns\n"
+        "\"it's\": int64, 0 missing, 3 different\n    ['1', '2']\n"
+        "7: str, 1 missing, 2 different\n    ['a, b: c', 'd']\n"
+        "'z': str, 1 missing, 2 different\n    ['a, b"
     )
     assert shape_of(text) == (3, 2)
     assert column_lines(text) == [

@@ -61,7 +61,7 @@ def state(*lines: str) -> str:
         (
             [
                 user("x" + state("one: DataFrame", "two: DataFrame")),
-                *exchange(0, 'print(*one.shape, "(rows, columns)")', "3 2 (rows, columns)"),
+                *exchange(0, 'print(len(one), "rows,")', "3 rows, 2 columns"),
                 user("describe"),
             ],
             "one",
@@ -69,7 +69,7 @@ def state(*lines: str) -> str:
     ],
 )
 def test_the_variable_is_the_one_that_is_meant(messages: list[Any], name: str) -> None:
-    assert f"print(*{name}.shape," in code_of(next_answer(messages, RUN_CELL))
+    assert f"print(len({name})," in code_of(next_answer(messages, RUN_CELL))
 
 
 def test_a_file_read_before_is_used_as_long_as_its_variable_is_there() -> None:
@@ -77,6 +77,17 @@ def test_a_file_read_before_is_used_as_long_as_its_variable_is_there() -> None:
     messages = [user("x"), *read, user("profile a.csv" + state("a: DataFrame 9 rows"))]
     assert "read_csv" not in code_of(next_answer(messages, RUN_CELL))
     messages = [user("x"), *read, user("profile a.csv")]
+    assert "read_csv" not in code_of(next_answer(messages, RUN_CELL))
+    messages += exchange(1, "", "NameError: name 'a' is not defined")
+    assert "read_csv" in code_of(next_answer(messages, RUN_CELL))
+
+
+@pytest.mark.parametrize(
+    ("result", "state_"), [("9", "new kernel"), ("9", "gone: b, a"), ("ValueError: x", "")]
+)
+def test_a_file_is_read_again_where_its_variable_is_not_there(result: str, state_: str) -> None:
+    read = exchange(0, 'a = pd.read_csv("a.csv")', result)
+    messages = [user("x" + state("folder: /")), *read, user("profile a.csv" + state(state_))]
     assert "read_csv" in code_of(next_answer(messages, RUN_CELL))
 
 

@@ -28,10 +28,11 @@ from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
 from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
 from cellwright.demo.typed import results_in
-from cellwright.demo.words import is_chinese, read_tokens
+from cellwright.demo.words import correct_spelling, is_chinese, read_tokens
 
 SENTENCES_FILE = Path(__file__).parent / "data" / "sentences.toml"
 STEP_LIMIT = 14
+ASKS_AMOUNT = frozenset(["fill", "end", "ask", "count", "and", "about"])
 HAND_IN = "hand_in"
 SAMPLED = "`{path}` is large: this is about its first {rows:,} rows."
 ONLY_RULES = "I have rules for text, numbers, tables and plots only."
@@ -74,7 +75,7 @@ TARGETS = (
 )
 SENTENCES = re.compile(
     r"[?!;。？！；\n]+|\.(?=\s|$)|,? (?:and )?then (?=plot|draw)|, and (?=plot\b|draw\b)"
-    r"|，?(?:然后|并)(?=画|绘)"
+    r"|，?(?:然后|并)(?=画|绘)|,? and (?=how (?:many|much)\W*$)|[，,](?=一?共?(?:是|有)?多少\W*$)"
 )
 
 
@@ -235,12 +236,16 @@ def _about_data(
     source = yield from find_source(conversation, tools)
     frame = yield from load(source, tools)
     try:
-        queries = yield from _queries(request, frame)
+        queries, read_as = yield from _queries(request, frame)
     except GrammarError as refused:
         return _refusal(refused, request, frame)
     table = yield from convert(frame, _needed(queries, frame), copy=bool(source.variable))
     sampled = (SAMPLED.format(path=source.path, rows=frame.rows),) if source.is_large else ()
     parts = []
+    for query in queries:
+        for each in (f for f in query.filters if f.sign in ("!=", "not in")):
+            if any(note.startswith(f"`{each.column.name}`:") for note in table.notes):
+                return _refusal(GrammarError([str(each.column.name)], "unread"), request, frame)
     for place, query in enumerate(queries):
         query = _with_columns(query, table.frame)
         name = request.target if not place and request.target else result_name(query, frame)
@@ -249,23 +254,29 @@ def _about_data(
             parts.append((yield from answer(work)))
         except GrammarError as refused:
             return _refusal(refused, request, frame)
-    return "\n\n".join([*parts, *(f"- {note}" for note in (*sampled, *table.notes))])
+    return "\n\n".join([*parts, *(f"- {note}" for note in (*read_as, *sampled, *table.notes))])
 
 
-def _queries(request: TableRequest, frame: TableColumns) -> Steps[list[Query]]:
-    """What the sentences ask; looks for words that may be values that were not shown."""
+def _queries(request: TableRequest, frame: TableColumns) -> Steps[tuple[list[Query], list[str]]]:
+    """What the sentences ask, and how slips were read; looks for values that were not shown."""
     sentences = request.sentences or ("describe",)
     unknown = [run for sentence in sentences for run in unknown_words(sentence, frame)]
     found = (yield from find_values(frame, " ".join(sentences))) if unknown else []
     queries: list[Query] = []
-    for sentence in sentences:
-        if all(t.kind in ("fill", "end", "noun") for t in read_tokens(sentence, frame, found)):
+    notes: list[str] = []
+    for raw in sentences:
+        sentence, slips = correct_spelling(raw, frame, found)
+        notes += [f"I read “{slip}” as “{word}”." for slip, word in slips]
+        kinds = {token.kind for token in read_tokens(sentence, frame, found)}
+        if kinds <= {"fill", "end", "noun"}:
             if len(sentences) == 1:
                 queries.append(Query("describe"))
             continue
+        if queries and kinds <= ASKS_AMOUNT and queries[-1].task in ("best", "extreme"):
+            continue  # "… and how many?": what is told has the number
         queries.append(read_query(sentence, frame, found, queries[-1] if queries else None))
     # What is only a remark beside a profile is part of it.
-    return queries or [Query("describe")]
+    return queries or [Query("describe")], notes
 
 
 def _needed(queries: list[Query], frame: TableColumns) -> tuple[Column, ...]:

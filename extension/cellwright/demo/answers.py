@@ -36,7 +36,10 @@ SIGNS = {
     "=": ("is", "为"),
     "year": ("is in", "在"),
     "month": ("is in", "在"),
-    "month of the year": ("is in month", "在月份"),
+    "month_of_year": ("is in month", "在月份"),
+    "quarter_of_year": ("is in quarter", "在季度"),
+    "day_of_week": ("is on weekday (Monday is 0)", "在星期（星期一为 0）"),
+    "weekend": ("is on a", "在"),
     "day": ("is on", "为"),
     "!=": ("is not", "不为"),
     "in": ("is one of", "为"),
@@ -105,7 +108,7 @@ def answer(work: Work) -> Steps[str]:
         return (yield from OWN_CELLS[query.task](work))
     code = query_code(work.frame.name, query, work.name)
     if query.task in ("extreme", "rows", "head"):
-        code = code.rpartition("\n")[0] + "\n" + shown_code(work.name, _labels(work))
+        code = f"{code}\n{shown_code(work.name, _labels(work))}"
     cut = _units_in_doubt(query)
     if cut:
         years = f"{pick(work.frame.name, cut[0].column)}.dt.year.nunique()"
@@ -183,7 +186,9 @@ def _stays(work: Work) -> str:
 
 
 def _gaps(work: Work) -> str:
-    columns = [c for c in (*work.query.measures, *(g.column for g in work.query.by)) if c.missing]
+    negative = [f.column for f in work.query.filters if f.sign in ("!=", "not in")]
+    grouped = [group.column for group in work.query.by]
+    columns = [c for c in (*work.query.measures, *grouped, *negative) if c.missing]
     named = ", ".join(f"`{c.name}` {c.missing:,}" for c in columns)
     if not named:
         return ""
@@ -245,11 +250,12 @@ def _tell_count(work: Work, text: str) -> str:
     value = _one(text)
     return value and work.say(
         f"There are **{value}** rows{_where(work)}.", f"共有 **{value}** 行{_where(work)}。"
-    ) + _stays(work)
+    ) + _stays(work) + _gaps(work)
 
 
 def _tell_distinct(work: Work, text: str) -> str:
-    column = work.query.subject.label if work.query.subject else work.query.measures[0].name
+    subject = work.query.subject
+    column = subject.label if subject else work.query.measures[0].name
     if work.query.by:
         return _table(
             work,
@@ -350,6 +356,8 @@ def _labels(work: Work) -> list[Column]:
     query, columns = work.query, work.frame.columns
     asked = list(query.columns)
     texts = [c for c in columns if c.reads_as == "text" and c not in asked]
+    texts += [c for c in columns if c.reads_as == "date" and c.unique == work.frame.rows != 0]
+    texts = [c for c in dict.fromkeys(texts) if c not in asked]
     texts.sort(key=lambda c: -c.unique)
     chosen = (
         [*asked, *texts[: max(0, LABELS - len(asked))]]
@@ -359,6 +367,16 @@ def _labels(work: Work) -> list[Column]:
     return [column for column in columns if column in chosen]
 
 
+def _end(work: Work) -> str:
+    """Which end of the order is meant: highest, 3rd lowest."""
+    query = work.query
+    place = work.say(
+        {2: "2nd ", 3: "3rd "}.get(query.limit, f"{query.limit}th "), f"第{query.limit}"
+    )
+    end = work.say("lowest" if query.lowest else "highest", "低" if query.lowest else "高")
+    return (place if query.nth else work.say("", "最")) + end
+
+
 def _tell_extreme(work: Work, text: str) -> str:
     query, labels = work.query, _labels(work)
     assert query.measure is not None
@@ -366,13 +384,14 @@ def _tell_extreme(work: Work, text: str) -> str:
     rows = frame_rows(text, header)
     if not rows:
         return ""
-    end = work.say("lowest" if query.lowest else "highest", "最小" if query.lowest else "最大")
+    end = _end(work)
     value = number(rows[0][header.index(str(query.measure.name))])
     subject = ""
     names = [c for c in labels if c == (query.subject and query.subject.column)] or [
         c for c in labels if c.reads_as == "text" and c.unique > work.frame.rows / 2
     ]
-    if names and query.limit == 1:
+    is_one = query.limit == 1 or query.nth
+    if names and is_one:
         subject = (
             "**"
             + ", ".join(dict.fromkeys(row[header.index(str(names[0].name))] for row in rows))
@@ -381,11 +400,9 @@ def _tell_extreme(work: Work, text: str) -> str:
     many = "row" if len(rows) == 1 else f"{len(rows)} rows"
     head = work.say(
         f"{subject}{'the' if subject else 'The'} {many} with the {end} "
-        f"`{query.measure.name}`"
-        + (f", **{value}**" if query.limit == 1 else "")
-        + f"{_where(work)}",
+        f"`{query.measure.name}`" + (f", **{value}**" if is_one else "") + f"{_where(work)}",
         f"{subject}`{query.measure.name}` {end}的 {len(rows)} 行"
-        + (f"，**{value}**" if query.limit == 1 else "")
+        + (f"，**{value}**" if is_one else "")
         + _where(work),
     )
     return f"{head}:\n\n{markdown_table(header, _formatted(rows, labels))}\n\n{_table_stays(work)}"
@@ -498,7 +515,15 @@ def _tell_groups(work: Work, text: str) -> str:
     head = work.say(
         f"The {_what(work)} by {by}{_where(work)}", f"按 {by} 的{_what(work)}{_where(work)}"
     )
-    return _table(work, text, [*groups, value], head)
+    told = _table(work, text, [*groups, value], head)
+    if query.difference and len(rows) == 2:
+        (first, high), (second, low) = ((row[0], float(row[-1])) for row in rows)
+        gap = number(f"{high - low:.10g}")
+        told += work.say(
+            f" **{first}** is higher than {second} by **{gap}**.",
+            f"**{first}** 比 {second} 高 **{gap}**。",
+        )
+    return told
 
 
 def _tell_best(work: Work, text: str) -> str:
@@ -509,7 +534,7 @@ def _tell_best(work: Work, text: str) -> str:
     rows = frame_rows(text, [*groups, value])
     if not rows:
         return ""
-    end = work.say("lowest" if query.lowest else "highest", "最低" if query.lowest else "最高")
+    end = _end(work)
     what, subject = f"{_what(work)}{_where(work)}", query.subject.label
     if query.by:
         each = ", ".join(f"`{group.label}`" for group in query.by)
@@ -517,7 +542,7 @@ def _tell_best(work: Work, text: str) -> str:
             f"For each {each}, the `{subject}` with the {end} {what}",
             f"每个 {each} 中{what}{end}的 `{subject}`",
         )
-    elif query.limit > 1:
+    elif query.limit > 1 and not query.nth:
         head = work.say(
             f"The {len(rows)} `{subject}` with the {end} {what}",
             f"{what}{end}的 {len(rows)} 个 `{subject}`",
@@ -531,45 +556,6 @@ def _tell_best(work: Work, text: str) -> str:
         ).removesuffix(":")
         return _table(work, text, [*groups, value], head).replace(f"{head}:", head, 1)
     return _table(work, text, [*groups, value], head)
-
-
-def _tell_readings(work: Work, text: str) -> str:
-    query = work.query
-    assert query.measure is not None
-    assert query.subject is not None
-    best = "min" if query.lowest else "max"
-    values, names = text, ""
-    lines = text.splitlines()
-    for place, line in enumerate(lines):
-        if (
-            line.startswith(best)
-            and place
-            and any(other.startswith(best) for other in lines[:place])
-        ):
-            values, names = "\n".join(lines[:place]), "\n".join(lines[place:])
-    found, who = (series(part, [best, "mean", "sum"]) for part in (values, names))
-    if set(who) != {best, "mean", "sum"}:
-        return ""
-    end = work.say("lowest" if query.lowest else "highest", "最低" if query.lowest else "最高")
-    measure, subject = query.measure.name, query.subject.label
-    ways = {
-        best: (f"single `{measure}`", f"单个 `{measure}`"),
-        "sum": (f"sum of `{measure}`", f"`{measure}` 的总和"),
-        "mean": (f"mean of `{measure}`", f"`{measure}` 的平均值"),
-    }
-    order = ["sum", best, "mean"] if query.rule == "sum" else [best, "mean", "sum"]
-    first, *others = (
-        work.say(
-            f"**{who[way]}** is the `{subject}` with the {end} "
-            f"{ways[way][0]}{_where(work)}: **{number(found[way])}**.",
-            f"{ways[way][1]}{end}的 `{subject}`{_where(work)}是 **{who[way]}**："
-            f"**{number(found[way])}**。",
-        )
-        for way in order
-    )
-    if len(set(who.values())) > 1:
-        first += work.say(" Read in other ways: ", "也可以这样理解：") + " ".join(others)
-    return f"{first}{_stays(work)}"
 
 
 def _tell_correlation(work: Work, text: str) -> str:
@@ -610,7 +596,6 @@ TELLERS: Mapping[str, Callable[[Work, str], str]] = {
     "head": _tell_head,
     "best": _tell_best,
     "groups": _tell_groups,
-    "readings": _tell_readings,
     "correlation": _tell_correlation,
     "outliers": _tell_outliers,
 }

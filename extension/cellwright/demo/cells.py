@@ -12,6 +12,12 @@ from cellwright.demo.columns import Column, cleaning_code, date_format
 from cellwright.demo.grammar import Filter, Group, Query
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
+DATE_PARTS = {
+    "month_of_year": "month",
+    "quarter_of_year": "quarter",
+    "day_of_week": "dayofweek",
+    "weekend": "dayofweek",
+}
 SHOWN_ROWS = 30
 SHOWN_COLUMNS = 4
 BAR_LIMIT = 20
@@ -62,15 +68,15 @@ def load_code(path: str, name: str, options: Mapping[str, Any]) -> str:
 
 
 def look_code(name: str, shown: int = 12) -> str:
-    """Print each column's type, gaps and first different values."""
+    """Print each column's type, gaps and first different values, and leave no name behind."""
     return f"""\
-print(*{name}.shape, "(rows, columns)")
+print(len({name}), "rows,", len({name}.columns), "columns")
 print(
     *(
         f"{{name!r}}: {{column.dtype}}, {{column.isna().sum()}} missing, "
-        f"{{column.dropna().astype(str).nunique()}} different, "
-        f"such as {{column.dropna().astype(str).str[:40].unique()[:{shown}].tolist()}}"
+        f"{{len(values)}} different\\n    {{[value[:40] for value in values[:{shown}]]}}"
         for name, column in {name}.items()
+        for values in [column.dropna().astype(str).unique()]
     ),
     sep="\\n",
 )
@@ -166,7 +172,8 @@ def condition(frame: str, chosen: Filter) -> str:
         return f"{place}.between({value[0]}, {value[1]})"
     if chosen.sign in ("in", "not in"):
         values = ", ".join(map(quoted, value))
-        return f"{'~' if chosen.sign == 'not in' else ''}{place}.isin([{values}])"
+        is_in = f"{place}.isin([{values}])"
+        return is_in if chosen.sign == "in" else f"{place}.notna() & ~{is_in}"
     if isinstance(value, bool):
         return f"{place}.eq({value != (chosen.sign == '!=')})"
     sign = "==" if chosen.sign in ("=", "year") else chosen.sign
@@ -177,8 +184,8 @@ def condition(frame: str, chosen: Filter) -> str:
 
 def _date_condition(place: str, chosen: Filter) -> str:
     value, sign = chosen.value, chosen.sign
-    if sign == "month of the year":
-        return f"({place}.dt.month == {value})"
+    if sign in DATE_PARTS:
+        return f"({place}.dt.{DATE_PARTS[sign]} {'>= 5' if value == 'weekend' else f'== {value}'})"
     if sign == "between":
         return f"{place}.dt.year.between({value[0]}, {value[1]})"
     if isinstance(value, int):
@@ -304,10 +311,10 @@ def _share(rows: str, query: Query, result: str) -> str:
 def _extreme(rows: str, query: Query, result: str) -> str:
     assert query.measure is not None
     method = "nsmallest" if query.lowest else "nlargest"
-    return (
-        f"{result} = {rows}.{method}({query.limit}, {quoted(query.measure.name)}, "
-        f'keep="all")\n{result}'
-    )
+    if query.nth:
+        place = pick(rows, query.measure)
+        return f"{result} = {rows}[{place} == {place}.{method}({query.limit}).iloc[-1]]"
+    return f'{result} = {rows}.{method}({query.limit}, {quoted(query.measure.name)}, keep="all")'
 
 
 def shown_code(result: str, columns: Sequence[Column]) -> str:
@@ -317,7 +324,7 @@ def shown_code(result: str, columns: Sequence[Column]) -> str:
 
 
 def _rows(rows: str, query: Query, result: str) -> str:
-    return f"{result} = {rows}.copy()\nprint(len({result}))\n{result}"
+    return f"{result} = {rows}.copy()\nprint(len({result}))"
 
 
 def _lookup(rows: str, query: Query, result: str) -> str:
@@ -327,7 +334,7 @@ def _lookup(rows: str, query: Query, result: str) -> str:
 
 
 def _head(rows: str, query: Query, result: str) -> str:
-    return f"{result} = {rows}.{'tail' if query.lowest else 'head'}({query.limit})\n{result}"
+    return f"{result} = {rows}.{'tail' if query.lowest else 'head'}({query.limit})"
 
 
 def _best(rows: str, query: Query, result: str) -> str:
@@ -347,7 +354,7 @@ def _best(rows: str, query: Query, result: str) -> str:
             f".sort_values([{order}], ascending=[{ways}], ignore_index=True)",
         ]
     elif query.limit > 1:
-        chain.append(f".head({query.limit})")
+        chain.append(f".iloc[[{query.limit - 1}]]" if query.nth else f".head({query.limit})")
     return f"{_chained(result, chain)}\n{result}.head({SHOWN_ROWS})"
 
 
@@ -359,17 +366,6 @@ def _groups(rows: str, query: Query, result: str) -> str:
             f".sort_values({quoted(_value_name(query))}, ascending=False, ignore_index=True)"
         )
     return f"{_chained(result, chain)}\n{result}.head({SHOWN_ROWS})"
-
-
-def _readings(rows: str, query: Query, result: str) -> str:
-    assert query.subject is not None
-    assert query.measure is not None
-    best = "min" if query.lowest else "max"
-    grouped = _grouped(rows, [query.subject])
-    return (
-        f'{result} = {grouped}[{quoted(query.measure.name)}].agg(["{best}", "mean", "sum"])\n'
-        f"print({result}.{best}().to_string())\nprint({result}.idx{best}().to_string())"
-    )
 
 
 def _correlation(rows: str, query: Query, result: str) -> str:
@@ -406,7 +402,6 @@ WRITERS: Mapping[str, Callable[[str, Query, str], str]] = {
     "head": _head,
     "best": _best,
     "groups": _groups,
-    "readings": _readings,
     "correlation": _correlation,
     "outliers": _outliers,
 }
@@ -508,7 +503,7 @@ def title_of(query: Query) -> str:
         return f"{words(names[0])} by {names[1]}"
     if query.chart == "hist":
         return f"Distribution of {names[0]}"
-    value = words(names[0]) if names else "Number of rows"
+    value = words(", ".join(names)) if names else "Number of rows"
     return f"{value} by {groups}" if groups else value
 
 
@@ -564,7 +559,8 @@ def _table(rows: str, query: Query, result: str) -> str:
 def _value_title(query: Query) -> str:
     if query.measure is None:
         return "Number of rows"
-    return f"{query.functions[0].capitalize()} of {query.measure.name}"
+    names = ", ".join(str(column.name) for column in query.measures)
+    return f"{query.functions[0].capitalize()} of {names}"
 
 
 def _wide(query: Query, result: str) -> str:
@@ -595,6 +591,17 @@ def _lines(rows: str, query: Query, result: str) -> tuple[str, list[str]]:
     is_date = x.column.reads_as == "date"
     slanted = ["figure.autofmt_xdate()"] if is_date else []
     number = x.column.reads_as == "number"
+    if len(query.measures) > 1:
+        names = ", ".join(quoted(column.name) for column in query.measures)
+        computed = _table(rows, query, result)
+        at = ".dt.to_timestamp()" if x.bucket in PERIODS else ""
+        return computed, [
+            f"lines = {result}[[{names}]]",
+            f"axes.plot({result}[{_key(x)}]{at}, lines, label=lines.columns)",
+            "axes.legend()",
+            *slanted,
+            titles,
+        ]
     if len(query.by) == 1:
         values = f"{result}[{_key(x)}]" + (
             ".dt.to_timestamp()"

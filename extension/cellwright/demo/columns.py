@@ -49,7 +49,16 @@ ADDITIVE = re.compile(
 NO_FLAGS = frozenset(["sex", "gender", "target", "class", "label", "type", "group", "month", "day"])
 IDENTIFIER = re.compile(r"(?:^|_| )(?:id|key|no|nr|number|code|index)$|^unnamed|号$", re.I)
 
-FLAGS = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"}, {"yes", "no"})
+FLAGS = (
+    {"0", "1"},
+    {"0.0", "1.0"},
+    {"true", "false"},
+    {"yes", "no"},
+    {"y", "n"},
+    {"是", "否"},
+    {"有", "无"},
+)
+YES = frozenset(["yes", "y", "是", "有"])
 NumberStyle = Literal["plain", "symbols", "comma"]
 """How numbers are written: with thousands commas at most, with signs, with a decimal comma."""
 
@@ -122,7 +131,8 @@ class Column:
         shown = {text.lower(): text for text in self.examples}
         if shown.keys() <= {"true", "false"}:
             return True, False
-        return shown.get("yes", "Yes"), shown.get("no", "No")
+        yes = next((shown[text] for text in shown if text in YES), "Yes")
+        return yes, next((shown[text] for text in shown if text not in YES), "No")
 
 
 @dataclass(frozen=True)

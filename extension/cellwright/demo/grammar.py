@@ -9,12 +9,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cellwright.demo.columns import Column, TableColumns
-from cellwright.demo.words import BUCKETS, Token, is_only_part, read_tokens, time_unit
+from cellwright.demo.words import (
+    BUCKETS,
+    Token,
+    has_unit,
+    is_only_part,
+    read_tokens,
+    time_unit,
+)
 
 SOFT = frozenset(
     ["fill", "end", "ask", "which", "and", "noun", "row", "then", "load", "folder", "span"]
 )
 """Words that may stand anywhere without changing what is asked."""
+SPLITTING = frozenset(["col", "fn", "count", "share", "cmp", "datecmp", "ext", "most"])
+"""Words between two values that show that they are not two of one list."""
+VALUED = frozenset(["value", "weak", "date", "number", *("month_of_year", "day_of_week")])
 EQUALS = frozenset(["is", "are", "was", "were", "of", "a", "the", "equal", "=", "是", "为"])
 VERBS = frozenset(
     [
@@ -42,14 +52,17 @@ VERBS = frozenset(
 GROUPED = frozenset(["count", "groups", "best", "distinct", "share", "chart"])
 UNFILTERED = frozenset(["describe", "clean", "columns"])
 LIMITED = frozenset(["extreme", "best", "head"])
+COUNTS_OF = frozenset(["number of", "count", "count of", "数量", "个数", "人数", "数"])
 EACH = frozenset(["各", "每", "each", "分组"])
 MEASURE_WORDS = frozenset(["个", "名", "位", "辆"])
 ASKS_WHO = frozenset(["who", "谁", "是谁"])
 NAMED = frozenset(["noun", "row", "col"])
 LASTS = re.compile(r"时|长|time|hour|minute|duration", re.I)
 """Columns of which "分" may mean minutes."""
+DATE_PARTS = ("month_of_year", "quarter_of_year", "day_of_week")
 GROUP_VALUES = 60
 DRAWN_NUMBERS = 20
+DRAWN_LINES = 8
 DEFAULT_ROWS = 5
 
 
@@ -96,6 +109,10 @@ class Query:
     limit: int = 1
     chart: str = ""
     rule: str = "iqr"
+    difference: bool = False
+    """Two groups are compared."""
+    nth: bool = False
+    """Only the last of the ``limit`` best is meant, as in "the third highest"."""
 
     @property
     def measure(self) -> Column | None:
@@ -202,6 +219,7 @@ class _Reading:
     by: list[Group] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
     limit: int = 0
+    is_nth: bool = False
 
     def query(self) -> Query:
         self._settle_names()
@@ -212,7 +230,12 @@ class _Reading:
             near = self._beside(token.place, 1)
             if near is not None and near.kind == "value" or (self.by and token.text in EACH):
                 self._use(token)
-        query = self._task()
+        query = replace(self._task(), nth=self.is_nth)
+        if self.is_nth and (query.task not in LIMITED or query.by or query.task == "head"):
+            raise GrammarError([str(self.limit)], "unused")
+        if all(group.column.reads_as == "text" for group in query.by) and query.by:
+            self._take("sorted")
+        self._check_panel(query)
         self._check_parts(query)
         left = [
             token
@@ -222,6 +245,17 @@ class _Reading:
         if left:
             raise GrammarError([token.text for token in left], "unused")
         return query
+
+    def _check_panel(self, query: Query) -> None:
+        """Refuse to add up, over the years, what each thing has in each year, such as people."""
+        years = [c for c in self.frame.of_kind("number") if str(c.name).lower() in ("year", "年份")]
+        is_sum = "sum" in query.functions or (query.task == "share" and query.measures)
+        if not is_sum or not years or years[0] in query.columns:
+            return
+        added = [c for c in query.measures if not c.is_additive]
+        things = self.frame.of_kind("text")
+        if added and any(c.unique * years[0].unique == self.frame.rows for c in things):
+            raise GrammarError([str(c.name) for c in added], "panel")
 
     def _check_parts(self, query: Query) -> None:
         """See that a task makes use of groups, filters and a number of rows, where they are."""
@@ -300,6 +334,10 @@ class _Reading:
                 token = self._change(token, unit, None)
             if token.kind not in BUCKETS:
                 continue
+            is_grouped = before is not None and before.kind == "by"
+            if token.kind == "day" and not is_grouped and self._has_row_each_day(dates):
+                self._change(token, "noun", None)
+                continue
             holding = [c for c in self.frame.columns if token.kind in str(c.name).lower()]
             if len(dates) == 1:
                 self._change(token, "bucket", Group(dates[0], token.kind))
@@ -310,6 +348,12 @@ class _Reading:
             else:
                 raise GrammarError([token.text], "several" if dates else "no_date", dates)
 
+    def _has_row_each_day(self, dates: Sequence[Column]) -> bool:
+        """Whether "how many days" asks for rows."""
+        if len(dates) != 1 or dates[0].unique != self.frame.rows:
+            return False
+        return all(len(text) <= len("2024-01-31") for text in dates[0].examples)
+
     def _change(self, token: Token, kind: str, value: Any) -> Token:
         self.tokens[token.place] = replace(token, kind=kind, value=value)
         return self.tokens[token.place]
@@ -317,8 +361,13 @@ class _Reading:
     # "Top 5", "the 3 heaviest", "first 10".
 
     def _read_limit(self) -> None:
-        ranks = ("ext", "most", "mode", "first", "last", "super")
-        ranked = any(map(self._any, ("ext", "most", "super")))
+        ranks = ("ext", "most", "mode", "first", "last", "super", "latest")
+        ranked = any(map(self._any, ("ext", "most", "super", "latest")))
+        for token in self._all("ordinal"):
+            near = self._beside(token.place, 1, ())
+            if near is not None and near.kind in ("ext", "most", "super"):
+                self._use(token)
+                self.limit, self.is_nth = int(token.value), True
         for token in self._all("number"):
             after = self._beside(token.place, 1, ())
             if ranked and after is not None and after.kind in ("row", "noun"):
@@ -348,7 +397,7 @@ class _Reading:
                     continue
                 self._group(near)
                 self._more_groups(near)
-            elif near is not None and near.kind in ("fn", "noun", "row"):
+            elif near is not None and near.kind in ("fn", "noun", "row", "rule"):
                 self._use(token)
         if self.by:
             self._take("by")
@@ -413,10 +462,12 @@ class _Reading:
     def _read_filters(self) -> None:
         self._read_ranges()
         self._read_comparisons()
+        self._read_number_lists()
         self._read_equal_numbers()
         self._read_dates()
         self._read_values()
         self._join_values()
+        self._check_filters()
 
     def _read_ranges(self) -> None:
         for token in self._all("between"):
@@ -449,6 +500,8 @@ class _Reading:
         """The column of numbers that stands right before or right after a comparison."""
         before = self._beside(start, -1)
         after = self._beside(end, 1, ())
+        if after is not None and after.text.lower() == "of":  # "more than 10 mm of rain"
+            after = self._beside(after.place, 1, ())
         before_fits = before if self._is_number(before) else None
         after_fits = after if self._is_number(after) else None
         if before_fits and after_fits:
@@ -542,6 +595,25 @@ class _Reading:
             else []
         )
 
+    def _read_number_lists(self) -> None:
+        """Take "4 or 6 cylinders" and "neither 4 nor 6 cylinders"."""
+        for token in self._all("number"):
+            numbers = [token]
+            link = self._beside(token.place, 1, ())
+            while link is not None and link.kind == "or":
+                near = self._beside(link.place, 1, ())
+                if near is None or near.kind != "number":
+                    break
+                numbers.append(near)
+                link = self._beside(near.place, 1, ())
+            if len(numbers) > 1 and link is not None and self._is_number(link):
+                before = self._beside(token.place, -1)
+                is_not = before is not None and before.kind == "not"
+                self._use(before if is_not else None)
+                self._use(*self.tokens[token.place : link.place + 1])
+                values = [number.value for number in numbers]
+                self._filter(link.value, "not in" if is_not else "in", values, token.place)
+
     def _read_equal_numbers(self) -> None:
         for token in self._all("number"):
             after = self._beside(token.place, 1, ())
@@ -582,7 +654,7 @@ class _Reading:
                 and 1 <= token.value <= 12
             ):
                 self._use(token, unit)
-                self._filter(self._one_date(token), "month of the year", token.value, token.place)
+                self._filter(self._one_date(token), "month_of_year", token.value, token.place)
                 continue
             column = self._year_column(token.value)
             if column is None:
@@ -593,12 +665,15 @@ class _Reading:
             self._filter(
                 column, "year" if column.reads_as == "date" else "==", token.value, token.place
             )
-        names = self._all("monthname")
-        if len(names) > 1:  # a range, or a comparison
-            raise GrammarError([token.text for token in names], "unused")
-        for token in names:
-            self._use(token)
-            self._filter(self._one_date(token), "month of the year", int(token.value), token.place)
+        for unit in DATE_PARTS:
+            names = self._all(unit)
+            if len(names) > 1:  # a range, or a comparison
+                raise GrammarError([token.text for token in names], "unused")
+            for token in names:
+                self._use(token)
+                part = token.value if token.value == "weekend" else int(token.value)
+                sign = "weekend" if part == "weekend" else unit
+                self._filter(self._one_date(token), sign, part, token.place)
 
     def _one_date(self, token: Token) -> Column:
         dates = self.frame.of_kind("date")
@@ -630,6 +705,8 @@ class _Reading:
             after = self._beside(token.place, 1, ())
             self._use(token, after if after and after.kind == "sort" else None)
             self._use(before if before and before.kind == "via" else None)
+            if sign in ("!=", "not in"):
+                self._use(after if after and after.kind == "notend" else None)
             self._use(*(n for n in named if n.place not in self.used))
             self._filter(columns[0], sign, values if len(values) > 1 else values[0], token.place)
 
@@ -637,23 +714,45 @@ class _Reading:
         """Several values of a column: either of them with "or", each by itself with "and"."""
         for column in dict.fromkeys(f.column for f in self.filters):
             same = sorted(
-                (f for f in self.filters if f.column == column and f.sign == "=="),
+                (f for f in self.filters if f.column == column and f.sign in ("==", "!=")),
                 key=lambda f: f.place,
             )
-            if len(same) < 2:
+            if len(same) < 2 or any(f.sign == "!=" for f in same[1:]):
                 continue
-            links = [
+            between = self.tokens[same[0].place + 1 : same[-1].place]
+            links = [t for t in between if t.kind in ("or", "and", "versus")]
+            places = {f.place for f in same}
+            others = [
                 t
-                for t in self.tokens
-                if same[0].place < t.place < same[-1].place and t.kind in ("or", "and")
+                for t in between
+                if t.kind in SPLITTING or (t.kind in VALUED and t.place not in places)
             ]
-            if len(links) < len(same) - 1:
+            if len(links) < len(same) - 1 or others:
                 raise GrammarError([str(f.value) for f in same], "one_value")
             self._use(*links)
             self.filters = [f for f in self.filters if f not in same]
-            self._filter(column, "in", [f.value for f in same], same[0].place)
-            if all(link.kind == "and" for link in links) and Group(column) not in self.by:
+            sign = "not in" if same[0].sign == "!=" else "in"
+            self._filter(column, sign, [f.value for f in same], same[0].place)
+            if (
+                sign == "in"
+                and all(link.kind == "and" for link in links)
+                and Group(column) not in self.by
+            ):
                 self.by.append(Group(column))
+
+    def _check_filters(self) -> None:
+        """See that no two speak against each other, and that each number keeps its unit."""
+        dates = [f.column for f in self.filters if f.column.reads_as == "date"]
+        self._use(*(t for t in self._all("col") if t.value in dates and t.text != t.value.name))
+        for column in dict.fromkeys(f.column for f in self.filters):
+            of_it = [f for f in self.filters if f.column == column]
+            only = [f for f in of_it if f.sign in ("==", "in")]
+            if len(of_it) > len(only) and only or len(only) > 1:
+                raise GrammarError([str(f.value) for f in of_it], "one_value")
+        numbers = [f.column for f in self.filters if f.column.reads_as == "number"]
+        for token in self.tokens:
+            if token.unit and (len(numbers) != 1 or not has_unit(numbers[0], token.unit)):
+                raise GrammarError([token.text, token.unit], "unit")
 
     # What is asked.
 
@@ -667,8 +766,9 @@ class _Reading:
             (("outlier",), self._outliers),
             (("dup",), self._duplicates),
             (("missing",), self._missing),
-            (("share",), self._share),
+            (("share", "rate"), self._share),
             (("mode",), self._mode),
+            (("latest",), self._latest),
             (("ext", "most", "super"), self._extreme),
             (("distinctcount", "distinct"), self._distinct),
             (("fn",), self._function),
@@ -725,14 +825,16 @@ class _Reading:
         listed = self._all("col")
         if len(listed) == 1 and listed[0].value.reads_as == "date" and self._any("span"):
             return self._describe()
-        if (
-            len(listed) == 1
-            and self._any("which")
-            and not self._is_measure(listed[0])
-            and not listed[0].value.is_flag
-        ):
+        if len(listed) == 1 and self._any("which") and self._is_listed(listed[0]):
             self._use(*listed)
             return self._query("values", measures=(listed[0].value,))
+        return self._plain()
+
+    def _is_listed(self, token: Token) -> bool:
+        return not self._is_measure(token) and not token.value.is_flag
+
+    def _plain(self) -> Query:
+        """What is asked without any word of a task, as in "orders per month"."""
         numbers = self._numbers()
         if self.by and len(numbers) == 1 and numbers[0].value.is_additive:
             self._use(*numbers)
@@ -743,8 +845,7 @@ class _Reading:
         if self.by and not rest and self._any("noun") and not self._any("which"):
             return self._query("count")  # "orders per month"
         if self.filters and not self.by and rest:
-            self._use(*rest)
-            return self._query("lookup", measures=tuple(dict.fromkeys(t.value for t in rest)))
+            return self._look_up(rest)
         if (
             self.filters
             and not self.by
@@ -770,10 +871,9 @@ class _Reading:
         spans = [t for t in self._all("bucket") if self._is_counted(t)]
         if len(spans) == 1 and spans[0].value.column.unique == self.frame.rows:
             self._use(*spans)
-            self._take("count")
-            return self._query(
-                "distinct", measures=(spans[0].value.column,), subject=spans[0].value
-            )
+            self._take("count", "ask")
+            column = spans[0].value.column
+            return self._query("distinct", measures=(column,), subject=spans[0].value)
         self._take("count")
         columns = [t for t in self._all("col") if not t.value.is_flag]
         if len(columns) == 1 and self._is_counted(columns[0]):
@@ -805,9 +905,16 @@ class _Reading:
         """How much or how many, without saying of what, as in "中国的人口是多少"."""
         rest = [t for t in self._all("col") if not t.value.is_flag]
         if self.filters and rest and not self.by and not any(map(self._is_counted, rest[1:])):
-            self._use(*rest)
-            return self._query("lookup", measures=tuple(dict.fromkeys(t.value for t in rest)))
+            return self._look_up(rest)
         return self._count()
+
+    def _look_up(self, tokens: list[Token]) -> Query:
+        """What columns hold in the rows that are meant; the sum of what adds up."""
+        self._use(*tokens)
+        columns = tuple(dict.fromkeys(token.value for token in tokens))
+        if len(columns) == 1 and columns[0].reads_as == "number" and columns[0].is_additive:
+            return self._query("number", functions=("sum",), measures=columns)
+        return self._query("lookup", measures=columns)
 
     def _is_counted(self, token: Token) -> bool:
         """Whether "how many" is about a column, not about rows."""
@@ -853,54 +960,47 @@ class _Reading:
 
     def _share(self) -> Query:
         share = self._take("share")
-        for token in self._all("count"):
-            if token.text.lower() in (
-                "number of",
-                "count",
-                "count of",
-                "数量",
-                "个数",
-                "人数",
-                "数",
-            ):
-                self._use(token)
-        if share is not None and share.value:
-            marks = [
-                c for c in self.frame.columns if str(c.name).lower() == share.value and c.is_flag
-            ]
-            if not marks:
-                raise GrammarError([share.text], "no_column")
-            self._filter(marks[0], "==", marks[0].flag_values[0], len(self.tokens))
-        total = self._all("fn")
-        measures: tuple[Column, ...] = ()
-        if [t.value for t in total] == ["sum"]:
-            self._use(*total)
-            measures = self._measures() if self._numbers() else ()
-        elif not total:
-            summed = [
-                t
-                for t in self._numbers()
-                if t.value.is_additive
-                or "total" in str(t.value.name).lower()
-                or (share is not None and self._beside(share.place, 1) == t)
-            ]
-            self._use(*summed)
-            measures = tuple(t.value for t in summed)
+        for token in self._all("rate"):
+            near = self._beside(token.place, -1)
+            if near is None or near.kind != "col" or not near.value.is_flag:
+                raise GrammarError([token.text], "no_share")
+            self._use(token)
+        self._use(*(t for t in self._all("count") if t.text.lower() in COUNTS_OF))
+        measures = self._summed(share)
         self._read_flags()
         columns = self._all("col")
         if not self.filters and len(columns) == 1 and not measures and not self.by:
             self._use(*columns)
             self.by.append(Group(columns[0].value))
         if not self.filters and not self.by:
-            raise GrammarError([t.text for t in self.tokens if t.kind == "share"], "no_share")
+            named = [t.text for t in self.tokens if t.kind in ("share", "rate")]
+            raise GrammarError(named, "no_share")
         targets, base = self._split_share()
         return self._query("share", measures=measures, filters=tuple(targets), base=tuple(base))
+
+    def _summed(self, share: Token | None) -> tuple[Column, ...]:
+        """The numbers of which a share is taken; none: rows are counted."""
+        total = self._all("fn")
+        if [t.value for t in total] == ["sum"]:
+            self._use(*total)
+            return self._measures() if self._numbers() else ()
+        if total:
+            return ()
+        summed = [
+            t
+            for t in self._numbers()
+            if t.value.is_additive
+            or "total" in str(t.value.name).lower()
+            or (share is not None and self._beside(share.place, 1) == t)
+        ]
+        self._use(*summed)
+        return tuple(t.value for t in summed)
 
     def _split_share(self) -> tuple[list[Filter], list[Filter]]:
         """The rows whose share is asked for, and those of which it is a share."""
         if len(self.filters) < 2:
             return list(self.filters), []
-        share = next(t.place for t in self.tokens if t.kind == "share")
+        share = next(t.place for t in self.tokens if t.kind in ("share", "rate"))
         first, last = (f(f_.place for f_ in self.filters) for f in (min, max))
         verbs = [
             t.place
@@ -921,6 +1021,8 @@ class _Reading:
     def _mode(self) -> Query:
         mode = self._take_one("mode")
         self._take("count")
+        if len(self._all("col")) > 1:
+            self._read_flags()
         columns = self._all("col")
         if len(columns) != 1 or mode is None:
             raise GrammarError(
@@ -966,10 +1068,27 @@ class _Reading:
         if subject is not None:
             if "peak" in token.text.lower() or token.text == "峰值":
                 functions = functions or ("min" if low else "max",)
-            if token.kind == "most" and not functions:
-                given["rule"] = "sum"
             return self._best_subject(subject, functions, given)
         return self._highest_value(token, functions, given)
+
+    def _latest(self) -> Query:
+        """The rows with the last or the first date."""
+        token = self._take_one("latest")
+        assert token is not None
+        date = self._one_date(token)
+        self._use(*(t for t in self._all("col") if t.value == date))
+        names = [t for t in self._all("col") if self._names_row(t.value)]
+        self._use(*names)
+        if self._any("count") or self._any("ask"):
+            raise GrammarError([token.text], "unused")
+        subject = Group(names[0].value) if names else None
+        return self._query(
+            "extreme",
+            subject=subject,
+            lowest=token.value == "low",
+            limit=self.limit or 1,
+            measures=(date,),
+        )
 
     def _highest_value(
         self, token: Token, functions: tuple[str, ...], given: dict[str, Any]
@@ -993,7 +1112,9 @@ class _Reading:
     ) -> Query:
         if subject is None and self.by:
             subject = self.by.pop()
-        counted = self._any("row") or self._any("noun")
+        near = next((self._beside(t.place, 1) for t in self.tokens if t.kind == "most"), None)
+        is_part = near is not None and any(f.place == near.place for f in self.filters)
+        counted = is_part or self._any("row") or self._any("noun")
         if subject is None or functions or not counted or (given["lowest"] and self.filters):
             raise GrammarError(
                 [t.text for t in self.tokens if t.kind in ("ext", "most", "super")], "no_column"
@@ -1004,22 +1125,26 @@ class _Reading:
         self, subject: Group, functions: tuple[str, ...], given: dict[str, Any]
     ) -> Query:
         measure: Column = given["measures"][0]
+        is_most = self._any("most", used=True) is not None
         if functions:
             return self._query("best", subject=subject, functions=functions, **given)
-        is_row = not subject.bucket and subject.column.unique == self.frame.rows
+        end = "min" if given["lowest"] else "max"
+        is_row = not subject.bucket and self._names_row(subject.column)
         if is_row and not self.by:
             return self._query("extreme", subject=subject, **given)
         if measure.is_additive and (self.by or subject.bucket or given["limit"] > 1):
             return self._query("best", subject=subject, functions=("sum",), **given)
         if self.by or subject.bucket:
             raise GrammarError([str(measure.name)], "name_function")
-        if given["limit"] > 1:
-            return self._query(
-                "best", subject=subject, functions=("min" if given["lowest"] else "max",), **given
-            )
-        if measure.is_additive:
-            given["rule"] = "sum"
-        return self._query("readings", subject=subject, **given)
+        functions = ("sum",) if measure.is_additive or is_most else (end,)
+        return self._query("best", subject=subject, functions=functions, **given)
+
+    def _names_row(self, column: Column) -> bool:
+        """Whether each row that counts has a value of its own, but for repeated rows."""
+        if column.unique >= self.frame.rows * (0.8 if column.is_identifier else 1):
+            return True
+        fixed = [f for f in self.filters if f.sign in ("==", "year")]
+        return any(column.unique * f.column.unique == self.frame.rows for f in fixed)
 
     def _superlative(self, kind: str) -> tuple[Column, ...]:
         words = kind.split(" ")[0].split("|")
@@ -1086,12 +1211,27 @@ class _Reading:
             raise GrammarError(left, "no_numbers")
         if self.by and len(measures) > 1 and len(functions) > 1:
             raise GrammarError(functions, "one_function")
+        compared = self._take("compare")
+        if compared is not None and not self._compares_two(measures, functions):
+            raise GrammarError([compared.text], "unused")
         return self._query(
-            "groups" if self.by else "number", functions=functions, measures=measures
+            "groups" if self.by else "number",
+            functions=functions,
+            measures=measures,
+            difference=compared is not None,
         )
+
+    def _compares_two(self, measures: Sequence[Column], functions: Sequence[str]) -> bool:
+        pairs = [f for f in self.filters if f.sign == "in" and len(f.value) == 2]
+        is_one = len(measures) == len(functions) == len(self.by) == len(pairs) == 1
+        which = self._any("which")
+        self._use(which)
+        return is_one and self.by[0].column == pairs[0].column
 
     def _correlation(self) -> Query:
         self._take("corr", "pair", "versus", "range", "ask")
+        if len(self._all("col")) > 2:
+            self._read_flags()
         numbers = self._numbers()
         if len({t.value for t in numbers}) != 2:
             raise GrammarError([t.text for t in self._all("col")] or ["correlation"], "two_numbers")
@@ -1144,6 +1284,11 @@ class _Reading:
         for token in [
             t for t in self.tokens if t.kind in ("col", "bucket") and t.place not in self.used
         ]:
+            if token.place in self.used:
+                continue
+            if token.kind == "col" and token.value.is_flag and not self._is_axis(token):
+                self._read_flags([token])
+                continue
             self._use(token)
             if token.kind == "bucket":
                 others.append(token.value)
@@ -1160,6 +1305,11 @@ class _Reading:
         if kind in ("line", "bar") and len(numbers) == 2 and not others:
             others.append(Group(numbers.pop()))  # "units against year": the second is the axis
         return list(dict.fromkeys(numbers)), list(dict.fromkeys(others))
+
+    def _is_axis(self, token: Token) -> bool:
+        """Whether a mark is drawn, as in "smoker against tip", and does not pick rows."""
+        before = self._beside(token.place, -1)
+        return before is None or before.kind in ("by", "versus", "and", "chart", "draw", "spread")
 
     def _choose_chart(
         self,
@@ -1203,7 +1353,7 @@ class _Reading:
             "hist": (1, 1, 0, 0),
             "box": (1, 1, 0, 1),
             "bar": (0, 1, 1, 2),
-            "line": (0, 1, 1, 2),
+            "line": (0, DRAWN_LINES if len(groups) == 1 else 1, 1, 2),
         }[kind]
         if not wanted[0] <= len(numbers) <= wanted[1] or not wanted[2] <= len(groups) <= wanted[3]:
             named = [str(c.name) for c in numbers] + [g.label for g in groups]

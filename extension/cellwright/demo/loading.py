@@ -47,6 +47,8 @@ from cellwright.text.file_kinds import find_encoding
 
 with open({path}, "rb") as file:
     print("encoding:", find_encoding(file.read(65_536)))"""
+LACKING = re.compile(r"(?:named '|`?Import |dependency ')(\w+)")
+"""The package that an import, or pandas on its behalf, found missing."""
 DELIMITERS = (";", "\t", "|")
 DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?:;|$)")
 LIST_FILES = """\
@@ -70,16 +72,13 @@ def load(source: Source, tools: frozenset[str]) -> Steps[TableColumns]:
     Raises:
         CannotGoOnError: It cannot be read.
     """
-    if source.variable:
-        return (yield from _look_at(source.variable))
+    name = source.variable
+    if name:
+        text = f"I look at the columns of `{name}`."
+        done = yield from run_code(text, f"import pandas as pd\n\n{look_code(name)}")
+        if not (source.path and done.error is not None and done.error.name == "NameError"):
+            return (yield from _whole(name, done))
     return (yield from _FileReading(source, tools).read())
-
-
-def _look_at(name: str) -> Steps[TableColumns]:
-    code = f"import pandas as pd\n\n{look_code(name)}"
-    return (
-        yield from _whole(name, (yield from run_code(f"I look at the columns of `{name}`.", code)))
-    )
 
 
 def _whole(name: str, done: Done) -> Steps[TableColumns]:
@@ -182,10 +181,11 @@ class _FileReading:
         """
         if error.name == "FileNotFoundError":
             return (yield from self._find())
-        if error.name == "ModuleNotFoundError" and (
-            yield from install(error.message.strip("'").split("'")[-1], self._tools)
-        ):
-            return "With it installed, I read the file again."
+        lacking = LACKING.search(error.message)
+        if lacking and error.name in ("ModuleNotFoundError", "ImportError"):
+            installed = yield from install(lacking[1], self._tools)
+            if installed:
+                return "With it installed, I read the file again."
         if error.name == "UnicodeDecodeError" and "encoding" not in self._options:
             return (yield from self._find_encoding())
         if error.name == "ParserError" and "sep" not in self._options:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps, run_code
-from cellwright.demo.transcript import DemoConversation, DemoExchange, listed
+from cellwright.demo.transcript import DemoConversation, DemoExchange, failure, listed
 
 ENDINGS = "csv|tsv|txt|xlsx?|jsonl?|ndjson|parquet"
 FILE = re.compile(
@@ -16,6 +16,7 @@ FILE = re.compile(
 )
 MENTIONED = re.compile(r"(?<![\w@.])@([^\W\d]\w*)")
 FRAME_LINE = re.compile(r"^@?([^\W\d]\w*): \S*DataFrame\b", re.M)
+GONE = re.compile(r"^gone: (.*)$", re.M)
 ATTACHED = re.compile(r"^(\S.*?) \(([\d.,]+) (bytes|kB|MB|GB|TB)(?:, ([^()]*))?\)$", re.M)
 UNIT_MEGABYTES = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3, "TB": 1e6}
 LARGE_MEGABYTES = 500.0
@@ -94,7 +95,11 @@ def _named(conversation: DemoConversation, known: list[str]) -> Source | None:
     if not path:
         return None
     loaded = _loaded(conversation.earlier, path)
-    return Source(variable=loaded) if loaded in known else _file(conversation, path)
+    later = conversation.states[1:]
+    gone = {name for state in later for line in GONE.findall(state) for name in line.split(", ")}
+    if loaded and loaded not in gone and not any(s.startswith("new kernel") for s in later):
+        return Source(variable=loaded, path=path)
+    return _file(conversation, path)
 
 
 def _file(conversation: DemoConversation, path: str) -> Source:
@@ -124,7 +129,7 @@ def _known_frames(conversation: DemoConversation) -> list[str]:
         for name in FRAME_LINE.findall(state):
             known.pop(name, None)
             known[name] = None
-        for line in re.findall(r"^gone: (.*)$", state, re.M):
+        for line in GONE.findall(state):
             for name in line.split(", "):
                 known.pop(name, None)
     return list(known)
@@ -162,7 +167,7 @@ def _file_here(tools: frozenset[str]) -> Steps[Source]:
 def _loaded(earlier: tuple[DemoExchange, ...], path: str) -> str:
     """The variable an earlier turn read ``path`` into."""
     read = re.compile(rf"^(\w+) = pd\.read_\w+\(['\"]{re.escape(path)}['\"]", re.M)
-    codes = [str(exchange.arguments.get("code", "")) for exchange in earlier]
+    codes = [str(each.arguments.get("code", "")) for each in earlier if not failure(each.result)]
     found = [match[1] for code in codes for match in read.finditer(code)]
     return found[-1] if found else ""
 
@@ -170,4 +175,4 @@ def _loaded(earlier: tuple[DemoExchange, ...], path: str) -> str:
 def _used(earlier: tuple[DemoExchange, ...]) -> list[str]:
     """Frames that earlier turns looked at, the newest first."""
     codes = [str(exchange.arguments.get("code", "")) for exchange in reversed(earlier)]
-    return [name for code in codes for name in re.findall(r'^print\(\*(\w+)\.shape, "', code, re.M)]
+    return [name for code in codes for name in re.findall(r'^print\(len\((\w+)\), "', code, re.M)]

@@ -145,8 +145,8 @@ FAILURE = re.compile(
 )
 FOOTER = re.compile(r"(?:changed|removed|files): |\[")
 """What a tool adds below the output of a cell."""
-SHAPE = re.compile(r"^(\d+) (\d+) \(rows, columns\)$", re.M)
-COLUMN = re.compile(r"^(.+?): (\S.*), (\d+) missing, (\d+) different, such as (\[.*\])$", re.M)
+SHAPE = re.compile(r"^(\d+) rows, (\d+) columns$", re.M)
+COLUMN = re.compile(r"^(.+?): (\S.*), (\d+) missing, (\d+) different\n +(\[.*\])$", re.M)
 LIST = re.compile(r"^(.+?): (\[.*\])$", re.M)
 SCALAR = re.compile(r"^(?:np\.\w+\()?(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|-?inf)\)?$", re.M)
 

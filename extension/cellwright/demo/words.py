@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ UNITS = frozenset(
 )
 ATOM = re.compile(
     r"\d{4}-\d{1,2}(?:-\d{1,2})?(?!\d)|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?"
-    r"|[^\W\d_\u3400-\u9fff]+|[\u3400-\u9fff]|[<>!=]=|[^\w\s]"
+    r"|[^\W\d_\u3400-\u9fff]+|[\u3400-\u9fff]|[<>!=]=|°[a-zA-Z]|[^\w\s]"
 )
 QUOTED = re.compile(r"[\"“'‘`]([^\"”“'’`\n]+)[\"”'’`]")
 HAN = re.compile(r"[\u3400-\u9fff]")
@@ -36,12 +37,18 @@ WEAK = frozenset(
     + ["last", "high", "low", "total", "may"]
 )
 """Values that are words of other uses: they count only beside the name of their column."""
-PLAIN_KINDS = frozenset(["", "noun", "row", "load", "about"])
+PLAIN_KINDS = frozenset(["", "noun", "row", "load", "about", "day_of_week", "month_of_year"])
 """Words of these kinds that are values too are taken for values."""
 IDENTIFIER_WORDS = frozenset(["id", "no", "nr", "number", "code", "key", "编", "号"])
 ROW_SHARE = 0.95
 """As many different values make a column the number of a row; a few rows may be repeated."""
 NAMING_WORDS = IDENTIFIER_WORDS | {"name", "title", "名", "称", "姓"}
+ASKING = (("is",), ("has",), ("was",), ("是", "否"))
+PERSONAL = frozenset(["sex", "gender", "salary", "性别", "姓名", "薪资", "工资"])
+"""Rows with one of these, and an age, are people."""
+ENDS = frozenset(["max", "min", "avg", "mean", "total", "maximum", "minimum", "average"])
+GROUPS = ("noun", "person", "alias", "same")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DATE_WORDS = frozenset(["date", "time", "timestamp", "datetime", "day", "at", "on"])
 LITTLE_WORDS = frozenset(
     ["a", "i", "an", "who", "what", "which", "in", "is", "of", "on", "at", "to", "by", "and"]
@@ -60,6 +67,8 @@ class Token:
     value: Any = None
     place: int = -1
     """Which of the question's tokens it is."""
+    unit: str = ""
+    """What a number is said to be of, such as dollars."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,16 @@ class _Atom:
 def is_chinese(text: str) -> bool:
     """Whether a question is to be answered in Chinese."""
     return bool(HAN.search(text))
+
+
+def has_unit(column: Column, unit: str) -> bool:
+    """Whether numbers of a column can be of a unit: its name says no other one."""
+    words = set(_split(str(column.name))) | set(re.findall("[$€£¥%]", str(column.name)))
+    kind, value = _lexicon().phrases.get(_atoms_of(unit), ("", ""))
+    said = {w for w in words if _lexicon().phrases.get((w,), ("",))[0] == "unit"}
+    if value == "age":
+        return "age" in words or "年" in str(column.name)
+    return not said or unit.lower() in said
 
 
 def time_unit(text: str) -> str:
@@ -121,6 +140,40 @@ def read_tokens(
     return _joined(tokens)
 
 
+def correct_spelling(
+    text: str, frame: TableColumns, found: Iterable[tuple[Column, str]]
+) -> tuple[str, list[tuple[str, str]]]:
+    """A sentence with its slips of the keyboard put right, and which they were.
+
+    A slip is two letters in the wrong order, a letter doubled or not, or in a long word one
+    letter too many or too few, where that leaves one known word.
+    """
+    known = {word for key in _phrases(frame, found) for word in key if len(word) > 3}
+    slips = []
+    for token in read_tokens(text, frame, found):
+        word = token.text.lower()
+        if token.kind == "word" and word not in known and re.fullmatch("[a-z]{5,}", word):
+            near = {other for other in known if _is_slip(word, other)}
+            if len(near) == 1 or len({other.rstrip("s") for other in near}) == 1:
+                slips.append((token.text, min(near)))
+                text = re.sub(rf"\b{token.text}\b", min(near), text)
+    return text, slips
+
+
+def _is_slip(word: str, other: str) -> bool:
+    """Whether one hand could have meant the other word."""
+    if word[0] != other[0]:
+        return False
+    if len(word) == len(other):
+        wrong = [place for place in range(len(word)) if word[place] != other[place]]
+        return wrong[1:] == [wrong[0] + 1] and sorted(word) == sorted(other)
+    longer, shorter = sorted((word, other), key=len, reverse=True)
+    if len(longer) - len(shorter) != 1 or longer == f"{shorter}s":
+        return False
+    lost = [p for p in range(1, len(longer)) if longer[:p] + longer[p + 1 :] == shorter]
+    return any(len(word) > 6 or longer[p] == longer[p - 1] for p in lost)
+
+
 def _longest(
     atoms: list[_Atom], place: int, phrases: Mapping[Phrase, Meaning]
 ) -> tuple[int, Meaning | None]:
@@ -157,17 +210,21 @@ def _joined(tokens: list[Token]) -> list[Token]:
     """Neighbouring Chinese characters without a meaning are one word."""
     joined: list[Token] = []
     for token in tokens:
-        last = joined[-1] if joined else None
-        if (
-            last
-            and last.kind == token.kind == "word"
-            and HAN.match(token.text)
-            and HAN.match(last.text)
-        ):
-            joined[-1] = replace(last, text=last.text + token.text)
+        last = joined[-1] if joined else Token("", "")
+        text = last.text + token.text
+        if last.kind == token.kind == "word" and HAN.match(token.text) and HAN.match(last.text):
+            joined[-1] = replace(last, text=text)
+        elif last.kind == "number" and token.kind == "magnitude":
+            number = last.value * int(token.value)
+            joined[-1] = replace(last, text=text, value=round(number, 6), kind="number")
+        elif last.kind == "number" and token.kind == "unit":
+            joined[-1] = replace(last, unit=token.text)
+        elif last.kind == "unit" and last.value == "currency" and token.kind == "number":
+            joined[-1] = replace(token, unit=last.text, place=last.place)
         else:
             joined.append(replace(token, place=len(joined)))
-    return joined
+    alone = ("unit", "magnitude")
+    return [replace(token, kind="word") if token.kind in alone else token for token in joined]
 
 
 def _atoms_of(phrase: str) -> tuple[str, ...]:
@@ -179,30 +236,32 @@ class _Lexicon:
     """The file of words, read."""
 
     phrases: Mapping[Phrase, Meaning]
-    nouns: tuple[tuple[str, tuple[str, ...]], ...]
-    aliases: tuple[tuple[Phrase, Phrase], ...]
-    """Other names of columns, and the words of the columns."""
-    same: tuple[tuple[str, str], ...]
-    """Other names of values, and the values."""
+    groups: Mapping[str, tuple[tuple[str, ...], ...]]
+    """Words of which each may stand for the others, by what they name."""
+    short: Mapping[str, tuple[str, ...]]
+    """Parts of names that are cut short, and the words."""
+
+    def pairs(self, kind: str) -> list[tuple[str, str]]:
+        """Each word of a kind with each other word of its group."""
+        return [pair for group in self.groups[kind] for pair in permutations(group, 2)]
 
 
 @cache
 def _lexicon() -> _Lexicon:
     phrases: dict[Phrase, Meaning] = {}
-    nouns, aliases, same = [], [], []
+    groups: dict[str, list[tuple[str, ...]]] = {kind: [] for kind in GROUPS}
+    short: dict[str, tuple[str, ...]] = {}
     for line in WORDS.read_text("utf-8").splitlines():
         head, mark, words = line.partition(": ")
         kind, _, value = head.partition(" ")
         listed = words.split("|")
-        if kind == "noun":
-            nouns.append((value, tuple(listed)))
-        elif kind == "alias":
-            aliases += [(_atoms_of(w), _atoms_of(v)) for w in listed for v in value.split("|")]
-        elif kind == "same":
-            same += [(word, other) for word in listed for other in value.split("|")]
+        if kind in groups:
+            groups[kind].append(tuple(listed))
+        elif kind == "short":
+            short |= {each.split()[0]: tuple(each.split()[1:]) for each in listed}
         elif mark and kind != "#":
             phrases |= {_atoms_of(word): (kind, value) for word in listed}
-    return _Lexicon(phrases, tuple(nouns), tuple(aliases), tuple(same))
+    return _Lexicon(phrases, {kind: tuple(found) for kind, found in groups.items()}, short)
 
 
 def same_values(text: str) -> str:
@@ -211,7 +270,7 @@ def same_values(text: str) -> str:
     alone = set(re.findall(r"[^\W\d_]+", text.lower()))
     return " ".join(
         other
-        for word, other in _lexicon().same
+        for word, other in _lexicon().pairs("same")
         if (word in text if HAN.search(word) else word in alone)
     )
 
@@ -232,7 +291,8 @@ def _phrases(frame: TableColumns, found: Iterable[tuple[Column, str]]) -> dict[P
         little = len(key) == 1 and len(key[0]) == 1 and not HAN.match(key[0])
         known = phrases.get(key, ("", None))[0]
         is_word = len(key) == 1 and key[0] in WEAK
-        if not _is_number(key) and (is_word or not (little and known == "fill")):
+        is_filler = known == "fill" and sum(map(len, key)) == 1
+        if not _is_number(key) and (is_word or not is_filler):
             weak = little or is_word or known not in ("col", "several", *PLAIN_KINDS)
             phrases[key] = ("weak" if weak else "value", tuple(meant))
     for key, columns in names.whole.items():
@@ -256,10 +316,21 @@ def _values(
     for pair in dict.fromkeys([*shown, *found]):
         for key in _inflected(_atoms_of(pair[1])):
             values.setdefault(key, []).append(pair)
-    for word, other in _lexicon().same:
-        if (same := values.get(_atoms_of(other))) and _atoms_of(word) not in values:
-            values[_atoms_of(word)] = same
+    named = dict(values)
+    for word, other in _lexicon().pairs("same"):
+        same = [
+            pair
+            for pair in named.get(_atoms_of(other), ())
+            if not _is_weekday(word) or sum(map(_is_weekday, pair[0].values)) > 1
+        ]
+        if same:
+            values.setdefault(_atoms_of(word), same)
     return values
+
+
+def _is_weekday(text: str) -> bool:
+    days = [group for group in _lexicon().groups["same"] if group[1:2] and group[1] in WEEKDAYS]
+    return any(text.lower() in group for group in days) or text.lower() in WEEKDAYS
 
 
 def _is_number(key: Phrase) -> bool:
@@ -268,12 +339,17 @@ def _is_number(key: Phrase) -> bool:
 
 def _nouns(frame: TableColumns) -> Iterator[Phrase]:
     """What rows of the table may be called, if no column is called so."""
-    table = frame.name.lower().removesuffix("_typed").removesuffix("_sample")
-    columns = {str(column.name).lower() for column in frame.columns}
+    table = re.sub(r"\d+$", "", frame.name.lower().removesuffix("_typed").removesuffix("_sample"))
     taken = {word for column in frame.columns for word in _split(str(column.name))}
-    called = [noun for name, nouns in _lexicon().nouns if name in table for noun in nouns]
-    if "age" in columns and columns & {"sex", "gender"}:
-        called += ["people", "person", "人"]
+    called = [
+        noun
+        for nouns in _lexicon().groups["noun"]
+        if any(word in table for word in nouns)
+        for noun in nouns
+    ]
+    words = set(taken) | {str(column.name) for column in frame.columns}
+    if words & {"age", "年龄"} and words & PERSONAL and not words & {"order", "sale", "visit"}:
+        called += [word for group in _lexicon().groups["person"] for word in group]
     for column in frame.columns:
         # Rows are what the column that numbers them is called after, such as order_id.
         if column.is_identifier and column.unique == frame.rows:
@@ -330,17 +406,36 @@ def _names(frame: TableColumns) -> _ColumnNames:
     for column in frame.columns:
         words = _split(str(column.name))
         bare = [word for word in words if word not in UNITS] or words
-        whole = (_atoms_of(str(column.name)), tuple(words))
+        long = _lengthen(bare)
+        whole = [_atoms_of(str(column.name)), tuple(words), tuple(long)]
+        if column.is_flag:  # "returned" of is_returned, 退货 of 是否退货
+            whole += [tuple(words[len(p) :]) for p in ASKING if tuple(words[: len(p)]) == p]
+        whole += [
+            key[::-1] for key in (tuple(bare), tuple(long)) if len(key) == 2 and key[1] in ENDS
+        ]
         for key in dict.fromkeys(key for words in whole for key in _inflected(words)):
             names.whole.setdefault(key, []).append(column)
-        for part in _parts(bare):
+        for part in {*_parts(bare), *_parts(long)}:
             if column not in names.partial.setdefault(part, []):
                 names.partial[part].append(column)
-    for word, other in _lexicon().aliases:
-        same = names.whole.get(other) or names.partial.get(other)
-        if same:
-            names.whole.setdefault(word, same)
+    named = {**names.partial, **names.whole}
+    for word, other in _lexicon().pairs("alias"):
+        same = named.get(_atoms_of(other))
+        if same and _atoms_of(word) not in named:
+            found = names.whole.setdefault(_atoms_of(word), [])
+            found += [column for column in same if column not in found]
     return names
+
+
+def _lengthen(words: Sequence[str]) -> list[str]:
+    """The words of a name in full: body weight for bodywt, years service for yrs.service."""
+    short = _lexicon().short
+    found: list[str] = []
+    for word in words:
+        end = next((s for s in short if len(s) < len(word) - 2 and word.endswith(s)), "")
+        is_cut = end in ("wt", "percap", "exp")
+        found += short.get(word) or ((word.removesuffix(end), *short[end]) if is_cut else (word,))
+    return found
 
 
 def _parts(words: list[str]) -> Iterator[Phrase]:
