@@ -51,6 +51,11 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="where to (FOLDER-FORMAT)")
     parser.add_argument("--passed", action="store_true", help="only samples that passed")
+    parser.add_argument(
+        "--gradebook",
+        action="store_true",
+        help="with notebooks or html: points of all samples in gradebook.csv, too",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

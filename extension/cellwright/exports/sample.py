@@ -158,6 +158,37 @@ class Score:
     explanation: str = ""
     error: str = ""
     """Why the check could not be made."""
+    points: float = 1.0
+    """What it counts."""
+    expected: str = ""
+    """What should be, in a few words or as code."""
+    found: str = ""
+    """What was there instead, where the explanation does not say it."""
+    code: str = ""
+    """The cell that makes the check again (``exports.grading``); empty: nobody can."""
+
+    @property
+    def earned(self) -> float:
+        """The points it gave; none where nothing is known."""
+        return (self.value or 0.0) * self.points
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Points of several scores, together."""
+
+    earned: float = 0.0
+    points: float = 0.0
+
+    def __str__(self) -> str:
+        share = f" ({self.earned / self.points:.0%})" if self.points else ""
+        return f"{self.earned:g} of {self.points:g} points{share}"
+
+
+def sum_points(scores: Iterable[Score]) -> Grade:
+    """The grade that scores add up to; a check that could not be made earns nothing."""
+    all_scores = tuple(scores)
+    return Grade(sum(s.earned for s in all_scores), sum(s.points for s in all_scores))
 
 
 @dataclass(frozen=True)
@@ -215,6 +246,14 @@ class SampleRecord:
     run: Mapping[str, Any] = field(default_factory=dict)
     """How it was run: lane, mode, limits, and what it goes on from."""
     schema: str = SCHEMA
+
+    @property
+    def title(self) -> str:
+        """What a person calls it: the sample of its suite, or the run."""
+        index, suite = self.task.index, self.suite or self.task.name
+        named = f"{suite}-{index}" if suite and isinstance(index, int) else str(index)
+        epoch = f"-{self.task.epoch}" if self.task.epoch > 1 else ""
+        return (named or self.run_id or self.id) + epoch
 
     @property
     def passed(self) -> bool:
