@@ -136,3 +136,30 @@ def test_a_teacher_grades_ten_students_and_reads_a_page_and_a_table(
         recorded = last_line(read_notebook(path))
         again = run_notebook(bare_python, folder / path, folder / "teacher")
         assert last_line(again) == recorded, path
+
+
+def test_a_live_run_is_scored_and_graded_again_by_someone_who_has_its_notebook_alone(
+    folder: Path, bare_python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CELLWRIGHT_OLLAMA", "off")
+    lines = ["month,region,revenue", "2026-01,north,10", "2026-02,north,30", "2026-01,south,20"]
+    Path("sales.csv").write_text("\n".join(lines) + "\n")
+    ask = "Which month had the best revenue, by region? Plot it and leave the table in best."
+    assert main(["run", ask, "--mode", "auto", "--files", "sales.csv", "--quiet"]) == 0
+    assert main(["score", "up", "--comment", "a clear plot"]) == 0
+    checks = ["--check", "len(best) == 2", "--check", "best['revenue'].sum() == 50"]
+    assert main(["score", "last", *checks, "--points", "2"]) == 0
+    assert main(["export", "last", "--to", "notebooks", "-o", "handed"]) == 0
+    Path("sales.csv").unlink()
+    (path,) = (folder / "handed").glob("*.ipynb")
+    nbformat.validate(nbformat.read(path, as_version=4))
+    assert last_line(read_notebook(path)) == "Grade: 5 of 5 points (100%)"
+    # The plot has no matplotlib there: that cell fails, and nothing that is checked needs it.
+    book = run_notebook(bare_python, path, folder / "stranger")
+    assert last_line(book) == "Grade: 5 of 5 points (100%)"
+    graded = {c["metadata"]["nbgrader"]["grade_id"] for c in cells_of(book, "check")}
+    assert len(graded) == 3
+    (cell,) = [c for c in cells_of(book, "step") if c["source"].startswith("best = ")]
+    change(path, cell["source"], cell["source"] + "\nbest = best.head(1)")
+    book = run_notebook(bare_python, path, folder / "stranger")
+    assert last_line(book) == "Grade: 1 of 5 points (20%)"

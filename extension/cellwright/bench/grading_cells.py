@@ -114,8 +114,8 @@ def _answer(check: AnswerCheck) -> Lines:
 
 
 def _file(check: File) -> Lines:
-    options = {"regex": check.regex, "exact": check.exact}
-    kept = {name: value for name, value in options.items() if value is not None}
+    options: dict[str, Any] = {"regex": check.regex, "exact": check.exact}
+    kept: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if not check.is_there:
         kept["is_there"] = False
     says = f" matches {check.regex}" if check.regex else f" is {check.exact!r}"

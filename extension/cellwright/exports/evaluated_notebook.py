@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -135,11 +135,10 @@ def _scores(ours: Mapping[str, Any]) -> tuple[Score, ...]:
             whole = {"name": "", "value": None, "passed": False, **score}
             value = whole["value"]
             whole["value"] = float(value) if isinstance(value, (int, float)) else None
-            texts = {name: str(whole.get(name, "")) for name in SCORE_TEXTS}
+            texts: dict[str, Any] = {name: str(whole.get(name, "")) for name in SCORE_TEXTS}
             points = whole.get("points", 1.0)
+            texts["points"] = float(points) if isinstance(points, (int, float)) else 1.0
             score = Score(value=whole["value"], passed=bool(whole["passed"]), **texts)
-            if isinstance(points, (int, float)):
-                score = replace(score, points=float(points))
             found.append(score)
     return tuple(found)
 

@@ -250,7 +250,7 @@ def scores_html(scores: Iterable[Score]) -> str:
 def _row(score: Score) -> tuple[str, ...]:
     word, tone = ("passed", "good") if score.passed else ("failed", "bad")
     if score.value is None:
-        word, tone = "could not be made", "wait"
+        word, tone = ("comment" if score.passed else "could not be made"), "wait"
     texts = (score.expected, score.found, score.error or score.explanation)
     result = f'<span class="status {tone}">{word}</span>'
     points = f"{score.earned:g} of {score.points:g}"

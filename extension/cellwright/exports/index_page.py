@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from cellwright.exports.html import duration_text, fact_html, page_start, shown_text
@@ -83,7 +83,7 @@ def _row(row: IndexRow) -> str:
     grade = sum_points(sample.scores)
     link = f'<a href="{quote(row.path)}">{shown_text(sample.title)}</a>'
     cells = (
-        shown_text(row.place),
+        shown_text(row.place or _whose(row)),
         link,
         shown_text(sample.status),
         f"{grade.earned:g} of {grade.points:g}" if sample.scores else "",
@@ -95,17 +95,22 @@ def _row(row: IndexRow) -> str:
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
+def _whose(row: IndexRow) -> str:
+    """The agent, or the notebook that somebody worked in."""
+    agent = row.place.partition("/")[0] or row.sample.agent
+    return agent or PurePath(str(row.sample.notebook.get("path", ""))).stem or row.sample.run_id
+
+
 def _failed(sample: SampleRecord) -> str:
     return ", ".join(score.name for score in sample.scores if not score.passed)
 
 
 def _grades(row: IndexRow) -> tuple[str, ...]:
     sample, grade = row.sample, sum_points(row.sample.scores)
-    whose, _, _ = row.place.partition("/")
     percent = f"{100 * grade.earned / grade.points:.1f}" if grade.points else ""
     comments = "; ".join(s.explanation for s in sample.scores if not s.code and s.explanation)
     values = (
-        whose or sample.agent,
+        _whose(row),
         sample.suite or sample.task.name or sample.title,
         sample.title,
         f"{grade.earned:g}",

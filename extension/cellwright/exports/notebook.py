@@ -112,11 +112,16 @@ def sample_notebook(sample: SampleRecord, material: RunMaterial | None = None) -
     }
 
 
+def asks_agent(source: str) -> bool:
+    """Whether a cell is there for cellwright alone, such as a question to an agent."""
+    return OUR_MAGIC.match(source) is not None
+
+
 def _without_our_magics(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Cells of the person that only ask an agent are shown, and not run again."""
     for cell in cells:
         is_setup = cell["metadata"]["cellwright"]["role"] == "setup"
-        if is_setup and OUR_MAGIC.match(cell["source"]):
+        if is_setup and asks_agent(cell["source"]):
             cell["metadata"]["tags"] = [NOT_RUN, "cellwright-setup"]
     return cells
 
@@ -154,16 +159,29 @@ def assertion_cell(score: Score, code: str) -> Score:
         ast.dump(n) for n in tree.body
     ]
     body = code if is_same else f"grading.run_cell({code!r})"
-    shown = tests[0].left if len(tests) == 1 and isinstance(tests[0], ast.Compare) else None
+    shown = _compared_part(tests[0]) if len(tests) == 1 else None
     if shown is not None and is_same and len(tree.body) == 1:
         body = f"check.found({ast.unparse(shown)})\n{body}"
     return check_cell(replace(score, expected=expected[:300]), body)
+
+
+def _compared_part(test: ast.expr) -> ast.expr | None:
+    """What a comparison is about: ``x`` of ``x == 3`` and of ``3 in x``."""
+    if not isinstance(test, ast.Compare):
+        return None
+    is_search = isinstance(test.ops[0], (ast.In, ast.NotIn))
+    return test.comparators[0] if is_search else test.left
 
 
 def _graded(
     sample: SampleRecord, steps: list[dict[str, Any]], first: dict[str, Any], names: _Names
 ) -> list[dict[str, Any]]:
     """The cells of the run between those that make its checks."""
+    # A cell that fails elsewhere, for want of a package, costs its points and not the grade.
+    for cell in steps:
+        tags = cell["metadata"].get("tags", [])
+        if cell["cell_type"] == "code" and not {GOES_ON, NOT_RUN} & set(tags):
+            cell["metadata"]["tags"] = [GOES_ON, *tags]
     setup = [cell for cell in steps if cell["metadata"]["cellwright"]["role"] == "setup"]
     work = steps[len(setup) :]
     begin = _ours(f"{IMPORT}\n\ngrading.start_run(globals())", names.take("begin"), "grading")
@@ -290,7 +308,7 @@ def _summary_cells(sample: SampleRecord) -> Iterator[dict[str, Any]]:
         lines += ["", _entry(sample.error)]
     yield _markdown("\n".join(lines), "summary", "summary")
     if sample.scores:
-        rows = [("Check", "Result", "Points", "Expected", "Found", "Why")]
+        rows: list[tuple[str, ...]] = [("Check", "Result", "Points", "Expected", "Found", "Why")]
         rows += [_score_row(score) for score in sample.scores]
         filled = [n for n in range(6) if any(row[n] for row in rows[1:])]
         kept = [tuple(row[n] for n in filled) for row in rows]
@@ -305,7 +323,7 @@ def _tokens(sample: SampleRecord) -> int:
 def _score_row(score: Score) -> tuple[str, ...]:
     result = "passed" if score.passed else "failed"
     if score.value is None:
-        result = "could not be made"
+        result = "comment" if score.passed else "could not be made"
     points = f"{score.earned:g} of {score.points:g}"
     why = score.error or score.explanation
     found = score.found or ("as expected" if score.passed and score.expected else "")
