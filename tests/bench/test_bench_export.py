@@ -53,8 +53,8 @@ def test_what_passed_can_be_had_alone(folder: Path, capsys: pytest.CaptureFixtur
     assert list(read_csv(Path("good.csv"))) == [RIGHT]
     assert main(["bench", "export", "out/a/t", "--to", "notebooks", "-o", "books"]) == 0
     assert sorted(path.as_posix() for path in Path("books").rglob("*.ipynb")) == [
-        "books/a/t/00001.ipynb",
-        "books/a/t/00002.ipynb",
+        "books/a/t/t-1.ipynb",
+        "books/a/t/t-2.ipynb",
     ]
 
 

@@ -119,14 +119,13 @@ def test_a_folder_of_results_is_written_place_by_place(tmp_path: Path) -> None:
         "html", groups, tmp_path / "pages"
     )]  # fmt: skip
     assert names == [
-        "pages/oracle/t/00001.html",
-        "pages/oracle/t/index.html",
-        "pages/noop/t/00001.html",
-        "pages/noop/t/index.html",
+        "pages/oracle/t/t-1.html",
+        "pages/noop/t/t-1.html",
+        "pages/index.html",
     ]
-    index = (tmp_path / "pages/oracle/t/index.html").read_text()
-    assert '<a href="00001.html">t:1:1</a>' in index
-    (notebook, _) = export_samples("ipynb", groups, tmp_path / "books")
+    index = (tmp_path / "pages/index.html").read_text()
+    assert '<a href="oracle/t/t-1.html">t-1</a>' in index
+    (notebook, *_) = export_samples("ipynb", groups, tmp_path / "books")
     nbformat.validate(nbformat.read(notebook, as_version=4))
     logs = export_samples("inspect", groups, tmp_path / "logs")
     assert [path.name for path in logs] == ["t.eval", "t.eval"]

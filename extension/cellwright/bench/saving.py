@@ -55,7 +55,7 @@ def save_sample(
             something else of this name is in the folder.
     """
     record = redactor.event(record)
-    asserted = [{"assert": _assertion(check)} for check in checks]
+    asserted = [{"assert": write_assertion(check)} for check in checks]
     if not asserted:
         raise SetupError(
             "A sample needs a check.", hint='Say what must be true: --check "best.shape == (12, 3)"'
@@ -63,8 +63,8 @@ def save_sample(
     path = folder / f"{UNSAFE.sub('_', name or record.run_id).strip('.') or 'sample'}.yaml"
     if path.exists():
         raise SetupError(f"{str(path)!r} is there already.", hint="Give it another name: --name ID")
-    code = tuple(_code(record))
-    files = _files(record, (*record.start_executed, *code), redactor)
+    code = tuple(code_of(record))
+    files = find_files(record, (*record.start_executed, *code), redactor)
     _copy(files, folder)
     document = {
         "prompt": record.prompt,
@@ -78,7 +78,12 @@ def save_sample(
     return SavedSample(path, tuple(sorted(files)))
 
 
-def _assertion(check: str) -> str:
+def write_assertion(check: str) -> str:
+    """The code of a check: an expression as an assertion of it.
+
+    Raises:
+        SetupError: It is no Python.
+    """
     try:
         ast.parse(check.strip(), mode="eval")
     except SyntaxError:
@@ -95,15 +100,19 @@ def _assertion(check: str) -> str:
     return check
 
 
-def _code(record: RunRecord) -> Iterator[str]:
+def code_of(record: RunRecord) -> Iterator[str]:
     """The code that ran without an error, in the order in which it ran."""
     for ran in record.executions:
         if ran.execution is not None and ran.execution.status == "ok" and ran.source.strip():
             yield ran.source
 
 
-def _files(record: RunRecord, sources: tuple[str, ...], redactor: Redactor) -> dict[str, Path]:
-    """Files that the run was given or that code names, by name in the sample's folder."""
+def find_files(record: RunRecord, sources: tuple[str, ...], redactor: Redactor) -> dict[str, Path]:
+    """Find the files that the run was given or that code names, by name in the sample's folder.
+
+    Raises:
+        SetupError: One is missing, has changed or holds a secret.
+    """
     root = Path(record.cwd or ".")
     made = {
         change.path

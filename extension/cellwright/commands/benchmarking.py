@@ -14,13 +14,15 @@ from typing import Any
 
 from cellwright.bench.checks import load_check, scored_by
 from cellwright.bench.environments import SetupFailedError
+from cellwright.bench.grading_cells import material_of, with_cells
 from cellwright.bench.judge_check import with_thumb
 from cellwright.bench.results import ResultFiles, folder_name, samples_in
 from cellwright.bench.runner import BenchProgress, Laboratory, rescored
-from cellwright.bench.suites import Suite
+from cellwright.bench.suites import Item, Suite
 from cellwright.bench.summary import compared, outcomes, summary_of
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.bench_running import (
+    CONFIG,
     Shower,
     chosen_suite,
     open_laboratory,
@@ -30,7 +32,8 @@ from cellwright.commands.bench_running import (
 from cellwright.commands.bench_starting import resume, run
 from cellwright.commands.records import make_redactor
 from cellwright.errors import KernelError, SetupError
-from cellwright.exports.formats import export_samples
+from cellwright.exports.formats import FolderOptions, export_samples
+from cellwright.exports.notebook import RunMaterial
 from cellwright.exports.sample import SampleRecord
 from cellwright.stopping import Stop
 from cellwright.text.redaction import Redactor
@@ -194,8 +197,11 @@ def export_bench_samples(invocation: Invocation) -> int:
     options = invocation.options
     folder = Path(options.folder)
     redactor = make_redactor(invocation.settings)
+    items = _items(invocation, folder) if options.to == NOTEBOOKS else {}
     groups = {
-        _place(runs, folder): functools.partial(_samples, runs, redactor, passed=options.passed)
+        _place(runs, folder): functools.partial(
+            _samples, runs, redactor, items, passed=options.passed
+        )
         for runs in sorted(folder.glob("**/runs.jsonl"))
     }
     if not groups:
@@ -205,7 +211,8 @@ def export_bench_samples(invocation: Invocation) -> int:
         )
     name = "ipynb" if options.to == NOTEBOOKS else options.to
     target = Path(options.output or f"{str(folder.resolve())}-{options.to}").expanduser()
-    written = [str(path) for path in export_samples(name, groups, target)]
+    besides = FolderOptions(partial(_material, items), with_gradebook=options.gradebook)
+    written = [str(path) for path in export_samples(name, groups, target, besides)]
     document = {"format": options.to, "path": str(target), "files": written}
     invocation.console.result(document, "\n".join(written))
     return COMPLETED
@@ -217,10 +224,43 @@ def _place(runs: Path, folder: Path) -> str:
     return "/".join(parts if len(parts) >= 2 else runs.resolve().parts[-3:-1])
 
 
-def _samples(runs: Path, redactor: Redactor, *, passed: bool) -> Iterator[SampleRecord]:
+Items = Mapping[tuple[str, str], Item]
+"""Samples of suites by the suite's name and their own."""
+
+
+def _items(invocation: Invocation, folder: Path) -> Items:
+    """The samples of the suites that were run; notebooks carry their files and checks."""
+    found: dict[tuple[str, str], Item] = {}
+    for config in sorted({*folder.glob(f"**/{CONFIG}"), *_configs_above(folder)}):
+        try:
+            suite = chosen_suite(read_plan(config.parent))
+        except SetupError as error:
+            invocation.console.complain(
+                f"cellwright: the notebooks carry no files and no checks: {error}"
+            )
+            continue
+        found |= {(suite.name, repr(item.index)): item for item in suite.items}
+    return found
+
+
+def _configs_above(folder: Path) -> list[Path]:
+    """The plan of a benchmark one of whose agents or tasks is named."""
+    above = (folder.resolve().parent, folder.resolve().parent.parent)
+    return [parent / CONFIG for parent in above if (parent / CONFIG).is_file()][:1]
+
+
+def _material(items: Items, sample: SampleRecord) -> RunMaterial | None:
+    item = items.get((sample.suite, repr(sample.task.index)))
+    return material_of(item) if item is not None else None
+
+
+def _samples(
+    runs: Path, redactor: Redactor, items: Items, *, passed: bool
+) -> Iterator[SampleRecord]:
     for sample in samples_in(runs):
         if sample.passed or not passed:
-            yield redactor.event(sample)
+            item = items.get((sample.suite, repr(sample.task.index)))
+            yield redactor.event(sample if item is None else with_cells(sample, item))
 
 
 # ``cellwright bench thumb``: what a person thinks of a sample, kept as a score.

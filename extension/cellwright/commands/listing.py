@@ -12,7 +12,7 @@ from cellwright.commands.results import Result
 from cellwright.commands.terminal import cut, one_line
 from cellwright.commands.workplace import code_lines, output_lines, unfinished_lines
 from cellwright.record.events import json_schema
-from cellwright.record.run_record import RecordedExecution, RunRecord
+from cellwright.record.run_record import RecordedExecution, RunRecord, Score, sum_points
 from cellwright.record.values import to_dict
 from cellwright.session.run import Run
 from cellwright.store.runs import RunSummary
@@ -92,6 +92,21 @@ def _shown(record: RunRecord) -> list[str]:
         lines += ["", *unfinished]
     if record.reason:
         lines += ["", plain_text(record.reason).rstrip()]
+    if record.scores:
+        lines += ["", *score_lines(record.scores)]
+    return lines
+
+
+def score_lines(scores: Sequence[Score]) -> list[str]:
+    """What a run is worth, check by check."""
+    lines = [f"Score: {sum_points(scores)}"]
+    for score in scores:
+        word = "passed" if score.passed else "failed"
+        if score.value is None:
+            word = "comment" if score.passed else "could not be made"
+        why = one_line(score.error or score.explanation)
+        points = f", {score.earned:g} of {score.points:g}" if score.value is not None else ""
+        lines.append(f"  {one_line(score.name)}: {word}{points}{f': {why}' if why else ''}")
     return lines
 
 

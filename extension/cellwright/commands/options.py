@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from cellwright.commands.verbs import positive_number
 from cellwright.exports import FORMATS, FormatNames
 from cellwright.settings import MODES
 
@@ -51,6 +52,11 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="where to (FOLDER-FORMAT)")
     parser.add_argument("--passed", action="store_true", help="only samples that passed")
+    parser.add_argument(
+        "--gradebook",
+        action="store_true",
+        help="with notebooks or html: points of all samples in gradebook.csv, too",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -142,8 +148,10 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-steps", metavar="N", type=_count, help="replies of the model")
     group.add_argument("--max-cells", metavar="N", type=_count, help="cells that run")
     group.add_argument("--max-tokens", metavar="N", type=_count, help="in and out, together")
-    group.add_argument("--budget", metavar="USD", type=_amount, help="what its replies cost")
-    group.add_argument("--max-seconds", metavar="S", type=_amount, help="wall time")
+    group.add_argument(
+        "--budget", metavar="USD", type=positive_number, help="what its replies cost"
+    )
+    group.add_argument("--max-seconds", metavar="S", type=positive_number, help="wall time")
     group.add_argument("--max-output", metavar="BYTES", type=_count, help="output of all cells")
     group.add_argument("--max-memory", metavar="BYTES", type=_count, help="of the kernel")
 
@@ -163,16 +171,18 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--total-budget",
         metavar="USD",
-        type=_amount,
+        type=positive_number,
         help="of all samples together, earlier ones too",
     )
     group.add_argument(
         "--requests-per-minute",
         metavar="N",
-        type=_amount,
+        type=positive_number,
         help="to each model, from all samples and judges",
     )
-    group.add_argument("--tokens-per-minute", metavar="N", type=_amount, help="the same for tokens")
+    group.add_argument(
+        "--tokens-per-minute", metavar="N", type=positive_number, help="the same for tokens"
+    )
     group.add_argument(
         "--executor", choices=("threads", "dask"), default="threads", help="where samples run"
     )
@@ -182,16 +192,6 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
 
 def _add_quiet(group: Any) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-
-
-def _amount(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise ValueError(text)
-    return number
-
-
-_amount.__name__ = "positive number"
 
 
 def _count(text: str) -> int:

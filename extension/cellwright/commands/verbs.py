@@ -56,6 +56,21 @@ def is_name(word: str) -> bool:
     )
 
 
+def positive_number(text: str) -> float:
+    """A number above zero.
+
+    Raises:
+        ValueError: It is none.
+    """
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError(text)
+    return number
+
+
+positive_number.__name__ = "positive number"
+
+
 def _never(_: str) -> bool:
     return False
 
@@ -79,8 +94,11 @@ REST = replace(WORDS, label="OPTIONS")
 SERVICE = Kind("URL | -- PROGRAM | --in FOLDER", lambda word: word[:1] == "-" or is_place(word),
                is_rest=True)  # fmt: skip
 
-ONE_RUN = (Argument(RUN, 0),)
+SCORE = Kind("up|down|POINTS", match_pattern(r"up|down|\d{1,4}(\.\d+)?"), ("up", "down"),
+             is_strict=True)  # fmt: skip
+
 MANY = 1_000
+ONE_RUN = (Argument(RUN, 0),)
 ANY_WORDS = (Argument(WORDS, 0, MANY),)
 
 
@@ -89,6 +107,18 @@ def _option(
 ) -> Option:
     return Option(names, keywords, only_in)
 
+
+SCORE_OPTIONS = (
+    _option("--comment", default="", metavar="TEXT", help="why"),
+    _option("--points", type=positive_number, default=1.0, metavar="N",
+            help="what it counts; a number you give is of so many points (1)"),
+    _option("--name", default="", metavar="NAME",
+            help="what the score is called (thumb, score, or the check's code)"),
+    _option("--check", action="append", default=[], metavar="CODE",
+            help="run the cells again in a fresh kernel and check that this is true, such as "
+            "'best.shape == (12, 3)'; repeatable"),
+    _option("--remove", action="store_true", help="take the score of that name back, or all"),
+)  # fmt: skip
 
 USAGE_OPTIONS = (
     _option("--by", choices=USAGE_GROUPS, default="month", metavar="GROUP",
@@ -174,16 +204,25 @@ VERBS = (
         shows_progress=True,
         needs_idle_agent=True,
     ),
+    Verb("score", "say what you think of the last run", (Argument(SCORE),), SCORE_OPTIONS,
+         run="scoring:score"),
+    Verb("score", "what a run was found worth; with --check, check it in a fresh kernel",
+         ONE_RUN, SCORE_OPTIONS, default="last", run="scoring:score"),
+    Verb("score", "say what you think of a run: up, down, or points",
+         (Argument(RUN), Argument(SCORE)), SCORE_OPTIONS, run="scoring:score"),
     Verb(
         "export",
         f"write a run to a file: {', '.join((*FORMATS, RECORD))}",
-        ONE_RUN,
+        (Argument(RUN, 0, MANY),),
         (
-            _option("--to", choices=FormatNames(*FORMATS, RECORD), default="ipynb",
+            _option("--to", choices=FormatNames(*FORMATS, "notebooks", RECORD), default="ipynb",
                     metavar="FORMAT",
                     help=f"{', '.join((*FORMATS, RECORD))}, or a format of an installed package"),
             _option("-o", "--out", "--output", default="", metavar="FILE",
-                    help="where to (ID with the format's ending); - is stdout"),
+                    help="where to (ID with the format's ending); - is stdout; of several runs "
+                    "or with notebooks, the folder"),
+            _option("--gradebook", action="store_true",
+                    help="with notebooks or html: points of all runs in gradebook.csv, too"),
         ),
         default="last",
         run="exporting:export",

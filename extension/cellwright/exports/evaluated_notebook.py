@@ -6,6 +6,7 @@ the agent put into somebody's notebook, the record of their run tells them, wher
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +21,7 @@ from cellwright.exports.html import (
     shown_text,
 )
 from cellwright.exports.html_contents import markdown_html, output_html
-from cellwright.exports.sample import Score
+from cellwright.exports.sample import Score, sum_points
 from cellwright.exports.timeline import reply_of_calls
 from cellwright.record.messages import Usage
 from cellwright.record.outputs import from_nbformat
@@ -30,6 +31,10 @@ from cellwright.record.values import from_dict, safe_text
 OURS = "cellwright"
 TONES = {"ok": "ok", "error": "failed"}
 WORDS = {"ok": "run", "error": "failed", "": "not run"}
+SCORE_TEXTS = ("name", "explanation", "error", "expected", "found")
+OURS_BY_ROLE = {"setup": "set-up", "check": "check", "answer": "answer", "grade": "grade"}
+LEFT_OUT = ("prompt", "summary", "scores", "plot", "grading")
+"""Cells whose facts the head of the page has, and the program that makes checks."""
 STARTED, ENDED = "iopub.execute_input", "shell.execute_reply"
 
 
@@ -71,10 +76,11 @@ def _page(document: Mapping[str, Any], runs: tuple[RunRecord, ...], title: str) 
     facts = "".join(_head(run or {}, runs, document))
     yield f'<dl class="facts">{facts}</dl>' if facts else ""
     yield scores_html(_scores(ours))
+    yield from _plots(document)
     known = _known(runs)
     yield '<ol class="steps">'
     for cell in document.get("cells", ()):
-        if _facts(cell).get("role") != "prompt":  # the head has said it
+        if _facts(cell).get("role") not in LEFT_OUT:
             yield _cell(cell, known)
     yield "</ol></main></body></html>"
 
@@ -96,13 +102,28 @@ def _head(
     )
     if model:
         yield fact_html("Model", shown_text(str(model)))
+    scores = _scores(_facts(document))
+    if scores:
+        yield fact_html("Score", shown_text(str(sum_points(scores))))
     yield fact_html("Cells", str(len(codes)), f"{failed} failed" if failed else "")
     usage = sum((record.usage for record in runs), _usage(run.get("usage")))
     if usage.total_tokens:
         yield fact_html("Tokens", f"{usage.total_tokens:,}")
+    if isinstance(run.get("cost_dollars"), (int, float)):
+        yield fact_html("Cost", f"${run['cost_dollars']:.4f}")
     seconds = _number(run.get("duration_seconds")) + sum(r.duration_seconds for r in runs)
     if seconds:
         yield fact_html("Duration", duration_text(seconds))
+
+
+def _plots(document: Mapping[str, Any]) -> Iterator[str]:
+    """The drawings of the run that the notebook brings, as pictures: nothing in them can run."""
+    for cell in document.get("cells", ()):
+        if _facts(cell).get("role") == "plot":
+            for data in (cell.get("attachments") or {}).values():
+                drawn = re.sub(r"[^A-Za-z0-9+/=]", "", str(data.get("image/svg+xml", "")))
+                picture = f"data:image/svg+xml;base64,{drawn}"
+                yield f'<p class="plot"><img src="{picture}" alt="The run over time"></p>'
 
 
 def _scores(ours: Mapping[str, Any]) -> tuple[Score, ...]:
@@ -114,8 +135,11 @@ def _scores(ours: Mapping[str, Any]) -> tuple[Score, ...]:
             whole = {"name": "", "value": None, "passed": False, **score}
             value = whole["value"]
             whole["value"] = float(value) if isinstance(value, (int, float)) else None
-            texts = {name: str(whole.get(name, "")) for name in ("name", "explanation", "error")}
-            found.append(Score(value=whole["value"], passed=bool(whole["passed"]), **texts))
+            texts: dict[str, Any] = {name: str(whole.get(name, "")) for name in SCORE_TEXTS}
+            points = whole.get("points", 1.0)
+            texts["points"] = float(points) if isinstance(points, (int, float)) else 1.0
+            score = Score(value=whole["value"], passed=bool(whole["passed"]), **texts)
+            found.append(score)
     return tuple(found)
 
 
@@ -163,8 +187,9 @@ def _caption(cell: Mapping[str, Any], status: str) -> str:
     facts = _facts(cell)
     count = cell.get("execution_count")
     number = f"[{count}] " if isinstance(count, int) else ""
-    if facts.get("role") == "setup":
-        return f"{number}set-up"
+    role = facts.get("role")
+    if role in OURS_BY_ROLE:
+        return f"{number}{OURS_BY_ROLE[role]}"
     who = " · by the agent" if "run" in facts or facts.get("origin") == "agent" else ""
     return f"{number}{WORDS.get(status, status)}{who}"
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from cellwright.errors import SetupError
 from cellwright.exports import SecretsFilter, fine_tuning, inspect_log, spans
 from cellwright.exports.agentbench import line_of, text_of_line
-from cellwright.exports.html import page_start, sample_page, shown_text
-from cellwright.exports.notebook import sample_notebook
+from cellwright.exports.html import sample_page
+from cellwright.exports.index_page import IndexRow, write_gradebook, write_index
+from cellwright.exports.notebook import RunMaterial, sample_notebook
 from cellwright.exports.sample import SampleRecord
 from cellwright.exports.sampling import sample_of
 from cellwright.exports.tables import write_csv, write_parquet
@@ -20,6 +23,12 @@ from cellwright.installation import EXPORTS, find_plugin
 from cellwright.record.run_record import RunRecord
 
 Write = Callable[[Iterable[SampleRecord], Path], tuple[Path, ...]]
+Carry = Callable[[SampleRecord], RunMaterial | None]
+UNSAFE = re.compile(r"[^\w.@+=-]+")
+
+
+def _nothing(sample: SampleRecord) -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -35,8 +44,21 @@ class Format:
     """Samples of all agents and suites go into one file."""
 
 
+@dataclass(frozen=True)
+class FolderOptions:
+    """What is written of a folder of samples besides a file each."""
+
+    carry: Carry = _nothing
+    """What the notebook of a sample carries besides its record."""
+    with_gradebook: bool = False
+
+
 def write_run(
-    record: RunRecord, name: str, path: Path, redactor: SecretsFilter
+    record: RunRecord,
+    name: str,
+    path: Path,
+    redactor: SecretsFilter,
+    material: RunMaterial | None = None,
 ) -> tuple[Path, ...]:
     """Write one run, as a sample of its own; the files that were written.
 
@@ -45,6 +67,7 @@ def write_run(
         name: The format's.
         path: Where to.
         redactor: Takes out what is known as secret by now.
+        material: What a notebook carries of the run's files.
 
     Raises:
         SetupError: The file cannot be written, or a package is missing.
@@ -53,14 +76,18 @@ def write_run(
     try:
         # Whole or not at all: whoever reads a file sees the old one or the new one.
         with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".cellwright-") as made:
-            files = find_format(name).write([sample], Path(made) / path.name)
+            write = _writer(find_format(name), lambda _: material)
+            files = write([sample], Path(made) / path.name)
             return tuple(file.replace(path.with_name(file.name)) for file in files)
     except OSError as error:
         raise SetupError(f"{str(path)!r} cannot be written: {error}.") from error
 
 
 def export_samples(
-    name: str, groups: Mapping[str, Callable[[], Iterator[SampleRecord]]], target: Path
+    name: str,
+    groups: Mapping[str, Callable[[], Iterator[SampleRecord]]],
+    target: Path,
+    folder: FolderOptions = FolderOptions(),
 ) -> tuple[Path, ...]:
     """Write samples that were made together; the files that were written.
 
@@ -68,6 +95,7 @@ def export_samples(
         name: The format's.
         groups: The samples by where they were, such as ``AGENT/TASK``.
         target: A folder that comes into being; where one file holds all, that file's stem.
+        folder: What is written of a folder besides.
 
     Raises:
         SetupError: The files cannot be written, or a package is missing.
@@ -78,14 +106,18 @@ def export_samples(
             target.parent.mkdir(parents=True, exist_ok=True)
             every = (sample for samples in groups.values() for sample in samples())
             return format_.write(every, target.with_name(target.name + format_.ending))
-        return tuple(_written(format_, groups, target))
+        return tuple(_written(format_, groups, target, folder))
     except OSError as error:
         raise SetupError(f"{str(target)!r} cannot be written: {error}.") from error
 
 
 def _written(
-    format_: Format, groups: Mapping[str, Callable[[], Iterator[SampleRecord]]], target: Path
+    format_: Format,
+    groups: Mapping[str, Callable[[], Iterator[SampleRecord]]],
+    target: Path,
+    options: FolderOptions,
 ) -> Iterator[Path]:
+    write, pages = _writer(format_, options.carry), list[IndexRow]()
     for place, samples in groups.items():
         folder = target / place
         if not format_.one_each:
@@ -93,30 +125,34 @@ def _written(
             yield from format_.write(samples(), folder.with_name(folder.name + format_.ending))
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        rows = []
-        for number, sample in enumerate(samples(), start=1):
-            path = folder / f"{number:05d}{format_.ending}"
-            rows.append((path.name, sample.id, sample.status, sample.passed))
-            yield from format_.write([sample], path)
-        if format_.ending == ".html":
-            yield _index(folder, rows)
+        taken: set[str] = set()
+        for sample in samples():
+            path = folder / (_file_stem(sample, taken) + format_.ending)
+            pages.append(
+                IndexRow(path.relative_to(target).as_posix(), place, _without_content(sample))
+            )
+            yield from write([sample], path)
+    pages.sort(key=lambda row: (row.place, row.path))
+    if pages:
+        yield write_index(target, pages)
+    if pages and options.with_gradebook:
+        yield write_gradebook(target, pages)
 
 
-def _index(folder: Path, rows: list[tuple[str, str, str, bool]]) -> Path:
-    """A page that leads to those of the samples."""
-    lines = "".join(
-        f'<tr><td><a href="{name}">{shown_text(sample)}</a></td><td>{shown_text(status)}</td>'
-        f"<td>{'passed' if passed else 'not passed'}</td></tr>"
-        for name, sample, status, passed in rows
-    )
-    start = "\n".join(page_start(f"{len(rows)} samples"))
-    head = f"<h1>{len(rows)} samples</h1>"
-    page = (
-        f'{start}{head}<table class="plain"><tbody>{lines}</tbody></table></main></body></html>\n'
-    )
-    path = folder / "index.html"
-    path.write_text(page, encoding="utf-8", errors="replace")
-    return path
+def _without_content(sample: SampleRecord) -> SampleRecord:
+    """What an index says of a sample; a folder may hold thousands."""
+    return replace(sample, messages=(), cells=(), written=(), events=(), tools=(), env={})
+
+
+def _file_stem(sample: SampleRecord, taken: set[str]) -> str:
+    """A file's name that says which sample it is, and is no other one's on any system."""
+    stem = UNSAFE.sub("_", sample.title).strip(".")[:80] or "sample"
+    name, number = stem, 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{stem}-{number}"
+    taken.add(name.casefold())
+    return name
 
 
 def _lines(samples: Iterable[SampleRecord], path: Path) -> tuple[Path, ...]:
@@ -132,11 +168,17 @@ def _page(samples: Iterable[SampleRecord], path: Path) -> tuple[Path, ...]:
     return (path,)
 
 
-def _notebook(samples: Iterable[SampleRecord], path: Path) -> tuple[Path, ...]:
+def _notebook(
+    samples: Iterable[SampleRecord], path: Path, carry: Carry = _nothing
+) -> tuple[Path, ...]:
     for sample in samples:
-        text = json.dumps(sample_notebook(sample), ensure_ascii=False, indent=1) + "\n"
-        path.write_text(text, encoding="utf-8")
+        made = sample_notebook(sample, carry(sample))
+        path.write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return (path,)
+
+
+def _writer(format_: Format, carry: Carry) -> Write:
+    return partial(_notebook, carry=carry) if format_.write is _notebook else format_.write
 
 
 FORMAT_TABLE: Mapping[str, Format] = {

@@ -148,7 +148,9 @@ th, td {
 th { font-weight: 600; color: var(--soft); } tbody tr:last-child > * { border-bottom: 0; }
 thead th { border-bottom: 1px solid var(--soft); }
 .prose td, .prose th { text-align: left; }
+.table table.plain :is(td, th) { overflow-wrap: break-word; }
 table.plain { width: 100%; } table.plain td, table.plain th { text-align: left; }
+.plot img { max-width: 100%; height: auto; border-radius: .5rem; }
 ul.notices { padding-left: 1.2rem; color: var(--soft); margin: 0; }
 footer { margin-top: 3rem; color: var(--soft); font-size: .8rem; }
 .c-k, .c-kn, .c-kc, .c-kd, .c-kr, .c-ow { color: var(--violet); }
@@ -230,23 +232,29 @@ def cell_html(left: str, right: str, source: str, outputs: Iterable[str]) -> str
 
 def scores_html(scores: Iterable[Score]) -> str:
     """The scores under a heading; nothing where there are none."""
-    rows = "".join(_row(score) for score in scores)
+    rows = [_row(score) for score in scores]
     if not rows:
         return ""
-    head = "<tr><th>Check</th><th>Result</th><th>Score</th><th>Why</th></tr>"
-    return f'<h2>Scores</h2><table class="plain"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+    names = ("Check", "Result", "Points", "Expected", "Found", "Why")
+    filled = [number for number in range(len(names)) if any(row[number] for row in rows)]
+    head = "".join(f"<th>{names[number]}</th>" for number in filled)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{row[number]}</td>' for number in filled)}</tr>" for row in rows
+    )
+    return (
+        '<h2>Scores</h2><div class="table"><table class="plain">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
 
 
-def _row(score: Score) -> str:
+def _row(score: Score) -> tuple[str, ...]:
     word, tone = ("passed", "good") if score.passed else ("failed", "bad")
     if score.value is None:
-        word, tone = "could not be made", "wait"
-    value = "" if score.value is None else f"{score.value:g}"
-    why = shown_text(score.error or score.explanation)
+        word, tone = ("comment" if score.passed else "could not be made"), "wait"
+    texts = (score.expected, score.found, score.error or score.explanation)
     result = f'<span class="status {tone}">{word}</span>'
-    return (
-        f"<tr><td>{shown_text(score.name)}</td><td>{result}</td><td>{value}</td><td>{why}</td></tr>"
-    )
+    points = f"{score.earned:g} of {score.points:g}"
+    return (shown_text(score.name), result, points, *map(shown_text, texts))
 
 
 LONG_PROMPT_CHARACTERS = 180

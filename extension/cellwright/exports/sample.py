@@ -25,6 +25,9 @@ from cellwright.record.messages import (
     ToolMessage,
     UserMessage,
 )
+from cellwright.record.run_record import Grade as Grade
+from cellwright.record.run_record import Score as Score
+from cellwright.record.run_record import sum_points as sum_points
 from cellwright.record.values import from_dict, safe_json, tag_of, to_dict
 
 SCHEMA = "cellwright.sample/1"
@@ -148,19 +151,6 @@ SampleEvent = ReplyGiven | ToolCalled | NoticeGiven
 
 
 @dataclass(frozen=True)
-class Score:
-    """What one check found."""
-
-    name: str
-    value: float | None
-    """From 0 to 1; None: the check itself failed, so nothing is known."""
-    passed: bool
-    explanation: str = ""
-    error: str = ""
-    """Why the check could not be made."""
-
-
-@dataclass(frozen=True)
 class SampleTime:
     """When, and how long."""
 
@@ -215,6 +205,14 @@ class SampleRecord:
     run: Mapping[str, Any] = field(default_factory=dict)
     """How it was run: lane, mode, limits, and what it goes on from."""
     schema: str = SCHEMA
+
+    @property
+    def title(self) -> str:
+        """What a person calls it: the sample of its suite, or the run."""
+        index, suite = self.task.index, self.suite or self.task.name
+        named = f"{suite}-{index}" if suite and isinstance(index, int) else str(index)
+        epoch = f"-{self.task.epoch}" if self.task.epoch > 1 else ""
+        return (named or self.run_id or self.id) + epoch
 
     @property
     def passed(self) -> bool:

@@ -93,6 +93,7 @@ def sample_of(record: RunRecord, name: str, *, whole: bool = False) -> SampleRec
         env=_environment(record, whole=whole),
         notebook=_notebook(record, whole=whole),
         run=_run_facts(record, whole=whole),
+        scores=record.scores,
     )
 
 

@@ -310,6 +310,53 @@ class CellLog:
         return replace(recorded, cell=cell)
 
 
+# What a run is worth, by checks and by people; it is given when the run is over.
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one check found, or what a person thinks of a run."""
+
+    name: str
+    value: float | None
+    """From 0 to 1; None: the check itself failed, so nothing is known."""
+    passed: bool
+    explanation: str = ""
+    error: str = ""
+    """Why the check could not be made."""
+    points: float = 1.0
+    """What it counts."""
+    expected: str = ""
+    """What should be, in a few words or as code."""
+    found: str = ""
+    """What was there instead, where the explanation does not say it."""
+    code: str = ""
+    """The cell that makes the check again (``exports.grading``); empty: nobody can."""
+
+    @property
+    def earned(self) -> float:
+        """The points it gave; none where nothing is known."""
+        return (self.value or 0.0) * self.points
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Points of several scores, together."""
+
+    earned: float = 0.0
+    points: float = 0.0
+
+    def __str__(self) -> str:
+        share = f" ({self.earned / self.points:.0%})" if self.points else ""
+        return f"{self.earned:g} of {self.points:g} points{share}"
+
+
+def sum_points(scores: Iterable[Score]) -> Grade:
+    """The grade that scores add up to; a check that could not be made earns nothing."""
+    all_scores = tuple(scores)
+    return Grade(sum(s.earned for s in all_scores), sum(s.points for s in all_scores))
+
+
 SCHEMA = "cellwright.run/1"
 
 
@@ -419,6 +466,8 @@ class RunRecord:
     notes: tuple[str, ...] = ()
     """What had waited for the question, as it is shown."""
     schema: str = SCHEMA
+    scores: tuple[Score, ...] = ()
+    """What it was found worth later; the store keeps them beside the events."""
 
     @property
     def unfinished_reply(self) -> AssistantMessage | None:

@@ -166,6 +166,27 @@ def m013_chat_pins(connection: sqlite3.Connection) -> None:
     )
 
 
+# What runs are worth, by checks and by people.
+
+
+def m014_run_scores(connection: sqlite3.Connection) -> None:
+    """The scores of a run, one of each name."""
+    connection.execute(
+        """CREATE TABLE run_scores (
+            run_id TEXT NOT NULL,
+            name TEXT NOT NULL,
+            score TEXT NOT NULL,
+            scored_at REAL NOT NULL,
+            PRIMARY KEY (run_id, name)
+        )"""
+    )
+    connection.execute(
+        """CREATE TRIGGER forget_scores_of_deleted_run AFTER DELETE ON runs BEGIN
+            DELETE FROM run_scores WHERE run_id = OLD.run_id;
+        END"""
+    )
+
+
 # Which runs use which stored files.
 
 
@@ -560,10 +581,13 @@ MIGRATIONS: tuple[Migration, ...] = (
     m011_block_vectors,
     m012_chat_notes,
     m013_chat_pins,
+    m014_run_scores,
 )
 
 
-ADDING = frozenset({"m010_parts", "m011_block_vectors", "m012_chat_notes", "m013_chat_pins"})
+ADDING = frozenset(
+    {"m010_parts", "m011_block_vectors", "m012_chat_notes", "m013_chat_pins", "m014_run_scores"}
+)
 """Steps that only make what was not there; a record of gigabytes is not copied for them."""
 
 

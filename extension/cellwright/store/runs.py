@@ -29,7 +29,7 @@ from cellwright.record.events import (
     ToolFinished,
 )
 from cellwright.record.messages import Usage
-from cellwright.record.run_record import RecordedEvent, RunRecord, fold
+from cellwright.record.run_record import RecordedEvent, RunRecord, Score, fold
 from cellwright.record.values import from_dict, to_dict
 from cellwright.store.database import Database, Read, Statement, open_database
 from cellwright.store.event_rows import (
@@ -53,7 +53,7 @@ from cellwright.store.usage_table import UsageLedger
 # of its own.
 
 
-AROUND = ("runs", "file_uses", "usage_calls", "cell_fates", "chat_runs")
+AROUND = ("runs", "file_uses", "usage_calls", "cell_fates", "run_scores", "chat_runs")
 """Tables whose rows name their run, but for its events and what these are made of."""
 CHATS = "SELECT * FROM chats WHERE chat_id IN (SELECT chat_id FROM chat_runs WHERE run_id = ?)"
 OF_RUN = """WITH RECURSIVE found (id) AS (
@@ -422,6 +422,42 @@ def _event_statements(item: RecordedEvent, row: EventRow) -> list[Statement]:
     return statements
 
 
+SELECT_SCORES = "SELECT name, score FROM run_scores WHERE run_id = ? ORDER BY scored_at, rowid"
+
+
+class RunScores:
+    """What the runs of one database are worth; of each name a run has one score.
+
+    Args:
+        database: Where scores are kept.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def of(self, run_id: str) -> tuple[Score, ...]:
+        """The scores of a run, in the order in which they were given."""
+        # A row that waits in memory comes last, and is newer than the one in the file.
+        rows: dict[str, str] = dict(self._database.read(SELECT_SCORES, (run_id,)))
+        return tuple(from_dict(Score, json.loads(text)) for text in rows.values())
+
+    def give(self, run_id: str, *scores: Score) -> None:
+        """Keep scores; one of the same name is replaced."""
+        insert, now = "INSERT OR REPLACE INTO run_scores VALUES (?, ?, ?, ?)", self._clock()
+        rows = [(run_id, each.name, json.dumps(to_dict(each)), now) for each in scores]
+        self._database.write(*(Statement(insert, row) for row in rows))
+
+    def withdraw(self, run_id: str, name: str) -> None:
+        """Take a score back; empty: all of the run."""
+        delete = "DELETE FROM run_scores WHERE run_id = ?"
+        if name:
+            self._database.write(Statement(f"{delete} AND name = ?", (run_id, name)))
+        else:
+            self._database.write(Statement(delete, (run_id,)))
+
+
 class RunStore:
     """The runs of one database.
 
@@ -436,6 +472,7 @@ class RunStore:
         self._blobs = BlobFolder(database.path.parent / "blobs") if database.path else None
         self.last_started = ""
         """Id of the run that was started here last; empty: none yet."""
+        self.scores = RunScores(database, clock)
 
     @property
     def database(self) -> Database:
@@ -471,7 +508,7 @@ class RunStore:
             SetupError: There is no such run.
         """
         events = self.events(run_id)
-        record = fold(events)
+        record = replace(fold(events), scores=self.scores.of(run_id))
         if not record.run_id:
             raise SetupError(f"There is no run {run_id!r}.", hint="See the list of runs.")
         missing = events[-1].sequence - len(events)
