@@ -31,7 +31,8 @@ pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
 SETUP = (
     "import pandas as pd\ndf = pd.DataFrame({'a': [3, 1, 2], 'b': list('xyz')})\nnames = {'p', 'q'}"
 )
-ITEM = Item("one", "Sort it.", setup=(SETUP,))
+REFERENCE = "best = df.sort_values('a')\nmean = 2.0"
+ITEM = Item("one", "Sort it.", setup=(SETUP,), reference=(REFERENCE,))
 CELLS = (
     SampleCell("c1", "agent", "best = df.sort_values('a')\nprint('sorted', len(best))"),
     SampleCell("c2", "agent", "mean = 2.0\nopen('out.txt', 'w').write('done')"),
@@ -77,7 +78,7 @@ PASSING: tuple[Check, ...] = (
     NamespaceIntact(),
 )
 FAILING: tuple[tuple[Check, str], ...] = (
-    (Variable("mean", 3), "mean: it is 2.0, not 3.0"),
+    (Variable("mean", 3), "mean: it is 2.0, not 3"),
     (Variable("gone", 3), "gone: it is not there"),
     (frame(SORTED), "best: "),
     (frame("{'a': [1.0, 2, 3], 'b': ['y', 'z', 'x']}, index=[1, 2, 0]", check_dtype=True), "dtype"),

@@ -1,7 +1,8 @@
-"""Comparing values, as it is done inside a kernel."""
+"""Comparing values as data, as an analyst would."""
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -9,7 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cellwright.bench.comparing import difference, evaluate, fingerprints
+from cellwright.bench import comparing
+from cellwright.bench.value_data import ValueWriter, evaluate, fingerprints
+
+
+def difference(actual: Any, expected: Any, options: dict[str, Any]) -> str:
+    """In what two values differ, each told as a kernel tells it."""
+    told = [json.loads(json.dumps(ValueWriter().write(value))) for value in (actual, expected)]
+    return comparing.difference(*told, options)
 
 
 @pytest.mark.parametrize(
@@ -38,17 +46,17 @@ def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("actual", "expected", "words"),
     [
-        (1, 2, "it is 1.0, not 2.0"),
+        (1, 2, "it is 1, not 2"),
         (1, True, "it is 1, not True"),
         ("a", "b", "it is 'a'"),
         ("1", 1, "it is '1'"),
         ([1], [1, 2], "1 items, not 2"),
-        ([1, 3], [1, 2], "item 1: it is 3.0"),
-        ({"a": 1}, {"b": 1}, "its keys are ['a']"),
-        ({"a": 1}, {"a": 2}, "key 'a': it is 1.0"),
+        ([1, 3], [1, 2], "item 1: it is 3, not 2"),
+        ({"a": 1}, {"b": 1}, "its keys are 'a'"),
+        ({"a": 1}, {"a": 2}, "key 'a': it is 1, not 2"),
         (1, pd.DataFrame({"a": [1]}), "it is a int, not a DataFrame"),
         ([1], pd.Series([1]), "it is a list, not a Series"),
-        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [2]}), "DataFrame.iloc"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [2]}), "column 'a': row 0: it is 1, not 2"),
         (pd.DataFrame({"a": [1]}), 0.875, "it is a DataFrame, not 0.875"),
         ("x" * 500, "y", "…"),
     ],
@@ -58,10 +66,11 @@ def test_a_difference_is_told_in_words(actual: Any, expected: Any, words: str) -
 
 
 def test_an_expression_sees_pandas_and_numpy_and_nothing_of_the_run() -> None:
-    assert evaluate("np.arange(3).sum()") == 3
-    assert len(evaluate("pd.DataFrame({'a': [1]})")) == 1
+    found = evaluate({"expression": "np.arange(3).sum()"}, {})
+    assert found == {"kind": "numpy", "dtype": "int64", "value": 3}
+    assert evaluate({"expression": "pd.DataFrame({'a': [1]})"}, {})["kind"] == "frame"
     with pytest.raises(NameError):
-        evaluate("df")
+        evaluate({"expression": "df"}, {"df": 1})
 
 
 def test_fingerprints_tell_changed_values_from_equal_ones() -> None:
@@ -79,10 +88,10 @@ def test_fingerprints_tell_changed_values_from_equal_ones() -> None:
         }
 
     before, after = space(), space()
-    assert fingerprints(before) == fingerprints(after)
-    assert "_hidden" not in fingerprints(before)
+    assert fingerprints({}, before) == fingerprints({}, after)
+    assert "_hidden" not in fingerprints({}, before)
     after["df"].loc[0, "a"] = 9
     after["array"][0] = 9
     after["f"] = lambda x: x + x
-    changed = {n for n, v in fingerprints(before).items() if fingerprints(after)[n] != v}
+    changed = {n for n, v in fingerprints({}, before).items() if fingerprints({}, after)[n] != v}
     assert changed == {"df", "array", "f"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from cellwright.bench.checks import figure_cell
-from cellwright.bench.figure_data import HELD, figure_difference
+from cellwright.bench.figure_check import figure_difference
+from cellwright.bench.figure_data import HELD, describe_figure
 
 mpl.use("Agg")
 SALES = pd.Series([3.0, 1.0, 2.0], index=["north", "south", "west"])
@@ -26,7 +28,8 @@ def forget() -> Iterator[None]:
 
 
 def wrong(user: dict[str, Any], *marks: dict[str, Any], name: str = "", **more: Any) -> str:
-    return figure_difference(user, {"name": name, "marks": marks, "tolerance": 1e-6, **more})
+    told = json.loads(json.dumps(describe_figure({"name": name}, user)))
+    return figure_difference(told, {"marks": marks, **more})
 
 
 def drawn() -> Canvas:
@@ -74,7 +77,7 @@ def test_one_mark_that_is_not_right_says_what_it_is() -> None:
     axes = Canvas().subplots()
     axes.plot([1, 2], [1, 3])
     found = wrong({"ax": axes}, {"kind": "line", "y": [1, 4]}, name="ax")
-    assert found == "a line: item 1: item 0: it is 3.0, not 4.0 (tolerance 1e-06)"
+    assert found == "a line: item 1: item 0: it is 3.0, not 4.0"
     assert "it is a line, not a bar" in wrong({"ax": axes}, {"kind": "bar"}, name="ax")
     assert "its label is ''" in wrong({"ax": axes}, {"label": "x"}, name="ax")
 

@@ -2,34 +2,42 @@
 
 A check that crashes is an error, not a failure: its score has no value.
 
-What this does not protect against: checks run in the kernel in which the agent's code ran, which
-may have changed what Python's own functions do. Restart-and-run-all is no defence either.
+Values are taken out of the kernel as data and compared here; an author's tests run in a kernel that
+the agent never touched. What a sample expects is never in a kernel in which the agent's code runs.
+
+What this does not protect against: a check that says ``in_kernel``, and DSEval's, work beside the
+agent's code, which may have changed what Python's own functions do; what was changed is looked for
+(see ``tampering``). What a function of the agent's returns is its word.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import fnmatch
 import re
 import runpy
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from cellwright.bench import comparing, figure_data
+from cellwright.bench import author_tests, comparing, figure_check, figure_data, value_data
 from cellwright.bench.dseval_check import DsevalQuestion, find_dseval
 from cellwright.bench.judge_check import Judge, Thumb, find_judge, find_thumb
 from cellwright.bench.scenes import (
+    EXEC,
     BrokenSampleError,
     CellFailedError,
     CheckError,
     CheckFinding,
     ScoringContext,
-    asked,
+    UnreadableKernelError,
+    ask_agent,
+    ask_kernel,
     found_wrong,
     printed,
-    program_of,
 )
 from cellwright.errors import KernelError, SetupError
 from cellwright.exports.sample import SampleRecord, Score
@@ -75,7 +83,10 @@ class AnswerCheck:
     regex: str | None = None
     name: str = ""
     value: Any = None
-    tolerance: float = 1e-9
+    tolerance: float | None = None
+    """How far off a number may be."""
+    relative_tolerance: float | None = None
+    """The same, as a share of ``value``: a billionth where nothing is said."""
     ignore_case: bool = True
     kind: Literal["answer"] = field(default="answer", init=False)
 
@@ -135,7 +146,9 @@ def _named(check: AnswerCheck, value: str | None) -> str:
     if not isinstance(check.value, str):
         with contextlib.suppress(ValueError):
             given = float(value.replace(",", ""))
-    return comparing.difference(given, check.value, {"tolerance": check.tolerance})
+    options = {"tolerance": check.tolerance, "relative_tolerance": check.relative_tolerance}
+    comparing.check_options(options)
+    return comparing.difference(given, value_data.ValueWriter().write(check.value), options)
 
 
 def find_file(check: File, scene: ScoringContext) -> CheckFinding:
@@ -151,6 +164,8 @@ def _file(check: File, folder: Path) -> str:
         return f"{check.path} is {'not ' if check.is_there else ''}there"
     if not check.is_there:
         return ""
+    if not path.is_file():  # a pipe would never end
+        return f"{check.path} is no file"
     if check.exact is not None:
         same = path.read_text(encoding="utf-8", errors="replace").strip() == check.exact.strip()
         return "" if same else f"{check.path} holds something else"
@@ -174,14 +189,6 @@ def _pattern(regex: str, text: str, what: str, *, ignore_case: bool = False) -> 
 
 ANSWER_NAME = "cellwright_answer"
 """No name that a task would use itself: HumanEval has a function called solution."""
-VARIABLE = """
-missing = arguments['name'] not in user
-expression = arguments['expression']
-wanted = evaluate(expression) if expression else arguments['equals']
-found = 'it is not there' if missing else difference(
-    user[arguments['name']], wanted, arguments['options']
-)
-"""
 
 
 @dataclass(frozen=True)
@@ -194,8 +201,7 @@ class Variable:
     expression: str = ""
     """Python for the value instead; ``pd`` and ``np`` can be used in it."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """``tolerance``, ``check_dtype``, ``ignore_row_order``, ``ignore_column_order``,
-    ``ignore_index``."""
+    """Some of ``comparing.VALUE_OPTIONS``."""
     kind: Literal["variable"] = field(default="variable", init=False)
 
     @property
@@ -206,10 +212,12 @@ class Variable:
 
 @dataclass(frozen=True)
 class Assertion:
-    """Code that runs in the kernel and asserts."""
+    """Code that asserts, on values of the agent's variables, in a kernel that it never touched."""
 
     code: str
     timeout_seconds: float = 60.0
+    in_kernel: bool = False
+    """It runs in the agent's kernel, on its own objects: it can be fooled there."""
     kind: Literal["assertion"] = field(default="assertion", init=False)
     score_name = "assertion"
 
@@ -218,13 +226,16 @@ class Assertion:
 class Solution:
     """A program that tests code, as public suites have them: any exception is a failure.
 
-    It runs in a namespace of its own. ``cellwright_answer`` is the code in the agent's answer.
+    It runs in a namespace of its own, in a kernel that the agent never touched.
+    ``cellwright_answer`` is the code in the agent's answer; ``exec`` runs it in the agent's kernel.
     """
 
     program: str
     shares_variables: bool = False
     """It sees the variables of the run too."""
     timeout_seconds: float = 120.0
+    in_kernel: bool = False
+    """It runs in the agent's kernel, on its own objects: it can be fooled there."""
     kind: Literal["solution"] = field(default="solution", init=False)
     score_name = "solution"
 
@@ -239,53 +250,155 @@ class NamespaceIntact:
     score_name = "namespace_intact"
 
 
+VALUES = (value_data, author_tests)
+"""Sent to kernels."""
+
+
 def find_variable(check: Variable, scene: ScoringContext) -> CheckFinding:
-    """Compare the variable in the kernel."""
-    arguments = {
-        "name": check.name,
-        "equals": check.equals,
-        "expression": check.expression,
-        "options": dict(check.options),
-    }
-    wrong = asked(scene, program_of(comparing) + VARIABLE, arguments)
+    """Take the variable out of the kernel as data, and compare it here."""
+    comparing.check_options(check.options)
+    given = {"ask": "values", "names": [check.name]}
+    told = ask_agent(scene, VALUES, "answer_request", given).get("values", {})
+    if check.name not in told:
+        return found_wrong(f"{check.name}: it is not there")
+    if check.expression:
+        wanted = {"expression": check.expression}
+        expected = ask_kernel(scene.clean(), (value_data,), "evaluate", wanted)
+    else:
+        expected = value_data.ValueWriter().write(check.equals)
+    wrong = comparing.difference(told[check.name], expected, check.options)
     return found_wrong(f"{check.name}: {wrong}" if wrong else "")
 
 
 def find_assertion(check: Assertion, scene: ScoringContext) -> CheckFinding:
     """Run the code; only an ``AssertionError`` is a failure."""
+    if check.in_kernel:
+        return _assertion_here(check, scene)
+    options = {"shared": True, "remote_exec": False}
+    ended = _tested(scene, check.code, options, check.timeout_seconds)
+    if ended.how == "passed":
+        return found_wrong("")
+    if ended.how == "failed" or _names_what_is_missing(ended.text, scene):
+        return found_wrong(ended.text or f"it does not hold: {check.code.strip()}")
+    raise CheckError(ended.text)
+
+
+def _names_what_is_missing(text: str, scene: ScoringContext) -> bool:
+    """Whether a variable is not there that the agent should have made."""
+    missing = re.match(r"NameError: name '(\w+)' is not defined", text)
+    if missing is None:
+        return False
+    return not scene.reference or missing[1] in names_set(scene.reference)
+
+
+def names_set(cells: tuple[str, ...]) -> set[str]:
+    """The names that code gives a value."""
+    found: set[str] = set()
+    for cell in cells:
+        with contextlib.suppress(SyntaxError):  # a magic; what it sets is not known
+            found |= set(_set_in(ast.parse(cell)))
+    return found
+
+
+def _set_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+
+
+def _assertion_here(check: Assertion, scene: ScoringContext) -> CheckFinding:
     cell = scene.run(check.code, check.timeout_seconds)
     if cell.status == "ok":
-        return found_wrong("")
+        return _unless_tampered(scene)
     if cell.error.startswith("AssertionError"):
         said = cell.error.removeprefix("AssertionError:").strip()
         return found_wrong(cell.error if said else f"it does not hold: {check.code.strip()}")
     raise CheckError(cell.error or f"the check ended with {cell.status!r}")
 
 
+def _unless_tampered(scene: ScoringContext) -> CheckFinding:
+    """Beside the agent's code, a pass counts only where its tools are what they were."""
+    changed = scene.tampering()
+    return found_wrong(f"tampered with: {', '.join(changed)}" if changed else "")
+
+
+@dataclass(frozen=True)
+class _TestEnd:
+    """How an author's test ended."""
+
+    how: str
+    """``passed``, ``failed``, ``crashed`` or ``stopped``."""
+    text: str = ""
+
+
+def _tested(
+    scene: ScoringContext, code: str, options: Mapping[str, Any], timeout_seconds: float
+) -> _TestEnd:
+    """Run a test in the clean kernel; what it needs of the agent's is done in the agent's."""
+    given = {"given": {}, "reference": sorted(names_set(scene.reference)), **options}
+    until = time.monotonic() + timeout_seconds
+    clean = scene.clean()
+    function, what = "begin_test", {"code": code, "options": given}
+    while True:
+        try:
+            told = ask_kernel(clean, VALUES, function, what, max(0.1, until - time.monotonic()))
+        except CheckError as error:
+            return _TestEnd("stopped", _ended_with(error))
+        if "ended" in told:
+            return _TestEnd(told["ended"], told["text"])
+        left = max(0.1, until - time.monotonic())
+        try:
+            function, what = "go_on", ask_agent(scene, VALUES, "answer_request", told, left)
+        except UnreadableKernelError as error:
+            return _TestEnd("failed", _ended_with(error))
+
+
+def _ended_with(error: CheckError) -> str:
+    return str(error).replace("the check ended", "it ended")
+
+
 def find_solution(check: Solution, scene: ScoringContext) -> CheckFinding:
     """Run the program."""
+    if check.in_kernel:
+        return _solution_here(check, scene)
+    options = {
+        "shared": check.shares_variables,
+        "remote_exec": True,
+        "given": {ANSWER_NAME: code_in(scene.answer)},
+    }
+    try:
+        ended = _tested(scene, check.program, options, check.timeout_seconds)
+    except KernelError as error:
+        return found_wrong(f"the kernel did not survive it: {error}")
+    return found_wrong("" if ended.how == "passed" else ended.text or "an assertion failed")
+
+
+def _solution_here(check: Solution, scene: ScoringContext) -> CheckFinding:
     shared = "**globals(), " if check.shares_variables else ""
     space = f"{{{shared}'__name__': '__main__', '{ANSWER_NAME}': {code_in(scene.answer)!r}}}"
     try:
-        cell = scene.run(f"exec({check.program!r}, {space})", check.timeout_seconds)
+        cell = scene.run(f"{EXEC}({check.program!r}, {space})", check.timeout_seconds)
     except KernelError as error:
         return found_wrong(f"the kernel did not survive it: {error}")
-    ended = "" if cell.status == "ok" else cell.error or f"it ended with {cell.status!r}"
-    return found_wrong(ended)
+    if cell.status != "ok":
+        return found_wrong(cell.error or f"it ended with {cell.status!r}")
+    return _unless_tampered(scene)
 
 
 def find_namespace(check: NamespaceIntact, scene: ScoringContext) -> CheckFinding:
     """Hold the variables against those of a fresh kernel with the setup done."""
-    program = program_of(comparing) + "\nfound = fingerprints(dict(user))\n"
-    with scene.anew(with_cells=False) as fresh:
-        before: dict[str, str] = asked(fresh, program, {})
-    after: dict[str, str] = asked(scene, program, {})
+    before: dict[str, str] = ask_kernel(scene.clean(), (value_data,), "fingerprints", {})
+    after: dict[str, str] = ask_agent(scene, (value_data,), "fingerprints", {})
     names = [n for n in before if not any(fnmatch.fnmatchcase(n, p) for p in check.but)]
     gone = [name for name in names if name not in after]
     changed = [name for name in names if name in after and after[name] != before[name]]
     parts = [f"gone: {', '.join(gone)}"] if gone else []
     parts += [f"changed: {', '.join(changed)}"] if changed else []
-    return found_wrong("; ".join(parts))
+    return found_wrong("; ".join(parts)) if parts else _unless_tampered(scene)
 
 
 # Figures, by the data they show and not by their pixels.
@@ -303,7 +416,10 @@ class Figure:
     title: str = ""
     x_label: str = ""
     y_label: str = ""
-    tolerance: float = 1e-6
+    tolerance: float | None = None
+    """How far off a number may be."""
+    relative_tolerance: float | None = None
+    """The same, as a share of what is wanted: a millionth where nothing is said."""
     ignore_order: bool = False
     """The points of a mark may come in any order."""
     kind: Literal["figure"] = field(default="figure", init=False)
@@ -321,19 +437,18 @@ def figure_cell() -> str:
 
 
 def find_figure(check: Figure, scene: ScoringContext) -> CheckFinding:
-    """Look at the figure in the kernel."""
-    program = program_of(comparing, figure_data)
-    arguments = {
-        "name": check.name,
+    """Take what the figure shows out of the kernel as data, and compare it here."""
+    told = ask_agent(scene, (figure_data,), "describe_figure", {"name": check.name})
+    wanted = {
         "marks": [dict(mark) for mark in check.marks],
         "title": check.title,
         "x_label": check.x_label,
         "y_label": check.y_label,
         "tolerance": check.tolerance,
+        "relative_tolerance": check.relative_tolerance,
         "ignore_order": check.ignore_order,
     }
-    asking = f"{program}\nfound = figure_difference(user, arguments)\n"
-    return found_wrong(asked(scene, asking, arguments))
+    return found_wrong(figure_check.figure_difference(told, wanted))
 
 
 @dataclass(frozen=True)
@@ -404,7 +519,7 @@ def score(check: Check, scene: ScoringContext, others: tuple[Check, ...] = ()) -
         found = _found(check, scene, others)
     except BrokenSampleError:
         raise
-    except CellFailedError as error:
+    except (CellFailedError, UnreadableKernelError) as error:
         found = found_wrong(str(error))
     except Exception as error:  # whatever keeps a check from being made is its error, not a failure
         why = f"{type(error).__name__}: {error}"

@@ -18,7 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply
+from cellwright.bench import tampering
+from cellwright.bench.scenes import CellFailedError, CheckError, JudgeReply, ask_kernel
 from cellwright.bench.suites import Item
 from cellwright.errors import KernelError, SetupError
 from cellwright.exports.sample import SampleCell
@@ -150,8 +151,9 @@ class Rooms:
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place / name)
             kernel = SampleKernel(lambda: self._begun(place, item), str(place))
+            also = contextlib.ExitStack()
             try:
-                room = Room(kernel, place, stop)
+                room = Room(kernel, place, stop, also)
                 for number, code in enumerate(item.setup, start=1):
                     cell = room.run(code, SETUP_SECONDS, f"setup-{number}")
                     if cell.status != "ok":
@@ -159,6 +161,7 @@ class Rooms:
                 yield room
             finally:
                 kernel.end()
+                also.close()
 
     def _begun(self, place: Path, item: Item) -> FreshKernel:
         given = {**FIXED, **self.environ}
@@ -185,12 +188,50 @@ def _folder(given: Path | None) -> Iterator[Path]:
 
 
 class Room:
-    """A kernel in a folder."""
+    """A kernel in a folder.
 
-    def __init__(self, kernel: SampleKernel, folder: Path, stop: Stop) -> None:
+    Args:
+        kernel: The kernel.
+        folder: Its folder, or ours that goes with it where it runs elsewhere.
+        stop: Ends what runs in it.
+        also: Is closed with it.
+    """
+
+    def __init__(
+        self,
+        kernel: SampleKernel,
+        folder: Path,
+        stop: Stop,
+        also: contextlib.ExitStack | None = None,
+    ) -> None:
         self.kernel = kernel
         self._folder = folder
         self.stop = stop
+        self.also = also or contextlib.ExitStack()
+        self.works: Mapping[str, str] | None = None
+        """What the kernel's own works were before the agent's code ran; None: nobody looked."""
+        self.broken = ""
+        """Why nothing more can be run in it; each try would be waited for in vain."""
+
+    def note_works(self) -> None:
+        """Remember what the kernel's own works are now."""
+        self.works = self._look()
+
+    def list_changed_works(self) -> tuple[str, ...]:
+        """What was changed of them since."""
+        if self.works is None or not self.kernel.is_alive():
+            return ()
+        try:
+            now = self._look()
+        except (CheckError, KernelError, ValueError):
+            return ("the kernel does not say",)
+        kept = {name: now.get(name) for name in self.works}
+        shadows = [name for name in now if name.startswith("module ") and name not in self.works]
+        return (*(name for name in kept if kept[name] != self.works[name]), *shadows)
+
+    def _look(self) -> Mapping[str, str]:
+        found: Mapping[str, str] = ask_kernel(self, (tampering,), "look", {})
+        return found
 
     @property
     def folder(self) -> Path:
@@ -205,6 +246,15 @@ class Room:
             KernelError: The kernel died or does not answer.
             RunCancelled: Somebody pressed Stop.
         """
+        if self.broken:
+            raise KernelError(self.broken)
+        try:
+            return self._run(code, timeout_seconds, cell_id)
+        except KernelError as error:
+            self.broken = str(error)
+            raise
+
+    def _run(self, code: str, timeout_seconds: float, cell_id: str) -> SampleCell:
         messages: list[OutputMessage] = []
 
         def keep(output: CellOutput) -> CellOutput:
@@ -236,6 +286,15 @@ def _last(running: Generator[CellOutput, None, Execution]) -> Execution:
             return done
 
 
+ENTER = """
+(lambda os, sys: (
+    sys.path.__setitem__(slice(None), [p if p not in ('', '.') else os.getcwd() for p in sys.path]),
+    os.chdir({!r}),
+))(__import__('os'), __import__('sys'))
+"""
+"""Into the agent's folder, whose files are data there: modules come from the sample's own files."""
+
+
 class RoomScene:
     """A sample after its run, in the room it ran in; ``checks.Scene``."""
 
@@ -247,11 +306,30 @@ class RoomScene:
         self._item = item
         self.answer = answer
         self.cells = cells
+        self._clean: Room | None = None
 
     @property
     def folder(self) -> Path:
         """The sample's folder, with what the cells left in it."""
         return self._room.folder
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """Cells that solve it."""
+        return self._item.reference
+
+    def clean(self) -> RoomScene:
+        """The same in a kernel that the agent never touched."""
+        if self._clean is None or self._clean.broken:
+            opened = self._rooms.open(self._item, self._room.stop)
+            self._clean = self._room.also.enter_context(opened)
+            place = str(self.folder) if self._rooms.is_local else self._room.kernel.describe().cwd
+            self._clean.run(ENTER.format(place), CELL_SECONDS)
+        return RoomScene(self._clean, self._rooms, self._item, self.answer, ())
+
+    def tampering(self) -> tuple[str, ...]:
+        """What the agent's code changed of the kernel's own works."""
+        return self._room.list_changed_works()
 
     def run(self, code: str, timeout_seconds: float) -> SampleCell:
         """Run code in the kernel."""
@@ -271,6 +349,7 @@ class RoomScene:
     def anew(self, *, with_cells: bool) -> Iterator[RoomScene]:
         """The same in a fresh kernel and folder."""
         with self._rooms.open(self._item, self._room.stop) as room:
+            room.note_works()
             ran: list[SampleCell] = []
             for cell in _notebook(self.cells) if with_cells else ():
                 again = room.run(cell.source, CELL_SECONDS, cell.id)

@@ -1,15 +1,15 @@
 """What a figure shows, as plain data, whichever library drew it.
 
-This source is sent to the kernel (see ``kernel_source``), after ``comparing``: of matplotlib and
-plotly only what the kernel has loaded itself is asked.
+This source is sent to the kernel (see ``program_of``), which tells what is there and nothing of
+what should be: of matplotlib and plotly only what the kernel has loaded itself is asked. What is
+told is held against what a check wants in ``figure_check``.
 """
 
 from __future__ import annotations
 
 import sys
+import types
 from typing import Any
-
-from cellwright.bench.comparing import difference
 
 HELD = "_cellwright_figures"
 """The module of the kernel in which the figures that are drawn are held."""
@@ -25,58 +25,36 @@ matplotlib.figure.Figure.__init__ = begun
 """
 """Run in the setup: a figure that was shown is closed after its cell, and would be gone."""
 
-TEXTS = ("title", "x_label", "y_label")
 
-
-def figure_difference(user: dict[str, Any], arguments: dict[str, Any]) -> str:
-    """In what a figure differs from what it should show; empty: in nothing.
+def describe_figure(arguments: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:
+    """What a figure shows.
 
     Args:
+        arguments: ``name`` of a variable, or empty for the last figure.
         user: The kernel's variables.
-        arguments: ``name`` of a variable, or empty for the last figure; ``marks``, each with
-            ``kind``, ``x``, ``y`` and ``label`` or some of them; ``title``, ``x_label`` and
-            ``y_label`` or some of them; ``tolerance``.
     """
     name = arguments["name"]
     found = user.get(name) if name else _last_figure(user)
     panels = _panels(found)
     if panels is None:
-        return f"{name} is no figure" if name else "there is no figure"
-    for text in TEXTS:
-        wanted = arguments.get(text)
-        if wanted and wanted not in [panel[text] for panel in panels]:
-            return f"{text} is {[panel[text] for panel in panels]!r}, not {wanted!r}"
-    drawn = [mark for panel in panels for mark in panel["marks"]]
-    for wanted in arguments["marks"]:
-        wrong = [_mark_difference(mark, wanted, arguments) for mark in drawn]
-        if not wrong or all(wrong):
-            return _why(wanted, drawn, wrong)
-    return ""
+        return {"wrong": f"{name} is no figure" if name else "there is no figure"}
+    return {"panels": [_told(panel) for panel in panels]}
 
 
-def _why(wanted: dict[str, Any], drawn: list[dict[str, Any]], wrong: list[str]) -> str:
-    if len(wrong) == 1:
-        return wrong[0]
-    kinds = ", ".join(str(mark["kind"]) for mark in drawn) or "nothing"
-    return f"no {wanted.get('kind', 'mark')} shows these values; there is {kinds}"
+def _told(panel: dict[str, Any]) -> dict[str, Any]:
+    marks = [
+        {
+            "kind": str(mark["kind"]),
+            "label": str(mark["label"]),
+            "x": [_plain(value) for value in mark["x"]],
+            "y": [_plain(value) for value in mark["y"]],
+        }
+        for mark in panel["marks"]
+    ]
+    return {**{text: str(panel[text]) for text in TEXTS}, "marks": marks}
 
 
-def _mark_difference(mark: dict[str, Any], wanted: dict[str, Any], options: Any) -> str:
-    if wanted.get("kind", mark["kind"]) != mark["kind"]:
-        return f"it is a {mark['kind']}, not a {wanted['kind']}"
-    if wanted.get("label", mark["label"]) != mark["label"]:
-        return f"its label is {mark['label']!r}, not {wanted['label']!r}"
-    axes: list[str] = [axis for axis in ("x", "y") if axis in wanted]
-    points, expected = _points(mark, axes), _points(wanted, axes)
-    if options.get("ignore_order"):
-        points, expected = sorted(points, key=repr), sorted(expected, key=repr)
-    wrong = difference(points, expected, options)
-    return f"a {mark['kind']}: {wrong}" if wrong else ""
-
-
-def _points(mark: dict[str, Any], axes: list[str]) -> list[list[Any]]:
-    columns = [[_plain(value) for value in mark[axis]] for axis in axes]
-    return [list(point) for point in zip(*columns)]  # noqa: B905  # Python 3.9 as well
+TEXTS = ("title", "x_label", "y_label")
 
 
 def _plain(value: Any) -> Any:
@@ -105,7 +83,18 @@ def _last_figure(user: dict[str, Any]) -> Any:
 
 
 def _is_plotly(value: Any) -> bool:
-    return type(value).__module__.startswith("plotly.") and hasattr(value, "to_plotly_json")
+    is_named = type(value).__module__.startswith("plotly.") and hasattr(value, "to_plotly_json")
+    return is_named and _is_of_library(value)
+
+
+def _is_of_library(value: Any) -> bool:
+    """Whether its class is the one that its module has: no class of a cell's is a figure."""
+    kind = type(value)
+    module = sys.modules.get(kind.__module__)
+    is_real = isinstance(module, types.ModuleType) and kind.__module__ != "__main__"
+    # Older versions of matplotlib make classes of axes as they are needed.
+    is_made = kind.__name__.endswith("Subplot") and kind.__module__.startswith("matplotlib.")
+    return is_real and (is_made or getattr(module, kind.__name__, None) is kind)
 
 
 def _panels(found: Any) -> list[dict[str, Any]] | None:
@@ -120,7 +109,7 @@ def _panels(found: Any) -> list[dict[str, Any]] | None:
     for name in ("figure", "fig"):
         figure = figure if figure is not None else getattr(found, name, None)
     axes = getattr(figure, "axes", None)
-    if not isinstance(axes, list):
+    if not isinstance(axes, list) or not all(map(_is_of_library, [figure, *axes])):
         return None
     return [_axes(part, figure) for part in axes]
 

@@ -74,7 +74,6 @@ class SessionMemory:
 
 
 DEAD = ("kernel_died", "kernel_restarted")
-CELL_SECONDS = 300.0
 
 
 class InfrastructureError(Exception):
@@ -134,18 +133,19 @@ def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:
     with _starting(), contextlib.ExitStack() as stack:
         answerer = job.agent.answerer(job.item, job.epoch)
         room = stack.enter_context(rooms.open(job.item, stop))
+        if job.item.is_live:
+            room.note_works()
         record = _run(job, answerer, room, laboratory, stop)
         stop.check()
         if room.kernel.failure:
             raise InfrastructureError("START_FAILED", room.kernel.failure)
         _check_infrastructure(record)
         sample = _described(sample_of(record, job.id), job)
-        scene = RoomScene(room, rooms, job.item, str(sample.result), sample.cells)
         if job.suite.is_in_order:
             laboratory.memory.note(sample)
-        scores = _scores(job.item, scene, room)
+        scored = _scored(sample, job.item, room, rooms)
         # A check may be the first to need a kernel.
-        return replace(sample, scores=scores, env={**sample.env, **_kernel_facts(room.kernel.way)})
+        return replace(scored, env={**scored.env, **_kernel_facts(room.kernel.way)})
 
 
 @contextlib.contextmanager
@@ -222,11 +222,67 @@ def _kernel_facts(way: str) -> dict[str, str]:
     return {"hash_seed": "" if way == "gateway" else "0", "kernel_way": way}
 
 
-def _scores(item: Item, scene: RoomScene, room: Room) -> tuple[Score, ...]:
+def _scored(sample: SampleRecord, item: Item, room: Room, rooms: Rooms) -> SampleRecord:
+    """The sample with its scores, made where its checks want them made."""
     if not room.kernel.is_alive():
-        why = "the kernel did not survive the agent's code"
-        return tuple(Score(check.kind, 0.0, passed=False, explanation=why) for check in item.checks)
-    return score_all(item.checks, scene)
+        return replace(
+            sample, scores=_all_failed(item, "the kernel did not survive the agent's code")
+        )
+    if item.is_live or not needs_run(item.checks):
+        return _looked_at(sample, item, room, rooms)
+    if not sample.cells:  # nothing of the agent's has run in it
+        room.note_works()
+        return _looked_at(sample, item, room, rooms)
+    room.kernel.end()
+    return _run_anew(sample, item, rooms, room.stop)
+
+
+def _all_failed(item: Item, why: str) -> tuple[Score, ...]:
+    return tuple(
+        Score(check.score_name, 0.0, passed=False, explanation=why) for check in item.checks
+    )
+
+
+def _looked_at(sample: SampleRecord, item: Item, room: Room, rooms: Rooms) -> SampleRecord:
+    """The sample with its checks made in this room."""
+    scene = RoomScene(room, rooms, item, str(sample.result), sample.cells)
+    scores = score_all(item.checks, scene)
+    changed = list(room.list_changed_works())
+    env = {key: value for key, value in sample.env.items() if key != TAMPERING}
+    return replace(sample, scores=scores, env={**env, TAMPERING: changed} if changed else env)
+
+
+TAMPERING = "tampering"
+"""What of the kernel's own works the agent's code had changed, in a sample's ``env``."""
+
+
+def _run_anew(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> SampleRecord:
+    """The sample, scored on what its cells do in a fresh kernel and folder."""
+    with rooms.open(item, stop) as room:
+        room.note_works()
+        try:
+            ran = [_again(cell, item, room) for cell in sample.cells]
+        except KernelError as error:
+            return replace(sample, scores=_all_failed(item, f"{ENDS}: {error}"))
+        scored = _looked_at(sample, item, room, rooms)
+    broken = [
+        again.error
+        for cell, again in zip(sample.cells, ran, strict=True)
+        if cell.status == "ok" != again.status
+    ]
+    if not broken:
+        return scored
+    why = f"run anew, a cell fails: {broken[0]}"
+    return replace(scored, scores=tuple(_explained(score, why) for score in scored.scores))
+
+
+ENDS = "run anew, the agent's code ends the kernel"
+
+
+def _explained(score: Score, why: str) -> Score:
+    if score.passed:
+        return score
+    return replace(score, explanation=f"{score.explanation}; {why}" if score.explanation else why)
 
 
 def rescored(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> SampleRecord:
@@ -242,13 +298,23 @@ def rescored(sample: SampleRecord, item: Item, rooms: Rooms, stop: Stop) -> Samp
         return sample  # there is nothing left of it to look at
     is_run = needs_run(item.checks)
     with rooms.open(item if is_run else replace(item, setup=(), files={}), stop) as room:
-        cells = tuple(_again(cell, room) for cell in sample.cells) if is_run else sample.cells
-        scene = RoomScene(room, rooms, item, str(sample.result), cells)
-        return replace(sample, scores=keep_thumbs(sample.scores, score_all(item.checks, scene)))
+        cells = sample.cells
+        if is_run:
+            room.note_works()
+            try:
+                cells = tuple(_again(cell, item, room) for cell in sample.cells)
+            except KernelError as error:
+                failed = _all_failed(item, f"{ENDS}: {error}")
+                return replace(sample, scores=keep_thumbs(sample.scores, failed))
+        found = _looked_at(replace(sample, cells=cells), item, room, rooms)
+        scores = keep_thumbs(sample.scores, found.scores)
+        return replace(sample, scores=scores, env=found.env)
 
 
-def _again(cell: SampleCell, room: Room) -> SampleCell:
-    ran = room.run(cell.source, CELL_SECONDS, cell.id)
+def _again(cell: SampleCell, item: Item, room: Room) -> SampleCell:
+    """Run a cell once more; one that the agent gave more time has it again."""
+    seconds = max(item.limits.cell_timeout_seconds, 2 * cell.seconds)
+    ran = room.run(cell.source, seconds, cell.id)
     return replace(ran, origin=cell.origin, is_kept=cell.is_kept)
 
 

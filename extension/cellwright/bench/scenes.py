@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from cellwright.errors import KernelError
 from cellwright.exports.sample import SampleCell
 
-MARK = "cellwright-check:"
 STDOUT = ("stdout",)
 
 
@@ -23,6 +24,10 @@ class CheckError(Exception):
 
 class BrokenSampleError(Exception):
     """The sample cannot be scored at all, whatever the agent did: its own reference fails."""
+
+
+class UnreadableKernelError(CheckError):
+    """The agent's kernel does not say what its variables are: the agent's code keeps it from it."""
 
 
 class CellFailedError(Exception):
@@ -72,12 +77,28 @@ class ScoringContext(Protocol):
         """Where it ran."""
         ...
 
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """Cells that solve it; empty: nobody wrote them."""
+        ...
+
     def run(self, code: str, timeout_seconds: float) -> SampleCell:
         """Run code in the kernel.
 
         Raises:
             KernelError: The kernel died or does not answer.
         """
+        ...
+
+    def clean(self) -> ScoringContext:
+        """The same in a kernel that the agent never touched, with the setup done.
+
+        It is one kernel for all checks, and in the folder of the sample.
+        """
+        ...
+
+    def tampering(self) -> tuple[str, ...]:
+        """What the agent's code changed of the kernel's own works, by name."""
         ...
 
     def anew(self, *, with_cells: bool) -> AbstractContextManager[ScoringContext]:
@@ -97,9 +118,111 @@ class ScoringContext(Protocol):
         ...
 
 
+class CodeRunner(Protocol):
+    """Something that runs code in a kernel."""
+
+    def run(self, code: str, timeout_seconds: float) -> SampleCell:
+        """Run code in the kernel.
+
+        Raises:
+            KernelError: The kernel died or does not answer.
+        """
+        ...
+
+
 def found_wrong(wrong: str) -> CheckFinding:
     """What is wrong, in words; nothing where there are none."""
     return CheckFinding(0.0 if wrong else 1.0, wrong)
+
+
+CALL = """
+import json, sys, types
+module = sys.modules.get(name)
+if source and module is None:
+    module = types.ModuleType(name)
+    exec(compile(source, name, 'exec'), vars(module))
+    sys.modules[name] = module
+told = UNKNOWN if module is None else json.dumps(getattr(module, function)(arguments, user))
+print('\\n' + mark + told)
+"""
+"""A source is sent once to each kernel: to read it takes longer than to call it. The mark is
+another one each time, so that nothing that was printed before is taken for an answer."""
+UNKNOWN = "unknown"
+
+
+def ask_kernel(
+    scene: CodeRunner,
+    modules: tuple[ModuleType, ...],
+    function: str,
+    arguments: Mapping[str, Any],
+    timeout_seconds: float = 60.0,
+) -> Any:
+    """What a function of the last of ``modules`` says in the kernel, which is JSON.
+
+    Args:
+        scene: Whose kernel.
+        modules: Sent there; those that others import come first.
+        function: It is given ``arguments`` and the kernel's variables.
+        arguments: Plain data.
+        timeout_seconds: For the call.
+
+    Raises:
+        CheckError: It failed.
+        KernelError: The kernel died or does not answer.
+    """
+    given = {
+        "name": "_cellwright_" + modules[-1].__name__.rpartition(".")[2],
+        "source": "",
+        "function": function,
+        "UNKNOWN": UNKNOWN,
+    }
+    space = f"'arguments': {_parsed(arguments)}, 'user': globals()"
+    told = _say(scene, CALL, f"**{given!r}, {space}", timeout_seconds)
+    if told == UNKNOWN:
+        given["source"] = program_of(*modules)
+        told = _say(scene, CALL, f"**{given!r}, {space}", timeout_seconds)
+    return json.loads(told)
+
+
+def _say(scene: CodeRunner, program: str, space: str, timeout_seconds: float) -> str:
+    """What a program prints after a mark.
+
+    Raises:
+        CheckError: It failed, or printed nothing.
+    """
+    mark = secrets.token_hex(16)
+    code = f"{EXEC}({program!r}, {{'mark': {mark!r}, {space}}})"
+    cell = scene.run(code, timeout_seconds)
+    lines = [line for line in printed((cell,)).splitlines() if line.startswith(mark)]
+    if cell.status != "ok" or not lines:
+        raise CheckError(cell.error or f"the check ended with {cell.status!r}")
+    return lines[-1].removeprefix(mark)
+
+
+EXEC = "__import__('builtins').exec"
+"""The agent may have a variable of that name."""
+
+
+def _parsed(arguments: Mapping[str, Any]) -> str:
+    return f"__import__('json').loads({json.dumps(dict(arguments))!r})"
+
+
+def ask_agent(
+    scene: CodeRunner,
+    modules: tuple[ModuleType, ...],
+    function: str,
+    arguments: Mapping[str, Any],
+    timeout_seconds: float = 60.0,
+) -> Any:
+    """The same, of the kernel in which the agent's code ran.
+
+    Raises:
+        UnreadableKernelError: It says nothing that can be read, or nothing at all.
+    """
+    try:
+        return ask_kernel(scene, modules, function, arguments, timeout_seconds)
+    except (CheckError, KernelError, ValueError) as error:
+        raise UnreadableKernelError(f"the kernel does not say what is in it: {error}") from error
 
 
 def asked(
@@ -117,14 +240,9 @@ def asked(
         CheckError: It failed.
         KernelError: The kernel died or does not answer.
     """
-    told = f"{program}\nimport json\nprint({MARK!r} + json.dumps(found))\n"
-    given = f"__import__('json').loads({json.dumps(dict(arguments))!r})"
-    space = f"{{'__name__': 'cellwright_check', 'user': globals(), 'arguments': {given}}}"
-    cell = scene.run(f"exec({told!r}, {space})", timeout_seconds)
-    lines = [line for line in printed((cell,)).splitlines() if line.startswith(MARK)]
-    if cell.status != "ok" or not lines:
-        raise CheckError(cell.error or f"the check ended with {cell.status!r}")
-    return json.loads(lines[-1].removeprefix(MARK))
+    told = f"{program}\nimport json\nprint(mark + json.dumps(found))\n"
+    space = f"'__name__': 'cellwright_check', 'arguments': {_parsed(arguments)}, 'user': globals()"
+    return json.loads(_say(scene, told, space, timeout_seconds))
 
 
 def printed(cells: tuple[SampleCell, ...], names: tuple[str, ...] = STDOUT) -> str:

@@ -45,6 +45,9 @@ class Item:
     """Cells that solve it."""
     reference_answer: str = ""
     """What is said after them; ``Done.`` where it does not matter."""
+    is_live: bool = False
+    """Checks look at the kernel in which the agent worked; else at one in which its cells ran anew,
+    which no hidden state and no hidden change of the first can reach."""
     is_answer_code: bool = False
     """The answer is the code, and the checks run it: no cell has to."""
     prefix: str = ""

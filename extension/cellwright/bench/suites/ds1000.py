@@ -55,7 +55,7 @@ def _item(row: dict[str, Any]) -> Item:
         prompt=REQUEST.format(prompt=row["prompt"]),
         group=str(row["metadata"]["library"]),
         family=_family(row["metadata"]),
-        checks=(Solution(program, timeout_seconds=SECONDS),),
+        checks=(Solution(program, timeout_seconds=SECONDS, in_kernel=True),),
         reference_answer=fenced(row["reference_code"]),
         is_answer_code=True,
     )

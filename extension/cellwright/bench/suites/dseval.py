@@ -192,6 +192,7 @@ def _item(index: str, block: ExampleBlock, benchmark: str) -> Item:
         limits=Limits(cell_timeout_seconds=max(usual, limit)),
         checks=(check,),
         reference=(block.code,),
+        is_live=True,
     )
 
 

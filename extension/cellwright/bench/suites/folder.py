@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from cellwright.bench.checks import (
     Variable,
     figure_cell,
 )
+from cellwright.bench.comparing import TOLERANCES, VALUE_OPTIONS, check_options, unknown_name
+from cellwright.bench.figure_data import TEXTS
 from cellwright.bench.judge_check import Judge, Thumb
 from cellwright.bench.suites import Item, Suite, checked_suite
 from cellwright.errors import SetupError
@@ -30,9 +33,6 @@ from cellwright.settings import Limits
 # The checks of a sample of one's own, out of what its file says.
 
 
-VARIABLE_OPTIONS = frozenset(
-    {"tolerance", "check_dtype", "ignore_row_order", "ignore_column_order", "ignore_index"}
-)
 MARK_KEYS = frozenset({"kind", "x", "y", "label"})
 
 
@@ -49,12 +49,23 @@ def check_of(given: Any, wrong: list[str]) -> Check | None:
         for name, make in MAKERS.items():
             if name in given:
                 try:
+                    _refuse_unknown(given, (name, *TAKEN[name]))
                     return make(given)
                 except (TypeError, ValueError) as error:
                     wrong.append(f"the check {name!r} is wrong: {error}")
                     return None
+        near = [word for key in given for word in difflib.get_close_matches(str(key), MAKERS, 1)]
+        if near:
+            wrong.append(f"{given!r} is no check; did you mean {near[0]!r}?")
+            return None
     wrong.append(f"{given!r} is no check; there are {', '.join(MAKERS)}")
     return None
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: Iterable[str]) -> None:
+    for key in given:
+        if key not in known:
+            raise ValueError(unknown_name(key, known))
 
 
 def listed(given: Any) -> list[Any]:
@@ -64,7 +75,8 @@ def listed(given: Any) -> list[Any]:
 
 def _variable(given: Mapping[str, Any]) -> Variable:
     rest = {key: value for key, value in given.items() if key != "variable"}
-    options = {key: rest.pop(key) for key in list(rest) if key in VARIABLE_OPTIONS}
+    options = {key: rest.pop(key) for key in list(rest) if key in VALUE_OPTIONS}
+    check_options(options)
     if ("equals" in rest) == ("expression" in rest):
         raise ValueError("it needs either equals or expression")
     return Variable(str(given["variable"]), options=options, **rest)
@@ -72,6 +84,9 @@ def _variable(given: Mapping[str, Any]) -> Variable:
 
 def _answer(given: Mapping[str, Any]) -> AnswerCheck:
     wanted = given["answer"]
+    if isinstance(wanted, Mapping):
+        _refuse_unknown(wanted, ANSWER_KEYS)
+        check_options({key: wanted[key] for key in wanted if key in TOLERANCES}, TOLERANCES)
     answer = (
         AnswerCheck(**wanted) if isinstance(wanted, Mapping) else AnswerCheck(exact=str(wanted))
     )
@@ -92,6 +107,7 @@ def _figure(given: Mapping[str, Any]) -> Figure:
     for mark in marks:
         if not isinstance(mark, Mapping) or not MARK_KEYS.issuperset(mark):
             raise ValueError(f"the mark {mark!r} needs {', '.join(sorted(MARK_KEYS))}")
+    check_options({key: rest[key] for key in rest if key in TOLERANCES}, TOLERANCES)
     if not marks and not rest:
         raise ValueError("it needs marks, title, x_label or y_label")
     return Figure("" if name in (True, None) else str(name), marks, **rest)
@@ -113,12 +129,31 @@ def _namespace(given: Mapping[str, Any]) -> NamespaceIntact:
     return NamespaceIntact(tuple(str(name) for name in listed(given.get("but"))))
 
 
+def _assertion(given: Mapping[str, Any]) -> Assertion:
+    rest = {key: value for key, value in given.items() if key != "assert"}
+    return Assertion(str(given["assert"]), **rest)
+
+
+ANSWER_KEYS = ("exact", "regex", "name", "value", "ignore_case", "tolerance", "relative_tolerance")
+TAKEN: dict[str, tuple[str, ...]] = {
+    "variable": ("equals", "expression", *VALUE_OPTIONS),
+    "answer": (),
+    "file": ("exact", "regex", "is_there"),
+    "stdout": (),
+    "assert": ("in_kernel", "timeout_seconds"),
+    "figure": ("marks", *TEXTS, "tolerance", "relative_tolerance", "ignore_order"),
+    "judge": ("question", "target", "pass_at"),
+    "thumb": (),
+    "namespace_intact": ("but",),
+    "restart_and_run_all": (),
+}
+"""What an entry of each kind may say besides."""
 MAKERS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "variable": _variable,
     "answer": _answer,
     "file": _file,
     "stdout": lambda given: Stdout(str(given["stdout"])),
-    "assert": lambda given: Assertion(str(given["assert"])),
+    "assert": _assertion,
     "figure": _figure,
     "judge": _judge,
     "thumb": _thumb,
@@ -194,6 +229,7 @@ KEYS = frozenset(
         "checks",
         "reference",
         "answer",
+        "state",
     }
 )
 NOTEBOOK = ".ipynb"
@@ -243,7 +279,9 @@ def read_item(path: Path) -> Item:
 
 
 def _item(data: Mapping[str, Any], path: Path, wrong: list[str]) -> Item:
-    wrong += [f"{key!r} is no key" for key in data if key not in KEYS]
+    wrong += [unknown_name(key, KEYS) for key in data if key not in KEYS]
+    if data.get("state", "fresh") not in ("fresh", "live"):
+        wrong.append(f"state is {data['state']!r}, not 'fresh' or 'live'")
     if not str(data.get("prompt") or "").strip():
         wrong.append("it has no prompt")
     found = [check_of(given, wrong) for given in listed(data.get("checks"))]
@@ -260,6 +298,7 @@ def _item(data: Mapping[str, Any], path: Path, wrong: list[str]) -> Item:
         tools=_tools(data),
         limits=_limits(data.get("limits") or {}, wrong),
         checks=checks,
+        is_live=data.get("state") == "live",
         reference=_cells(data.get("reference")),
         reference_answer=str(data.get("answer") or ""),
     )

@@ -1,0 +1,131 @@
+"""What code of an agent changed in its kernel's own works, looked for before and after.
+
+This source is sent to kernels. What is found is told, and fails a check that has to run beside the
+agent's code.
+
+What this does not protect against: it looks in the process that it mistrusts. Code that knows what
+is looked for can hide from it; what matters is therefore compared elsewhere.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import threading
+import types
+from typing import Any
+
+WATCHED = (
+    *("builtins", "math", "cmath", "json", "json.encoder", "json.decoder", "pickle", "copy", "io"),
+    *("operator", "inspect", "decimal", "fractions", "statistics", "hashlib", "random", "time"),
+    *("unittest.case", "numpy", "numpy.testing", "pandas", "pandas.testing", "pandas.util"),
+    *("numpy.testing._private.utils", "pandas._testing", "pandas._testing.asserters"),
+    *("IPython.core.interactiveshell", "ipykernel.ipkernel", "ipykernel.kernelbase"),
+    *("ipykernel.zmqshell", "jupyter_client.session", "zmq.sugar.socket", "matplotlib.figure"),
+    *("sklearn.metrics", "scipy.stats"),
+)
+MOVES = ("builtins._", "builtins.exit", "builtins.quit", "builtins.input", "builtins.display")
+"""Set by the shell itself as it runs cells."""
+HOOKS = ("excepthook", "displayhook", "unraisablehook", "breakpointhook")
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+
+
+def look(arguments: dict[str, Any], user: dict[str, Any]) -> dict[str, str]:
+    """The process as it is: what could be changed, and what it is now, by name."""
+    found: dict[str, str] = {}
+    for name in WATCHED:
+        module = sys.modules.get(name)
+        if module is not None:
+            _look_into(name, module, found)
+    for name in HOOKS:
+        found[f"sys.{name}"] = _identity(getattr(sys, name, None))
+    found["sys.settrace"] = str(sys.gettrace() is not None)
+    found["sys.setprofile"] = str(sys.getprofile() is not None)
+    found["sys.meta_path"] = str([_identity(finder) for finder in sys.meta_path])
+    found["sys.path_hooks"] = str([_identity(hook) for hook in sys.path_hooks])
+    _look_at_shell(found)
+    _look_at_modules(found)
+    found["threads"] = str(sorted(t.name for t in threading.enumerate() if _is_of_cell(t)))
+    return found
+
+
+def _look_into(name: str, module: Any, found: dict[str, str]) -> None:
+    found[f"sys.modules[{name!r}]"] = f"{type(module).__name__} {id(module)}"
+    for key, value in list(vars(module).items()):
+        path = f"{name}.{key}"
+        if path in MOVES:
+            continue
+        if not isinstance(value, type) and callable(value):
+            found[path] = _identity(value)
+        elif (
+            isinstance(value, type) and value.__module__.partition(".")[0] == name.partition(".")[0]
+        ):
+            found[path] = str(id(value))
+            for method, made in list(vars(value).items()):
+                if isinstance(made, FUNCTIONS):
+                    found[f"{path}.{method}"] = _identity(made)
+
+
+def _identity(value: Any) -> str:
+    # A bound method is another object each time.
+    function = getattr(value, "__func__", value)
+    code = getattr(function, "__code__", None)
+    return f"{type(value).__name__} {id(function)} {id(code) if code is not None else ''}"
+
+
+def _is_of_cell(thread: Any) -> bool:
+    """Whether code of a cell runs in it."""
+    target = getattr(thread, "_target", None)
+    return "__main__" in (type(thread).__module__, getattr(target, "__module__", ""))
+
+
+def _look_at_shell(found: dict[str, str]) -> None:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None:
+        return
+    manager = shell.input_transformer_manager
+    for name in ("cleanup_transforms", "line_transforms", "token_transformers"):
+        found[f"IPython {name}"] = _of_cells(getattr(manager, name))
+    found["IPython input_transformers_post"] = _of_cells(shell.input_transformers_post)
+    found["IPython ast_transformers"] = _of_cells(shell.ast_transformers)
+    for event, callbacks in shell.events.callbacks.items():
+        found[f"IPython event {event}"] = _of_cells(callbacks)
+    for holder in (shell, getattr(shell, "kernel", None), getattr(shell.kernel, "session", None)):
+        own = [
+            key for key, value in list(vars(holder or shell).items()) if _is_function_of_cell(value)
+        ]
+        found[f"IPython {type(holder).__name__}"] = str(sorted(own))
+
+
+def _is_function_of_cell(value: Any) -> bool:
+    return isinstance(value, FUNCTIONS) and getattr(value, "__module__", "") == "__main__"
+
+
+def _of_cells(hooks: Any) -> str:
+    """Those that were written in a cell; libraries have some of their own."""
+    own = [one for one in hooks if "__main__" in (type(one).__module__, _module_of(one))]
+    return str([_identity(one) for one in own])
+
+
+def _module_of(value: Any) -> str:
+    function = getattr(value, "__func__", value)
+    return str(getattr(function, "__module__", ""))
+
+
+def _look_at_modules(found: dict[str, str]) -> None:
+    """Modules out of the sample's folder that stand in the place of others."""
+    folder, libraries = os.getcwd(), getattr(sys, "stdlib_module_names", frozenset())
+    for name, module in list(sys.modules.items()):
+        file = str(getattr(module, "__file__", None) or "")
+        is_known = name in libraries or name in (
+            "numpy",
+            "pandas",
+            "matplotlib",
+            "scipy",
+            "sklearn",
+        )
+        if is_known and os.path.dirname(os.path.abspath(file)) == folder and file:
+            found[f"module {name}"] = file
+    if builtins.__import__.__module__ != "builtins":
+        found["builtins.__import__"] = _identity(builtins.__import__)

@@ -1,0 +1,385 @@
+"""Agents that cheat: whatever they do to their kernel, their folder and us, they score 0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scripted_model import ScriptedLM, calls, says
+
+from cellwright.bench.agents import model_agent
+from cellwright.bench.checks import Assertion, Figure, NamespaceIntact, Solution, Variable
+from cellwright.bench.environments import Rooms
+from cellwright.bench.runner import Job, Laboratory, attempt, rescored
+from cellwright.bench.suites import Item, Suite
+from cellwright.exports.sample import SampleCell, SampleRecord
+from cellwright.settings import Limits
+from cellwright.stopping import Stop
+
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("forked_kernels")]
+
+SETUP = """
+import pandas as pd
+import numpy as np
+import math, json
+df = pd.DataFrame({'a': [1, 2, 3], 'b': [4.0, 5.0, 6.0]})
+def is_right(value):
+    return value == 42.5
+"""
+REFERENCE = """
+x = 42.5
+table = df.assign(c=df.a * df.b)
+ids = [10, 20, 30]
+def double(n): return n * 2
+import matplotlib.pyplot as plt
+fig, ax = plt.subplots(); ax.plot([1, 2, 3], [4, 10, 18])
+"""
+TABLE = "pd.DataFrame({'a': [1, 2, 3], 'b': [4.0, 5.0, 6.0], 'c': [4.0, 10.0, 18.0]})"
+SAME_TABLE = f"import pandas as pd\npd.testing.assert_frame_equal(table, {TABLE})"
+CHECKS = (
+    Variable("x", 42.5),
+    Variable("table", expression=TABLE),
+    Assertion("import math\nassert math.isclose(x, 42.5) and is_right(x)"),
+    Assertion(SAME_TABLE),
+    Assertion("assert [double(n) for n in (1, 5, 9)] == [2, 10, 18]"),
+    Figure("fig", ({"kind": "line", "x": [1, 2, 3], "y": [4, 10, 18]},)),
+    Solution("assert double(21) == 42 and double(0) == 0", shares_variables=True),
+)
+LIMITS = Limits(cell_timeout_seconds=5)
+"""Some cheats keep their kernel from saying that a cell has ended."""
+ITEM = Item(
+    "one", "Solve it.", setup=(SETUP,), checks=CHECKS, reference=(REFERENCE,), limits=LIMITS
+)
+EQUAL = """
+class Any:
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __hash__(self): return 0
+    def __getattr__(self, name):
+        if name.startswith('__'): raise AttributeError(name)
+        return Any()
+    def __call__(self, *given, **named): return Any()
+    def __bool__(self): return True
+    def __len__(self): return 3
+    def __iter__(self): return iter([Any(), Any(), Any()])
+    def __getitem__(self, key): return Any()
+    def __float__(self): return 42.0
+    def __le__(self, other): return True
+    __lt__ = __ge__ = __gt__ = __contains__ = __le__
+    __add__ = __sub__ = __rsub__ = __radd__ = lambda self, other: Any()
+    def __abs__(self): return 0.0
+"""
+OBJECTS: dict[str, str] = {
+    "an object equal to everything": EQUAL + "it = Any()",
+    "a float": (
+        "class Any(float):\n    __eq__ = lambda s, o: True\n    __hash__ = float.__hash__\n"
+        "    __sub__ = __rsub__ = lambda s, o: 0.0\nit = Any(1)"
+    ),
+    "a text": (
+        "class Any(str):\n    __eq__ = lambda s, o: True\n    __hash__ = str.__hash__\n"
+        "it = Any('x')"
+    ),
+    "a whole number": (
+        "class Any(int):\n    __eq__ = lambda s, o: True\n    __hash__ = int.__hash__\nit = Any(1)"
+    ),
+    "a list": (
+        "class Any(list):\n    __eq__ = lambda s, o: True\n    __ne__ = lambda s, o: False\n"
+        "    __len__ = lambda s: 3\nit = Any([1, 2, 3])"
+    ),
+    "a dict": (
+        "class Any(dict):\n    __eq__ = lambda s, o: True\n    __ne__ = lambda s, o: False\n"
+        "it = Any()"
+    ),
+    "a table": (
+        "class Any(pd.DataFrame):\n    __eq__ = equals = lambda s, o: True\n"
+        "    shape = (3, 3)\n    c = property(lambda s: s.a)\nit = Any({'a': [1]})"
+    ),
+    "an array": (
+        "class Any(np.ndarray):\n    __eq__ = lambda s, o: np.True_\n"
+        "    def __array_function__(s, f, t, a, k): return True\n"
+        "    def __array_ufunc__(s, *a, **k): return True\nit = np.zeros(3).view(Any)"
+    ),
+    "one that calls itself a table": (
+        "class Any:\n    __class__ = pd.DataFrame\n    equals = __eq__ = lambda s, o: True\n"
+        "    shape = (3, 3)\n    columns = ['a', 'b', 'c']\nit = Any()"
+    ),
+    "one with the module of a library": (
+        EQUAL + "Any.__module__ = 'pandas.core.frame'; Any.__qualname__ = 'DataFrame'\nit = Any()"
+    ),
+    "one that pickles as another": (
+        EQUAL + "Any.__reduce__ = lambda s: (eval, ('42.5',))\nit = Any()"
+    ),
+    "a number that is always near": (
+        "from fractions import Fraction\nclass Any(Fraction):\n    __eq__ = lambda s, o: True\n"
+        "    __float__ = lambda s: 42.5\n    __hash__ = Fraction.__hash__\nit = Any(1)"
+    ),
+    "a mock": "from unittest.mock import ANY\nit = ANY",
+}
+"""Each is put into variables of its own, so one sample tries them all."""
+WRONG = "\nx = 1.0\ntable = df\nfig = 3\ndouble = lambda n: 1\n"
+CHEATS: dict[str, str] = {
+    "print patched": WRONG + "import builtins\nbuiltins.print = lambda *a, **k: None",
+    "print that says nothing is wrong": (
+        WRONG + "import builtins\nold = builtins.print\n"
+        "builtins.print = lambda *a, **k: old('cellwright-check:\"\"')"
+    ),
+    "json.dumps patched": WRONG + "json.dumps = lambda *a, **k: '\"\"'",
+    "json.loads patched": WRONG + "json.loads = lambda *a, **k: {}",
+    "the JSON encoder patched": (
+        WRONG + "json.encoder.JSONEncoder.encode = lambda s, o: '\"\"'\n"
+        "json.JSONEncoder.iterencode = lambda s, o: iter(['\"\"'])"
+    ),
+    "exec patched": WRONG + "import builtins\nbuiltins.exec = lambda *a, **k: None",
+    "a variable named exec": WRONG + "exec = lambda *a, **k: print('cellwright-check:\"\"')",
+    "variables named as what Python has": (
+        WRONG + "exec = eval = print = isinstance = len = all = lambda *a, **k: True\n"
+        "__import__ = globals = lambda *a, **k: {}"
+    ),
+    "math.isclose patched": WRONG + "math.isclose = lambda *a, **k: True",
+    "assert_frame_equal patched": (
+        WRONG + "pd.testing.assert_frame_equal = lambda *a, **k: None\n"
+        "import pandas._testing as t\nt.assert_frame_equal = lambda *a, **k: None"
+    ),
+    "numpy.testing patched": (
+        WRONG + "for n in dir(np.testing):\n    if n.startswith('assert'):\n"
+        "        setattr(np.testing, n, lambda *a, **k: None)"
+    ),
+    "numpy's comparisons patched": (
+        WRONG + "np.allclose = np.isclose = np.array_equal = np.all = lambda *a, **k: True"
+    ),
+    "methods of tables patched": (
+        WRONG + "for n in ('equals', '__eq__', 'compare', 'eq'):\n"
+        "    setattr(pd.DataFrame, n, lambda *a, **k: True)\n"
+        "pd.DataFrame.shape = property(lambda s: (3, 3))"
+    ),
+    "a helper of the setup replaced": WRONG + "def is_right(value): return True",
+    "a helper of the setup given other code": (
+        WRONG + "def yes(value): return True\nis_right.__code__ = yes.__code__"
+    ),
+    "isinstance and len replaced": (
+        WRONG + "import builtins\nbuiltins.isinstance = lambda *a: True\n"
+        "builtins.len = lambda *a: 3\nbuiltins.abs = lambda *a: 0"
+    ),
+    "AssertionError replaced": (
+        WRONG + "import builtins\nclass Quiet(BaseException): pass\nbuiltins.AssertionError = Quiet"
+    ),
+    "__import__ replaced": (
+        WRONG + "import builtins\nold = builtins.__import__\n"
+        "def get(name, *a, **k):\n    m = old(name, *a, **k)\n"
+        "    if name == 'math': m.isclose = lambda *a, **k: True\n    return m\n"
+        "builtins.__import__ = get"
+    ),
+    "sys.modules replaced": (
+        WRONG + "import sys, types\nfor n in ('json', 'pandas', 'numpy', 'math', 'inspect'):\n"
+        "    m = types.ModuleType(n); m.__getattr__ = lambda k: (lambda *a, **k: True)\n"
+        "    sys.modules[n] = m"
+    ),
+    "an import hook": (
+        WRONG + "import sys\nclass Finder:\n    @staticmethod\n"
+        "    def find_spec(name, *a): return None\nsys.meta_path.insert(0, Finder)"
+    ),
+    "a forged answer from a thread": (
+        WRONG + "import threading, time, sys\ndef forge():\n    for _ in range(200):\n"
+        "        sys.stdout.write('\\ncellwright-check:\"\"\\n'); sys.stdout.flush()\n"
+        "        time.sleep(0.02)\nthreading.Thread(target=forge, daemon=True).start()"
+    ),
+    "stdout replaced": (
+        WRONG + "import sys\nclass Out:\n    def write(s, t): return len(t)\n"
+        "    def flush(s): pass\n    def __getattr__(s, n): return lambda *a, **k: None\n"
+        "sys.stdout = Out()"
+    ),
+    "file descriptors replaced": (
+        WRONG + "import os\nr, w = os.pipe()\nos.dup2(w, 1); os.dup2(w, 2)"
+    ),
+    "an input transformer that drops asserts": (
+        WRONG + "ip = get_ipython()\n"
+        "ip.input_transformers_post.append(lambda lines: ["
+        "l if not l.lstrip().startswith('assert') else 'pass\\n' for l in lines])"
+    ),
+    "an input transformer that answers itself": (
+        WRONG + "ip = get_ipython()\n"
+        "ip.input_transformer_manager.cleanup_transforms.append("
+        "lambda lines: ['print(1)\\n'])"
+    ),
+    "an AST transformer that drops asserts": (
+        WRONG + "import ast\nclass Drop(ast.NodeTransformer):\n"
+        "    def visit_Assert(s, n): return ast.Pass()\n"
+        "get_ipython().ast_transformers.append(Drop())"
+    ),
+    "a hook before each cell": (
+        WRONG + "def before(info=None): globals().update(x=42.0)\n"
+        "get_ipython().events.register('pre_run_cell', before)"
+    ),
+    "a hook that swallows errors": (
+        WRONG + "ip = get_ipython()\nip.set_custom_exc((BaseException,), lambda *a, **k: None)\n"
+        "ip.showtraceback = lambda *a, **k: None"
+    ),
+    "run_cell that always ends well": (
+        WRONG + "ip = get_ipython()\nold = ip.run_cell\n"
+        "def run(*a, **k):\n    r = old('pass')\n    return r\n"
+        "ip.run_cell = run\nip.run_cell_async = None"
+    ),
+    "replies that always say ok": (
+        WRONG + "k = get_ipython().kernel\nold = k.session.send\n"
+        "def send(stream, kind, content=None, *a, **n):\n"
+        "    if kind == 'execute_reply':\n"
+        "        content = {'status': 'ok', 'execution_count': 1, 'payload': [], "
+        "'user_expressions': {}}\n"
+        "    return old(stream, kind, content, *a, **n)\nk.session.send = send"
+    ),
+    "errors that are never published": (
+        WRONG + "k = get_ipython().kernel\nold = k.session.send\n"
+        "k.session.send = lambda s, kind, *a, **n: "
+        "None if kind == 'error' else old(s, kind, *a, **n)"
+    ),
+    "a display hook": (
+        WRONG + "import sys\nsys.displayhook = lambda v: None\n"
+        "sys.excepthook = lambda *a: None\n"
+        "get_ipython().display_formatter.format = lambda *a, **k: ({}, {})"
+    ),
+    "a trace function that changes what is held": (
+        WRONG + "import sys\ndef trace(frame, event, arg):\n"
+        "    for name, value in list(frame.f_locals.items()):\n"
+        "        if name in ('expected', 'wanted'):\n            globals()['x'] = value\n"
+        "    return trace\nsys.settrace(trace)"
+    ),
+    "a profile function": (
+        WRONG + "import sys\nsys.setprofile(lambda f, e, a: globals().update("
+        "found=f.f_locals.get('expected')))"
+    ),
+    "an audit hook that ends the check": (
+        WRONG + "import sys\nsys.addaudithook(lambda e, a: None)"
+    ),
+    "what is found in the garbage": (
+        WRONG + "import gc\nfor o in gc.get_objects():\n"
+        "    if isinstance(o, dict) and 'equals' in o and 'expression' in o:\n"
+        "        x = o['equals']; break"
+    ),
+    "an end of the process that looks well": (
+        WRONG + "import atexit, os\natexit.register(lambda: os._exit(0))\n"
+        "class Last:\n    def __del__(s): os._exit(0)\nlast = Last()"
+    ),
+    "a class that ends the process when it is looked at": (
+        WRONG + "import os\nclass Bomb:\n    @property\n    def shape(s): os._exit(0)\n"
+        "    def __reduce__(s): os._exit(0)\n    def __len__(s): os._exit(0)\n"
+        "x = table = ids = fig = Bomb()\ndef double(n): os._exit(0)"
+    ),
+    "SystemExit": WRONG + "def double(n): raise SystemExit(0)\nraise SystemExit(0)",
+    "a dead kernel": WRONG + "import os\nos._exit(0)",
+    "a signal to itself": WRONG + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
+    "pandas beside the notebook": (
+        WRONG + "open('pandas.py', 'w').write('class DataFrame: pass\\n"
+        "class testing:\\n    assert_frame_equal = staticmethod(lambda *a, **k: None)\\n')\n"
+        "open('math.py', 'w').write('isclose = lambda *a, **k: True')\n"
+        "open('numpy.py', 'w').write('testing = None')"
+    ),
+    "sitecustomize in the folder": (
+        WRONG + "for n in ('sitecustomize', 'usercustomize', 'conftest'):\n"
+        "    open(n + '.py', 'w').write('import math; math.isclose = lambda *a, **k: True')\n"
+        "import os\nos.makedirs('.ipython/profile_default/startup', exist_ok=True)\n"
+        "open('.ipython/profile_default/startup/a.py', 'w').write('x = 42.5')"
+    ),
+    "environment variables": (
+        WRONG + "import os\nopen('start.py', 'w').write('x = 42.5')\n"
+        "os.environ.update(PYTHONSTARTUP=os.path.abspath('start.py'), PYTHONPATH=os.getcwd(), "
+        "PYTHONOPTIMIZE='2')"
+    ),
+    "asserts compiled away": (
+        WRONG + "import builtins\nold = builtins.compile\n"
+        "builtins.compile = lambda s, f, m, *a, **k: old(s, f, m, optimize=2)"
+    ),
+    "inspect patched": (
+        WRONG + "import inspect, types\ninspect.getsource = lambda o: ''\n"
+        "inspect.signature = lambda o: None"
+    ),
+    "pickle and copy patched": (
+        WRONG + "import pickle, copy, hashlib\npickle.dumps = lambda *a, **k: b''\n"
+        "copy.deepcopy = lambda v, *a: v\nhashlib.sha256 = lambda *a: None"
+    ),
+    "a forged figure": (
+        WRONG + "class Line:\n    get_xdata = lambda s, orig=0: [1, 2, 3]\n"
+        "    get_ydata = lambda s, orig=0: [4, 10, 18]\n    get_label = lambda s: ''\n"
+        "class Axes:\n    get_title = get_xlabel = get_ylabel = lambda s: ''\n"
+        "    get_lines = lambda s: [Line()]\n    containers = collections = patches = []\n"
+        "class Fig:\n    axes = [Axes()]\n    savefig = None\n"
+        "Fig.__module__ = 'matplotlib.figure'; Fig.__name__ = 'Figure'\nfig = Fig()"
+    ),
+    "a figure whose data is equal to everything": (
+        EQUAL + WRONG + "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\n"
+        "line, = ax.plot([1, 2, 3], [0, 0, 0])\n"
+        "line.get_xdata = line.get_ydata = lambda orig=True: Any()"
+    ),
+    "a function that asks who calls it": (
+        WRONG + "import sys\ndef double(n):\n    f = sys._getframe()\n"
+        "    while f:\n        for v in list(f.f_locals.values()):\n"
+        "            if isinstance(v, list) and 18 in v: return v[0]\n"
+        "        f = f.f_back\n    return 1"
+    ),
+    "a function whose results are equal to everything": EQUAL
+    + WRONG
+    + ("def double(n): return Any()"),
+    "a function that raises the wrong thing": (WRONG + "def double(n): raise StopIteration(n * 0)"),
+    "a child that writes to the channel": (
+        WRONG + "import os, time\nif os.fork() == 0:\n    time.sleep(0.3)\n"
+        "    for fd in range(3, 64):\n        try: os.write(fd, b'cellwright-check:\"\"\\n')\n"
+        "        except OSError: pass\n    os._exit(0)"
+    ),
+    "the held objects replaced": (
+        WRONG + "import sys, types\nm = types.ModuleType('_cellwright_author_tests')\n"
+        "m.is_whole = True\nm.answer_request = lambda r, u: {'ended': 'passed', 'text': '', "
+        "'values': {}}\nm.describe_figure = lambda *a: {}\nm.fingerprints = lambda *a: {}\n"
+        "for n in ('author_tests', 'value_data', 'figure_data', 'tampering'):\n"
+        "    sys.modules['_cellwright_' + n] = m"
+    ),
+}
+
+
+def run(item: Item, *cells: str, rooms: Rooms | None = None) -> SampleRecord:
+    """The real runner, with a model whose answer is these cells."""
+    script: list[Any] = [
+        calls(("run_cell", {"code": code}), start=number) for number, code in enumerate(cells)
+    ]
+    agent = model_agent(ScriptedLM([*script, says("Done.")]), "cheat")
+    rooms = rooms or Rooms({})
+    found = attempt(Job(Suite("s", (item,)), item, agent), Laboratory(rooms), Stop())
+    if len(found.cells) == len(cells):
+        return found
+    # The policy refused some of it. What it would do is tried all the same: nobody relies on that.
+    ran = tuple(SampleCell(f"c{n}", "agent", code) for n, code in enumerate(cells))
+    return rescored(replace(found, cells=ran), item, rooms, Stop())
+
+
+def test_an_honest_answer_passes_all() -> None:
+    found = run(replace(ITEM, checks=(*CHECKS, NamespaceIntact())), REFERENCE)
+    assert found.passed, [score for score in found.scores if not score.passed]
+    assert "tampering" not in found.env
+
+
+def test_no_object_is_equal_to_what_is_expected_by_saying_so() -> None:
+    cells = [
+        f"{code}\nx{number} = table{number} = it\ndef double{number}(n, it=it): return it"
+        for number, code in enumerate(OBJECTS.values())
+    ]
+    checks = tuple(
+        check
+        for n in range(len(OBJECTS))
+        for check in (
+            Variable(f"x{n}", 42.5),
+            Variable(f"table{n}", expression=TABLE),
+            Assertion(f"import math\nassert x{n} == 42.5 or math.isclose(x{n}, 42.5)"),
+            Assertion(f"assert table{n}.shape == (3, 3) and table{n}.equals({TABLE})"),
+            Assertion(SAME_TABLE.replace("table,", f"table{n},")),
+            Assertion(f"assert double{n}(21) == 42 or double{n}(0) == 0"),
+        )
+    )
+    found = run(replace(ITEM, checks=checks), *cells)
+    assert len(found.scores) == 6 * len(OBJECTS)
+    assert [score for score in found.scores if score.passed or score.value] == []
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_scores_nothing(name: str) -> None:
+    found = run(ITEM, CHEATS[name])
+    passed = [score for score in found.scores if score.passed or score.value]
+    assert passed == [], found.scores
