@@ -23,7 +23,7 @@ from cellwright.errors import (
     LMToolsUnsupportedError,
 )
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.capabilities import Learned, list_models
+from cellwright.llm.capabilities import Learned, is_listed, list_models
 from cellwright.llm.gemini import UNSIGNED, gemini_parameters
 from cellwright.llm.provider_items import NO_ITEMS
 from cellwright.providers import (
@@ -324,7 +324,7 @@ def test_what_is_refused_is_left_out_once_and_said(
 )  # fmt: skip
 def test_a_refusal_says_what_it_is_about(words: str, name: str) -> None:
     extra = {"reasoning_effort": "low", "service_tier": "flex"}
-    answers = [fault(400, "INVALID_ARGUMENT", words), GeminiApi([ENOUGH])]
+    answers: list[Any] = [fault(400, "INVALID_ARGUMENT", words), GeminiApi([ENOUGH])]
     with serving(answers, api="gemini") as (_, lm):
         asked = Asked()
         try:
@@ -449,6 +449,19 @@ def test_failures_are_those_of_our_tree_and_tried_again_as_elsewhere(
         assert len(service.requests) == tries
 
 
+def test_the_compatibility_layer_waits_for_a_quota_of_a_minute_too() -> None:
+    """There an error comes as a list of one."""
+    limited = too_many("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "0.02s")
+
+    def in_list(request: Any) -> Any:
+        wire = limited(request)
+        body = b"".join(piece for piece in wire.pieces if isinstance(piece, bytes))
+        return json_body([json.loads(body)], status=429)(request)
+
+    asked = asked_through([in_list, text("Yes.")], prompt_of("hi"), api="chat")
+    assert reply_of(asked).attempts == 2
+
+
 def test_the_window_is_learned_from_the_refusal_of_a_long_prompt() -> None:
     words = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)"
     with serving([fault(400, "INVALID_ARGUMENT", words)], api="gemini") as (_, lm):
@@ -465,6 +478,13 @@ def test_the_models_that_write_are_listed_with_their_windows() -> None:
     head = service.other_requests[0].headers
     assert head["x-goog-api-key"] == "AIzaSecret"
     assert "authorization" not in head
+    assert is_listed("models/gemini-a", ("gemini-a",)), "as the compatibility layer names it"
+
+
+def test_the_window_of_a_model_behind_a_gateway_is_asked_for() -> None:
+    with serving(GeminiApi([ENOUGH]), api="gemini", models=listed("fake-model")) as (_, lm):
+        lm.learn_window("fake-model")
+        assert lm.capabilities("fake-model").context_tokens == 1_048_576
 
 
 @pytest.mark.parametrize(
