@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from fake_anthropic import AnthropicMessages
+from fake_gemini import GeminiApi
 from fake_providers import calls, says, thinks
 from fake_service import FakeService, Request, Script, Wire, after, error, text, tool_call
 
@@ -389,3 +390,21 @@ def test_a_conversation_with_signed_thinking_goes_on_from_question_to_question(
     assert kinds.count("thinking") == 7
     used = answers[-1].run.usage
     assert used.cached_tokens > 0.7 * used.prompt_tokens, used
+
+
+def test_a_conversation_with_signed_calls_goes_on_from_question_to_question(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each signature goes back with its part in all later requests, out of the record, too."""
+    step = [thinks("Look."), calls("run_cell", {"code": "x = 41 + 1\nx"})]
+    provider = GeminiApi([*([step, [thinks("So."), says("42.")]] * 3)], chunk_bytes=7)
+    serve(provider)
+    monkeypatch.setenv("CELLWRIGHT_API", "gemini")
+    with cellwright.Session() as session:
+        answers = [session.ask(f"Question {n}?") for n in range(3)]
+    assert [answer.text for answer in answers] == ["42."] * 3
+    assert provider.refusals == []
+    parts = [part for c in provider.taken[-1]["contents"] for part in c["parts"]]
+    given = [part["thoughtSignature"] for part in parts if "thoughtSignature" in part]
+    assert given == list(provider.signatures)[:5], "of three steps with a call and two answers"
+    assert answers[-1].run.usage.reasoning_tokens == 2 * 64

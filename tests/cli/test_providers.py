@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from command_line import Shell, sources
 from fake_anthropic import AnthropicMessages
-from fake_gemini import GeminiApi
+from fake_gemini import GeminiApi, listed
 from fake_providers import DeepSeek, Gemini, Mistral, OpenAIResponses, calls, says, thinks
 from fake_service import FakeService, chunk, raw_sse, text
 from traitlets.config import Config
@@ -288,3 +288,29 @@ def test_the_main_job_runs_through_generate_content(shell: Shell) -> None:
         sent = service.requests[0].raw.decode()
     assert not any(signature in sent for signature in provider.signatures)
     assert done.document["answer"] == "Mine."
+
+
+def test_a_call_that_gemini_could_not_write_ends_a_run_truthfully(shell: Shell) -> None:
+    broken = {"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "print(default_api."}
+    ended = raw_sse([{"candidates": [broken]}], done=False)
+    withheld = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
+    with FakeService([ended, ended, raw_sse([withheld], done=False)]) as service:
+        environ = {**shell.environ, "CELLWRIGHT_API": "gemini"}
+        asking = Shell(shell.folder, environ).asking(service)
+        done = asking.run("run", "Which is best?", "--mode", "auto", "--json")
+        refused = asking.run("run", "Something bad", "--mode", "auto", "--json")
+    assert done.code != 0
+    assert done.document["status"] != "completed"
+    assert "MALFORMED_FUNCTION_CALL" in done.document["reason"]
+    assert "PROHIBITED_CONTENT" in refused.document["answer"]
+    assert len(service.requests) == 3
+
+
+def test_doctor_asks_gemini_for_its_models(shell: Shell) -> None:
+    wished = {"CELLWRIGHT_API": "gemini", "CELLWRIGHT_MODEL": "gemini-3.8-flash"}
+    with FakeService(models=listed("gemini-3.8-flash")) as service:
+        asking = Shell(shell.folder, {**shell.asking(service).environ, **wished})
+        doctor = asking.run("doctor", "--json")
+    states = {check["name"]: check["status"] for check in doctor.document["checks"]}
+    assert (states["endpoint"], states["model"]) == ("ok", "ok")
+    assert "x-goog-api-key" in service.other_requests[0].headers

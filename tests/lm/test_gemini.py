@@ -23,16 +23,14 @@ from cellwright.errors import (
     LMToolsUnsupportedError,
 )
 from cellwright.llm.adapters.native import NativeAdapter
-from cellwright.llm.capabilities import Learned, list_models
+from cellwright.llm.capabilities import Learned, is_listed, list_models
 from cellwright.llm.gemini import UNSIGNED, gemini_parameters
+from cellwright.llm.openai import OpenAILM
 from cellwright.llm.provider_items import NO_ITEMS
 from cellwright.providers import (
-    GEMINI_PATH,
     PROVIDERS,
     find_provider,
-    key_header,
     models_path,
-    own_path,
     usual_api,
 )
 from cellwright.record.events import ModelRetrying, Notice, ReasoningDelta, TextDelta
@@ -152,6 +150,42 @@ def test_a_result_has_the_id_of_its_call_where_that_had_one(gives_ids: bool) -> 
     response = provider.taken[-1]["contents"][-1]["parts"][0]["functionResponse"]
     assert ("id" in response) == gives_ids
     assert message.tool_calls[0].id, "for us each call has one"
+
+
+def replied(*parts: dict[str, Any]) -> Any:
+    """A stream with a part in each piece."""
+    pieces = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts]
+    return raw_sse([*pieces, {"candidates": [{"finishReason": "STOP"}]}], done=False)
+
+
+SIGNED_PIECES = [
+    {"text": "Hm.", "thought": True},
+    {"thought": True, "thoughtSignature": "c2lnbmVkMQ=="},
+    {"text": "It "},
+    {"text": "is "},
+    {"text": "1.", "thoughtSignature": "c2lnbmVkMg=="},
+    {"text": " Or"},
+    {"text": " 2."},
+]
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_what_is_signed_keeps_its_place_and_its_words(is_changed: bool) -> None:
+    with serving([replied(*SIGNED_PIECES), replied({"text": "Yes."})], api="gemini") as served:
+        service, lm = served
+        message = reply_of(ask(lm)).message
+        assert (message.reasoning, message.text) == ("Hm.", "It is 1. Or 2.")
+        if is_changed:
+            message = replace(message, text="It is 1.")
+        ask(lm, prompt_of("hi", message, "Sure?"))
+    parts = service.requests[-1].body["contents"][1]["parts"]
+    thought = {"text": "", "thought": True, "thoughtSignature": "c2lnbmVkMQ=="}
+    whole = [
+        {"text": "It is "},
+        {"text": "1.", "thoughtSignature": "c2lnbmVkMg=="},
+        {"text": " Or 2."},
+    ]
+    assert parts == [thought, *([{"text": "It is 1."}] if is_changed else whole)]
 
 
 def test_another_model_is_not_sent_what_this_one_signed() -> None:
@@ -324,7 +358,7 @@ def test_what_is_refused_is_left_out_once_and_said(
 )  # fmt: skip
 def test_a_refusal_says_what_it_is_about(words: str, name: str) -> None:
     extra = {"reasoning_effort": "low", "service_tier": "flex"}
-    answers = [fault(400, "INVALID_ARGUMENT", words), GeminiApi([ENOUGH])]
+    answers: list[Any] = [fault(400, "INVALID_ARGUMENT", words), GeminiApi([ENOUGH])]
     with serving(answers, api="gemini") as (_, lm):
         asked = Asked()
         try:
@@ -449,6 +483,19 @@ def test_failures_are_those_of_our_tree_and_tried_again_as_elsewhere(
         assert len(service.requests) == tries
 
 
+def test_the_compatibility_layer_waits_for_a_quota_of_a_minute_too() -> None:
+    """There an error comes as a list of one."""
+    limited = too_many("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "0.02s")
+
+    def in_list(request: Any) -> Any:
+        wire = limited(request)
+        body = b"".join(piece for piece in wire.pieces if isinstance(piece, bytes))
+        return json_body([json.loads(body)], status=429)(request)
+
+    asked = asked_through([in_list, text("Yes.")], prompt_of("hi"), api="chat")
+    assert reply_of(asked).attempts == 2
+
+
 def test_the_window_is_learned_from_the_refusal_of_a_long_prompt() -> None:
     words = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)"
     with serving([fault(400, "INVALID_ARGUMENT", words)], api="gemini") as (_, lm):
@@ -465,39 +512,57 @@ def test_the_models_that_write_are_listed_with_their_windows() -> None:
     head = service.other_requests[0].headers
     assert head["x-goog-api-key"] == "AIzaSecret"
     assert "authorization" not in head
+    assert is_listed("models/gemini-a", ("gemini-a",)), "as the compatibility layer names it"
 
 
-@pytest.mark.parametrize(
-    ("url", "model", "api", "address"),
-    [
-        (ROW.base_url, ROW.model, "gemini",
-         f"https://{ROW.hosts[0]}/v1beta".replace("//", "//generativelanguage.")),
-        ("https://eu-aiplatform.googleapis.com/v1/projects/p/locations/eu/endpoints/openapi",
-         "google/gemini-3.8-flash", "gemini",
-         "https://eu-aiplatform.googleapis.com/v1/projects/p/locations/eu/publishers/google"),
-    ],
-)  # fmt: skip
-def test_the_service_is_known_by_its_host(url: str, model: str, api: str, address: str) -> None:
-    assert usual_api(url, model) == api
-    assert own_path(url, GEMINI_PATH) == f"{address}{GEMINI_PATH}"
-    given = find_provider(url) is ROW
-    assert (key_header(url, GEMINI_PATH, "") == "x-goog-api-key") == given
-    assert key_header(url, "/chat/completions", "") == "Authorization", "the layer wants it there"
+def test_the_window_of_a_model_behind_a_gateway_is_asked_for() -> None:
+    with serving(GeminiApi([ENOUGH]), api="gemini", models=listed("fake-model")) as (_, lm):
+        lm.learn_window("fake-model")
+        assert lm.capabilities("fake-model").context_tokens == 1_048_576
+
+
+def test_the_service_is_known_by_its_host() -> None:
+    assert usual_api(ROW.base_url, ROW.model) == "gemini"
+    assert find_provider(ROW.base_url) is ROW
 
 
 def test_other_models_at_vertex_are_asked_through_chat_completions() -> None:
     url = "https://aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/openapi"
     assert find_provider(url) is VERTEX
     assert usual_api(url, "meta/llama-4") == "chat"
+    assert usual_api(url, "google/gemini-3.8-flash") == "gemini"
     assert models_path(ROW.base_url).endswith("/v1beta/models?pageSize=1000")
     assert models_path(url) == "/models"
 
 
-def test_the_compatibility_layer_can_be_wished_for() -> None:
-    with serving([text("Yes.")], api="chat") as (service, lm):
-        ask(lm)
-    assert service.requests[0].path == "/v1/chat/completions"
-    assert "x-goog-api-key" not in service.requests[0].headers
+@pytest.mark.parametrize(
+    ("row", "ending", "api", "path"),
+    [
+        (ROW, "/openai", "auto", "/v1/models/fake-model:streamGenerateContent?alt=sse"),
+        (ROW, "", "auto", "/v1/models/fake-model:streamGenerateContent?alt=sse"),
+        (ROW, "/openai", "chat", "/v1/openai/chat/completions"),
+        (VERTEX, "/endpoints/openapi", "gemini",
+         "/v1/publishers/google/models/fake-model:streamGenerateContent?alt=sse"),
+        (VERTEX, "/endpoints/openapi", "auto", "/v1/endpoints/openapi/chat/completions"),
+    ],
+)  # fmt: skip
+def test_it_is_asked_below_the_address_that_people_have_set(
+    monkeypatch: pytest.MonkeyPatch, row: Any, ending: str, api: str, path: str
+) -> None:
+    """What is set is the address of the compatibility layer, which still can be wished for."""
+    candidate = {"content": {"parts": [{"text": "Yes."}]}, "finishReason": "STOP"}
+    spoken = raw_sse([{"candidates": [candidate]}], done=False)
+    with FakeService([text("Yes.") if "chat" in path else spoken]) as service:
+        monkeypatch.setattr("cellwright.providers.find_provider", lambda url: row)
+        base_url = f"{service.base_url}{ending}"
+        lm = OpenAILM(service.settings(base_url=base_url, api=api, api_key="AIzaSecret"))
+        assert reply_of(ask(lm)).message.text == "Yes."
+        lm.close()
+        (asked,) = service.requests
+    assert asked.path == path
+    is_key = row is ROW and "chat" not in path
+    assert asked.headers.get("x-goog-api-key") == ("AIzaSecret" if is_key else None)
+    assert asked.headers.get("authorization") == (None if is_key else "Bearer AIzaSecret")
 
 
 def test_a_request_without_wishes_shows_what_is_thought_and_no_more() -> None:

@@ -127,11 +127,11 @@ def client_of(service: FakeService) -> Iterator[Any]:
         client.close()
 
 
-TOOL = {
-    "name": "run_cell",
-    "description": "Run code.",
-    "parameters_json_schema": {"type": "object", "properties": {"code": {"type": "string"}}},
-}
+TOOL = types.FunctionDeclaration(
+    name="run_cell",
+    description="Run code.",
+    parameters_json_schema={"type": "object", "properties": {"code": {"type": "string"}}},
+)
 
 
 @pytest.mark.parametrize("size", [0, 1, 7])
@@ -140,7 +140,9 @@ def test_the_client_of_the_sdk_talks_with_the_simulator(size: int) -> None:
     provider = GeminiApi(SCRIPT, chunk_bytes=size)
     config = types.GenerateContentConfig(
         tools=[types.Tool(function_declarations=[TOOL])],
-        thinking_config=types.ThinkingConfig(include_thoughts=True, thinking_level="LOW"),
+        thinking_config=types.ThinkingConfig(
+            include_thoughts=True, thinking_level=types.ThinkingLevel.LOW
+        ),
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         system_instruction="Be brief.",
     )
@@ -173,7 +175,7 @@ def test_the_client_of_the_sdk_talks_with_the_simulator(size: int) -> None:
     assert last.usage_metadata.cached_content_token_count > 0
 
 
-MINIMAL = types.ThinkingConfig(thinking_level="MINIMAL")
+MINIMAL = types.ThinkingConfig(thinking_level=types.ThinkingLevel.MINIMAL)
 
 
 @pytest.mark.parametrize(

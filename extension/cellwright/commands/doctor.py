@@ -21,7 +21,7 @@ from cellwright.errors import (
 )
 from cellwright.installation import GROUPS, find_distributions, list_entry_points, load_plugins
 from cellwright.llm import LM, LMEvent
-from cellwright.llm.capabilities import list_models, template_takes_tools
+from cellwright.llm.capabilities import is_listed, list_models, template_takes_tools
 from cellwright.llm.keys import KEY_FILE
 from cellwright.llm.openai import TOOLS_LOST, TOOLS_LOST_HINT
 from cellwright.providers import PROVIDERS, find_provider
@@ -170,7 +170,7 @@ def _model(settings: Settings, service: Service) -> DoctorCheck:
             error.hint or f"{service.model!r} may still work.",
             type(error).__name__,
         )
-    if not names or service.model in names:
+    if not names or is_listed(service.model, names):
         return DoctorCheck("model", "ok", service.model)
     shown = ", ".join(sorted(names)[:5])
     text = f"{service.model!r} is not among the models there, such as {shown}."

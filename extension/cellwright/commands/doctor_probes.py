@@ -34,7 +34,7 @@ from cellwright.errors import (
     RunCancelled,
     SetupError,
 )
-from cellwright.llm.capabilities import list_models
+from cellwright.llm.capabilities import is_listed, list_models
 from cellwright.llm.keys import load_settings
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.prompt_size import estimated_prompt_tokens
@@ -217,7 +217,7 @@ def _models(probing: _Probing) -> _Finding:
     names = list_models(probing.settings.service)
     if not names:
         return _Finding("does not", "It keeps no list of models.")
-    if probing.model in names:
+    if is_listed(probing.model, names):
         return _Finding("works", f"{len(names):,} listed, {probing.model} among them.")
     shown = ", ".join(names[:3])
     return _Finding(

@@ -84,10 +84,18 @@ def _name(item: Any) -> str:
         if GENERATES not in item.get("supportedGenerationMethods", (GENERATES,)):
             return ""  # Google lists models that make vectors or pictures, too
         item = item.get("id") or item.get("name")
-    return item.removeprefix("models/") if isinstance(item, str) else ""
+    return item.removeprefix(LISTED_START) if isinstance(item, str) else ""
 
 
 GENERATES = "generateContent"
+
+
+def is_listed(model: str, names: Collection[str]) -> bool:
+    """Whether a model is among those listed; Google's may be named with what we leave out."""
+    return model in names or model.removeprefix(LISTED_START) in names
+
+
+LISTED_START = "models/"
 
 
 def _strange(endpoint: Endpoint) -> LMError:
@@ -183,7 +191,7 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
             return _count(props.get("n_ctx")) or _count(row["meta"].get("n_ctx"))
         if row.get("owned_by") == OLLAMA_OWNER:
             return _window_of_ollama(line, root, model)
-        if tokens := _count(row.get("max_model_len")):
+        if tokens := _count(row.get("max_model_len")) or _count(row.get("inputTokenLimit")):
             return tokens
         if path := find_provider(service.base_url).window_path:
             row = _row(_optional(line, f"{root}{path}"), model)
@@ -197,7 +205,8 @@ def window_at(service: ServiceSettings, model: str) -> int | None:
 
 """Where servers say it, read 2026-11-23: llama.cpp in ``/props`` and in ``meta`` of ``/v1/models``
 (tools/server/README.md), vLLM and SGLang in ``max_model_len`` of ``/v1/models``
-(vllm/entrypoints/openai/protocol.py), Ollama in ``/api/ps`` of a model that is loaded, else in the
+(vllm/entrypoints/openai/protocol.py), Google's API in ``inputTokenLimit`` of ``/models``
+(ai.google.dev/api/models), Ollama in ``/api/ps`` of a model that is loaded, else in the
 parameters that ``/api/show`` tells (docs.ollama.com/api), LM Studio in ``/api/v0/models``
 (lmstudio.ai/docs/api/rest-api)."""
 OLLAMA_OWNER = "library"

@@ -369,13 +369,10 @@ class GeminiAssembler(TranslatingAssembler):
             function = {"name": call.get("name"), "arguments": arguments}
             yield call_chunk(self._call_count, function, given)
             self._call_count += 1
-        elif isinstance(part.get("text"), str):
-            kind = "thought" if part.get("thought") else "text"
-            self._add_text({"type": kind, "text": part["text"], **signature})
-            name = "content" if kind == "text" else "reasoning_content"
-            yield delta_chunk({name: part["text"]})
-        elif signature:
-            self._parts.append({"type": "text", "text": "", **signature})
+        elif "text" in part or signature:
+            kind, text = "thought" if part.get("thought") else "text", str(part.get("text") or "")
+            self._add_text({"type": kind, "text": text, **signature})
+            yield delta_chunk({"content" if kind == "text" else "reasoning_content": text})
 
     def _add_text(self, part: JSON) -> None:
         """Put more of a text to what it goes on with; what is signed stays a part of its own."""
