@@ -251,6 +251,7 @@ PROVIDERS: tuple[Provider, ...] = (
         model="openai.gpt-oss-20b-1:0",
         model_source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
         "inference-chat-completions.html",
+        length_parameter="max_completion_tokens",
         signer="bedrock",
         note="With an API key of Bedrock, or with AWS credentials and the extra `bedrock`: set "
         "`AWS_REGION` and the address.",
