@@ -751,7 +751,27 @@ ROWS: Mapping[str, Row] = {
         ),
         thinking="reasoning_content",
     ),
-    "Amazon Bedrock": Row(),
+    "Amazon Bedrock": Row(
+        (
+            Rule(
+                _refused(
+                    "The 'max_tokens' parameter is not supported, use 'max_completion_tokens' "
+                    "instead",
+                    "max_tokens",
+                ),
+                "CherryHQ/cherry-studio issue 9655, 2025-08-29; brainlid/langchain pull 647, "
+                "2026-09-09",
+            ),
+            Rule(
+                lambda provider, body: (
+                    "Unsupported value: 'temperature' does not support this value with this "
+                    "model. Only the default (1) value is supported."
+                    * (body.get("temperature", 1) != 1)
+                ),
+                "BerriAI/litellm issue 36970, 2026-08-14",
+            ),
+        )
+    ),
     "Perplexity": Row(
         (
             Rule(
@@ -770,7 +790,7 @@ ROWS: Mapping[str, Row] = {
             ),
         )
     ),
-    "NVIDIA": Row(),
+    "NVIDIA": Row(thinking="reasoning_content"),  # NousResearch/hermes-agent pull 19888, 2026-05-04
     "Hugging Face": Row(),
     "Ollama": Row(
         (

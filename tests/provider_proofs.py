@@ -56,8 +56,9 @@ class Played:
     @property
     def base_url(self) -> str:
         """Its address, with the path that the provider's has."""
-        environ = dict.fromkeys(VARIABLE.findall(self.provider.base_url), "https://somewhere")
-        path = urlsplit(fill_in(self.provider.base_url, environ)).path
+        told = self.provider.base_url
+        value = "https://somewhere" if told.startswith("{") else "somewhere"
+        path = urlsplit(fill_in(told, dict.fromkeys(VARIABLE.findall(told), value))).path
         return f"http://{self.service.host}:{self.service.port}{path}"
 
     @property

@@ -1,6 +1,6 @@
 """Holds JSON against the types of an SDK, which are generated from the published description.
 
-    problems(body, ResponseCreateParamsStreaming)       # [] or where what is wrong
+    problems(body, MessageCreateParamsStreaming)        # [] or where what is wrong
 
 A ``TypedDict`` has to have what it requires and nothing that it does not know; pydantic would take
 unknown keys and look at ``Iterable`` fields only when somebody reads them.

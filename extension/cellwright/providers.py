@@ -34,6 +34,9 @@ class Provider:
     key_variable: str = ""
     """The variable of the environment in which people have its key; empty: there is none, or it
     says nothing of which models somebody wants."""
+    signer: str = ""
+    """What signs requests without a key: a function of ``openai.providers``, of the extra that is
+    called the same; empty: nothing does."""
     is_usual: bool = False
     """It is meant where nothing says which."""
     key_starts: tuple[str, ...] = ()
@@ -261,7 +264,10 @@ PROVIDERS: tuple[Provider, ...] = (
         model="openai.gpt-oss-20b-1:0",
         model_source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
         "inference-chat-completions.html",
-        note="With an API key of Bedrock; signatures of AWS credentials are not made.",
+        length_parameter="max_completion_tokens",
+        signer="bedrock",
+        note="With an API key of Bedrock, or with AWS credentials and the extra `bedrock`: set "
+        "`AWS_REGION` and the address.",
     ),
     Provider(
         "Google Vertex",
@@ -378,6 +384,16 @@ def find_provider(base_url: str) -> Provider:
 def provider_of_key(key: str) -> Provider:
     """Whose key it is by its beginning; ``UNKNOWN`` where that does not tell."""
     return next((p for p in PROVIDERS if key.startswith(p.key_starts or ("\0",))), UNKNOWN)
+
+
+def signer_of(base_url: str, key: str) -> str:
+    """What signs requests to an address; empty: the key goes with them, if there is one.
+
+    The key of another provider is none: it is taken where nothing better is found.
+    """
+    provider = find_provider(base_url)
+    is_its = key and provider_of_key(key) in (UNKNOWN, provider)
+    return "" if is_its else provider.signer
 
 
 def keys_in(environ: Mapping[str, str]) -> Iterator[ProviderKey]:

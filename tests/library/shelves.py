@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from openai_description import problems
+
 from cellwright.knowledge.library import Document, Hit, IndexingProgress
 from cellwright.knowledge.library.libraries import Libraries
 from cellwright.knowledge.library.searching import Scope
@@ -124,6 +126,7 @@ def serving(answer: Callable[[str, Any], Page]) -> Iterator[Served]:
 def vectors_like(path: str, body: Any) -> Page:
     """Vectors of texts: those that share words are near each other."""
     assert path == "/v1/embeddings"
+    assert problems(path, body) == []
     data = [
         {"object": "embedding", "index": index, "embedding": vector_of(text)}
         for index, text in enumerate(body["input"])

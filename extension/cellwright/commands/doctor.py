@@ -24,7 +24,7 @@ from cellwright.llm import LM, LMEvent
 from cellwright.llm.capabilities import is_listed, list_models, template_takes_tools
 from cellwright.llm.keys import KEY_FILE
 from cellwright.llm.openai import TOOLS_LOST, TOOLS_LOST_HINT
-from cellwright.providers import PROVIDERS, find_provider
+from cellwright.providers import PROVIDERS, find_provider, signer_of
 from cellwright.record.messages import (
     Manifest,
     Parameters,
@@ -132,6 +132,8 @@ def _key(settings: Settings, service: Service) -> DoctorCheck:
         action = f"Set {KEY_VARIABLES}, or CELLWRIGHT_BASE_URL and CELLWRIGHT_MODEL."
         return DoctorCheck("key", "warning", "No key is set: the demo model answers.", action)
     origin = settings.source.get("api_key", "default")
+    if signer_of(service.base_url, settings.service.api_key):
+        return DoctorCheck("key", "ok", "No key: each request is signed with your credentials.")
     if not settings.service.api_key:
         return DoctorCheck("key", "ok", f"No key; {service.base_url} may not need one.")
     return DoctorCheck("key", "ok", f"A key is set ({KEY_PLACES.get(origin, origin)}).")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import queue
 import socket
 import threading
@@ -17,8 +18,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from cellwright.installation import install_hint
 from cellwright.llm.faults import Endpoint, from_exception
-from cellwright.providers import AUTHORIZATION, headers_for, key_header
+from cellwright.providers import AUTHORIZATION, headers_for, key_header, signer_of
 from cellwright.settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     import openai
 import json
 
-from cellwright.errors import LMStreamError
+from cellwright.errors import LMAccessError, LMStreamError
 from cellwright.llm.faults import from_stream, read_complaint
 from cellwright.stopping import WorkerThread
 
@@ -218,6 +220,7 @@ def _failed(chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
+SIGNERS = "openai.providers"
 PLACEHOLDER_KEY = "none"
 """The SDK demands a key, and would take OPENAI_API_KEY for a server that needs none."""
 SETTLE_SECONDS = 0.02
@@ -267,8 +270,7 @@ class ServiceConnection:
                 verify=True if has_tls else _read_certificates(self._http),
             )
             self._client = openai.OpenAI(
-                base_url=self._service.base_url,
-                api_key=self._service.api_key or PLACEHOLDER_KEY,
+                **_authentication(self._service),
                 default_headers=dict(self._service.headers),
                 max_retries=0,
                 # The deadline is ours to watch: the SDK would call the same end an outage.
@@ -357,6 +359,23 @@ class ServiceConnection:
             self._sockets.append(opened)
             if self._abandoned.is_set():
                 opened.shutdown(socket.SHUT_RDWR)
+
+
+def _authentication(service: ServiceSettings) -> dict[str, Any]:
+    """The address and what opens it: a key, or credentials with which each request is signed.
+
+    Raises:
+        LMAccessError: The libraries that sign are not installed.
+    """
+    signer = signer_of(service.base_url, service.api_key)
+    if not signer:
+        key = service.api_key or PLACEHOLDER_KEY
+        return {"base_url": service.base_url, "api_key": key}
+    if importlib.util.find_spec("botocore") is None or not importlib.util.find_spec(SIGNERS):
+        text = "There is no key, and the libraries that sign requests are not installed."
+        raise LMAccessError(text, hint=install_hint(signer))
+    sign = getattr(importlib.import_module(SIGNERS), signer)
+    return {"provider": sign(base_url=service.base_url, api_key=None)}
 
 
 class Exchange:

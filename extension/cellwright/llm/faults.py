@@ -333,6 +333,9 @@ def from_exception(error: Exception, endpoint: Endpoint) -> Exception:
             # A redirected POST becomes a GET, and the error that follows tells nothing of it.
             fault.hint = f"The request was redirected to {response.url}; set that address instead."
         return fault
+    if type(error).__name__ == "OpenAIError":
+        # What the SDK says of itself, such as that it finds no credentials to sign with.
+        return LMAccessError(endpoint.without_key(str(error)))
     if not _is_transport(error):
         return error
     chain = list(_causes(error))
