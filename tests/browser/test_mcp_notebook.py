@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from mcp_server.peers import request
 from notebook_page import NotebookPage
 from playwright.sync_api import expect
 
 from cellwright.mcp_server.bridge import Bridge, address_of
-from cellwright.mcp_server.json_rpc import request
 
 pytestmark = pytest.mark.browser
 

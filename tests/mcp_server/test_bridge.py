@@ -8,13 +8,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from mcp_server.peers import request
 
 from cellwright.errors import SetupError
 from cellwright.mcp_server.bridge import Address, Bridge, address_of
-from cellwright.mcp_server.json_rpc import notification, request, result
 
 TOKEN = "".join(["tok", "en-of-", "a-test"])
 HELLO = json.dumps(request(1, "initialize", {})).encode()
+
+
+def notification(method: str, params: Any = None) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": method, "params": params or {}}
+
+
+def result(number: int, value: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "result": value}
 
 
 class FakeRoute:

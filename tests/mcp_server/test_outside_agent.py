@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -11,14 +11,6 @@ from cellwright.record.messages import Manifest, Parameters, Prompt, Reply
 from cellwright.stopping import Stop
 
 TOOLS = (Manifest("run_cell", "Run.", {"type": "object"}),)
-
-
-class NoLine:
-    def send(self, message: Mapping[str, Any]) -> None:
-        raise AssertionError("nothing is sent")
-
-    def progress(self, text: str, fraction: float | None = None) -> None:
-        raise AssertionError("nothing is told")
 
 
 def reply_of(stream: Generator[Any, None, Reply]) -> Reply:
@@ -36,7 +28,7 @@ def asked(*, with_tools: bool = True) -> Prompt:
 
 def test_the_next_call_is_the_next_reply() -> None:
     agent = OutsideAgent(lambda: "agent/1")
-    call = OutsideCall(1, "run_cell", {"code": "é"}, NoLine())
+    call = OutsideCall(1, "run_cell", {"code": "é"})
     assert agent.put(call)
     reply = reply_of(agent.stream(asked(), Stop()))
     assert (reply.message.tool_calls, reply.model) == ((call.call,), "agent/1")
@@ -65,14 +57,14 @@ def test_a_stop_ends_the_waiting() -> None:
 def test_nothing_is_called_after_the_end() -> None:
     agent = OutsideAgent(lambda: "a")
     agent.close()
-    assert not agent.put(OutsideCall(1, "run_cell", {}, NoLine()))
+    assert not agent.put(OutsideCall(1, "run_cell", {}))
     assert agent.next_call() is None
     agent.fail_next("nobody waits")
 
 
 def test_a_cancelled_call_is_passed_over() -> None:
     agent = OutsideAgent(lambda: "a")
-    first, second, third = (OutsideCall(n, "run_cell", {}, NoLine()) for n in range(3))
+    first, second, third = (OutsideCall(n, "run_cell", {}) for n in range(3))
     for call in (first, second, third):
         agent.put(call)
     first.is_cancelled = second.is_cancelled = True
@@ -82,10 +74,10 @@ def test_a_cancelled_call_is_passed_over() -> None:
 
 
 def test_the_first_answer_of_a_call_stays() -> None:
-    call = OutsideCall(1, "run_cell", {}, NoLine())
+    call = OutsideCall(1, "run_cell", {})
     call.fail("one.")
     call.fail("two.")
-    message = call.wait(0)
+    message = call.message
     assert message is not None
     assert message.is_error
     assert "one." in str(message.parts)

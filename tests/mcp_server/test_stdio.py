@@ -47,13 +47,17 @@ def client_of(shell: Shell, *options: str, **more: Any) -> Any:
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_an_agent_works_in_a_notebook_file_and_the_run_is_recorded_and_replayed(
-    tmp_path: Path,
+    tmp_path: Path, mode: str
 ) -> None:
     shell = shell_in(tmp_path)
 
     async def work() -> list[Any]:
-        async with client_of(shell, "--notebook", "sales.ipynb", "--mode", "auto") as client:
+        options = ("--notebook", "sales.ipynb", "--mode", "auto")
+        async with client_of(shell, *options, mode=mode) as client:
+            spoken = client.protocol_version
+            assert spoken == ("2025-11-25" if mode == "legacy" else mode)
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert "run_cell" in names
             assert not (shell.folder / "sales.ipynb").exists()
@@ -94,7 +98,8 @@ def test_an_agent_works_in_a_notebook_file_and_the_run_is_recorded_and_replayed(
     assert (replayed.code, "no differences" in replayed.out + replayed.err) == (0, True)
 
 
-def test_a_person_in_front_of_the_client_is_asked_and_may_refuse(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_a_person_in_front_of_the_client_is_asked_and_may_refuse(tmp_path: Path, mode: str) -> None:
     shell = shell_in(tmp_path)
     asked: list[str] = []
 
@@ -103,9 +108,9 @@ def test_a_person_in_front_of_the_client_is_asked_and_may_refuse(tmp_path: Path)
         return types.ElicitResult(action="decline")
 
     async def work() -> Any:
-        async with client_of(shell, "--mode", "plan") as client:
+        async with client_of(shell, "--mode", "plan", mode=mode) as client:
             planned = await client.call_tool("add_cell", {"source": "x"})
-        async with client_of(shell, elicitation_callback=decline) as client:
+        async with client_of(shell, elicitation_callback=decline, mode=mode) as client:
             return planned, await client.call_tool("add_cell", {"source": "x"})
 
     planned, refused = asyncio.run(work())

@@ -6,6 +6,7 @@ import pytest
 from mcp_server.peers import FakeRoom
 
 from cellwright.errors import SetupError
+from cellwright.mcp_server.session import McpServerSession
 from cellwright.server.mcp_routes import (
     PATIENCE_SECONDS,
     SESSION_LIMIT,
@@ -34,11 +35,13 @@ def room(tmp_path: Path) -> FakeRoom:
 
 def test_a_client_that_was_silent_for_long_is_forgotten(clock: Clock, room: FakeRoom) -> None:
     sessions = McpSessions(clock)
-    silent, heard = sessions.open(room, "ada"), sessions.open(room, "ada")
+    silent, heard = "silent", "heard"
+    for name in (silent, heard):
+        sessions.open(name, McpServerSession(room), "ada")
     clock.now = SILENT_SECONDS
     assert sessions.find(heard, "ada") is not None
     clock.now += 1.0
-    sessions.open(room, "ada")
+    sessions.open("new", McpServerSession(room), "ada")
     assert sessions.find(silent, "ada") is None
     assert sessions.find(heard, "ada") is not None
     assert not sessions.is_busy
@@ -47,12 +50,14 @@ def test_a_client_that_was_silent_for_long_is_forgotten(clock: Clock, room: Fake
 
 def test_the_most_silent_client_makes_room(clock: Clock, room: FakeRoom) -> None:
     sessions = McpSessions(clock)
-    names = [sessions.open(room, "ada") for _ in range(SESSION_LIMIT)]
+    names = [f"client {number}" for number in range(SESSION_LIMIT)]
+    for name in names:
+        sessions.open(name, McpServerSession(room), "ada")
     with pytest.raises(SetupError, match="connected already"):
-        sessions.open(room, "ada")
+        sessions.open("new", McpServerSession(room), "ada")
     clock.now = PATIENCE_SECONDS + 1.0
     assert sessions.find(names[0], "ada") is not None
-    sessions.open(room, "ada")
+    sessions.open("new", McpServerSession(room), "ada")
     assert sessions.find(names[0], "ada") is not None
     assert sessions.find(names[1], "ada") is None
     room.store.database.close()
@@ -60,12 +65,13 @@ def test_the_most_silent_client_makes_room(clock: Clock, room: FakeRoom) -> None
 
 def test_a_session_is_its_persons_alone(clock: Clock, room: FakeRoom) -> None:
     sessions = McpSessions(clock)
-    name = sessions.open(room, "ada")
+    name = "one"
+    sessions.open(name, McpServerSession(room), "ada")
     assert sessions.find(name, "eve") is None
     assert not sessions.end(name, "eve")
     sessions.close()
     assert sessions.find(name, "ada") is None
     assert room.is_closed
     with pytest.raises(SetupError):
-        sessions.open(room, "ada")
+        sessions.open("new", McpServerSession(room), "ada")
     room.store.database.close()

@@ -250,7 +250,11 @@ def newest(home: Path) -> Recorded:
 
 def call_over_mcp(shell: Shell, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Any]:
     """The results of tools that a client of ``cellwright mcp`` calls over stdin and stdout."""
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "them"}}
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "them", "version": ""},
+    }
     params = [hello, *({"name": name, "arguments": given} for name, given in calls)]
     methods = ["initialize", *(["tools/call"] * len(calls))]
     command = [str(COMMAND), "mcp", "--mode", "auto"]

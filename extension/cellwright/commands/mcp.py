@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import os
 import signal
@@ -11,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from typing import BinaryIO
 
 from cellwright.commands import COMPLETED, Invocation
 from cellwright.commands.notebook_files import NotebookFile, new_notebook, read_notebook
@@ -20,7 +20,7 @@ from cellwright.context.turn_sources import TurnSource
 from cellwright.errors import SetupError, ToolError
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import FreshKernel, start_kernel
-from cellwright.mcp_server import OutsideRun, RunBoundary
+from cellwright.mcp_server import OutsideRun, RunBoundary, load_protocol
 from cellwright.mcp_server.bridge import Bridge, address_of, serve, writer
 from cellwright.mcp_server.notebook_tools import ListedNotebook, NotebookTools, find_notebooks
 from cellwright.mcp_server.outside_agent import OutsideConversation, own_sources
@@ -345,8 +345,6 @@ class _OpenFile:
 def mcp(invocation: Invocation) -> int:
     """Serve one client over stdin and stdout until it closes them."""
     options = invocation.options
-    # A client that ends us ends us in order: the run, then the kernel.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if options.kernel_of:
         _bridge(invocation, options)
     else:
@@ -356,21 +354,23 @@ def mcp(invocation: Invocation) -> int:
 
 def _bridge(invocation: Invocation, options: argparse.Namespace) -> None:
     """Hand all on to a Jupyter server, where the notebook is open."""
+    # A client that ends us ends us in order: its session first.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     token = os.environ.get(options.token_env, "")
     parameters = {"notebook": options.notebook, "mode": options.mode or ""}
     address = address_of(options.kernel_of, token, parameters)
     if not token:
         invocation.console.note(f"cellwright: {options.token_env} is not set, so no token is sent.")
-    inp, out = own_streams()
-    bridge = Bridge(address, writer(out))
+    bridge = Bridge(address, writer(sys.stdout.buffer))
     try:
-        serve(inp, bridge.receive)
+        serve(sys.stdin.buffer, bridge.receive)
     finally:
         bridge.close()
 
 
 def _serve(invocation: Invocation, options: argparse.Namespace) -> None:
     """Work here: in a file, with a kernel of our own."""
+    protocol = load_protocol()
     settings = invocation.settings
     with open_store(invocation) as store:
         parts = RoomParts(
@@ -382,22 +382,17 @@ def _serve(invocation: Invocation, options: argparse.Namespace) -> None:
             options.kernel,
         )
         session = McpServerSession(FileRoom(_path(options.notebook), parts))
-        inp, out = own_streams()
-        send = writer(out)
+
+        def end(*_: object) -> None:
+            # The thread that reads stdin can be ended with the process alone.
+            session.close()
+            os._exit(0)
+
+        signal.signal(signal.SIGTERM, end)
         try:
-            serve(inp, lambda line: session.receive(line, send))
+            asyncio.run(protocol.serve_stdio(session))
         finally:
             session.close()
-
-
-def own_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Stdin and stdout for the protocol alone: what else is printed goes to stderr."""
-    inp = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), sys.stdin.fileno())
-    return inp, out
 
 
 def _path(name: str) -> Path | None:

@@ -10,12 +10,15 @@ limits what it does once it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cellwright.agent.policy import Approver
 from cellwright.context.turn_sources import TurnSource
+from cellwright.errors import SetupError
+from cellwright.installation import install_hint
 from cellwright.kernels import Kernel
 from cellwright.llm import LM
 from cellwright.notebooks import Notebook
@@ -25,8 +28,6 @@ from cellwright.settings import Limits, Mode
 from cellwright.stopping import Stop
 from cellwright.text.redaction import Redactor
 
-Send = Callable[[Mapping[str, Any]], None]
-"""Sends a message of the protocol; from any thread."""
 INSTRUCTIONS = """\
 These tools work in a person's Jupyter notebook and its live kernel: what you run stays there for \
 them, and every cell you add is drawn, recorded and can be undone.
@@ -55,16 +56,17 @@ class ClientFacts:
         return f"{name}/{self.version}" if self.version else name
 
 
-class ReplyLine(Protocol):
-    """The way back to whoever sent a request."""
+def load_protocol() -> Any:
+    """``mcp_server.protocol``, which needs the SDK.
 
-    def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message that belongs to the request."""
-        ...
-
-    def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tell how far it is, where the client wants to know; not too often."""
-        ...
+    Raises:
+        SetupError: It is not installed, or too old.
+    """
+    try:
+        return importlib.import_module("cellwright.mcp_server.protocol")
+    except ImportError as error:
+        text = "Offering a notebook over MCP needs the package 'mcp', version 2 or newer."
+        raise SetupError(text, hint=install_hint("mcp")) from error
 
 
 class RunBoundary:

@@ -15,9 +15,15 @@ from typing import Any, BinaryIO
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from cellwright.errors import SetupError
-from cellwright.mcp_server import Send, json_rpc
-from cellwright.mcp_server.json_rpc import Request, RpcError
 from cellwright.stopping import WorkerThread
+
+Send = Callable[[Mapping[str, Any]], None]
+"""Sends a message of the protocol; from any thread."""
+PARSE_ERROR = -32700
+INTERNAL_ERROR = -32603
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+NAMED = ("name", "uri")
+"""What of a request's params is named in a header, from 2026-07-28 on."""
 
 ROUTE = "cellwright/v2/mcp"
 PAGES = ("/lab", "/tree", "/notebooks")
@@ -27,6 +33,7 @@ EVENT_STREAM = "text/event-stream"
 SILENT_SECONDS = 60.0
 """The server says something every quarter of a minute while a call goes on."""
 LOST = 404
+NOTHING: Mapping[str, str] = {}
 REFUSED = (401, 403)
 
 
@@ -103,17 +110,18 @@ class Bridge:
     def receive(self, line: bytes) -> None:
         """Hand a message on; what is answered comes back from threads of its own."""
         try:
-            message = json_rpc.read(line)
-        except RpcError as failure:
-            self._send(json_rpc.error(failure))
+            message = json.loads(line)
+        except ValueError:
+            self._send(_error(_RefusedError(PARSE_ERROR, "This is not JSON."), None))
             return
-        if not isinstance(message, Request):
-            self._hand_on(line, None)
-        elif message.method == "initialize":
+        message = message if isinstance(message, dict) else {}
+        is_answered = "method" in message and "id" in message
+        if message.get("method") == "initialize":
             self._hello = line
-            self._hand_on(line, message)
-        else:
+        if is_answered and line != self._hello:
             WorkerThread(self._hand_on, line, message, name="mcp-request").start()
+        else:
+            self._hand_on(line, message, is_answered=is_answered)
 
     def close(self) -> None:
         """End the session."""
@@ -121,30 +129,30 @@ class Bridge:
             try:
                 for _ in self._exchange("DELETE", b""):
                     pass
-            except (OSError, http.client.HTTPException, RpcError):
+            except (OSError, http.client.HTTPException, _RefusedError):
                 return
 
-    def _hand_on(self, line: bytes, message: Request | None) -> None:
+    def _hand_on(
+        self, line: bytes, message: Mapping[str, Any], *, is_answered: bool = True
+    ) -> None:
+        send = self._send if is_answered else _drop
         try:
-            for answer in self._posted(line):
-                if message is not None:
-                    self._send(answer)
-        except RpcError as failure:
-            if message is not None:
-                self._send(json_rpc.error(failure, message.id))
+            for answer in self._posted(line, message):
+                send(answer)
+        except _RefusedError as failure:
+            send(_error(failure, message.get("id")))
         except (OSError, http.client.HTTPException, ValueError) as failure:
             words = f"The Jupyter server at {self._address.shown} cannot be reached: {failure}."
-            if message is not None:
-                told = RpcError(json_rpc.INTERNAL_ERROR, words)
-                self._send(json_rpc.error(told, message.id))
+            send(_error(_RefusedError(INTERNAL_ERROR, words), message.get("id")))
 
-    def _posted(self, line: bytes) -> Iterator[dict[str, Any]]:
+    def _posted(self, line: bytes, message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        named = _routing_headers(message)
         try:
-            yield from self._exchange("POST", line)
+            yield from self._exchange("POST", line, named)
         except _LostError:
             # The server was started anew: the session is begun again, and the message sent again.
             self._begin_again()
-            yield from self._exchange("POST", line)
+            yield from self._exchange("POST", line, named)
 
     def _begin_again(self) -> None:
         with self._lock:
@@ -154,19 +162,22 @@ class Bridge:
             for _ in self._exchange("POST", self._hello):
                 pass
 
-    def _exchange(self, method: str, body: bytes) -> Iterator[dict[str, Any]]:
+    def _exchange(
+        self, method: str, body: bytes, named: Mapping[str, str] = NOTHING
+    ) -> Iterator[dict[str, Any]]:
         """What the server answers, message by message.
 
         Raises:
-            RpcError: It refuses.
+            _RefusedError: It refuses.
         """
         connection = self._connection()
         try:
-            connection.request(method, self._address.path, body, self._headers())
+            connection.request(method, self._address.path, body, {**self._headers(), **named})
             response = connection.getresponse()
             self._session = response.getheader(SESSION_HEADER) or self._session
             if response.status >= 400:
-                raise _refused(response.status, response.read())
+                yield from _refused(response.status, response.read(), is_modern=bool(named))
+                return
             if (response.getheader("Content-Type") or "").startswith(EVENT_STREAM):
                 yield from _events(response)
             elif body := response.read():
@@ -195,12 +206,47 @@ class Bridge:
         return headers
 
 
-class _LostError(RpcError):
+class _RefusedError(Exception):
+    """The server refuses a message.
+
+    Args:
+        code: One of the numbers of JSON-RPC.
+        message: Why.
+    """
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+class _LostError(_RefusedError):
     """The server does not know the session."""
 
 
-def _refused(status: int, body: bytes) -> RpcError:
-    """An error in the server's own words, where it has some."""
+def _error(failure: _RefusedError, number: Any) -> dict[str, Any]:
+    told = {"code": failure.code, "message": failure.message}
+    return {"jsonrpc": "2.0", "id": number, "error": told}
+
+
+def _routing_headers(message: Mapping[str, Any]) -> dict[str, str]:
+    """What a request of 2026-07-28 says in headers, too; nothing for an older one."""
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
+    meta = params.get("_meta")
+    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    if not isinstance(version, str):
+        return {}
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.get("method"))}
+    name = next((params[key] for key in NAMED if isinstance(params.get(key), str)), None)
+    return headers if name is None else {**headers, "Mcp-Name": name}
+
+
+def _refused(status: int, body: bytes, *, is_modern: bool) -> Iterator[dict[str, Any]]:
+    """An error in the server's own words, where it has some.
+
+    Raises:
+        _RefusedError: Always, but for an answer that is one of the protocol's own.
+    """
     try:
         told = json.loads(body)
     except ValueError:
@@ -208,13 +254,21 @@ def _refused(status: int, body: bytes) -> RpcError:
     told = told if isinstance(told, dict) else {}
     failure = told.get("error")
     if isinstance(failure, dict):
-        kind = _LostError if status == LOST else RpcError
-        return kind(int(failure.get("code", 0)), str(failure.get("message", "")))
+        if is_modern and told.get("id") is not None:
+            # From 2026-07-28 on an error of the protocol has a status, too.
+            yield told
+            return
+        kind = _LostError if status == LOST else _RefusedError
+        raise kind(int(failure.get("code", 0)), str(failure.get("message", "")))
     words = " ".join(str(told.get(name) or "") for name in ("message", "hint")).strip()
     if status in REFUSED:
         words = f"{words} Is the token right? It is read from the variable of --token-env.".strip()
     reason = http.client.responses.get(status, "")
-    return RpcError(json_rpc.INTERNAL_ERROR, words or f"The server answers {status} {reason}.")
+    raise _RefusedError(INTERNAL_ERROR, words or f"The server answers {status} {reason}.")
+
+
+def _drop(message: Mapping[str, Any]) -> None:
+    """Nobody waits for an answer to what is no request."""
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:

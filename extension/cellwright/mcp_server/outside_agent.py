@@ -14,14 +14,14 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cellwright.agent.policy import Approver
 from cellwright.context.turn_sources import TurnSource
 from cellwright.errors import CellwrightError, RunCancelled
 from cellwright.llm import Capabilities, LMEvent
-from cellwright.mcp_server import INSTRUCTIONS, ClientFacts, OutsideRun, ReplyLine, Workroom
+from cellwright.mcp_server import INSTRUCTIONS, ClientFacts, OutsideRun, Workroom
 from cellwright.record.events import (
     ApprovalAnswered,
     CellOutput,
@@ -56,50 +56,103 @@ LEFT = "The client ended its session."
 IDLE = "The client called no further tool for {minutes:.0f} minutes."
 MOVED = "The next call works elsewhere, or in a kernel that was started anew."
 LIMIT = "The run reached a limit; the next call begins another one."
+PROGRESS_CHARACTERS = 200
 NO_ROOM = "The call was not made: {reason}"
 
 
+@dataclass(frozen=True)
+class CallQuestion:
+    """What whoever sits before the client is asked about a call."""
+
+    message: str
+    schema: Mapping[str, Any]
+    """JSON Schema of the answer's fields."""
+
+
 class OutsideCall:
-    """One call of a tool, from when it comes in until it is answered.
+    """One call of a tool, from when it comes in until it is answered; safe to use from any thread.
 
     Args:
         number: Which one of its session.
         name: The tool's.
         arguments: As they came.
-        line: Back to whoever called.
     """
 
-    def __init__(
-        self, number: int, name: str, arguments: Mapping[str, Any], line: ReplyLine
-    ) -> None:
+    def __init__(self, number: int, name: str, arguments: Mapping[str, Any]) -> None:
         self.call = ToolCall(f"mcp_{number}", name, json.dumps(dict(arguments), ensure_ascii=False))
-        self.line = line
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when there is something new to tell the client; from any thread."""
         self.is_cancelled = False
-        self.is_decided = False
-        """Whether it may be made is known: nobody has to be asked any more."""
-        self.on_decided: Callable[[], None] = lambda: None
-        """Called when that is known."""
         self.was_not_asked = False
         """The mode refused it, and nobody was asked."""
         self.status = ""
         """``ok``, ``error``, ``refused`` or ``cancelled``; empty: it is not answered yet."""
-        self._answered = threading.Event()
-        self._message = ToolMessage(self.call.id, name, ())
+        self.question: CallQuestion | None = None
+        """What the client is to ask; None: nothing, or no more."""
+        self._changed = threading.Condition()
+        self._said = ""
+        self._reply: Mapping[str, Any] | None = None
+        self._message: ToolMessage | None = None
+
+    @property
+    def message(self) -> ToolMessage | None:
+        """What came of it; None: it goes on."""
+        return self._message
 
     def answer(self, message: ToolMessage, status: str) -> None:
         """This came of it; the first answer stays."""
-        if not self._answered.is_set():
-            self._message, self.status = message, status
-            self._answered.set()
+        with self._changed:
+            if self._message is None:
+                self._message, self.status = message, status
+        self._tell()
 
     def fail(self, reason: str) -> None:
         """Nothing came of it."""
         text = (TextPart(NO_ROOM.format(reason=reason)),)
         self.answer(ToolMessage(self.call.id, self.call.name, text, is_error=True), "error")
 
-    def wait(self, seconds: float) -> ToolMessage | None:
-        """What came of it; None: it goes on."""
-        return self._message if self._answered.wait(seconds) else None
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        """Tell how far it is; the last line counts."""
+        lines = [line for line in text.splitlines() if line.strip()]
+        share = "" if fraction is None else f" {fraction:.0%}"
+        self._said = (lines or [""])[-1][:PROGRESS_CHARACTERS] + share
+        self._tell()
+
+    def take_progress(self) -> str:
+        """What was said last, once."""
+        said, self._said = self._said, ""
+        return said
+
+    def ask(self, question: CallQuestion, stop: Stop) -> Mapping[str, Any] | None:
+        """What the client answers; None: it failed, or nobody needs to know any more.
+
+        Raises:
+            RunCancelled: The call was cancelled meanwhile.
+        """
+        with self._changed:
+            self.question, self._reply = question, None
+        self._tell()
+        try:
+            with self._changed:
+                while self._is_asked():
+                    stop.wait_on(self._changed)
+                return self._reply
+        finally:
+            self.reply(None)
+
+    def reply(self, said: Mapping[str, Any] | None) -> None:
+        """The client has answered, or need not any more; the first time counts."""
+        with self._changed:
+            if self.question is not None:
+                self.question, self._reply = None, said
+            self._changed.notify_all()
+        self._tell()
+
+    def _is_asked(self) -> bool:
+        return self.question is not None
+
+    def _tell(self) -> None:
+        self.on_change()
 
 
 class OutsideAgent:
@@ -162,8 +215,7 @@ class OutsideAgent:
             return
         if isinstance(event, ApprovalAnswered):
             call.was_not_asked = event.by != "person" and not event.allowed
-            call.is_decided = True
-            call.on_decided()
+            call.reply(None)
         elif isinstance(event, ToolFinished) and event.call_id == call.call.id:
             call.answer(event.message, event.status)
         elif isinstance(event, RunFinished):
@@ -237,13 +289,16 @@ class SessionRuns:
 
     Args:
         room: Where they work.
+        idle_seconds: After so long without a call a run ends.
     """
 
-    def __init__(self, room: Workroom) -> None:
+    def __init__(self, room: Workroom, idle_seconds: float = IDLE_SECONDS) -> None:
         self.facts = ClientFacts()
         self.approver: Approver | None = None
         self._room = room
-        self._agent = OutsideAgent(lambda: self.facts.label, is_over=lambda: room.boundary.is_due)
+        self._agent = OutsideAgent(
+            lambda: self.facts.label, idle_seconds, lambda: room.boundary.is_due
+        )
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._stop = Stop()
@@ -259,9 +314,9 @@ class SessionRuns:
         """Of the run that goes on, or of the last one."""
         return self._stop
 
-    def call(self, name: str, arguments: Mapping[str, Any], line: ReplyLine) -> OutsideCall:
+    def call(self, name: str, arguments: Mapping[str, Any]) -> OutsideCall:
         """Make a call in its turn; returns at once."""
-        call = OutsideCall(next(self._numbers), name, arguments, line)
+        call = OutsideCall(next(self._numbers), name, arguments)
         if not self._agent.put(call):
             call.fail("the session has ended.")
             return call
@@ -316,14 +371,14 @@ class SessionRuns:
         current = self._agent.current
         match event:
             case CellOutput(message=StreamOutput(text=text)) if current is not None:
-                current.line.progress(text)
+                current.progress(text)
         self._agent.heard(event)
 
     def _progress(self, event: ToolProgress) -> None:
         """Told at once, from the thread of the tool."""
         current = self._agent.current
         if current is not None:
-            current.line.progress(event.text, event.fraction)
+            current.progress(event.text, event.fraction)
 
     def _request(self, call: OutsideCall) -> RunRequest:
         prompt = f"{self.facts.label}: {_in_words(call)}"

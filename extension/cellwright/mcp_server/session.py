@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-import logging
-import threading
-import time
+import secrets
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
-from cellwright._version import __version__
 from cellwright.agent.policy import RISKS, ApprovalAnswer
-from cellwright.errors import CellwrightError
-from cellwright.mcp_server import INSTRUCTIONS, ClientFacts, Send, Workroom, json_rpc
-from cellwright.mcp_server.json_rpc import Notification, Request, RequestId, Response, RpcError
-from cellwright.mcp_server.outside_agent import OutsideCall, SessionRuns
+from cellwright.mcp_server import ClientFacts, Workroom
+from cellwright.mcp_server.outside_agent import (
+    IDLE_SECONDS,
+    CallQuestion,
+    OutsideCall,
+    SessionRuns,
+)
 from cellwright.record.asked_calls import code_of, words_of
 from cellwright.record.events import ToolStarted
 from cellwright.record.messages import ImagePart, Manifest, Part, ToolMessage
 from cellwright.record.outputs import Cell, ErrorOutput
-from cellwright.stopping import WorkerThread
 from cellwright.tools import Component, Risk
 from cellwright.tools.registry import Registry, ToolSource, within_caps
 from cellwright.tools.standard import ToolOffer, standard_tools
@@ -27,7 +25,6 @@ from cellwright.tools.standard import ToolOffer, standard_tools
 # The person in front of the client is asked whether a call may run.
 
 
-ASK_METHOD = "elicitation/create"
 SHOWN_CHARACTERS = 4_000
 YES, ALL, NO = "yes", "all like this", "no"
 SCHEMA = {
@@ -49,10 +46,10 @@ class ElicitingApprover:
     """``policy.Approver`` over a client that can ask.
 
     Args:
-        ask: Sends a request to the client and waits for its answer; None: there was none.
+        ask: Puts a question to the client and waits for its answer; None: there was none.
     """
 
-    def __init__(self, ask: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]) -> None:
+    def __init__(self, ask: Callable[[CallQuestion], Mapping[str, Any] | None]) -> None:
         self._ask = ask
 
     def ask(self, call: ToolStarted, reason: str) -> ApprovalAnswer:
@@ -61,7 +58,7 @@ class ElicitingApprover:
         Raises:
             RunCancelled: The call was cancelled meanwhile.
         """
-        said = self._ask(ASK_METHOD, {"message": _shown(call, reason), "requestedSchema": SCHEMA})
+        said = self._ask(CallQuestion(_shown(call, reason), SCHEMA))
         if said is None:
             return ApprovalAnswer(False, "batch", "The client could not ask.")
         content = said.get("content")
@@ -178,161 +175,79 @@ def _greatest_risk(component: Component, parameters: Mapping[str, Any]) -> Risk:
     return max((component.risk, component.risk_for(**switches)), key=RISKS.index)
 
 
-log = logging.getLogger(__name__)
-VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""Of the protocol, the newest last. Clients of 2026-07-28 fall back to one of them."""
 NOTEBOOK_URI = "cellwright://notebook"
-HEARTBEAT_SECONDS = 5.0
-"""A client that hears nothing of a long cell may give it up."""
-PROGRESS_SECONDS = 0.5
-PROGRESS_CHARACTERS = 200
-NAME_CHARACTERS = 60
-RpcResult = Mapping[str, Any]
-Handler = Callable[["McpServerSession", Mapping[str, Any]], RpcResult]
-
-
-class CallLine:
-    """``mcp_server.Line`` of one request.
-
-    Args:
-        send: Sends what belongs to the request.
-        token: What the client knows its progress by; None: it does not want to know.
-    """
-
-    def __init__(self, send: Send, token: Any) -> None:
-        self.send, self._token = send, token
-        self._count, self._told_at = 0, 0.0
-
-    def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tell how far it is; the last line of a text, twice a second at most."""
-        now = time.monotonic()
-        if self._token is None or now - self._told_at < PROGRESS_SECONDS:
-            return
-        self._told_at, self._count = now, self._count + 1
-        lines = [line for line in text.splitlines() if line.strip()]
-        told: dict[str, Any] = {"progressToken": self._token, "progress": self._count}
-        share = "" if fraction is None else f" {fraction:.0%}"
-        told["message"] = (lines or [""])[-1][:PROGRESS_CHARACTERS] + share
-        self.send(json_rpc.notification("notifications/progress", told))
 
 
 class McpServerSession:
-    """Takes messages from any thread; answers come from threads of their own.
+    """What one client works in: its calls, its runs and what it may look at.
+
+    Every method may wait for a kernel, a tab or a file.
 
     Args:
         room: Where its calls work.
-        heartbeat_seconds: So often a call that goes on gives a sign of life.
+        idle_seconds: After so long without a call a run ends.
     """
 
-    def __init__(self, room: Workroom, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
-        self._heartbeat_seconds = heartbeat_seconds
-        self.runs = SessionRuns(room)
+    def __init__(self, room: Workroom, idle_seconds: float = IDLE_SECONDS) -> None:
+        self.runs = SessionRuns(room, idle_seconds)
         self._room = room
-        self._calls: dict[RequestId, OutsideCall] = {}
-        self._numbers = itertools.count(1)
-        self._asked: dict[RequestId, Response | None] = {}
-        self._answered = threading.Condition()
+        self._calls: set[OutsideCall] = set()
+        self._asking: dict[str, OutsideCall] = {}
 
     @property
     def is_busy(self) -> bool:
         """Whether any call goes on."""
         return bool(self._calls)
 
-    def receive(self, text: str | bytes, send: Send) -> None:
-        """Take a message as it comes over the line; returns at once."""
-        try:
-            message = json_rpc.read(text)
-        except RpcError as failure:
-            send(json_rpc.error(failure))
-            return
-        self.handle(message, send)
-
-    def handle(
-        self, message: json_rpc.Incoming, send: Send, ended: Callable[[], None] = lambda: None
-    ) -> None:
-        """Take a message; what comes of it is sent, from a thread of its own where it takes long.
+    def begin(
+        self, name: str, arguments: Mapping[str, Any], facts: ClientFacts, *, asks: bool
+    ) -> OutsideCall:
+        """Make a call in its turn.
 
         Args:
-            message: From the client.
-            send: Sends what belongs to it.
-            ended: Told when nothing more is sent for a request.
+            name: The tool's.
+            arguments: Its arguments.
+            facts: Who calls.
+            asks: Whether the client can put questions.
         """
-        match message:
-            case Response():
-                self._take(message)
-            case Notification():
-                self._heed(message)
-            case Request(method=method) if method in SLOW:
-                WorkerThread(self._answer, message, send, ended, name="mcp-request").start()
-            case Request():
-                self._answer(message, send, ended)
-
-    def close(self) -> None:
-        """End the run in order."""
-        self.runs.close()
-        self._room.close()
-
-    def _answer(self, message: Request, send: Send, ended: Callable[[], None]) -> None:
-        number = message.id
-        try:
-            if message.method == "tools/call":
-                self._call(message, send)
-                return
-            handler = HANDLERS.get(message.method)
-            if handler is None:
-                text = f"There is no method {message.method!r}."
-                raise RpcError(json_rpc.METHOD_NOT_FOUND, text)
-            send(json_rpc.result(number, handler(self, message.params)))
-        except RpcError as failure:
-            send(json_rpc.error(failure, number))
-        except CellwrightError as failure:
-            send(json_rpc.error(RpcError(json_rpc.INTERNAL_ERROR, str(failure)), number))
-        except Exception as failure:  # the session goes on; the log has the traceback
-            log.exception("cellwright: an MCP request was not answered")
-            words = f"cellwright failed: {failure!r}"
-            send(json_rpc.error(RpcError(json_rpc.INTERNAL_ERROR, words), number))
-        finally:
-            ended()
-
-    def _heed(self, message: Notification) -> None:
-        if message.method != "notifications/cancelled":
-            return
-        call = self._calls.get(cast("RequestId", message.params.get("requestId")))
-        if call is not None:
-            self.runs.cancel(call)
-
-    # What a client asks.
-
-    def _initialize(self, params: Mapping[str, Any]) -> RpcResult:
-        self._know(params)
-        wanted = params.get("protocolVersion")
-        return {
-            "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
-            "capabilities": {"tools": {"listChanged": False}, "resources": {}},
-            "serverInfo": {"name": "cellwright", "title": "cellwright", "version": __version__},
-            "instructions": INSTRUCTIONS,
-        }
-
-    def _know(self, params: Mapping[str, Any]) -> None:
-        info, can = params.get("clientInfo"), params.get("capabilities")
-        known = info if isinstance(info, dict) else {}
-        asking = can.get("elicitation") if isinstance(can, dict) else None
-        # An older client says {} for what a newer one calls {"form": {}}.
-        asks = isinstance(asking, dict) and (not asking or "form" in asking)
-        name = str(known.get("name") or ClientFacts.name)[:NAME_CHARACTERS]
-        version = str(known.get("version") or "")[:NAME_CHARACTERS]
-        self.runs.facts = ClientFacts(name, version)
+        self.runs.facts = facts
         self.runs.approver = ElicitingApprover(self._ask) if asks else None
+        call = self.runs.call(name, arguments)
+        self._calls.add(call)
+        return call
 
-    def _ping(self, params: Mapping[str, Any]) -> RpcResult:
-        return {}
+    def take_result(self, call: OutsideCall) -> dict[str, Any]:
+        """What came of a call that was answered, as the protocol has it."""
+        self._calls.discard(call)
+        assert call.message is not None
+        notices = self._room.take_problems()
+        if call.was_not_asked:
+            notices = (*notices, self._room.how_to_allow())
+        return call_result(call.message, notices)
 
-    def _list_tools(self, params: Mapping[str, Any]) -> RpcResult:
-        return {"tools": tool_list(tools_of(self._room))}
+    def cancel(self, call: OutsideCall) -> None:
+        """Nobody waits for a call any more."""
+        self._calls.discard(call)
+        self.runs.cancel(call)
 
-    def _list_resources(self, params: Mapping[str, Any]) -> RpcResult:
+    def park(self, call: OutsideCall) -> str:
+        """A name by which the client comes back to a call with an answer."""
+        name = secrets.token_urlsafe(24)
+        self._asking[name] = call
+        return name
+
+    def resume(self, name: str) -> OutsideCall | None:
+        """The call of that name, once; None: there is none."""
+        return self._asking.pop(name, None)
+
+    def list_tools(self) -> list[dict[str, Any]]:
+        """The tools, as the protocol has them."""
+        return tool_list(tools_of(self._room))
+
+    def list_resources(self) -> list[dict[str, Any]]:
+        """The notebook, where there is one."""
         if self._room.notebook is None:
-            return {"resources": []}
+            return []
         found = {
             "uri": NOTEBOOK_URI,
             "name": "notebook",
@@ -340,91 +255,20 @@ class McpServerSession:
             "description": "Every cell in a line: its id, its kind, what it is about.",
             "mimeType": "text/markdown",
         }
-        return {"resources": [found]}
+        return [found]
 
-    def _list_templates(self, params: Mapping[str, Any]) -> RpcResult:
-        return {"resourceTemplates": []}
-
-    def _read_resource(self, params: Mapping[str, Any]) -> RpcResult:
-        uri, notebook = params.get("uri"), self._room.notebook
+    def read_resource(self, uri: str) -> str | None:
+        """The notebook in outline; None: there is no such resource."""
+        notebook = self._room.notebook
         if uri != NOTEBOOK_URI or notebook is None:
-            raise RpcError(json_rpc.RESOURCE_NOT_FOUND, f"There is no resource {uri!r}.")
-        text = self._room.redactor.text(outline(notebook.cells(), notebook.path))
-        return {"contents": [{"uri": NOTEBOOK_URI, "mimeType": "text/markdown", "text": text}]}
-
-    # What a client calls.
-
-    def _call(self, message: Request, send: Send) -> None:
-        params = message.params
-        name, arguments = params.get("name"), params.get("arguments") or {}
-        if not isinstance(name, str) or not isinstance(arguments, dict):
-            text = "tools/call takes a name and an object of arguments."
-            raise RpcError(json_rpc.INVALID_PARAMS, text)
-        meta = params.get("_meta")
-        line = CallLine(send, meta.get("progressToken") if isinstance(meta, dict) else None)
-        call = self.runs.call(name, arguments, line)
-        self._calls[message.id] = call
-        try:
-            answer = self._outcome(call, line)
-        finally:
-            self._calls.pop(message.id, None)
-        if not call.is_cancelled:
-            send(json_rpc.result(message.id, answer))
-
-    def _outcome(self, call: OutsideCall, line: CallLine) -> RpcResult:
-        started = time.monotonic()
-        while (message := call.wait(self._heartbeat_seconds)) is None:
-            line.progress(f"{call.call.name} goes on, {time.monotonic() - started:.0f} s")
-        notices = self._room.take_problems()
-        if call.was_not_asked:
-            notices = (*notices, self._room.how_to_allow())
-        return call_result(message, notices)
-
-    # What a client is asked.
-
-    def _ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What the client answers; None: it failed, or cannot be asked now.
-
-        Raises:
-            RunCancelled: The call was cancelled meanwhile.
-        """
-        current, stop = self.runs.current, self.runs.stop
-        if current is None:
             return None
-        number = f"cellwright-{next(self._numbers)}"
-        self._asked[number] = None
-        current.on_decided = self._look_again
-        try:
-            current.line.send(json_rpc.request(number, method, params))
-            with self._answered:
-                while (answer := self._asked[number]) is None:
-                    if current.is_decided:
-                        return None
-                    stop.wait_on(self._answered)
-                return answer.result
-        finally:
-            if self._asked.pop(number) is None:
-                told = {"requestId": number}
-                current.line.send(json_rpc.notification("notifications/cancelled", told))
+        return self._room.redactor.text(outline(notebook.cells(), notebook.path))
 
-    def _look_again(self) -> None:
-        with self._answered:
-            self._answered.notify_all()
+    def close(self) -> None:
+        """End the run in order."""
+        self.runs.close()
+        self._room.close()
 
-    def _take(self, message: Response) -> None:
-        with self._answered:
-            if message.id in self._asked:
-                self._asked[message.id] = message
-                self._answered.notify_all()
-
-
-HANDLERS: Mapping[str, Handler] = {
-    "initialize": McpServerSession._initialize,
-    "ping": McpServerSession._ping,
-    "tools/list": McpServerSession._list_tools,
-    "resources/list": McpServerSession._list_resources,
-    "resources/templates/list": McpServerSession._list_templates,
-    "resources/read": McpServerSession._read_resource,
-}
-SLOW = ("tools/call", "tools/list", "resources/list", "resources/read")
-"""What may wait for a kernel, a tab or a file."""
+    def _ask(self, question: CallQuestion) -> Mapping[str, Any] | None:
+        current = self.runs.current
+        return None if current is None else current.ask(question, self.runs.stop)

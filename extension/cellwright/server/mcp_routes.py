@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
@@ -26,10 +28,9 @@ from cellwright.context.turn_sources import TurnSource
 from cellwright.errors import RunCancelled, SetupError, ToolError
 from cellwright.kernels import Kernel
 from cellwright.kernels.fresh import Attendance
-from cellwright.mcp_server import OutsideRun, RunBoundary, Workroom, json_rpc
-from cellwright.mcp_server.json_rpc import Incoming, Request, RequestId, RpcError
+from cellwright.mcp_server import OutsideRun, RunBoundary, load_protocol
 from cellwright.mcp_server.notebook_tools import ListedNotebook, NotebookTools, find_notebooks
-from cellwright.mcp_server.outside_agent import OutsideConversation, own_sources
+from cellwright.mcp_server.outside_agent import IDLE_SECONDS, OutsideConversation, own_sources
 from cellwright.mcp_server.session import McpServerSession
 from cellwright.notebooks import Notebook
 from cellwright.notebooks.memory import MemoryNotebook
@@ -466,13 +467,14 @@ class _ClosedNotebook(SavedNotebook):
 
 # The Model Context Protocol over HTTP: one address, behind the server's own authentication.
 #
-# ``POST`` takes one message. A call of a tool is answered with a stream of server-sent events, its
-# progress and questions before its result; everything else with JSON. Nothing is sent that was not
-# asked for, so ``GET`` is refused. Each client has a session, which ends when it is silent.
+# The SDK speaks it: up to 2025-11-25 with a session for each client, from 2026-07-28 on each
+# request for itself. Our sessions outlive requests: they hold the run that goes on.
 
 SESSION_LIMIT = 16
 SILENT_SECONDS = 6 * 3_600.0
 """A client that has not been heard of for so long is gone."""
+UNTOLD_SECONDS = 120.0
+"""From 2026-07-28 on no client says that it has gone: its run ends after so long without a call."""
 PATIENCE_SECONDS = 60.0
 """Where there are too many, one that was silent for so long makes room."""
 
@@ -482,6 +484,14 @@ class _KnownSession:
     session: McpServerSession
     owner: str
     heard_at: float = field(default=0.0)
+
+
+@dataclass(frozen=True)
+class McpRequest:
+    """What a request wants to work in, as the route has looked at it."""
+
+    wish: McpWish
+    access: NotebookAccess
 
 
 def open_sessions(application: Application) -> McpSessions:
@@ -497,7 +507,7 @@ def open_sessions(application: Application) -> McpSessions:
 
 
 class McpSessions:
-    """Sessions by their ids, which only their clients know; safe to use from any thread.
+    """Sessions by the names that their clients are known by; safe to use from any thread.
 
     Args:
         clock: Tells how long a client was silent.
@@ -508,6 +518,7 @@ class McpSessions:
         self._lock = threading.Lock()
         self._known: dict[str, _KnownSession] = {}
         self._is_closed = False
+        self._endpoint: McpEndpoint | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -515,8 +526,33 @@ class McpSessions:
         with self._lock:
             return any(known.session.is_busy for known in self._known.values())
 
-    def open(self, room: Workroom, owner: str) -> str:
-        """A new session; its id.
+    def endpoint(self, application: Application) -> McpEndpoint:
+        """Where requests are answered; on the server's loop.
+
+        Raises:
+            SetupError: The SDK is missing.
+        """
+        if self._endpoint is None:
+            protocol = load_protocol()
+
+            def find(context: Any) -> McpServerSession:
+                asked: McpRequest = context.request.scope["cellwright"]
+                name = context.request.headers.get(SESSION_HEADER)
+                # From 2026-07-28 on a client is known by what it says of itself.
+                wish, seconds = asked.wish, IDLE_SECONDS if name else UNTOLD_SECONDS
+                label = protocol.describe_client(context).label
+                name = name or f"{wish.owner}\n{wish.path}\n{wish.mode}\n{label}"
+                known = self.find(name, wish.owner)
+                if known is None:
+                    room = ServerRoom(application, wish, asked.access)
+                    known = self.open(name, McpServerSession(room, seconds), wish.owner)
+                return known
+
+            self._endpoint = McpEndpoint(protocol.build_server(find))
+        return self._endpoint
+
+    def open(self, name: str, session: McpServerSession, owner: str) -> McpServerSession:
+        """Keep a new session; the one that was kept meanwhile counts.
 
         Raises:
             SetupError: There are too many.
@@ -527,12 +563,12 @@ class McpSessions:
                 raise SetupError(
                     f"{SESSION_LIMIT} MCP clients are connected already.", hint="Close one of them."
                 )
-            name = secrets.token_urlsafe(24)
-            self._known[name] = _KnownSession(McpServerSession(room), owner, self._clock())
-            return name
+            known = self._known.setdefault(name, _KnownSession(session, owner))
+            known.heard_at = self._clock()
+            return known.session
 
     def find(self, name: str, owner: str) -> McpServerSession | None:
-        """The session of that id and person; None: there is none."""
+        """The session of that name and person; None: there is none."""
         with self._lock:
             known = self._known.get(name)
             if known is None or known.owner != owner:
@@ -556,6 +592,8 @@ class McpSessions:
             ended, self._known = tuple(self._known.values()), {}
         for known in ended:
             known.session.close()
+        if self._endpoint is not None:
+            self._endpoint.close()
 
     def _make_room(self) -> None:
         """End sessions whose clients are gone, and the most silent one where there are too many."""
@@ -573,13 +611,48 @@ class McpSessions:
             known.session.close()
 
 
+SDK_SESSION_LIMIT = 256
+"""A connection costs little; what works for it is limited above."""
+START_SECONDS = 10.0
+
+
+class McpEndpoint:
+    """The SDK's HTTP half, as long as the server lives.
+
+    Args:
+        server: The SDK's server.
+    """
+
+    def __init__(self, server: Any) -> None:
+        # With the SDK there is starlette, which Jupyter Server does without.
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        self._manager = StreamableHTTPSessionManager(
+            server, session_idle_timeout=SILENT_SECONDS, max_sessions=SDK_SESSION_LIMIT
+        )
+        self._loop = asyncio.get_running_loop()
+        self._closing = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._keeper = self._loop.create_task(self._keep())
+
+    async def answer(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        """Answer a request, as ASGI has it."""
+        await asyncio.wait_for(self._ready.wait(), START_SECONDS)
+        await self._manager.handle_request(scope, receive, send)
+
+    def close(self) -> None:
+        """End all connections; from any thread."""
+        with suppress(RuntimeError):  # the server's loop has ended
+            self._loop.call_soon_threadsafe(self._closing.set)
+
+    async def _keep(self) -> None:
+        async with self._manager.run():
+            self._ready.set()
+            await self._closing.wait()
+
+
 SESSION_HEADER = "Mcp-Session-Id"
 MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024
-STREAMED = ("tools/call",)
-EVENT_STREAM = "text/event-stream"
-KEEP_ALIVE_SECONDS = 15.0
-LOST = "There is no such session; it has ended."
-FIRST = "Begin with 'initialize'."
 
 
 class McpRoute(Route):
@@ -590,25 +663,9 @@ class McpRoute(Route):
     async def post(self) -> None:
         """Take a message of the protocol."""
         await self._check_person()
-        message = self._message()
-        if message is None:
-            return
-        name = self.request.headers.get(SESSION_HEADER, "")
-        if isinstance(message, Request) and message.method == "initialize":
-            name = await self._begin()
-            self.set_header(SESSION_HEADER, name)
-        session = self._sessions.find(name, self.owner)
-        if session is None:
-            number = message.id if isinstance(message, Request) else None
-            self._fail(404 if name else 400, RpcError(json_rpc.INVALID_REQUEST, FIRST), number)
-        elif not isinstance(message, Request):
-            session.handle(message, _nowhere)
-            self.set_status(202)
-            self.finish()
-        elif message.method in STREAMED:
-            await self._stream(session, message)
-        else:
-            await self._reply(session, message)
+        if len(self.request.body) > MESSAGE_LIMIT_BYTES:
+            raise Refusal(413, "The request is too large.")
+        await self._answer(await self._asked())
 
     @web.authenticated
     @authorized
@@ -616,117 +673,146 @@ class McpRoute(Route):
         """End the session."""
         name, owner = self.request.headers.get(SESSION_HEADER, ""), self.owner
         sessions = self._sessions
-        if not await self.answer(lambda _: sessions.end(name, owner)):
-            raise Refusal(404, LOST, FIRST)
-        self.set_status(204)
-        self.finish()
+        if not name:
+            raise Refusal(400, "This names no session.", "Send its id in Mcp-Session-Id.")
+        # What works for the client ends before it is told so.
+        await self.answer(lambda _: sessions.end(name, owner))
+        await self._answer(self._request(McpWish("", "plan", owner)))
+
+    def on_connection_close(self) -> None:
+        """The client has gone."""
+        super().on_connection_close()
+        self._gone.set()
+
+    def initialize(self) -> None:
+        """Note when the client goes."""
+        super().initialize()
+        self._gone = asyncio.Event()
 
     @property
     def _sessions(self) -> McpSessions:
         return open_sessions(self.shared)
 
     async def _check_person(self) -> None:
-        """Refuse whoever may not run code in kernels."""
+        """Refuse whoever may not run code in kernels, and pages of other sites."""
+        if "Origin" in self.request.headers and not self._is_own_origin():
+            raise Refusal(403, "This request came from another site.", code="cross_site")
         is_authorized = self.authorizer.is_authorized
         if not await ensure_async(is_authorized(self, self.current_user, "execute", "kernels")):
             raise Refusal(403, "You may not run code in kernels on this server.")
 
-    def _message(self) -> Incoming | None:
-        """The message of the body; None: it is none, and that was answered."""
-        if len(self.request.body) > MESSAGE_LIMIT_BYTES:
-            raise Refusal(413, "The request is too large.")
-        try:
-            return json_rpc.read(self.request.body)
-        except RpcError as failure:
-            self._fail(400, failure)
-            return None
+    def _is_own_origin(self) -> bool:
+        """Whether the server's own pages, or those that it allows, have asked.
 
-    async def _begin(self) -> str:
-        """A new session; its id.
+        The server does not look where a token is sent; the protocol wants it looked at.
+        """
+        origin = self.request.headers["Origin"].lower()
+        if self.allow_origin in ("*", origin):
+            return True
+        pattern = self.allow_origin_pat
+        is_allowed = bool(pattern and re.match(pattern, origin))
+        return is_allowed or urlsplit(origin).netloc == self.request.host.lower()
+
+    async def _asked(self) -> McpRequest:
+        """What the client wants to work in.
 
         Raises:
-            Refusal: The notebook or the mode cannot be used, or there are too many sessions.
+            Refusal: The notebook or the mode cannot be used.
         """
         path, mode, owner = self.word("notebook").strip("/"), self.word("mode"), self.owner
         contents: Any = self.contents_manager
         if path and not await ensure_async(contents.file_exists(path)):
             raise Refusal(404, f"There is no notebook {path!r}.", "Give its path from the root.")
-        loop, sessions = asyncio.get_running_loop(), self._sessions
-        access = NotebookAccess(loop, self.session_manager, contents)
 
-        def begin(shared: Application) -> str:
+        def find_mode(shared: Application) -> str:
             wanted = mode or settings_of(shared).mode
             shared.configuration.check_mode(wanted)
-            wish = McpWish(path, cast("Mode", wanted), owner)
-            return sessions.open(ServerRoom(shared, wish, access), owner)
+            return wanted
 
-        return await self.answer(begin)
+        return self._request(McpWish(path, cast("Mode", await self.answer(find_mode)), owner))
 
-    async def _reply(self, session: McpServerSession, message: Request) -> None:
-        line = _MessageLine()
-        session.handle(message, line.send, line.end)
-        async for sent in line.messages():
-            if sent is not None:
-                self.send(sent)
+    def _request(self, wish: McpWish) -> McpRequest:
+        loop = asyncio.get_running_loop()
+        access = NotebookAccess(loop, self.session_manager, self.contents_manager)
+        return McpRequest(wish, access)
 
-    async def _stream(self, session: McpServerSession, message: Request) -> None:
-        line = _MessageLine()
-        self.set_header("Content-Type", EVENT_STREAM)
-        self.set_header("Cache-Control", "no-store")
-        self.set_header("X-Accel-Buffering", "no")
-        self.set_header("X-Content-Type-Options", "nosniff")
-        session.handle(message, line.send, line.end)
-        async for sent in line.messages():
-            data = "" if sent is None else f"event: message\ndata: {json.dumps(sent)}\n\n"
-            self.write(data or ": nothing yet\n\n")
-            try:
-                await self.flush()
-            except StreamClosedError:
-                # The call goes on and is in the record; its client ends it with a message.
-                return
-        self.finish(set_content_type=EVENT_STREAM)
+    async def _answer(self, asked: McpRequest) -> None:
+        """Let the SDK answer.
 
-    def _fail(self, status: int, failure: RpcError, number: RequestId | None = None) -> None:
-        # In the protocol's words, and in those of all our routes.
-        told = {**json_rpc.error(failure, number), "message": failure.message, "hint": ""}
-        self.send(told, status)
-
-
-class _MessageLine:
-    """What belongs to one request, from the threads of a session to the event loop."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._waiting: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
-
-    def send(self, message: Mapping[str, Any]) -> None:
-        self._put(message)
-
-    def end(self) -> None:
-        """Nothing more comes."""
-        self._put(None)
-
-    async def messages(self) -> Any:
-        """What is sent, as it comes; None: nothing for a while."""
-        while True:
-            try:
-                message = await asyncio.wait_for(self._waiting.get(), KEEP_ALIVE_SECONDS)
-            except TimeoutError:
-                yield None
-                continue
-            if message is None:
-                return
-            yield message
-
-    def _put(self, message: Mapping[str, Any] | None) -> None:
+        Raises:
+            Refusal: It is missing.
+        """
         try:
-            self._loop.call_soon_threadsafe(self._waiting.put_nowait, message)
-        except RuntimeError:
-            return  # the server has ended, and its loop with it
+            endpoint = self._sessions.endpoint(self.shared)
+        except SetupError as error:
+            raise Refusal(501, error.message, error.hint) from error
+        body = [{"type": "http.request", "body": self.request.body, "more_body": False}]
 
+        async def receive() -> dict[str, Any]:
+            if body:
+                return body.pop()
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
 
-def _nowhere(message: Mapping[str, Any]) -> None:
-    """Nothing is sent for what is not a request."""
+        await endpoint.answer(self._scope(asked), receive, self._send)
+
+    def _scope(self, asked: McpRequest) -> dict[str, Any]:
+        # With the SDK there is what tells the owners of its sessions apart.
+        from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+        from mcp.server.auth.provider import AccessToken
+
+        request = self.request
+        headers = [
+            (name.lower().encode("latin-1"), value.encode("latin-1", "replace"))
+            for name, value in request.headers.get_all()
+        ]
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": request.protocol,
+            "path": request.path,
+            "raw_path": request.path.encode(),
+            "query_string": request.query.encode(),
+            "root_path": "",
+            "headers": headers,
+            "client": (request.remote_ip or "", 0),
+            "server": (request.host_name, None),
+            "user": AuthenticatedUser(AccessToken(token="", client_id=asked.wish.owner, scopes=[])),
+            "cellwright": asked,
+        }
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        if self._finished or self._gone.is_set():
+            return
+        if message["type"] == "http.response.start":
+            self.set_status(message["status"])
+            self.clear_header("Content-Type")
+            for name, value in message.get("headers", ()):
+                self.set_header(name.decode("latin-1").title(), value.decode("latin-1"))
+            self.set_header("X-Content-Type-Options", "nosniff")
+            return
+        chunk = message.get("body", b"")
+        if self.get_status() >= 400:
+            self._refuse(chunk)
+            return
+        kind = self._headers.get("Content-Type", "")
+        self.write(chunk)
+        with suppress(StreamClosedError):
+            if message.get("more_body"):
+                await self.flush()
+            else:
+                self.finish(set_content_type=kind or "application/json")
+
+    def _refuse(self, body: bytes) -> None:
+        """Tell it in the protocol's words, and in those of all our routes."""
+        told: dict[str, Any] = {}
+        with suppress(ValueError):
+            told = json.loads(body)
+        self.clear_header("Content-Length")
+        words = told["error"]["message"] if told else body.decode("utf-8", "replace")
+        self.send({**told, "message": words, "hint": ""}, self.get_status())
 
 
 ROUTES: RouteTable = (("/v2/mcp", McpRoute),)

@@ -208,9 +208,11 @@ OPERATIONS: Mapping[str, Operation] = {
         media=(JSON_MEDIA, EVENTS),
     ),
     "POST /v2/mcp": Operation(
-        query=("notebook", "mode"), refusals=(400, 404, 409, 413), media=(JSON_MEDIA, EVENTS)
+        query=("notebook", "mode"),
+        refusals=(400, 404, 406, 409, 413, 501, 503),
+        media=(JSON_MEDIA, EVENTS),
     ),
-    "DELETE /v2/mcp": Operation(status=204, refusals=(404, 409), media=()),
+    "DELETE /v2/mcp": Operation(refusals=(400, 404, 409, 501), media=()),
     "GET /openapi.json": Operation(),
 }
 
@@ -374,7 +376,10 @@ REFUSALS: Mapping[int, str] = {
     403: "Not allowed.",
     404: "Not there.",
     409: "Not now.",
+    406: "An answer of this kind is not wanted.",
     413: "Too large.",
+    501: "A package is missing.",
+    503: "Too many clients.",
 }
 
 
