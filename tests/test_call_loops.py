@@ -44,6 +44,41 @@ def test_002_57_a_loop_is_warned_of_and_then_ends_the_run(
     assert len(model.prompts) < 12
 
 
+def test_a_loop_whose_calls_differ_in_words_alone_is_noticed(place: RunContext) -> None:
+    """The model thinks aloud: in its answer, in comments and in what a call says of itself."""
+    words = [
+        "First",
+        "Again",
+        "Perhaps",
+        "Maybe so",
+        "Hm",
+        "Once more",
+        "Then",
+        "Well",
+        "So",
+        "Now",
+    ]
+    rounds = [
+        calls(
+            ("run_cell", {"code": f"# {word}, I look\nx = 1  # {word}", "title": f"{word}: look"}),
+            text=f"{word}, let me look.",
+            start=number,
+        )
+        for number, word in enumerate(words)
+    ]
+    model = ScriptedLM([*rounds, says("So.")])
+    conversation = Conversation(place)
+    list(conversation.ask(RunRequest("Go.", Parameters("scripted"), mode="auto"), model))
+    record = place.store.record(conversation.last_run_id)
+    assert (record.status, record.cause) == ("task limit reached", "repeated_calls")
+    assert len(model.prompts) == STOP_AT
+    detector = RepeatDetector()
+    colours = [
+        detector.count("run_cell", {"code": f"plot(color='#{n}{n}{n}')"}, "done") for n in range(9)
+    ]
+    assert max(colours) == 1, "what is no comment tells calls apart"
+
+
 @pytest.mark.parametrize(
     ("show", "is_loop"),
     [

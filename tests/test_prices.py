@@ -14,7 +14,7 @@ from source_tree import PROJECT
 
 from cellwright.errors import SetupError
 from cellwright.llm.replay import ReplayLM
-from cellwright.providers import PROVIDERS
+from cellwright.providers import OPENAI, PROVIDERS
 from cellwright.record.messages import Usage, cost_of, price_for
 from cellwright.session.prices import PRICE_LISTS, known_prices, list_prices
 from cellwright.session.services import ModelService, check_budget
@@ -81,6 +81,15 @@ def test_a_price_that_was_promised_for_a_time_is_not_shown_afterwards() -> None:
     assert "gemini-3.8-flash" not in list_prices(url, date(2027, 1, 1))
 
 
+def test_the_usual_model_has_a_price_after_the_promise_too() -> None:
+    """The list price, as the promise was "at least" until that day: the higher one is safe."""
+    days = (date(2026, 11, 21), date(2026, 11, 22))
+    shown = [price_for(OPENAI.model, list_prices(OPENAI.base_url, day)) for day in days]
+    assert [(price.prompt, price.completion) for price in shown if price] == [(4, 20), (5, 30)]
+    for found in PRICE_LISTS.values():
+        assert found.afterwards.keys() <= found.until.keys()
+
+
 def test_the_persons_own_table_wins(tmp_path: Path) -> None:
     table = tmp_path / "prices.json"
     table.write_text(json.dumps({"claude-sonnet-5-5": {"prompt": 1, "completion": 2}}))
@@ -123,6 +132,9 @@ def table_of_prices() -> str:
             of_cache = (price.cached, price.cache_write)
             cached, written = ("" if dollars is None else f"{dollars:g}" for dollars in of_cache)
             last = f"until {found.until[model]}" if model in found.until else ""
+            if later := found.afterwards.get(model):
+                then = (later.prompt, later.cached, later.cache_write, later.completion)
+                last += f", then {' / '.join(f'{dollars:g}' for dollars in then if dollars)}"
             long = ""
             if price.long_from is not None:
                 more = f"{price.long_prompt:g}× and {price.long_completion:g}×"

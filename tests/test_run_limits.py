@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from fake_service import FakeService, error
+from fake_service import FakeService, Request, Wire, error, tool_call
 from fake_service import text as answer
 from scripted_model import Answer, calls, says
 from test_agent import Harness
 
+from cellwright.agent.loop import run
 from cellwright.demo.transcript import read_conversation
-from cellwright.llm.budget import LimitReached, RunBudget
+from cellwright.llm.budget import OUT_OF_STEPS, LimitReached, RunBudget
 from cellwright.llm.openai import OpenAILM
 from cellwright.record.content import text
-from cellwright.record.events import ToolFinished
+from cellwright.record.events import RunFinished, ToolFinished
 from cellwright.record.messages import (
     AssistantMessage,
     Parameters,
@@ -64,6 +65,31 @@ def test_x_14_at_three_quarters_the_model_is_told_how_many_are_left_once() -> No
     assert isinstance(last, ToolMessage), "words of ours behind a result some templates refuse"
     assert text_of(last).partition("</tool-result>\n")[2].startswith(NOTE), "and it is no data"
     assert ten.messages[: len(nine.messages)] == nine.messages
+
+
+def test_what_asks_for_the_summary_stands_with_the_last_result() -> None:
+    """A template that wants the model to speak after a result refuses the person's turn there."""
+
+    def template(request: Request) -> Wire:
+        roles = [message["role"] for message in request.body["messages"]]
+        if ("tool", "user") in zip(roles, roles[1:], strict=False):
+            return error(400, "After a tool result the assistant speaks.")(request)
+        if request.body.get("tools"):
+            return tool_call("echo", {"word": str(len(roles))})(request)
+        assert OUT_OF_STEPS in request.body["messages"][-1]["content"]
+        return answer("What I did.")(request)
+
+    with FakeService(template) as service:
+        harness = Harness([], limits=Limits(step_limit=3))
+        parts = replace(harness.parts, lm=OpenAILM(service.settings()))
+        events = list(run(parts, harness.history))
+    assert isinstance(events[-1], RunFinished)
+    assert (events[-1].cause, events[-1].answer) == ("step_limit", "What I did.")
+    assert len(service.requests) == 4
+    last = harness.history.messages[-2]
+    assert isinstance(last, ToolMessage)
+    sent = service.requests[-1].body["messages"][-1]["content"]
+    assert sent.partition("</tool-result>")[2].strip() == OUT_OF_STEPS, "and it is no data"
 
 
 @pytest.mark.parametrize(("limit", "steps"), [(3, ()), (4, (3,)), (8, (6,)), (10, (8,))])

@@ -65,7 +65,7 @@ def run(code: str) -> Answer:
 
 @pytest.mark.kernel
 def test_004_23_a_run_in_words_is_replayed_without_them(place: RunContext) -> None:
-    script = [text("Garbage."), run("x = 6 * 7"), run("x"), text(CHAT.write_reply("**42**", []))]
+    script = [text("Garbage {"), run("x = 6 * 7"), run("x"), text(CHAT.write_reply("**42**", []))]
     record, asked = ask(Conversation(place), script)
     assert (record.status, record.answer) == ("completed", "**42**")
     assert all("How to reply" in system for system in asked)
@@ -98,7 +98,7 @@ def test_004_23_what_worked_is_kept_for_the_next_question(place: RunContext) -> 
 @pytest.mark.kernel
 def test_004_23_after_a_failure_the_next_question_begins_anew(place: RunContext) -> None:
     conversation = Conversation(place)
-    record, _ = ask(conversation, [text("No."), text("No."), text("No.")])
+    record, _ = ask(conversation, [text("No {")] * 3)
     assert (record.status, record.cause) == ("agent validation failed", "unreadable_reply")
     assert len(record.steps) == 3
     assert record.usage.completion_tokens > 0

@@ -243,6 +243,38 @@ def test_004_23_one_repair_turn_mends_a_reply(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The total is 42.",
+        "北京的销售额总和是 42。",
+        "| month | total |\n|---|---|\n| May | 42 |\n\nMay is best, see `best[0]`.",
+        "<think>Shall I call echo?</think>It is **42**.",
+    ],
+)
+def test_an_answer_without_sections_is_the_answer(words: str) -> None:
+    talk = Talk("chat", [calls(("echo", {"word": "hi"})), raw(words)])
+    finished = talk.run()
+    assert (finished.status, finished.answer) == ("completed", words.rpartition("</think>")[2])
+    assert talk.codes == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "echo(word='hi')",
+        "I will look at the data first.",
+        "call echo\nargument word\nhi",
+        "```python\ndf.head()\n```",
+        "<tool_call>echo</tool_call>",
+        "## call echo ## ]]",
+    ],
+)
+def test_what_may_be_a_call_without_sections_is_asked_again(words: str) -> None:
+    talk = Talk("chat", [raw(words), says("fine")])
+    assert (talk.run().answer, talk.codes) == ("fine", ["adapter_repair"])
+
+
 CALL_AS_TEXT = '```json\n{"name": "echo", "arguments": {"word": "hi"}}\n```'
 BROKEN = calls(("echo", '{"word": "cut'))
 
@@ -280,7 +312,9 @@ def test_what_the_length_limit_cut_is_not_called_unreadable() -> None:
 
 
 def test_004_23_the_whole_chain_is_four_requests_each_recorded_and_counted() -> None:
-    talk = Talk("native", [raw(CALL_AS_TEXT), raw(CALL_AS_TEXT), raw("Garbage."), raw("Garbage.")])
+    talk = Talk(
+        "native", [raw(CALL_AS_TEXT), raw(CALL_AS_TEXT), raw("Garbage {"), raw("Garbage {")]
+    )
     finished = talk.run()
     assert (finished.status, finished.cause) == ("agent validation failed", "unreadable_reply")
     assert talk.codes == ["adapter_repair", "adapter_fallback", "adapter_fallback"]

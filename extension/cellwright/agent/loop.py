@@ -30,7 +30,7 @@ from cellwright.errors import (
 )
 from cellwright.llm import LM, Capabilities
 from cellwright.llm.adapters import Adapter, ParsedReply
-from cellwright.llm.budget import LimitReached, RunBudget
+from cellwright.llm.budget import OUT_OF_STEPS, LimitReached, RunBudget
 from cellwright.llm.prompt_size import estimated_prompt_tokens
 from cellwright.record.events import (
     Event,
@@ -76,10 +76,6 @@ WINDOW_FULL_SHARE = 0.99
 """Services count a few tokens of their own templates that they do not tell of."""
 EARLY_SHARE = 0.95
 EMPTY_NUDGE = "Your reply was empty. Call a tool or answer the question."
-SUMMARY_PROMPT = (
-    "The run has reached a limit and no more tools can be called. In a few sentences: what did "
-    "you do, what did you find, what is left?"
-)
 SHORTENED_AT_MOST = 4
 """Each time a request that was too long is made shorter by almost a third."""
 LEFT_OUT = (
@@ -479,7 +475,7 @@ class _Loop:
         """One last turn without tools (fault M21), only where the step limit leaves room."""
         answer = self._last_text
         if limit.cause == "step_limit":
-            self._history.messages.append(_hidden(SUMMARY_PROMPT))
+            self._add_note(OUT_OF_STEPS)
             try:
                 reply = yield from self._ask(with_tools=False)
                 answer = reply.message.text or answer

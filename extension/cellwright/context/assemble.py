@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from cellwright.llm.budget import NEARLY_OUT
+from cellwright.llm.budget import NEARLY_OUT, OUT_OF_STEPS
 from cellwright.record.attachments import Attachment, human_size
 from cellwright.record.messages import ImagePart, Message, Part, TextPart, ToolMessage, UserMessage
 from cellwright.record.outputs import Cell, ErrorOutput, VariableSummary, source_hash
@@ -44,7 +44,10 @@ REPEATED = (
     "Try something else or answer."
 )
 NOTICE = re.compile(
-    "|".join(re.sub(r"\\\{\w+\\\}", r"\\d+", re.escape(text)) for text in (REPEATED, NEARLY_OUT))
+    "|".join(
+        re.sub(r"\\\{\w+\\\}", r"\\d+", re.escape(text))
+        for text in (REPEATED, NEARLY_OUT, OUT_OF_STEPS)
+    )
 )
 """What we say in a result ourselves: words behind it would be a turn that some templates refuse."""
 

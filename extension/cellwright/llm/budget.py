@@ -28,13 +28,20 @@ NEARLY_OUT = (
     "Notice: {steps} of {limit} steps are used, {left} are left. Finish what matters most, then "
     "answer."
 )
+OUT_OF_STEPS = (
+    "The run has reached a limit and no more tools can be called. In a few sentences: what did "
+    "you do, what did you find, what is left?"
+)
 WHITESPACE = re.compile(r"\s+")
 VOLATILE = re.compile(r"\[cell [^\]]*\]|Cell In\[\d+\]|read_output\(\"[^\"]*\"|\d+(?:\.\d+)? s\b")
 """What names a cell or tells the time in a result: new in every call, so not compared."""
 NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
 SIMILAR_MORE = 2
-TITLES = ("title",)
-"""Arguments that only tell the person what a call does."""
+SAID = ("title", "explanation", "reason", "rationale", "thought", "thoughts", "comment")
+"""Arguments that only say what a call does and why."""
+CODE = ("code", "source")
+COMMENT = re.compile(r"(?<!\S)#[^\n]*")
+"""Also where it stands in a text of the code: for telling calls apart that is good enough."""
 
 
 @dataclass(frozen=True)
@@ -184,9 +191,10 @@ class RunBudget:
 class RepeatDetector:
     """Counts equal calls with equal results among the last twelve.
 
-    Arguments are compared without their whitespace and without the title, so that a model that
-    only adds blanks is caught as well (faults M19, M20). Results that differ in their numbers alone
-    (a time, an address, a loss) may be progress, so ``SIMILAR_MORE`` more of them are let go by.
+    Arguments are compared without their whitespace, comments and words for people, so that a model
+    that only adds blanks or says something else is caught as well (faults M19, M20). Results that
+    differ in their numbers alone (a time, an address, a loss) may be progress, so ``SIMILAR_MORE``
+    more of them are let go by.
     """
 
     def __init__(self) -> None:
@@ -194,8 +202,9 @@ class RepeatDetector:
 
     def count(self, name: str, arguments: Mapping[str, Any], result: str) -> int:
         """How often this call with this result is among the recent ones, this one included."""
-        told = {key: value for key, value in arguments.items() if key not in TITLES}
-        text = json.dumps(told, sort_keys=True, default=repr, ensure_ascii=False)
+        does = {key: value for key, value in arguments.items() if key not in SAID}
+        does |= {key: COMMENT.sub("", does[key]) for key in CODE if isinstance(does.get(key), str)}
+        text = json.dumps(does, sort_keys=True, default=repr, ensure_ascii=False)
         plain = WHITESPACE.sub("", text.replace("\\n", "").replace("\\t", ""))
         call, shown = f"{name}\0{plain}\0", VOLATILE.sub("", result)
         same = call + shown

@@ -2,15 +2,17 @@
 
 The person's own table (``CELLWRIGHT_PRICES``) wins. A model that is not here shows no price, and so
 does one at another address than its provider's, or one whose price was promised for a time that is
-over: a guess would be worse. DeepSeek is not here, since its prices depend on the hour; Mistral's
-aliases are not, since what they stand for moves.
+over, unless it is known what it costs without the promise: a guess would be worse. DeepSeek is not
+here, since its prices depend on the hour; Mistral's aliases are not, since what they stand for
+moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 from cellwright.providers import find_provider
 from cellwright.record.messages import Price
@@ -27,6 +29,9 @@ class PriceList:
     prices: Mapping[str, Price]
     until: Mapping[str, str]
     """The last day on which a price was promised, where it was for a time."""
+    afterwards: Mapping[str, Price] = field(default_factory=dict)
+    """What such models cost without the promise; they count so from the day after, as it may go on
+    but nobody said that it does: a budget is kept either way."""
     checked: str = CHECKED
 
 
@@ -53,6 +58,7 @@ def _prices(
     }
 
 
+OPENAI_LONG: Mapping[str, Any] = {"long_from": 272_000, "long_prompt": 2, "long_completion": 1.5}
 PRICE_LISTS: Mapping[str, PriceList] = {
     # Caching for five minutes, which is what our marks ask for.
     "Anthropic": PriceList(
@@ -90,11 +96,11 @@ PRICE_LISTS: Mapping[str, PriceList] = {
             ("gpt-5.6 gpt-5.6-sol", 4, 20, 0.4, 5),
             ("gpt-5.6-terra", 2, 12, 0.2, 2.5),
             ("gpt-5.6-luna", 0.2, 1.2, 0.02, 0.25),
-            long_from=272_000,
-            long_prompt=2,
-            long_completion=1.5,
+            **OPENAI_LONG,
         ),
+        # "At least" until then; the page calls it a reduction from these.
         {"gpt-5.6": "2026-11-21", "gpt-5.6-sol": "2026-11-21"},
+        _prices(("gpt-5.6 gpt-5.6-sol", 5, 30, 0.5, 6.25), **OPENAI_LONG),
     ),
     "Google Gemini": PriceList(
         "https://ai.google.dev/gemini-api/docs/pricing",
@@ -147,6 +153,7 @@ def list_prices(base_url: str, today: date | None = None) -> Mapping[str, Price]
     if found is None:
         return {}
     now = (today or date.today()).isoformat()
-    return {
+    promised = {
         name: price for name, price in found.prices.items() if now <= found.until.get(name, now)
     }
+    return {**found.afterwards, **promised}

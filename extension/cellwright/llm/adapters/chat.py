@@ -24,6 +24,7 @@ from typing import Any
 from cellwright.llm.adapters import ShownText
 from cellwright.llm.adapters.fences import OPENING, Fence, fences, only_fence
 from cellwright.llm.adapters.field_values import is_code
+from cellwright.llm.adapters.native import THOUGHTS, is_call_as_text
 from cellwright.llm.adapters.signature_adapter import FieldAdapter
 from cellwright.llm.adapters.text_adapter import (
     TextAdapter,
@@ -119,6 +120,14 @@ def _unframed(body: str) -> str:
 # One section of a reply, shown while the reply still comes.
 
 
+FORM = re.compile(r"\[\[|\]\]|^ {0,3}(?:`{3}|~{3}|\{)|\{\s*\Z|</?\w+[_:=]\w+", re.MULTILINE)
+"""What belongs to one form of calls or another, and to no plain answer."""
+INTENT = re.compile(
+    r"\bI(?:['’]ll| will|['’]m going to| am going to| run| need to| should)\b|\blet(?: me|['’]s)\b"
+    "|我来|让我|我将|我会|接下来",
+    re.IGNORECASE,
+)
+"""What announces a call that is missing."""
 BEGUN = re.compile(r"\s*(?:\[(?:\[(?: ?#{0,2}[^\[\]#\n]{0,40}#{0,2} ?\]?)?)?)?\Z")
 """The end of a text that may become a header, and the space before it."""
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
@@ -251,7 +260,10 @@ class ChatAdapter(TextAdapter):
         """
         sections = read_sections(text, _is_header)
         if all(not section.name for section in sections):
-            raise UnreadableReplyError(f"Your reply has no sections; nothing was run. {HOW}")
+            if looks_like_call(text, tools):
+                raise UnreadableReplyError(f"Your reply has no sections; nothing was run. {HOW}")
+            # Small models forget the form when they have nothing left to call.
+            return Written(text.strip())
         calls = _calls(sections, tools)
         if calls and not any(section.name == COMPLETED for section in sections):
             raise UnreadableReplyError(
@@ -264,6 +276,21 @@ class ChatAdapter(TextAdapter):
     def shown(self, tools: tuple[Manifest, ...]) -> ShownText | None:
         """The words of the reply."""
         return SectionText(_is_header, SAY) if tools else None
+
+
+def looks_like_call(text: str, tools: Mapping[str, Manifest]) -> bool:
+    """Whether a text without sections may have been meant to run something, or as part of a form.
+
+    Code between fences counts: a model that writes it mostly wants it run. So do a tool's name
+    where it cannot be a word of a sentence, and words that announce what is done next.
+    """
+    words = THOUGHTS.sub("", text)
+    names = "|".join(map(re.escape, tools))
+    named = rf"\bcall\W+(?:{names})\b|\b(?:{names})\b`?\s*[({{:]"
+    is_named = bool(tools) and re.search(named, words) is not None
+    coined = any(name in words for name in tools if "_" in name)
+    signs = FORM.search(words) or INTENT.search(words) or is_call_as_text(words, tools)
+    return bool(is_named or coined or signs)
 
 
 def _is_header(name: str) -> bool:

@@ -243,7 +243,7 @@ class NativeAdapter(Adapter):
             return ParsedReply(text, (), "unreadable", reply.problem)
         if not text.strip():
             return ParsedReply("", (), "empty")
-        if not self.expects_text_calls and _is_call_as_text(text, manifests):
+        if not self.expects_text_calls and is_call_as_text(text, manifests):
             return ParsedReply(text, (), "tool call as text", CALL_AS_TEXT)
         return ParsedReply(text, ())
 
@@ -259,7 +259,7 @@ def _parsed(call: ToolCall, manifests: Mapping[str, Manifest], cut_off: bool) ->
         return ParsedCall(call, {}, str(error), unreadable)
 
 
-def _is_call_as_text(text: str, manifests: Mapping[str, Manifest]) -> bool:
+def is_call_as_text(text: str, manifests: Mapping[str, Manifest]) -> bool:
     """Whether a call was written where only words belong (fault M18)."""
     if not manifests:
         return False
