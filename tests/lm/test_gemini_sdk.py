@@ -30,7 +30,7 @@ from cellwright.record.messages import (
 )
 
 genai = pytest.importorskip("google.genai", minversion="3.0")
-from google.genai import errors, types  # noqa: E402  (it may be missing)
+errors, types = genai.errors, genai.types
 
 SCRIPT = [
     [thinks("Hm."), says("I look."), calls("run_cell", {"code": "1"})],
