@@ -307,6 +307,10 @@ def pinging(word: str) -> dict[str, Any]:
     return {"functionCall": {"name": "ping", "args": {"word": word}}}
 
 
+PONG: list[dict[str, Any] | Pause] = [{"text": "pong"}]
+COUNTING: list[dict[str, Any] | Pause] = [{"text": "one\n"}, Pause(0.2)]
+
+
 class AbleGemini:
     """All of that in the words of Google's own API, in whose address the model is named."""
 
@@ -320,7 +324,7 @@ class AbleGemini:
         "two halves": [{"text": "Yellow, blue."}],
         "The code word is": [{"text": "It is heron."}],
         "A bat and a ball": [{"text": "Half of 0.10.", "thought": True}, {"text": "0.05"}],
-        "from 1 to 300": [{"text": "one\n"}, *[Pause(0.2), {"text": "two\n"}] * 20],
+        "from 1 to 300": COUNTING * 20,
         "Line 0001": [{"text": "155"}],
     }  # fmt: skip
 
@@ -344,9 +348,9 @@ class AbleGemini:
             part
             if isinstance(part, Pause)
             else {"candidates": [{"content": {"role": "model", "parts": [part]}}]}
-            for part in next(found, [{"text": "pong"}])
+            for part in next(found, PONG)
         ]
-        last = {"candidates": [{"finishReason": "STOP"}], "usageMetadata": counts}
+        last: dict[str, Any] = {"candidates": [{"finishReason": "STOP"}], "usageMetadata": counts}
         return raw_sse([*pieces, last], done=False)(request)
 
 
