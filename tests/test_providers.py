@@ -67,6 +67,8 @@ PROOFS: dict[str, Proofs] = {
         "test_the_main_job_runs_where_calls_are_signed",
         "requests fit the types of Google's SDK": f"{LM}/test_gemini_sdk.py::"
         "test_requests_fit_the_types_of_the_sdk",
+        "the probes of `doctor --provider`": "tests/cli/test_doctor_probes.py::"
+        "test_what_gemini_can_is_found_through_its_own_api",
         "what a model refuses is left out": f"{LM}/test_gemini.py::"
         "test_what_is_refused_is_left_out_once_and_said",
         "a minute's quota is waited for, a day's is not": f"{LM}/test_gemini.py::"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 from command_line import Done, Shell
+from fake_gemini import fault, listed
 from fake_service import (
     MODEL,
     Answer,
@@ -299,3 +300,63 @@ class TestWhichServiceIsMeant:
         assert done.document["model"] == MODEL
         assert named.document["model"] == "other"
         assert verdicts(named)["models"] == "could not tell"
+
+
+def pinging(word: str) -> dict[str, Any]:
+    """A part that calls the tool of the probes."""
+    return {"functionCall": {"name": "ping", "args": {"word": word}}}
+
+
+PONG: list[dict[str, Any] | Pause] = [{"text": "pong"}]
+COUNTING: list[dict[str, Any] | Pause] = [{"text": "one\n"}, Pause(0.2)]
+
+
+class AbleGemini:
+    """All of that in the words of Google's own API, in whose address the model is named."""
+
+    PARTS: Mapping[str, Sequence[dict[str, Any] | Pause]] = {
+        "Count from one": [{"text": "one, "}, Pause(0.05), {"text": "two, "}, Pause(0.05),
+                           {"text": "three"}],
+        "Call the tool ping with": [pinging("hello")],
+        "twice": [pinging("left"), pinging("right")],
+        "Say good morning": [pinging("morning")],
+        "left and a right half": [{"text": "Yellow, blue."}],
+        "two halves": [{"text": "Yellow, blue."}],
+        "The code word is": [{"text": "It is heron."}],
+        "A bat and a ball": [{"text": "Half of 0.10.", "thought": True}, {"text": "0.05"}],
+        "from 1 to 300": COUNTING * 20,
+        "Line 0001": [{"text": "155"}],
+    }  # fmt: skip
+
+    def __init__(self) -> None:
+        self.beginnings: set[str] = set()
+
+    def __call__(self, request: Request) -> Wire:
+        """The answer to a request, by what it asks for."""
+        model = request.path.rpartition("/models/")[2].partition(":")[0]
+        if model != MODEL:
+            words = f"models/{model} is not found for API version v1beta"
+            return fault(404, "NOT_FOUND", words)(request)
+        asked = [part.get("text", "") for part in request.body["contents"][-1]["parts"]]
+        said, beginning = " ".join(asked), " ".join(asked)[:200]
+        found = (parts for words, parts in self.PARTS.items() if words in said)
+        prompt = len(request.raw) // 4
+        counts: dict[str, Any] = {"promptTokenCount": prompt, "candidatesTokenCount": 5}
+        counts["cachedContentTokenCount"] = prompt - 9 if beginning in self.beginnings else 0
+        self.beginnings.add(beginning)
+        pieces = [
+            part
+            if isinstance(part, Pause)
+            else {"candidates": [{"content": {"role": "model", "parts": [part]}}]}
+            for part in next(found, PONG)
+        ]
+        last: dict[str, Any] = {"candidates": [{"finishReason": "STOP"}], "usageMetadata": counts}
+        return raw_sse([*pieces, last], done=False)(request)
+
+
+def test_what_gemini_can_is_found_through_its_own_api(shell: Shell) -> None:
+    asking = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_API": "gemini"})
+    with FakeService(AbleGemini(), models=listed(MODEL)) as service:
+        done = asking.asking(service).run("doctor", "--provider", "--json")
+    assert done.code == 0, done.err
+    assert verdicts(done) == ALL

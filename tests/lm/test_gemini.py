@@ -158,7 +158,7 @@ def replied(*parts: dict[str, Any]) -> Any:
     return raw_sse([*pieces, {"candidates": [{"finishReason": "STOP"}]}], done=False)
 
 
-SIGNED_PIECES = [
+SIGNED_PIECES: list[dict[str, Any]] = [
     {"text": "Hm.", "thought": True},
     {"thought": True, "thoughtSignature": "c2lnbmVkMQ=="},
     {"text": "It "},
@@ -329,7 +329,8 @@ def test_a_conversation_whose_beginning_is_gone_still_begins_with_the_person() -
         ({"extra": {"reasoning_effort": "high"}}, ()),
         ({"extra": {"tool_choice": "required"}}, ()),
         ({"extra": {"service_tier": "default"}}, ()),
-        ({"extra": {"response_format": {"type": "json_object"}}}, ("response_format",)),
+        ({"extra": {"response_format": {"type": "json_object"}}}, ()),
+        ({"extra": {"response_format": {"type": "text"}}}, ("response_format",)),
     ],
 )  # fmt: skip
 def test_what_is_refused_is_left_out_once_and_said(
@@ -353,12 +354,18 @@ def test_what_is_refused_is_left_out_once_and_said(
         ("Thinking is not enabled for models/gemma-3.", "thinkingConfig"),
         ("temperature is deprecated and not supported for this model", "temperature"),
         ("Unknown name \"service_tier\": Cannot find field.", "serviceTier"),
+        ("Function calling with a response mime type: 'application/json' is unsupported",
+         "responseMimeType"),
         ("The prompt is odd.", ""),
+        ("The stream was stopped, which is not supported.", ""),
     ],
 )  # fmt: skip
 def test_a_refusal_says_what_it_is_about(words: str, name: str) -> None:
-    extra = {"reasoning_effort": "low", "service_tier": "flex"}
-    answers: list[Any] = [fault(400, "INVALID_ARGUMENT", words), GeminiApi([ENOUGH])]
+    format_ = EVERYTHING["response_format"]
+    extra = {"reasoning_effort": "low", "service_tier": "flex", "response_format": format_}
+    extra["top_p"] = 0.5
+    provider = GeminiApi([ENOUGH])
+    answers: list[Any] = [fault(400, "INVALID_ARGUMENT", words), provider]
     with serving(answers, api="gemini") as (_, lm):
         asked = Asked()
         try:
@@ -367,6 +374,9 @@ def test_a_refusal_says_what_it_is_about(words: str, name: str) -> None:
             assert not name
         refused = lm.capabilities("fake-model").refused_parameters
     assert refused == ({name} if name else set())
+    is_formatted = name != "responseMimeType"
+    for body in provider.taken:
+        assert ("responseJsonSchema" in body["generationConfig"]) == is_formatted
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from cellwright.record.messages import (
 )
 
 genai = pytest.importorskip("google.genai", minversion="3.0")
-from google.genai import errors, types  # noqa: E402  (it may be missing)
+errors, types = genai.errors, genai.types
 
 SCRIPT = [
     [thinks("Hm."), says("I look."), calls("run_cell", {"code": "1"})],
@@ -48,25 +48,28 @@ ASKED: list[dict[str, Any]] = [
 ]
 
 
+LISTS = {
+    "contents": types.Content,
+    "tools": types.Tool,
+    "safetySettings": types.SafetySetting,
+}
+ONES = {
+    "systemInstruction": types.Content,
+    "toolConfig": types.ToolConfig,
+    "generationConfig": types.GenerationConfig,
+    "serviceTier": types.ServiceTier,
+    "labels": dict[str, str],
+}
+
+
 def problems_of(body: dict[str, Any]) -> list[str]:
     """What of a request does not fit the published types, none of which takes a field more."""
-    found: list[str] = []
-    parents = {
-        "contents": list[types.Content],
-        "systemInstruction": types.Content,
-        "tools": list[types.Tool],
-        "toolConfig": types.ToolConfig,
-        "generationConfig": types.GenerationConfig,
-        "serviceTier": types.ServiceTier,
-        "safetySettings": list[types.SafetySetting],
-        "labels": dict[str, str],
-    }
-    for name, value in body.items():
-        if name not in parents:
-            found.append(f"{name} is not known")
-            continue
+    found = [f"{name} is not known" for name in body if name not in {**LISTS, **ONES}]
+    fields = [(n, kind, item) for n, kind in LISTS.items() for item in body.get(n, ())]
+    fields += [(n, kind, body[n]) for n, kind in ONES.items() if n in body]
+    for name, kind, value in fields:
         try:
-            pydantic.TypeAdapter(parents[name]).validate_json(json.dumps(value))
+            pydantic.TypeAdapter(kind).validate_json(json.dumps(value))
         except pydantic.ValidationError as error:
             found.append(f"{name}: {error}")
     return found

@@ -46,7 +46,7 @@ from cellwright.record.messages import (
 
 NAMES = {
     "reasoning_effort": "thinkingConfig",
-    "response_format": "responseJsonSchema",
+    "response_format": "responseMimeType",
     "tool_choice": "toolConfig",
     "service_tier": "serviceTier",
     "max_tokens": "maxOutputTokens",
@@ -61,9 +61,11 @@ NAMES = {
 """What parameters of chat completions are called here."""
 CONFIG = "generationConfig"
 CONFIG_NAMES = frozenset(NAMES.values()) - {"toolConfig", "serviceTier"} | {
-    *("temperature", "seed", "responseMimeType", "mediaResolution"),
+    *("temperature", "seed", "responseJsonSchema", "mediaResolution"),
 }
 """What of it stands in an object of its own."""
+FORMAT = frozenset({"responseMimeType", "responseJsonSchema"})
+"""Go together: a schema alone is refused."""
 ABSENT = ("parallel_tool_calls", "verbosity", "prompt_cache_key", "user", "stream_options")
 """Parameters of chat completions that there are none of."""
 THOUGHTS = "includeThoughts"
@@ -117,7 +119,8 @@ def _config(config: JSON, without: Collection[str]) -> JSON:
     if "thinkingConfig" in without:
         thinking = {name: value for name, value in thinking.items() if name == THOUGHTS}
     thinking = _given(thinking, without)
-    rest = _given(config, {*without, "thinkingConfig"})
+    both = () if FORMAT.isdisjoint(without) else FORMAT
+    rest = _given(config, {*without, *both, "thinkingConfig"})
     return {**rest, "thinkingConfig": thinking} if thinking else rest
 
 
@@ -146,8 +149,11 @@ def parameter_names(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 REFUSED_WORDS = re.compile(
-    r"unknown name|not support|not enabled|invalid|only works|deprecated|not allowed|cannot"
+    r"unknown name|not support|unsupported|not enabled|invalid|only works|deprecated|not allowed"
+    r"|cannot"
 )
+
+WORD_OF_NAME = re.compile(r"[A-Z]?[a-z\d]+|[A-Z]")
 
 
 def refused_name(detail: str, names: Collection[str]) -> str:
@@ -159,9 +165,9 @@ def refused_name(detail: str, names: Collection[str]) -> str:
     words = detail.lower()
     if not REFUSED_WORDS.search(words):
         return ""
-    plain = re.sub(r"[ _`'\"]", "", words)
     for name in names:
-        if name != CONFIG and name.lower().replace("_", "") in plain:
+        pieces = WORD_OF_NAME.findall(name)
+        if name != CONFIG and re.search(rf"\b{'[ _]?'.join(pieces)}\b", words, re.IGNORECASE):
             return name
     is_about_thinking = "think" in words or "budget" in words
     asked = [name for name in ("thinkingConfig", THOUGHTS) if name in names]
@@ -176,11 +182,18 @@ def _options(parameters: Parameters, is_old: bool) -> JSON:
     for name, value in parameters.extra.items():
         if name == "reasoning_effort":
             given[NAMES[name]] = _thinking(str(value), is_old)
+        elif name == "response_format" and isinstance(value, Mapping):
+            given |= _format(value)
         elif name not in ABSENT:
             given[name_of(name)] = _option(name, value)
-    if isinstance(parameters.extra.get("response_format"), Mapping):
-        given["responseMimeType"] = "application/json"
     return given
+
+
+def _format(wanted: Mapping[str, Any]) -> JSON:
+    if wanted.get("type") not in ("json_schema", "json_object"):
+        return {}
+    schema = object_in(wanted, "json_schema").get("schema")
+    return {"responseMimeType": "application/json", "responseJsonSchema": schema}
 
 
 def _thinking(effort: str, is_old: bool) -> JSON:
@@ -190,11 +203,9 @@ def _thinking(effort: str, is_old: bool) -> JSON:
 
 
 def _option(name: str, value: Any) -> Any:
-    """A value of chat completions as it is written here; None where there is no such thing."""
+    """A value of chat completions as it is written here; None: its default is meant."""
     if name == "stop":
         return [value] if isinstance(value, str) else value
-    if name == "response_format":
-        return object_in(object_in({name: value}, name), "json_schema").get("schema")
     if name == "service_tier":
         return TIERS.get(value, value)
     if name != "tool_choice":
