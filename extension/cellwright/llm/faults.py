@@ -165,9 +165,10 @@ WINDOW_SIZE = re.compile(
 TOKENS_ABOVE = re.compile(r"tokens > (\d[\d,]{2,}) maximum")
 """As Anthropic words it: "prompt is too long: 210000 tokens > 200000 maximum"."""
 TOOLS_WORDS = re.compile(
+    r"(?:tool|function) calling is not supported|"
     r"not support (?:tools|tool use|tool calling|function calling|functions)"
-    r"|(?:tool use|(?:tool|function) calling) is not supported|support tool use"
-    r"|enable-auto-tool-choice|requires --jinja|tools? (?:is|are) not supported"
+    r"|tool use is not supported|support tool use|enable-auto-tool-choice|requires --jinja"
+    r"|tools? (?:is|are) not supported"
 )
 QUOTA_WORDS = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance"
