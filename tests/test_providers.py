@@ -203,7 +203,9 @@ def special_cases(text: str) -> list[str]:
     words = re.compile(rf"\b({names})\b|(?i:(?<![a-z])({'|'.join(MODEL_FAMILIES)})(?![a-z]))")
     tree = ast.parse(text)
     found = [inner for node in branches(tree) for inner in ast.walk(node)]
-    strings = [str(node.value) for node in found if isinstance(node, ast.Constant)]
+    # An API may be called as the models that speak it are.
+    constants = [node.value for node in found if isinstance(node, ast.Constant)]
+    strings = [str(value) for value in constants if value not in APIS]
     compared = [inner for node in ast.walk(tree) if isinstance(node, ast.Compare)
                 for inner in ast.walk(node)]  # fmt: skip
     rows = [node.id for node in compared if isinstance(node, ast.Name) and node.id in CONSTANTS]

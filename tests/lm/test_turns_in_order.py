@@ -29,6 +29,8 @@ from cellwright.store.runs import RunStore
 from cellwright.text.redaction import Redactor
 
 REFUSAL = "After the optional system message, conversation roles must alternate user/assistant"
+OF_PERPLEXITY = "After the (optional) system message(s), user or tool message(s) should alternate"
+"""… with assistant message(s): serac-labs/serac issue 53, 2026-02-01."""
 
 
 @pytest.fixture
@@ -38,17 +40,20 @@ def place(tmp_path: Path) -> Iterator[RunContext]:
     database.close()
 
 
-def strict(request: Request) -> Wire:
+def strict(request: Request, words: str = REFUSAL) -> Wire:
     roles = [m["role"] for m in request.messages]
     in_turn = all(pair != ("tool", "user") for pair in zip(roles, roles[1:], strict=False))
-    return text("Yes.")(request) if in_turn else error(400, REFUSAL)(request)
+    return text("Yes.")(request) if in_turn else error(400, words)(request)
 
 
-def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(place: RunContext) -> None:
+@pytest.mark.parametrize("words", [REFUSAL, f"{OF_PERPLEXITY} with assistant message(s)."])
+def test_x_17_a_template_that_wants_turns_is_learned_of_and_served(
+    place: RunContext, words: str
+) -> None:
     conversation = Conversation(place)
     broken_off = AssistantMessage(tool_calls=(ToolCall("a", "run_cell", "{}"),))
     conversation.resume((UserMessage((TextPart("Do it."),)), broken_off))
-    with FakeService(strict) as service:
+    with FakeService(lambda request: strict(request, words)) as service:
         model = OpenAILM(service.settings())
         for prompt in ("Go on.", "And now?"):
             question = RunRequest(prompt, Parameters("m"), service.base_url)

@@ -13,10 +13,13 @@ pytestmark = pytest.mark.server
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
-async def test_the_panels_first_run(client: Client, provider: Provider) -> None:
+async def test_the_panels_first_run(
+    client: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     offered = (await client.call("GET", "providers")).json["providers"]
     assert provider.name in [row["name"] for row in offered]
     with simulated(provider, [[calls("ping", {"word": "hello"})]]) as played:
+        monkeypatch.setenv("CELLWRIGHT_API", played.settings.api)
         wanted = {"base_url": played.base_url, "api_key": "the-key-of-a-test"}
         listed = (await client.call("POST", "models", wanted)).json["models"]
         assert len(listed) == 1
