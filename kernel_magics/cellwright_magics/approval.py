@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from getpass import getpass
 
 from IPython.core.error import StdinNotImplementedError
 
@@ -13,6 +15,7 @@ from cellwright.record.events import ToolStarted
 YES = ("y", "yes", "ok")
 NO = ("", "n", "no")
 ALL = ("a", "all")
+END_OF_INPUT = "\x04"
 NOBODY = "Nobody can be asked here, so mode 'ask' cannot run code. Use --mode auto."
 
 
@@ -30,6 +33,28 @@ def read_line(question: str) -> str:
     kernel's, which asks the front end.
     """
     return input(question)
+
+
+@dataclass(frozen=True)
+class StdinLine:
+    """A line that was typed: a ``PendingInput``."""
+
+    line: str
+
+    def value(self) -> str:
+        """What was typed."""
+        return self.line
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def read_stdin(prompt: str, password: bool) -> StdinLine:
+    """Put a question of a service to the person, in the cell: an ``InputAsker``."""
+    try:
+        return StdinLine((getpass if password else read_line)(prompt))
+    except (EOFError, StdinNotImplementedError):
+        return StdinLine(END_OF_INPUT)
 
 
 class StdinApprover:

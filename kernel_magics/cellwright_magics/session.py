@@ -35,7 +35,7 @@ from cellwright.store.database import Database, open_database
 from cellwright.store.runs import RunStore
 from cellwright.store.usage_table import UsageTable
 from cellwright.text.redaction import Redactor
-from cellwright_magics.approval import StdinApprover
+from cellwright_magics.approval import StdinApprover, read_stdin
 from cellwright_magics.arguments import AgentOptions, CellSettings, Configured
 from cellwright_magics.assistants import Assistants
 from cellwright_magics.calling_cell import CallingCell
@@ -279,6 +279,7 @@ class ShellSession:
             redactor=Redactor.from_environment(os.environ, settings.service.api_key),
             lane="magic",
             approver=approver,
+            keyboard=read_stdin if isinstance(approver, StdinApprover) else None,
             notebook=saved_notebook(self._shell.user_ns, os.environ),
             prices=known_prices(settings),
             spending=UsageTable(self.store(settings).database),

@@ -61,10 +61,10 @@ def program(loop: McpLoop, listings: list[Listing]) -> McpService:
 
 
 @contextmanager
-def served(port: int) -> Iterator[None]:
+def served(port: int, how: str = "http") -> Iterator[None]:
     """The sample server over HTTP, at this port."""
     silent = subprocess.DEVNULL
-    command = [sys.executable, SCRIPT, "http", str(port)]
+    command = [sys.executable, SCRIPT, how, str(port)]
     with subprocess.Popen(command, stdout=silent, stderr=silent) as process:
         until = time.monotonic() + 60
         while time.monotonic() < until and process.poll() is None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +16,12 @@ from server.live_server import Live
 from server.live_tab import SOON_SECONDS, Document, TabClient, has_errors
 from server_client import Client
 
+from cellwright.external.commands import order, parse
+from cellwright.external.source import open_outside
 from cellwright.stopping import WorkerThread, join_threads
 
 WAITED_SECONDS = 1.5
+SAMPLE_SERVER = str(Path(__file__).parents[1] / "outside" / "mcp_sample_server.py")
 
 pytestmark = [pytest.mark.server, pytest.mark.kernel]
 
@@ -297,3 +302,36 @@ async def test_a_server_that_stops_while_a_call_waits_leaves_no_thread_of_ours(
     assert time.monotonic() - began < 3
     left = await asyncio.get_running_loop().run_in_executor(None, join_threads, 2.0)
     assert not set(left) - before
+
+
+async def test_what_a_service_asks_is_put_to_the_person_and_not_recorded(
+    live: Live, scripted: FakeService
+) -> None:
+    scripted.script = [tool_call("sample__book", {}), text("Booked.")]
+    tab, chat, _ = await live.ready()
+    shared = live.application
+    words = ["connect", "sample", "--", sys.executable, SAMPLE_SERVER, "stdio"]
+
+    def connect() -> None:
+        order(parse(words), open_outside(shared.database, shared.settings()))
+
+    await shared.in_thread(connect)
+    await tab.ask(chat, "book a table", mode="auto")
+    for question, line in (
+        ("Which table?", "yes"),
+        ("sample: Guests", "3"),
+        ("sample: Name", "Ada Lovelace"),
+    ):
+        asking = await tab.until(lambda q=question: _asks(tab, chat, q))
+        await tab.send(type="input", chat=chat, request=asking["request"], value=line)
+    asking = await tab.until(lambda: _asks(tab, chat, "sample: Window"))
+    await tab.send(type="input", chat=chat, request=asking["request"], value="cancel")
+    assert (await tab.finished())["status"] == "completed"
+    assert tab.of_kind("tool_finished")[0]["message"]["parts"][0]["text"] == "cancel"
+    assert tab.of_kind("tool_progress")[-1]["text"] == "sample asked something: cancelled"
+    assert "Lovelace" not in str(shared.runs.events(tab.events[-1][0]))
+
+
+def _asks(tab: TabClient, chat: str, words: str) -> Any:
+    asked = tab.states[chat]["input"]
+    return asked if asked is not None and words in asked["prompt"] else None

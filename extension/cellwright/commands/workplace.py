@@ -374,6 +374,7 @@ def make_place(
         store=store,
         redactor=make_redactor(settings),
         approver=TerminalApprover(console) if console.is_interactive else None,
+        keyboard=TerminalKeyboard(console) if console.is_interactive else None,
         lane="cli",
         notebook=notebook.memory,
         prices=known_prices(settings),

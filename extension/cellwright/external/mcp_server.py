@@ -12,6 +12,7 @@ from typing import Any
 
 from cellwright.errors import RunCancelled, ToolError
 from cellwright.external import Definition, Function, Listing
+from cellwright.external.elicitation import Elicitation
 from cellwright.external.mcp_session import McpSession, called_output
 from cellwright.external.web import ProcessEnvironment, hidden_of
 from cellwright.record.content import ComponentOutput
@@ -157,6 +158,7 @@ class McpService:
     ) -> ComponentOutput:
         """Let it do something; what it says meanwhile is progress."""
         said: queue.SimpleQueue[Said] = queue.SimpleQueue()
+        asking = Elicitation(self._definition.name, context)
 
         def note(done: float, total: float | None, message: str | None) -> None:
             said.put((done, total, message))
@@ -164,15 +166,16 @@ class McpService:
         async def work() -> dict[str, Any]:
             session = await self._running()
             try:
-                return await session.call(function.name, arguments, note)
+                return await session.call(function, arguments, note, asking)
             except ToolError:
                 if not session.was_forgotten:
                     raise
-            return await (await self._running()).call(function.name, arguments, note)
+            return await (await self._running()).call(function, arguments, note, asking)
 
         def meanwhile() -> None:
             while not said.empty():
                 _notify(context, *said.get_nowait())
+            asking.serve()
 
         hidden = hidden_of(self._definition, self._surroundings)
         try:

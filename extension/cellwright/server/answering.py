@@ -242,6 +242,7 @@ class ChatAnswering:
         database = shared.runs.database
         place = RunContext(
             kernel=kernel,
+            keyboard=run.keyboard.ask,
             store=shared.runs,
             redactor=shared.redactor(),
             lane="panel",

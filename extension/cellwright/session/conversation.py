@@ -789,6 +789,7 @@ class Conversation:
             run_id=publisher.run_id,
             chat_id=self.chat_id,
             user_id=place.user_id,
+            keyboard=place.keyboard,
         )
         return with_run_facts(context, question, self._folder)
 

@@ -15,7 +15,7 @@ from cellwright.context.few_shot import DemoSet
 from cellwright.context.roles import NOTHING_TO_ANSWER
 from cellwright.context.turn_sources import TurnSource
 from cellwright.errors import SetupError
-from cellwright.kernels import Kernel
+from cellwright.kernels import InputAsker, Kernel
 from cellwright.llm.budget import Spending
 from cellwright.llm.openai_format import usable_parameters
 from cellwright.notebooks import Notebook
@@ -57,6 +57,8 @@ class RunContext:
     """Where turns are kept that were long ago; None: with the conversation alone."""
     sources: tuple[TurnSource, ...] = ()
     """What is looked up for each question, and the tools that come with it."""
+    keyboard: InputAsker | None = None
+    """Puts a question of a service to the person; None: nobody can be asked."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NoReturn, Protocol
 
 from cellwright.errors import SetupError, ToolError
-from cellwright.kernels import CellRequest, Kernel, KernelDescription, OutputSink, PatientKernel
+from cellwright.kernels import (
+    CellRequest,
+    InputAsker,
+    Kernel,
+    KernelDescription,
+    OutputSink,
+    PatientKernel,
+)
 from cellwright.notebooks import Notebook
 from cellwright.record.content import CONTEXT_MIME, ComponentOutput, Content, Metrics, metrics_of
 from cellwright.record.content import content as checked_content
@@ -119,6 +126,8 @@ class ToolContext:
     patient: PatientKernel | None = None
     """Set where a cell may go on while the model is asked again."""
     on_progress: Callable[[str, float | None], None] | None = field(default=None, repr=False)
+    keyboard: InputAsker | None = field(default=None, repr=False)
+    """Puts a question of a service to the person; None: nobody can be asked."""
 
     @property
     def file_names(self) -> tuple[str, ...]:
