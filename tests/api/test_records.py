@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_service import FakeService, Script, text, tool_call
+from fake_service import MODEL, FakeService, Script, text, tool_call
 
 import cellwright
 
@@ -48,6 +48,12 @@ def test_a_rerun_asks_the_same_question_of_another_model(
     assert again.run.record.source_run == answer.run.id
     assert service.requests[0].body["model"] == "other-model"
     assert "How many rows?" in service.requests[0].last_text
+
+
+def test_auto_chooses_the_set_model_for_a_rerun(answer: cellwright.Answer, serve: Serve) -> None:
+    service = serve([text("Six.")])
+    cellwright.rerun(answer.run, "auto")
+    assert service.requests[0].body["model"] == MODEL
 
 
 def test_a_rerun_keeps_the_mode_of_the_run_unless_another_is_given(

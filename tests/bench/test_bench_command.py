@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Shell
+from fake_service import FakeService
 
 pytestmark = pytest.mark.kernel
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bench"
@@ -60,6 +61,19 @@ def test_a_suite_is_run_scored_again_and_compared(shell: Shell) -> None:
     assert "3 samples in both: 3 better, 0 worse" in both.out
     assert "There are 2 results" in shell.run("bench", "compare", "out", "out").err
     assert "holds a benchmark already" in shell.run(*command).err
+
+
+def test_auto_is_no_model_of_a_benchmark(shell: Shell) -> None:
+    with FakeService() as service:
+        asking = Shell(shell.folder, {**shell.environ, "CELLWRIGHT_BASE_URL": service.base_url})
+        done = asking.run("bench", "run", "tasks", "-m", "auto", "-o", "out")
+        judged = asking.run(
+            *("bench", "run", "tasks", "--agent", "noop", "--judge", "auto", "-o", "out")
+        )
+    for ended in (done, judged):
+        assert ended.code != 0
+        assert "'auto' chooses a model for each question; here one has to be named." in ended.err
+    assert service.requests == []
 
 
 def test_a_benchmark_that_was_killed_goes_on_where_it_was(shell: Shell) -> None:

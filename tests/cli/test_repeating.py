@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Shell, keep, sources
-from fake_service import FakeService, Script, error, text, tool_call
+from fake_service import MODEL, FakeService, Script, error, text, tool_call
 from recorded_runs import started
 
 from cellwright.record.events import RunFinished, StateCaptured
@@ -86,6 +86,24 @@ def test_a_rerun_asks_the_same_of_another_model(shell: Shell) -> None:
     document = done.document
     assert (document["answer"], document["source_run"]) == ("Second.", first)
     assert document["model"] == "other-model"
+
+
+def test_auto_chooses_the_model_of_a_rerun_as_that_of_a_run(shell: Shell) -> None:
+    long = "word " * 21_000
+    (shell.folder / "long.txt").write_text(long)
+    with FakeService([text("First."), text("Short.")]) as service:
+        asking = shell.asking(service)
+        assert asking.run("run", long, "--mode", "auto").code == 0
+        asking = Shell(shell.folder, {**asking.environ, "CELLWRIGHT_LONG_MODEL": "long-model"})
+        done = asking.run("rerun", "last", "-m", "auto", "--json")
+        assert done.code == 0, done.err
+        assert service.requests[-1].body["model"] == "long-model"
+    assert "long-model answers: the conversation is long." in done.err
+    first = recorded(shell, [text("First.")])
+    with FakeService([text("Second.")]) as service:
+        done = shell.asking(service).run("rerun", first, "-m", "auto", "--json")
+        assert done.code == 0, done.err
+        assert service.requests[0].body["model"] == MODEL
 
 
 def test_a_rerun_that_the_service_fails_has_its_code(shell: Shell) -> None:

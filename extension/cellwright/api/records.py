@@ -18,7 +18,7 @@ from cellwright.llm.keys import load_settings
 from cellwright.record.events import Event
 from cellwright.record.run_record import RunRecord
 from cellwright.session.questions import RunContext
-from cellwright.session.replaying import Difference, compare
+from cellwright.session.replaying import Difference, choose_other, compare
 from cellwright.session.replaying import replay as start_replay
 from cellwright.session.replaying import rerun as start_rerun
 from cellwright.session.run import Run
@@ -101,10 +101,12 @@ def rerun(run: str | Run | Answer, model: str = "", **options: Unpack[RunSetting
     old = replace(old, mode=mode)
     options["mode"], options["folder"] = mode, _folder(old, options.get("folder"))
     with Session(model or old.parameters.model, **options) as session:
-        service = session._resources.service(session._resources.options.model)
+        resources, folder = session._resources, Path(options["folder"])
+        choice = choose_other(old, resources.options.model, resources.options.settings, folder)
+        service = resources.service(choice.model)
 
         def start(place: RunContext, stop: Stop) -> Iterator[Event]:
-            return start_rerun(old, _as_it_was(place, old), service, stop)
+            return start_rerun(old, _as_it_was(place, old), service, stop, choice)
 
         return run_again(session, start)
 

@@ -28,6 +28,7 @@ from cellwright.record.values import to_dict
 from cellwright.session.questions import RunContext
 from cellwright.session.replaying import (
     Difference,
+    choose_other,
     compare,
     describe_ending,
 )
@@ -110,12 +111,14 @@ def rerun(context: VerbContext) -> object:
         old = store.record(store.resolve(context.words[0]))
         mode = options.mode or checked_mode(old.mode or "ask", "the run's mode")
         face.check_mode(mode)
-        with face.open_service(options.model or old.parameters.model) as service:
+        folder = _folder(old, options.cwd)
+        choice = choose_other(old, options.model, context.settings, folder)
+        with face.open_service(choice.model) as service:
 
             def start(
                 record: RunRecord, place: RunContext, stop: Stop
             ) -> Generator[Event, None, None]:
-                return rerun_run(record, place, service, stop)
+                return rerun_run(record, place, service, stop, choice)
 
             ended = _repeat(context, face, store, replace(old, mode=mode), start)
     return face.finish(ended, old.run_id)

@@ -272,7 +272,7 @@ def compose(request: RunRequest, environment: RunEnvironment) -> ComposedRun:
     environment.told.add(service.notice)
     service.learn_window()
     notices = [request.notice, service.notice if is_news else "", model.notice]
-    actions = [service.notice_action if is_news else "", model.action]
+    actions = [request.notice_action, service.notice_action if is_news else "", model.action]
     if request.message is None:
         sees = service.lm.capabilities(service.model).vision
         files = dict(zip(names, paths, strict=False))

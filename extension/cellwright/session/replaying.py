@@ -12,6 +12,7 @@ import re
 from collections.abc import Generator, Set
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from cellwright.agent.policy import LOADS, ApprovalAnswer, Approver
 from cellwright.agent.typed_answers import typed_answers_in
@@ -41,7 +42,12 @@ from cellwright.record.values import from_dict, to_dict
 from cellwright.session.composer import RunEnvironment, start_run
 from cellwright.session.conversation import Conversation
 from cellwright.session.questions import RunContext, RunRequest
-from cellwright.session.services import ModelService
+from cellwright.session.services import (
+    ModelChoice,
+    ModelService,
+    RequestWindow,
+    choose_model,
+)
 from cellwright.settings import MODES, Limits, Settings, checked_mode
 from cellwright.stopping import Stop
 from cellwright.text.redaction import PLACEHOLDER
@@ -176,12 +182,38 @@ class RecordedApprover(Approver):
         return ApprovalAnswer(True, "record")
 
 
+def choose_other(record: RunRecord, wanted: str, settings: Settings, folder: Path) -> ModelChoice:
+    """The model that is asked again.
+
+    Args:
+        record: The run.
+        wanted: What was asked for: a name, ``auto``, or nothing for the model of the run.
+        settings: Which models there are for what.
+        folder: Where its files are.
+
+    Raises:
+        SetupError: No model could take so much.
+    """
+    asked = _asked_message(record)
+    messages = _earlier(record) if asked is None else (*_earlier(record), asked)
+    files = [str(folder / name) for name in record.files]
+    window = RequestWindow.of(record.prompt if asked is None else "", files, messages)
+    return choose_model(wanted or record.parameters.model, settings, window)
+
+
 def rerun(
-    record: RunRecord, place: RunContext, other: ModelService, stop: Stop | None = None
+    record: RunRecord,
+    place: RunContext,
+    other: ModelService,
+    stop: Stop | None = None,
+    choice: ModelChoice | None = None,
 ) -> Generator[Event, None, None]:
-    """Ask another model the same question from the same start."""
+    """Ask another model the same question from the same start; what chose it is said."""
     parameters = replace(record.parameters, model=other.model)
-    return _again(record, place, _question(record, parameters, record.mode), other, stop)
+    question = _question(record, parameters, record.mode)
+    if choice is not None:
+        question = replace(question, notice=choice.notice, notice_action=choice.action)
+    return _again(record, place, question, other, stop)
 
 
 def _again(
@@ -205,7 +237,8 @@ def _again(
         added = _names_from(place)
         gone = _offer_again(record, place, stop, added)
         missing = {manifest.name for manifest in gone} - added
-        question = replace(question, notice=_notice(NOT_OFFERED, missing))
+        notice = f"{question.notice} {_notice(NOT_OFFERED, missing)}".strip()
+        question = replace(question, notice=notice)
     if any(PLACEHOLDER.search(source) for source in record.start_executed):
         notice = f"{question.notice} {WITHOUT_SECRETS}".strip()
         question = replace(question, notice=notice)

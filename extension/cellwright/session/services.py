@@ -104,8 +104,14 @@ def open_service(settings: Settings, model: str = "") -> Service:
         model: What the person asked for in this call; empty for the set or found one.
 
     Raises:
-        SetupError: A model was asked for and there is nowhere to ask it, or the other way round.
+        SetupError: A model was asked for and there is nowhere to ask it, or the other way round;
+            or ``auto`` was, where there is no question for which one could be chosen.
     """
+    if model == AUTO:
+        raise SetupError(
+            f"{AUTO!r} chooses a model for each question; here one has to be named.",
+            hint="Name it: -m MODEL, in Python model=….",
+        )
     wanted = model or settings.service.model
     if wanted in DEMO_NAMES:
         return _demo(settings, "")
