@@ -28,7 +28,7 @@ from cellwright.demo.sources import FILE, MENTIONED, file_names, find_source
 from cellwright.demo.steps import CannotGoOnError, DemoCall, Steps
 from cellwright.demo.transcript import DemoConversation, read_conversation, without_footer
 from cellwright.demo.typed import results_in
-from cellwright.demo.words import correct_spelling, is_chinese, read_tokens
+from cellwright.demo.words import correct_spelling, is_chinese, is_foreign, read_tokens
 
 SENTENCES_FILE = Path(__file__).parent / "data" / "sentences.toml"
 STEP_LIMIT = 14
@@ -311,11 +311,13 @@ def _refusal(
     """Which words cannot be done, what is there, and what can be done."""
     chinese = request.chinese
     words = ("、" if chinese else ", ").join(f"“{word}”" for word in refused.words)
-    reason = _sentence(refused.reason or "unknown", chinese).format(words=words)
+    foreign = not refused.reason and is_foreign(" ".join(request.sentences))
+    kind = "language" if foreign else refused.reason or "unknown"
+    reason = _sentence(kind, chinese).format(words=words)
     if refused.columns:
         reason += f" ({listing(refused.columns)})"
     similar = [n for w in refused.words for n in similar_names(w, frame)] if frame else []
-    if similar and not refused.reason:
+    if similar and kind == "unknown":
         near = ", ".join(f"`{name}`" for name in dict.fromkeys(similar))
         reason += f"（你是指 {near} 吗？）" if chinese else f" (did you mean {near}?)"
     parts = [f"这个我不会回答：{reason}。" if chinese else f"I cannot answer this: {reason}."]

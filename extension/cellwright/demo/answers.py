@@ -153,10 +153,18 @@ def _what(work: Work) -> str:
     query = work.query
     if query.measure is None:
         return work.say("number of rows", "行数")
-    function = WORDS[query.functions[0]]
+    function = _function_words(query.functions[0])
     return work.say(
         f"{function[0]} of `{query.measure.name}`", f"`{query.measure.name}` 的{function[1]}"
     )
+
+
+def _function_words(function: str) -> tuple[str, str]:
+    """What a function is called, in both languages."""
+    if function in WORDS:
+        return WORDS[function]
+    percent = f"{100 * float(function[9:-1]):g}"
+    return f"{percent}th percentile", f"{percent}% 分位数"
 
 
 def _where(work: Work, filters: Sequence[Filter] | None = None) -> str:
@@ -210,7 +218,7 @@ def _tell_number(work: Work, text: str) -> str:
             text, [str(column.name) for column in query.measures], query.functions
         )
         parts = [
-            f"{work.say(WORDS[f][0], WORDS[f][1])} · `{c.name}`: **{number(found[f][place])}**"
+            f"{work.say(*_function_words(f))} · `{c.name}`: **{number(found[f][place])}**"
             for f in query.functions
             if f in found
             for place, c in enumerate(query.measures)
@@ -440,6 +448,11 @@ def _tell_lookup(work: Work, text: str) -> str:
     """The values of the one row that is meant; more rows are no answer."""
     names = [str(column.name) for column in work.query.measures]
     counts, rows = scalars(text), frame_rows(text, names)
+    parts = next((f.value for f in work.query.filters if f.sign == "in"), ())
+    if counts and len(rows) == int(float(counts[0])) == len(parts) and len(names) > 1:
+        header = work.say("What I found", "结果")
+        shown = [[*row[:-1], number(row[-1])] for row in rows]
+        return f"{header}{_where(work)}:\n\n{markdown_table(names, shown)}\n\n{_table_stays(work)}"
     if counts and int(float(counts[0])) != 1:
         named = ", ".join(f"“{name}”" for name in names)
         return work.say(
@@ -637,7 +650,9 @@ def _draw(work: Work) -> Steps[str]:
         "hist": ("a histogram", "直方图"),
         "box": ("a box plot", "箱线图"),
     }[query.chart][int(work.chinese)]
-    counted = f" ({WORDS[query.functions[0]][0]})" if query.functions and query.measures else ""
+    counted = (
+        f" ({_function_words(query.functions[0])[0]})" if query.functions and query.measures else ""
+    )
     table = " " + _table_stays(work) if query.chart in ("bar", "line") else ""
     return work.say(
         f"The plot shows {title}{counted} as {kind}{_where(work)}.{table}",

@@ -221,11 +221,16 @@ def query_code(frame: str, query: Query, result: str) -> str:
 
 def _number(rows: str, query: Query, result: str) -> str:
     if len(query.measures) * len(query.functions) == 1:
-        code = f"{pick(rows, query.measures[0])}.{query.functions[0]}()"
+        code = f"{pick(rows, query.measures[0])}.{called(query.functions[0])}"
         return f"{result} = {code}\nprint({result})"
     names = ", ".join(quoted(column.name) for column in query.measures)
     functions = ", ".join(map(quoted, query.functions))
     return f"{result} = {rows}[[{names}]].agg([{functions}])\n{result}"
+
+
+def called(function: str) -> str:
+    """The call of a method; a quantile has its argument already."""
+    return function if function.endswith(")") else f"{function}()"
 
 
 def _count(rows: str, query: Query, result: str) -> str:
@@ -455,13 +460,13 @@ def _summed(rows: str, query: Query, groups: Sequence[Group]) -> list[str]:
     if len(query.measures) > 1 or len(query.functions) > 1:
         names = ", ".join(quoted(column.name) for column in query.measures)
         if len(query.functions) == 1:
-            return [f"{grouped}[[{names}]]", f".{query.functions[0]}().reset_index()"]
+            return [f"{grouped}[[{names}]]", f".{called(query.functions[0])}.reset_index()"]
         functions = ", ".join(map(quoted, query.functions))
         one = quoted(query.measures[0].name)
         return [f"{grouped}[{one}]", f".agg([{functions}]).reset_index()"]
     return [
         f"{grouped}[{quoted(query.measures[0].name)}]",
-        f".{query.functions[0]}().reset_index()",
+        f".{called(query.functions[0])}.reset_index()",
     ]
 
 

@@ -59,6 +59,7 @@ ASKS_WHO = frozenset(["who", "谁", "是谁"])
 NAMED = frozenset(["noun", "row", "col"])
 LASTS = re.compile(r"时|长|time|hour|minute|duration", re.I)
 """Columns of which "分" may mean minutes."""
+HAN_UNITS = frozenset(["天", "日", "个月"])
 DATE_PARTS = ("month_of_year", "quarter_of_year", "day_of_week")
 GROUP_VALUES = 60
 DRAWN_NUMBERS = 20
@@ -319,7 +320,6 @@ class _Reading:
 
     def _settle_names(self) -> None:
         """Units of time become groups of the date, or the column that is called so."""
-        dates = self.frame.of_kind("date")
         for token in self.tokens:
             if token.kind == "several":
                 words = {w for t in self._all("super") for w in t.value.split(" ")[0].split("|")}
@@ -329,24 +329,28 @@ class _Reading:
                     continue
                 raise GrammarError([token.text], "several", token.value)
             before = self._beside(token.place, -1)
+            if token.kind == "percentile" and before is not None and before.kind == "number":
+                self._use(before)
+                token = self._change(token, "fn", f"quantile({before.value / 100:g})")
             unit = time_unit(token.text) if token.kind == "weak" else ""
             if unit and before is not None and before.kind == "by":
                 token = self._change(token, unit, None)
-            if token.kind not in BUCKETS:
-                continue
-            is_grouped = before is not None and before.kind == "by"
-            if token.kind == "day" and not is_grouped and self._has_row_each_day(dates):
-                self._change(token, "noun", None)
-                continue
-            holding = [c for c in self.frame.columns if token.kind in str(c.name).lower()]
-            if len(dates) == 1:
-                self._change(token, "bucket", Group(dates[0], token.kind))
-            elif len(holding) == 1 and not dates:
-                self._change(token, "col", holding[0])
-            elif not dates and HAN_UNIT.get(token.text):
-                self._change(token, "fill", None)
-            else:
-                raise GrammarError([token.text], "several" if dates else "no_date", dates)
+            if token.kind in BUCKETS:
+                self._settle_unit(token, before is not None and before.kind == "by")
+
+    def _settle_unit(self, token: Token, is_grouped: bool) -> None:
+        dates = self.frame.of_kind("date")
+        holding = [c for c in self.frame.columns if token.kind in str(c.name).lower()]
+        if token.kind == "day" and not is_grouped and self._has_row_each_day(dates):
+            self._change(token, "noun", None)
+        elif len(dates) == 1:
+            self._change(token, "bucket", Group(dates[0], token.kind))
+        elif len(holding) == 1 and not dates:
+            self._change(token, "col", holding[0])
+        elif not dates and token.text in HAN_UNITS:
+            self._change(token, "fill", None)
+        else:
+            raise GrammarError([token.text], "several" if dates else "no_date", dates)
 
     def _has_row_each_day(self, dates: Sequence[Column]) -> bool:
         """Whether "how many days" asks for rows."""
@@ -365,12 +369,17 @@ class _Reading:
         ranked = any(map(self._any, ("ext", "most", "super", "latest")))
         for token in self._all("ordinal"):
             near = self._beside(token.place, 1, ())
-            if near is not None and near.kind in ("ext", "most", "super"):
+            if near is not None and near.kind in ("ext", "most", "mode", "super"):
                 self._use(token)
                 self.limit, self.is_nth = int(token.value), True
+        for token in self._all("nth"):
+            place, _, end = token.value.partition(" ")
+            self._change(token, "ext", end)
+            self.limit, self.is_nth = int(place), True
         for token in self._all("number"):
             after = self._beside(token.place, 1, ())
-            if ranked and after is not None and after.kind in ("row", "noun"):
+            names = after is not None and after.kind == "col" and after.value.reads_as == "text"
+            if ranked and after is not None and (after.kind in ("row", "noun") or names):
                 self.limit = token.value
                 self._use(token)
                 continue
@@ -725,7 +734,8 @@ class _Reading:
             others = [
                 t
                 for t in between
-                if t.kind in SPLITTING or (t.kind in VALUED and t.place not in places)
+                if (t.kind in SPLITTING and t.text != "年")
+                or (t.kind in VALUED and t.place not in places)
             ]
             if len(links) < len(same) - 1 or others:
                 raise GrammarError([str(f.value) for f in same], "one_value")
@@ -844,6 +854,12 @@ class _Reading:
         rest = self._all("col")
         if self.by and not rest and self._any("noun") and not self._any("which"):
             return self._query("count")  # "orders per month"
+        joined = [f.column for f in self.filters if f.sign == "in"]
+        if self.by and rest and all(group.column in joined for group in self.by):
+            columns = [*(group.column for group in self.by), *(t.value for t in rest)]
+            self._use(*rest)
+            self.by = []
+            return self._query("lookup", measures=tuple(dict.fromkeys(columns)))
         if self.filters and not self.by and rest:
             return self._look_up(rest)
         if (
@@ -861,8 +877,11 @@ class _Reading:
             raise GrammarError(
                 [t.text for t in (*self._all("first"), *self._all("last"))], "one_function"
             )
-        self._take("first", "last")
-        return self._query("head", lowest=last, limit=self.limit or DEFAULT_ROWS)
+        token = self._take("first", "last")
+        near = self._beside(token.place, 1) if token is not None else None
+        is_one = near is not None and near.text.isascii() and not near.text.endswith("s")
+        limit = self.limit or (1 if is_one else DEFAULT_ROWS)
+        return self._query("head", lowest=last, limit=limit)
 
     def _count(self) -> Query:
         if self._any("column") and not self._any("col", used=None):
@@ -969,7 +988,8 @@ class _Reading:
         measures = self._summed(share)
         self._read_flags()
         columns = self._all("col")
-        if not self.filters and len(columns) == 1 and not measures and not self.by:
+        is_part = len(columns) == 1 and not self._is_measure(columns[0])
+        if not self.filters and is_part and not measures and not self.by:
             self._use(*columns)
             self.by.append(Group(columns[0].value))
         if not self.filters and not self.by:
@@ -990,7 +1010,7 @@ class _Reading:
             t
             for t in self._numbers()
             if t.value.is_additive
-            or "total" in str(t.value.name).lower()
+            or "total" in t.text.lower()
             or (share is not None and self._beside(share.place, 1) == t)
         ]
         self._use(*summed)
@@ -1000,7 +1020,11 @@ class _Reading:
         """The rows whose share is asked for, and those of which it is a share."""
         if len(self.filters) < 2:
             return list(self.filters), []
-        share = next(t.place for t in self.tokens if t.kind in ("share", "rate"))
+        rates = [self._beside(t.place, -1) for t in self.tokens if t.kind == "rate"]
+        if rates:
+            asked = [f for f in self.filters if rates[0] and f.place == rates[0].place]
+            return asked, [f for f in self.filters if f not in asked]
+        share = next(t.place for t in self.tokens if t.kind == "share")
         first, last = (f(f_.place for f_ in self.filters) for f in (min, max))
         verbs = [
             t.place
@@ -1186,10 +1210,15 @@ class _Reading:
         return asked and column.unique <= GROUP_VALUES * 5
 
     def _function(self) -> Query:
-        functions = tuple(dict.fromkeys(t.value for t in self._all("fn")))
+        named = [t.value for t in self._all("fn")]
+        functions = tuple(dict.fromkeys(named))
         self._take("fn")
         measures = self._measures()
         self._read_flags()
+        is_quantile = any(function.startswith("quantile") for function in functions)
+        means_of_means = len(named) > max(len(functions), len(measures))
+        if means_of_means or (is_quantile and len(functions) > 1):
+            raise GrammarError(named, "one_function")
         count = self._any("count")
         if (
             count is not None
@@ -1212,6 +1241,8 @@ class _Reading:
         if self.by and len(measures) > 1 and len(functions) > 1:
             raise GrammarError(functions, "one_function")
         compared = self._take("compare")
+        if compared is not None:
+            self._take("range", "pair", "or")
         if compared is not None and not self._compares_two(measures, functions):
             raise GrammarError([compared.text], "unused")
         return self._query(
@@ -1223,6 +1254,8 @@ class _Reading:
 
     def _compares_two(self, measures: Sequence[Column], functions: Sequence[str]) -> bool:
         pairs = [f for f in self.filters if f.sign == "in" and len(f.value) == 2]
+        if len(pairs) == 1 and not self.by:
+            self.by.append(Group(pairs[0].column))
         is_one = len(measures) == len(functions) == len(self.by) == len(pairs) == 1
         which = self._any("which")
         self._use(which)
@@ -1369,9 +1402,6 @@ def _is_called(column: Column, words: Iterable[str]) -> bool:
     name = str(column.name).lower()
     parts = re.split(r"[\W_]+", name)
     return any(w == name or w in (parts if w.isascii() else name) for w in words)
-
-
-HAN_UNIT = {"天": True, "日": True, "个月": True}
 
 
 def _shape(groups: Sequence[Group]) -> str:

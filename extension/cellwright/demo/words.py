@@ -44,6 +44,63 @@ ROW_SHARE = 0.95
 """As many different values make a column the number of a row; a few rows may be repeated."""
 NAMING_WORDS = IDENTIFIER_WORDS | {"name", "title", "名", "称", "姓"}
 ASKING = (("is",), ("has",), ("was",), ("是", "否"))
+FOREIGN = frozenset(
+    [
+        "wie",
+        "viele",
+        "vielen",
+        "welche",
+        "welcher",
+        "welches",
+        "der",
+        "die",
+        "das",
+        "ein",
+        "eine",
+        "ist",
+        "sind",
+        "und",
+        "bitte",
+        "für",
+        "von",
+        "im",
+        "quel",
+        "quelle",
+        "quels",
+        "quelles",
+        "est",
+        "sont",
+        "le",
+        "la",
+        "les",
+        "des",
+        "du",
+        "une",
+        "combien",
+        "moyenne",
+        "pour",
+        "et",
+        "dans",
+        "el",
+        "los",
+        "las",
+        "cuál",
+        "cuántos",
+        "qué",
+        "es",
+        "en",
+        "por",
+        "promedio",
+        "qual",
+        "quale",
+        "quanti",
+        "são",
+        "os",
+        "il",
+        "di",
+    ]
+)
+OTHER_SCRIPTS = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff]")
 PERSONAL = frozenset(["sex", "gender", "salary", "性别", "姓名", "薪资", "工资"])
 """Rows with one of these, and an age, are people."""
 ENDS = frozenset(["max", "min", "avg", "mean", "total", "maximum", "minimum", "average"])
@@ -81,6 +138,12 @@ class _Atom:
 def is_chinese(text: str) -> bool:
     """Whether a question is to be answered in Chinese."""
     return bool(HAN.search(text))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a question is in neither English nor Chinese, by its little words."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return sum(word in FOREIGN for word in words) > 1 or bool(OTHER_SCRIPTS.search(text))
 
 
 def has_unit(column: Column, unit: str) -> bool:
