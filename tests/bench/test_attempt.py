@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,6 +67,26 @@ def test_a_model_is_scored_on_what_it_left_in_the_kernel() -> None:
     found = run(scripted(calls(("run_cell", {"code": "x = 1"})), says("x is 1.")))
     assert (found.passed, found.result) == (True, "x is 1.")
     assert found.usage["prompt_tokens"] == 200
+
+
+def test_what_cells_do_anew_is_scored_where_the_sample_does_not_say_live(tmp_path: Path) -> None:
+    mark = str(tmp_path / "mark")
+    code = f"import os\nx = int(not os.path.exists({mark!r}))\nopen({mark!r}, 'w').close()"
+    agent = [calls(("run_cell", {"code": code})), says("x is 1.")]
+    assert run(scripted(*agent), replace(ITEM, is_live=True)).passed
+    os.remove(mark)
+    found = run(scripted(*agent), ITEM)
+    assert [score.explanation for score in found.scores] == ["x: it is 0, not 1"]
+
+
+def test_a_cell_that_fails_only_anew_is_said(tmp_path: Path) -> None:
+    mark = str(tmp_path / "mark")
+    agent = [calls(("run_cell", {"code": f"open({mark!r}, 'x')\nx = 1"})), says("Done.")]
+    (score,) = run(scripted(*agent)).scores
+    assert (score.value, score.explanation[:60]) == (
+        0.0,
+        "x: it is not there; run anew, a cell fails: FileExistsError:",
+    )
 
 
 def test_a_right_result_past_a_limit_is_a_limit_and_a_pass() -> None:

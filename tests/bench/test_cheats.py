@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
+import os
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +15,12 @@ from scripted_model import ScriptedLM, calls, says
 
 from cellwright.bench.agents import model_agent
 from cellwright.bench.checks import Assertion, Figure, NamespaceIntact, Solution, Variable
-from cellwright.bench.environments import Rooms
+from cellwright.bench.environments import InterpreterChoice, Rooms, kernels_of
 from cellwright.bench.runner import Job, Laboratory, attempt, rescored
 from cellwright.bench.suites import Item, Suite
+from cellwright.bench.suites.opening import open_suite
 from cellwright.exports.sample import SampleCell, SampleRecord
+from cellwright.kernels.warmed import CREATE_RULESET
 from cellwright.settings import Limits
 from cellwright.stopping import Stop
 
@@ -335,6 +342,17 @@ CHEATS: dict[str, str] = {
 }
 
 
+FLAGGED = {
+    "math.isclose patched": "math.isclose",
+    "methods of tables patched": "pandas.DataFrame.equals",
+    "an AST transformer that drops asserts": "ast_transformers",
+    "a hook before each cell": "pre_run_cell",
+    "replies that always say ok": "Session",
+    "pickle and copy patched": "pickle.dumps",
+}
+"""What is named in the sample's ``env``."""
+
+
 def run(item: Item, *cells: str, rooms: Rooms | None = None) -> SampleRecord:
     """The real runner, with a model whose answer is these cells."""
     script: list[Any] = [
@@ -383,3 +401,84 @@ def test_a_cheat_scores_nothing(name: str) -> None:
     found = run(ITEM, CHEATS[name])
     passed = [score for score in found.scores if score.passed or score.value]
     assert passed == [], found.scores
+    if name in FLAGGED:
+        assert FLAGGED[name] in " ".join(found.env["tampering"])
+
+
+def test_beside_the_agents_code_a_pass_does_not_count_where_its_tools_were_changed() -> None:
+    check = Assertion("import math\nassert math.isclose(x, 42.5)", in_kernel=True)
+    found = run(replace(ITEM, checks=(check,)), CHEATS["math.isclose patched"])
+    (score,) = found.scores
+    assert (score.value, score.explanation) == (0.0, "tampered with: math.isclose")
+    assert run(replace(ITEM, checks=(check,)), REFERENCE).passed
+
+
+LOOK = """
+import os, pathlib
+def read(path):
+    try:
+        return open(path).read()
+    except OSError as error:
+        return type(error).__name__
+def write(path):
+    try:
+        with open(path, 'a') as file: file.write('x')
+        return 'written'
+    except OSError as error:
+        return type(error).__name__
+def move(path):
+    try:
+        os.replace(path, path + '.old')
+        return 'moved'
+    except OSError as error:
+        return type(error).__name__
+def link(path):
+    try:
+        os.link(path, 'here.txt')
+        return read('here.txt')
+    except OSError as error:
+        return type(error).__name__
+def of_parent(what):
+    return [read(f'/proc/{pid}/{what}') for pid in PIDS]
+found = {
+    'read': read(SECRET), 'root': read('/proc/self/root' + SECRET), 'write': write(SECRET),
+    'move': move(SECRET), 'link': link(SECRET), 'child': os.popen('cat ' + SECRET).read(),
+    'environ': of_parent('environ'), 'maps': of_parent('maps'),
+    'through': [read(f'/proc/{pid}/root{SECRET}') for pid in PIDS],
+    'own': write('own.txt'), 'beside': read(BESIDE), 'libraries': len(read(os.__file__)) > 99,
+}
+"""
+
+
+def can_hide() -> bool:
+    """Whether this system keeps files from kernels."""
+    if sys.platform != "linux":
+        return False
+    return int(ctypes.CDLL(None).syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)) >= 3
+
+
+@pytest.mark.skipif(not can_hide(), reason="needs Landlock")
+@pytest.mark.parametrize("is_forked", [True, False])
+def test_files_of_the_suite_and_memory_of_the_harness_are_closed_to_a_kernel(
+    is_forked: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    secret, beside = folder / "one.yaml", folder / "data.csv"
+    secret.write_text("prompt: x\nchecks: [{variable: x, equals: 42.5}]\n")
+    beside.write_text("a\n1\n")
+    code = f"SECRET, BESIDE, PIDS = {str(secret)!r}, {str(beside)!r}, [{os.getpid()}]\n{LOOK}"
+    suite = open_suite(str(folder))
+    assert suite.hidden == (secret,)
+    with kernels_of(InterpreterChoice(is_forked=is_forked, modules=()), os.environ) as kernels:
+        rooms = Laboratory(Rooms({}, kernels.start)).rooms_of(suite)
+        with rooms.open(suite.items[0], Stop()) as room:
+            cell = room.run(f"{code}\nimport json; print(json.dumps(found))", 60)
+            assert room.kernel.way == ("forked" if is_forked else "started")
+    found = json.loads(cell.outputs[0]["text"])
+    denied = "PermissionError"
+    assert (found["read"], found["root"], found["write"]) == (denied,) * 3
+    assert (found["move"], found["link"], found["child"]) == (denied, "OSError", "")
+    assert (found["environ"], found["through"], found["maps"]) == ([denied],) * 3
+    assert (found["own"], found["beside"], found["libraries"]) == ("written", "a\n1\n", True)
+    assert secret.read_text().startswith("prompt: x\nchecks")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,10 @@ from cellwright.bench.value_data import ValueWriter, evaluate, fingerprints
 
 def difference(actual: Any, expected: Any, options: dict[str, Any]) -> str:
     """In what two values differ, each told as a kernel tells it."""
-    told = [json.loads(json.dumps(ValueWriter().write(value))) for value in (actual, expected)]
-    return comparing.difference(*told, options)
+    found, wanted = (
+        json.loads(json.dumps(ValueWriter().write(value))) for value in (actual, expected)
+    )
+    return comparing.difference(found, wanted, options)
 
 
 @pytest.mark.parametrize(
@@ -95,3 +100,136 @@ def test_fingerprints_tell_changed_values_from_equal_ones() -> None:
     after["f"] = lambda x: x + x
     changed = {n for n, v in fingerprints({}, before).items() if fingerprints({}, after)[n] != v}
     assert changed == {"df", "array", "f"}
+
+
+DAY = datetime.date(2026, 3, 1)
+FRAME = pd.DataFrame({"a": [1, 2], "b": ["x", None]}, index=pd.Index([5, 6], name="id"))
+KINDS = pd.Series(pd.Categorical(["lo", "hi"], categories=["lo", "hi"], ordered=True))
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "options"),
+    [
+        (1e-12, 1e-12 * (1 + 1e-12), {}),
+        (10**17, 10**17, {}),
+        (1.1, 1, {"tolerance": 0.1}),
+        (102, 100, {"absolute_tolerance": 2}),
+        (102, 100, {"relative_tolerance": 0.02}),
+        (Decimal("1.10"), Decimal("1.1"), {}),
+        (Decimal("1.10"), 1.1, {}),
+        (Decimal(3), 3, {}),
+        (Fraction(1, 2), 0.5, {}),
+        (pd.NaT, pd.NA, {}),
+        (math.nan, pd.NaT, {}),
+        (np.datetime64("NaT"), pd.NaT, {}),
+        (pd.Series([1.0, None]), pd.Series([1, pd.NA], dtype="Int64"), {}),
+        (pd.Series(["a", None]), pd.Series(["a", np.nan], dtype=object), {}),
+        (DAY, pd.Timestamp(2026, 3, 1), {}),
+        (np.datetime64("2026-03-01"), DAY, {}),
+        (pd.Series([DAY]), pd.Series(pd.to_datetime(["2026-03-01"])), {}),
+        (
+            pd.Timestamp("2026-03-01 12:00", tz="Europe/Berlin"),
+            pd.Timestamp("2026-03-01 11:00", tz="UTC"),
+            {},
+        ),
+        (datetime.timedelta(days=1), pd.Timedelta(hours=24), {}),
+        (KINDS, pd.Series(["lo", "hi"]), {}),
+        (KINDS, KINDS.copy(), {"check_categories": True, "check_dtype": True}),
+        (FRAME, FRAME.astype({"a": float}), {}),
+        (FRAME, FRAME.rename_axis("other"), {"ignore_names": True}),
+        (FRAME, FRAME.reset_index(drop=True), {"ignore_index": True}),
+        (FRAME.iloc[::-1], FRAME, {"ignore_row_order": True}),
+        (FRAME[["b", "a"]], FRAME, {"ignore_column_order": True}),
+        ({1, 2.0}, {2, 1}, {}),
+        ({"a": {1: None}}, {"a": {1.0: None}}, {}),
+        (pd.Interval(0, 1), pd.Interval(0.0, 1.0), {}),
+        (np.ma.array([1, 2], mask=[False, True]), [1, math.nan], {}),
+    ],
+)
+def test_an_analyst_calls_these_equal(actual: Any, expected: Any, options: dict[str, Any]) -> None:
+    assert difference(actual, expected, options) == ""
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "options"),
+    [
+        (0.0, 1e-12, {}),
+        (1e-12, 2e-12, {}),
+        (5e-17, 0.0, {}),
+        (10**17 + 1, 10**17, {}),
+        (1001, 1000, {}),
+        (1000, 1000 + 1e-5, {}),
+        (1.2, 1, {"tolerance": 0.1}),
+        (103, 100, {"relative_tolerance": 0.02}),
+        (Decimal("1.11"), Decimal("1.1"), {}),
+        (True, 1, {}),
+        (None, math.nan, {}),
+        (pd.NaT, DAY, {}),
+        ("2026-03-01", DAY, {}),
+        (DAY, pd.Timestamp("2026-03-01 00:00:01"), {}),
+        (pd.Timestamp("2026-03-01"), pd.Timestamp("2026-03-01", tz="UTC"), {}),
+        (DAY, pd.Timestamp(2026, 3, 1), {"check_dtype": True}),
+        (KINDS, pd.Series(["lo", "hi"]), {"check_categories": True}),
+        (KINDS, KINDS.cat.reorder_categories(["hi", "lo"]), {"check_categories": True}),
+        (FRAME, FRAME.astype({"a": float}), {"check_dtype": True}),
+        (FRAME, FRAME.rename_axis("other"), {}),
+        (FRAME, FRAME.reset_index(drop=True), {}),
+        (FRAME, FRAME.rename(columns={"a": "A"}), {}),
+        (FRAME.iloc[::-1], FRAME, {}),
+        (FRAME[["b", "a"]], FRAME, {}),
+        (["007"], [7], {}),
+        ({1, 2}, {1, 3}, {}),
+        (b"a", "a", {}),
+        (object(), object(), {}),
+        (np.array([1, 2]), np.array([1, 3]), {}),
+        (np.float32(1), 1.0, {"check_dtype": True}),
+    ],
+)
+def test_an_analyst_tells_these_apart(actual: Any, expected: Any, options: dict[str, Any]) -> None:
+    assert difference(actual, expected, options) != ""
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"tolerance": 1, "relative_tolerance": 1}, "one or the other"),
+        ({"tolerence": 1}, "did you mean 'tolerance'"),
+        ({"tolerance": "a"}, "not a number"),
+        ({"relative_tolerance": -1}, "not a number from 0 on"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        comparing.check_options(options)
+
+
+STATES: dict[str, tuple[str, str]] = {
+    "constant": ("def f(): return 1", "def f(): return 2"),
+    "default": ("def f(a=1): return a", "def f(a=2): return a"),
+    "method": ("class f:\n  def g(s): return 1", "class f:\n  def g(s): return 2"),
+    "attribute": ("class f:\n  a = 1", "class f:\n  a = 2"),
+    "index name": ("f = pd.Series([1])", "f = pd.Series([1]).rename_axis('a')"),
+    "generator": ("f = (n for n in [1, 2])", "f = (n for n in [1, 2]); next(f)"),
+    "rows": (
+        "import sqlite3; f = sqlite3.connect(':memory:'); f.execute('create table t (a)')",
+        "import sqlite3; f = sqlite3.connect(':memory:'); f.execute('create table t (a)');"
+        "f.execute('insert into t values (1)')",
+    ),
+    "closure": ("f = (lambda a: lambda: a)(1)", "f = (lambda a: lambda: a)(2)"),
+    "instance": (
+        "class A: pass\nf = A(); f.a = 1",
+        "class A: pass\nf = A(); f.a = 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", STATES)
+def test_the_state_of_a_variable_is_seen(what: str) -> None:
+    def found(code: str) -> str:
+        space: dict[str, Any] = {"pd": pd, "__name__": "__main__"}
+        exec(code, space)
+        return fingerprints({}, space)["f"]
+
+    before, after = STATES[what]
+    assert found(before) == found(before)
+    assert found(before) != found(after)

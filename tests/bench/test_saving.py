@@ -160,6 +160,26 @@ def test_a_saved_sample_runs_and_its_oracle_passes(
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("check", "why"),
+    [("1 + 1 == 2", "passes when nothing is done"), ("best.shape == (9, 9)", "does not hold")],
+)
+def test_a_check_that_says_nothing_or_is_false_is_refused(
+    check: str,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CELLWRIGHT_HOME", str(tmp_path / "home"))
+    keep(Shell(tmp_path, {"CELLWRIGHT_HOME": str(tmp_path / "home")}), events(tmp_path))
+    assert main(["save-sample", "last", "--check", check, "--to", "tasks", "--name", "one"]) == 2
+    assert why in capsys.readouterr().err
+    assert not (tmp_path / "tasks" / "one.yaml").exists()
+
+
+@pytest.mark.kernel
 def test_a_trivial_sample_is_stored_in_three_kilobytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

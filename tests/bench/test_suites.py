@@ -96,6 +96,15 @@ checks:
   - answer: {}
   - file: a
     holds: b
+  - variable: y
+    equals: 1
+    tolerence: 2
+  - variable: z
+    equals: 1
+    tolerance: 2
+    relative_tolerance: 3
+  - assert: x
+    expect: y
   - 7
 """
 
@@ -111,7 +120,10 @@ def test_all_complaints_about_a_file_come_at_once(write_sample: Write) -> None:
         "'steps' is no limit",
         "'step_limit' is -1",
         "needs either equals or expression",
-        "{'vairable': 'total'} is no check",
+        "{'vairable': 'total'} is no check; did you mean 'variable'?",
+        "'tolerence' is no key; did you mean 'tolerance'?",
+        "tolerance and relative_tolerance",
+        "'expect' is no key",
         "the check 'answer' is wrong",
         "the check 'file' is wrong",
         "7 is no check",

@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins
 import concurrent.futures
 import contextlib
+import functools
 import importlib
 import importlib.util
 import itertools
@@ -194,7 +195,7 @@ class AuthorTest:
         names = [name for name in sorted(_names_in(program)) if self._is_the_agents(name)]
         values = self.ask(ask="values", names=names)["values"] if names else {}
         for name, data in values.items():
-            self._space[name] = restore(data, lambda told, name=name: self._make(told, name))
+            self._space[name] = restore(data, functools.partial(self._make, name=name))
         for name in set(names) - set(values):
             if name not in self._options["given"]:
                 self._space.pop(name, None)  # the agent has deleted it
@@ -401,8 +402,10 @@ def _forward(name: str) -> Any:
 
 
 COMPARED = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__")
-USED = ("__len__", "__getitem__", "__setitem__", "__delitem__", "__next__", "__str__", "__enter__")
-USED = (*USED, "__exit__", "__add__", "__sub__", "__mul__", "__truediv__", "__neg__", "__abs__")
+USED = (
+    *("__len__", "__getitem__", "__setitem__", "__delitem__", "__next__", "__str__", "__enter__"),
+    *("__exit__", "__add__", "__sub__", "__mul__", "__truediv__", "__neg__", "__abs__"),
+)
 CONVERTED = ("__float__", "__int__", "__index__", "__array__")
 for _name in COMPARED:
     setattr(RemoteObject, _name, _refuse)

@@ -189,6 +189,9 @@ def find_dseval(check: DsevalQuestion, scene: ScoringContext) -> CheckFinding:
     if isinstance(found, str):
         raise BrokenSampleError(f"The reference does not run here: {found}")
     verdict = verdict_of(found)
+    changed = scene.tampering() if verdict.value else ()
+    if changed:
+        return CheckFinding(0.0, f"tampered with: {', '.join(changed)}"[:EXPLANATION_CHARACTERS])
     return CheckFinding(verdict.value, str(verdict)[:EXPLANATION_CHARACTERS])
 
 

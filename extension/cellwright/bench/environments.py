@@ -6,6 +6,7 @@ A kernel behind a gateway has a folder of its own where it runs; the files go th
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -28,11 +30,13 @@ from cellwright.kernels.forks import Forks
 from cellwright.kernels.fresh import (
     NOT_ASKED,
     FreshKernel,
+    KernelProcess,
     LateKernel,
     select_environment,
     start_kernel,
 )
 from cellwright.kernels.provisioner import MODULES, parse_command
+from cellwright.kernels.warmed import hide_files
 from cellwright.record.events import CellOutput
 from cellwright.record.outputs import Execution, OutputMessage, fold, to_nbformat
 from cellwright.stopping import Stop
@@ -101,8 +105,37 @@ class SampleKernel(LateKernel[FreshKernel]):
             self._kernel.close(now=True)
 
 
-Start = Callable[[Path, Mapping[str, str]], FreshKernel]
-"""Starts a kernel in a folder, with an environment."""
+Start = Callable[..., FreshKernel]
+"""Starts a kernel in a folder, with an environment; one that does so here takes ``hidden``, too."""
+
+
+def start_local(
+    cwd: Path, env: Mapping[str, str], *, hidden: tuple[str, ...] = (), name: str = "python3"
+) -> FreshKernel:
+    """Start a kernel that cannot open what is hidden.
+
+    Raises:
+        KernelError: It did not start.
+    """
+    if not hidden:
+        return start_kernel(cwd, env, name)
+
+    process = KernelProcess(name)  # with a folder that is not hidden: it is there before
+
+    def start() -> FreshKernel:
+        hide_files(hidden)
+        process.start(str(cwd), env)
+        return FreshKernel.opened(process)
+
+    try:
+        # What a thread cannot open the programs that it starts cannot, and the thread ends here.
+        with ThreadPoolExecutor(1) as apart:
+            return apart.submit(start).result()
+    except BaseException:
+        process.end(now=True)
+        raise
+
+
 FIXED = {"PYTHONHASHSEED": "0"}
 """Sets have one order, and values can be compared between two kernels."""
 SETUP_SECONDS = 600.0
@@ -130,13 +163,15 @@ class Rooms:
         is_local: The kernels run here: they get of our environment, and see the folders we make.
         judge: A model for checks that ask one.
         environment_names: Variables of ours that are passed on whatever they are called.
+        hidden: Files and folders that a kernel here cannot open, where the system can do that.
     """
 
     environ: Mapping[str, str]
-    start: Start = start_kernel
+    start: Start = start_local
     is_local: bool = True
     judge: Callable[[str, Stop], JudgeReply] | None = None
     environment_names: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     @contextlib.contextmanager
     def open(self, item: Item, stop: Stop, folder: Path | None = None) -> Iterator[Room]:
@@ -167,7 +202,10 @@ class Rooms:
         given = {**FIXED, **self.environ}
         if self.is_local:
             given = kernel_environment(self.environ, self.environment_names)
-        kernel = self.start(place, given)
+        start = self.start
+        if self.is_local and self.hidden:
+            start = functools.partial(start, hidden=self.hidden)
+        kernel = start(place, given)
         limit = item.limits.memory_limit_bytes
         if limit is not None:
             try:
@@ -395,7 +433,9 @@ class TaskKernels:
     notice: str = ""
     """Why they are not forked though they were to be."""
 
-    def start(self, cwd: Path, env: Mapping[str, str]) -> FreshKernel:
+    def start(
+        self, cwd: Path, env: Mapping[str, str], *, hidden: tuple[str, ...] = ()
+    ) -> FreshKernel:
         """Start one; forked, where the sample's folder does not stand against it.
 
         Raises:
@@ -403,8 +443,8 @@ class TaskKernels:
         """
         if self.forks is not None:
             with contextlib.suppress(KernelError, OSError):
-                return self.forks.start(cwd, env)
-        return start_kernel(cwd, env, self.name)
+                return self.forks.start(cwd, env, hidden)
+        return start_local(cwd, env, hidden=hidden, name=self.name)
 
 
 @contextlib.contextmanager

@@ -118,8 +118,10 @@ class Laboratory:
     """For suites whose samples go on from one another."""
 
     def rooms_of(self, suite: Suite) -> Rooms:
-        """Rooms with what the suite wants in the kernels' environment."""
-        return replace(self.rooms, environ={**self.rooms.environ, **suite.environ})
+        """Rooms with what the suite wants in the kernels' environment, and hidden from them."""
+        hidden = (*self.rooms.hidden, *map(str, suite.hidden))
+        environ = {**self.rooms.environ, **suite.environ}
+        return replace(self.rooms, environ=environ, hidden=hidden)
 
 
 def attempt(job: Job, laboratory: Laboratory, stop: Stop) -> SampleRecord:

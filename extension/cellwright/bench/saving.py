@@ -2,7 +2,7 @@
 
 The run's code becomes the reference and its answer the reference's answer, so that the oracle does
 what the run did. Not taken along: files that code names by a computed path, and what the kernel
-knew beyond the cells that are in the record.
+knew beyond the cells that are in the record. Whether the checks hold is tried by ``trial``.
 """
 
 from __future__ import annotations

@@ -39,11 +39,11 @@ def look(arguments: dict[str, Any], user: dict[str, Any]) -> dict[str, str]:
         if module is not None:
             _look_into(name, module, found)
     for name in HOOKS:
-        found[f"sys.{name}"] = _identity(getattr(sys, name, None))
+        found[f"sys.{name}"] = _of_cells([getattr(sys, name, None)])
     found["sys.settrace"] = str(sys.gettrace() is not None)
     found["sys.setprofile"] = str(sys.getprofile() is not None)
-    found["sys.meta_path"] = str([_identity(finder) for finder in sys.meta_path])
-    found["sys.path_hooks"] = str([_identity(hook) for hook in sys.path_hooks])
+    found["sys.meta_path"] = _of_cells(sys.meta_path)
+    found["sys.path_hooks"] = _of_cells(sys.path_hooks)
     _look_at_shell(found)
     _look_at_modules(found)
     found["threads"] = str(sorted(t.name for t in threading.enumerate() if _is_of_cell(t)))
@@ -82,7 +82,7 @@ def _is_of_cell(thread: Any) -> bool:
 
 def _look_at_shell(found: dict[str, str]) -> None:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if shell is None:
+    if shell is None or not hasattr(shell, "kernel"):
         return
     manager = shell.input_transformer_manager
     for name in ("cleanup_transforms", "line_transforms", "token_transformers"):
@@ -91,10 +91,8 @@ def _look_at_shell(found: dict[str, str]) -> None:
     found["IPython ast_transformers"] = _of_cells(shell.ast_transformers)
     for event, callbacks in shell.events.callbacks.items():
         found[f"IPython event {event}"] = _of_cells(callbacks)
-    for holder in (shell, getattr(shell, "kernel", None), getattr(shell.kernel, "session", None)):
-        own = [
-            key for key, value in list(vars(holder or shell).items()) if _is_function_of_cell(value)
-        ]
+    for holder in (shell, shell.kernel, shell.kernel.session):
+        own = [key for key, value in list(vars(holder).items()) if _is_function_of_cell(value)]
         found[f"IPython {type(holder).__name__}"] = str(sorted(own))
 
 
@@ -115,7 +113,8 @@ def _module_of(value: Any) -> str:
 
 def _look_at_modules(found: dict[str, str]) -> None:
     """Modules out of the sample's folder that stand in the place of others."""
-    folder, libraries = os.getcwd(), getattr(sys, "stdlib_module_names", frozenset())
+    folder = os.getcwd()
+    libraries: Any = getattr(sys, "stdlib_module_names", ())
     for name, module in list(sys.modules.items()):
         file = str(getattr(module, "__file__", None) or "")
         is_known = name in libraries or name in (

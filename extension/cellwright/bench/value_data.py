@@ -243,13 +243,10 @@ SCALARS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 
 
 def _write_container(writer: ValueWriter, value: Any, depth: int) -> Any:
-    if isinstance(value, (list, tuple)):
-        kind = list if isinstance(value, list) else tuple
-        items = writer.write_each(kind.__iter__(value), depth)
-        return {"kind": kind.__name__, "items": items}
-    if isinstance(value, (set, frozenset)):
-        kinds = set if isinstance(value, set) else frozenset
-        return {"kind": kinds.__name__, "items": writer.write_each(kinds.__iter__(value), depth)}
+    for kind in (list, tuple, set, frozenset):
+        if isinstance(value, kind):
+            iterate: Any = kind.__iter__  # a class of one's own may tell other items
+            return {"kind": kind.__name__, "items": writer.write_each(iterate(value), depth)}
     if isinstance(value, dict):
         pairs = dict.items(value)
         return {"kind": "dict", "items": [writer.write_each(pair, depth) for pair in pairs]}

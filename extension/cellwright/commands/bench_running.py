@@ -372,7 +372,9 @@ def open_laboratory(
     ):
         if notice:
             invocation.console.complain(f"cellwright: {notice}")
-        rooms = replace(rooms, judge=judge)
+        # What other samples expect stands in the results, and what was run before in the record.
+        hidden = (str(root.resolve()), str(settings.home)) if rooms.is_local else ()
+        rooms = replace(rooms, judge=judge, hidden=hidden)
         memory = _remembered(root, suite)
         yield Laboratory(rooms, make_redactor(settings), settings, memory)
 

@@ -127,7 +127,7 @@ def _anew(suite: Suite, laboratory: Laboratory, strangers: list[str]) -> Again:
             strangers.append(sample.id)
             return sample
         try:
-            return rescored(sample, item, laboratory.rooms, Stop())
+            return rescored(sample, item, laboratory.rooms_of(suite), Stop())
         except (KernelError, SetupFailedError) as error:
             raise SetupError(f"The sample {sample.id!r} cannot be run anew: {error}") from error
 

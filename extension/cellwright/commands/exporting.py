@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import tempfile
 from pathlib import Path
 
@@ -111,7 +112,10 @@ def save_sample(context: VerbContext) -> Result:
     folder = Path(options.to).expanduser()
     redactor = make_redactor(context.settings)
     saved = write_sample(record, folder, options.check, redactor, options.name)
+    trial = importlib.import_module("cellwright.bench.trial")  # costly: kernels, suites, agents
+    problem = trial.try_sample(saved.path)
+    said = f"{saved.path}\n{problem}" if problem else str(saved.path)
     return Result(
-        f"{saved.path}\nTry it: cellwright bench run {folder} --agent oracle",
+        f"{said}\nTry it: cellwright bench run {folder} --agent oracle",
         document={"id": record.run_id, "path": str(saved.path), "files": list(saved.files)},
     )

@@ -219,6 +219,8 @@ class KernelStart:
     standard_streams: tuple[int, int, int]
     memory_limit_bytes: int = 0
     """Of its address space; 0: no limit."""
+    hidden: tuple[str, ...] = ()
+    """Files and folders that it cannot open, where the system can do that."""
 
 
 class WarmedProcess:
@@ -339,6 +341,7 @@ class WarmedProcess:
             "environment": {**self._sets, **start.environment},
             "cwd": start.cwd,
             "memory_limit_bytes": start.memory_limit_bytes,
+            "hidden": start.hidden,
         }
 
     def close(self) -> None:

@@ -98,8 +98,13 @@ class Forks:
         check_system()
         warmed_processes.get(self._recipe(env))
 
-    def start(self, cwd: str | os.PathLike[str], env: Mapping[str, str]) -> FreshKernel:
-        """Fork a kernel and wait until it answers.
+    def start(
+        self,
+        cwd: str | os.PathLike[str],
+        env: Mapping[str, str],
+        hidden: tuple[str, ...] = (),
+    ) -> FreshKernel:
+        """Fork a kernel and wait until it answers; it cannot open what is hidden.
 
         Raises:
             KernelError: It cannot be forked, or it does not answer.
@@ -112,7 +117,7 @@ class Forks:
             file = Path(folder, "kernel.json")
             file.write_text(json.dumps(connection), encoding="utf-8")
             arguments = ("-f", str(file), NO_HISTORY)
-            process = self._forked(arguments, os.path.abspath(cwd), env)
+            process = self._forked(arguments, os.path.abspath(cwd), env, hidden)
             return FreshKernel.opened(ForkedKernelProcess(process, folder, connection))
         except BaseException:
             if process is not None:
@@ -123,12 +128,18 @@ class Forks:
     def _recipe(self, env: Mapping[str, str]) -> Recipe:
         return recipe_of(self.interpreter, self.modules, env)
 
-    def _forked(self, arguments: Sequence[str], cwd: str, env: Mapping[str, str]) -> ForkedProcess:
+    def _forked(
+        self,
+        arguments: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        hidden: tuple[str, ...] = (),
+    ) -> ForkedProcess:
         environment = {**env, "JPY_PARENT_PID": str(os.getpid())}
         recipe = self._recipe(environment)
         with open(os.devnull, "r+b", buffering=0) as nothing:
             streams = (nothing.fileno(), nothing.fileno(), nothing.fileno())
-            start = KernelStart(tuple(arguments), environment, cwd, streams)
+            start = KernelStart(tuple(arguments), environment, cwd, streams, hidden=hidden)
             for _ in range(2):
                 warmed = warmed_processes.get(recipe)
                 check_folder(cwd, warmed.names)

@@ -72,6 +72,8 @@ class Suite:
     """For its kernels."""
     source: str = ""
     """What it was read from."""
+    hidden: tuple[Path, ...] = ()
+    """Files and folders in which stands what samples expect."""
     is_in_order: bool = False
     """The samples of a session run one after the other, and the agent is shown what it did itself
     in those before."""

@@ -44,7 +44,7 @@ def load(data: Path) -> Suite:
     """
     rows = read_json_lines(data, NEEDED)
     items = tuple(_item(row) for row in rows if row["metadata"]["library"] not in LEFT_OUT)
-    return checked_suite(Suite("ds1000", items, environ=ENVIRON, source=str(data)))
+    return checked_suite(Suite("ds1000", items, environ=ENVIRON, source=str(data), hidden=(data,)))
 
 
 def _item(row: dict[str, Any]) -> Item:

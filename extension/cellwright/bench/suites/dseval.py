@@ -124,7 +124,7 @@ def load(data: Path) -> Suite:
         SetupError: There is none, or a file is wrong.
     """
     items = tuple(item for benchmark, path in _files(data) for item in _items(benchmark, path))
-    return checked_suite(Suite("dseval", items, environ=ENVIRON, source=str(data)))
+    return checked_suite(Suite("dseval", items, environ=ENVIRON, source=str(data), hidden=(data,)))
 
 
 def load_with_errors(data: Path) -> Suite:

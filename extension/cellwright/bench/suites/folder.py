@@ -250,7 +250,9 @@ def load(folder: Path) -> Suite:
             f'cellwright save-sample last --check "…" --to {folder}',
         )
     items = tuple(read_item(path) for path in paths)
-    return checked_suite(Suite(folder.resolve().name, items, source=str(folder)))
+    return checked_suite(
+        Suite(folder.resolve().name, items, source=str(folder), hidden=tuple(paths))
+    )
 
 
 def read_item(path: Path) -> Item:

@@ -30,7 +30,7 @@ def load(data: Path) -> Suite:
         SetupError: The file cannot be read.
     """
     items = tuple(_item(row) for row in read_json_lines(data, NEEDED))
-    return checked_suite(Suite("humaneval", items, source=str(data)))
+    return checked_suite(Suite("humaneval", items, source=str(data), hidden=(data,)))
 
 
 def _item(row: dict[str, Any]) -> Item:
