@@ -70,6 +70,8 @@ class AnthropicMessages:
     """The stream comes in pieces of so many bytes; 0: an event at a time."""
     ending: Json = field(default_factory=dict)
     """Fields of the last reply, such as its ``stop_reason``."""
+    paused: int = 0
+    """So many replies end with ``pause_turn``, and are gone on with when they come back whole."""
     limit_tokens: int = 128_000
     """The largest ``max_tokens`` that the model takes."""
     taken: list[Json] = field(default_factory=list)
@@ -78,6 +80,8 @@ class AnthropicMessages:
     signed: dict[str, str] = field(default_factory=dict)
     """What stood before each block of thinking, and what it said."""
     cached: set[str] = field(default_factory=set)
+    unfinished: Sequence[Json] = ()
+    """The blocks of the turn that was paused last."""
 
     def __call__(self, request: Request) -> Wire:
         """The answer to a request."""
@@ -128,7 +132,9 @@ class AnthropicMessages:
         messages = body["messages"]
         if not messages or messages[0]["role"] != "user":
             yield 'messages: first message must use the "user" role'
-        if messages and messages[-1]["role"] == "assistant":
+        is_last = messages and messages[-1]["role"] == "assistant"
+        goes_on = is_last and self.unfinished == _unmarked(messages[-1]["content"])
+        if is_last and not goes_on:
             yield (
                 "This model does not support assistant message prefill. The conversation must end "
                 "with a user message."
@@ -175,6 +181,13 @@ class AnthropicMessages:
             content.append(block)
         last = self.ending if number == len(self.script) else {}
         is_call = any(block["type"] == "tool_use" for block in content)
+        if number <= self.paused:
+            last = {"stop_reason": "pause_turn"}
+            goes_on = body["messages"][-1]["role"] == "assistant"
+            self.unfinished = [
+                *(self.unfinished if goes_on else ()),
+                *({k: v for k, v in block.items() if v is not None} for block in content),
+            ]
         return {
             "id": f"msg_{number}",
             "type": "message",
@@ -326,6 +339,8 @@ def _made(spec: Json, number: str, is_shown: bool) -> Json:
         return {"type": "thinking", "thinking": thought, "signature": opaque}
     if spec["type"] == "redacted":
         return {"type": "redacted_thinking", "data": opaque}
+    if spec["type"] == "server_tool":
+        return {"type": "server_tool_use", "id": f"srvtoolu_{number}", **spec["used"]}
     if spec["type"] == "function_call":
         arguments = json.loads(spec["arguments"])
         caller = {"type": "direct"}
@@ -340,6 +355,7 @@ def _block_events(place: int, block: Json) -> list[Json]:
         "redacted_thinking": {},
         "text": {"text": ""},
         "tool_use": {"input": {}},
+        "server_tool_use": {"input": {}},
     }
     empty = empties[block["type"]]
     deltas: list[Json] = []
@@ -349,7 +365,7 @@ def _block_events(place: int, block: Json) -> list[Json]:
         pieces = _pieces(block["thinking"])
         deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
         deltas.append({"type": "signature_delta", "signature": block["signature"]})
-    elif block["type"] == "tool_use":
+    elif block["type"] in ("tool_use", "server_tool_use"):
         # Without arguments nothing but an empty piece comes.
         given = _pieces(json.dumps(block["input"])) if block["input"] else []
         deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ["", *given]]

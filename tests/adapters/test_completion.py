@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
 import pytest
 from field_adapters import ADAPTERS, CODE, QA
@@ -12,7 +13,12 @@ from cellwright.llm import LMEvent
 from cellwright.llm.adapters.chat import ChatFields
 from cellwright.llm.adapters.completion import Completion
 from cellwright.llm.adapters.json import JsonFields
-from cellwright.llm.adapters.signature_adapter import FieldAdapter, FieldDelta, content_of
+from cellwright.llm.adapters.signature_adapter import (
+    AdapterParseError,
+    FieldAdapter,
+    FieldDelta,
+    content_of,
+)
 from cellwright.llm.signatures import Code, Signature
 from cellwright.record.events import ModelSilent, TextDelta
 from cellwright.record.messages import Manifest, Parameters, Prompt, Reply, ToolCall
@@ -63,6 +69,21 @@ def test_004_28_a_model_of_ours_takes_tools_as_functions() -> None:
     asked = Completion(lm, Parameters("m"))
     ChatFields()(asked, {}, signature, [], {"question": "?", "tools": [plain]})
     assert lm.prompts[0].tools == (Manifest("look", "", {}),)
+
+
+@pytest.mark.parametrize("kind", ADAPTERS)
+def test_a_reply_that_was_cut_is_no_prediction(kind: type[FieldAdapter]) -> None:
+    """A text that ends too early looks like any other."""
+    adapter = kind()
+    whole = adapter.write_outputs({"answer": "yes, but on Mondays", "score": "1"}, QA)
+    cut = replace(says(whole), finish_reason="length", truncated=True)
+    lm = ScriptedLM([cut, says(whole)])
+    asked = Completion(lm, Parameters("m"))
+    with pytest.raises(AdapterParseError, match="was cut") as caught:
+        adapter(asked, {}, QA, [], INPUTS)
+    assert caught.value.parsed_result["answer"].startswith("yes")
+    (value,) = adapter(asked, {}, QA, [], INPUTS)
+    assert value["answer"] == "yes, but on Mondays"
 
 
 class PieceLM(ScriptedLM):

@@ -13,7 +13,9 @@ from asking import QUICK, RUN_CELL, Asked, ask, prompt_of, serving
 from fake_anthropic import AnthropicMessages, fault, redacted
 from fake_providers import calls, says, thinks
 from fake_service import FakeService, Pause, json_body, raw_sse, text
+from test_agent import Harness
 
+from cellwright.agent.loop import run
 from cellwright.errors import (
     LMAccessError,
     LMContextError,
@@ -31,11 +33,12 @@ from cellwright.llm.capabilities import list_models
 from cellwright.llm.openai import OpenAILM
 from cellwright.llm.provider_items import NO_ITEMS
 from cellwright.providers import PROVIDERS, usual_api
-from cellwright.record.events import Notice, ReasoningDelta, TextDelta
+from cellwright.record.events import Notice, ReasoningDelta, RunFinished, TextDelta
 from cellwright.record.messages import (
     AssistantMessage,
     ImagePart,
     Message,
+    Parameters,
     Prompt,
     ProviderItems,
     Reply,
@@ -359,7 +362,7 @@ def test_thinking_in_the_record_is_kept_apart_from_what_is_searched_for_secrets(
     [
         ({"stop_reason": "max_tokens"}, "length", True),
         ({"stop_reason": "model_context_window_exceeded"}, "length", True),
-        ({"stop_reason": "pause_turn"}, "length", True),
+        ({"stop_reason": "pause_turn"}, "pause", False),
         ({"stop_reason": "stop_sequence", "stop_sequence": "END"}, "stop", False),
         ({}, "stop", False),
     ],
@@ -369,6 +372,27 @@ def test_why_a_reply_ends_is_told_as_by_chat_completions(
 ) -> None:
     reply = reply_of(asked_through(AnthropicMessages([ENOUGH], ending=ending), prompt_of("hi")))
     assert (reply.finish_reason, reply.truncated) == (finish, truncated)
+
+
+def test_a_paused_turn_goes_back_as_it_is_and_is_gone_on_with() -> None:
+    """As where the person's own ``extra_body`` brings a tool that runs at the provider."""
+    search = {"type": "server_tool", "used": {"name": "web_search", "input": {"query": "rates"}}}
+    first = [thinks("Search."), says("I look it up. "), search]
+    provider = AnthropicMessages([first, [search], [says("It is 4 %.")], [says("Yes.")]], paused=2)
+    harness = Harness([])
+    with serving(provider, api="messages") as (_, lm):
+        parts = replace(harness.parts, lm=lm, parameters=Parameters("claude-sonnet-5-5"))
+        finished = list(run(parts, harness.history))[-1]
+        harness.history.messages.append(UserMessage((TextPart("Sure?"),)))
+        again = list(run(parts, harness.history))[-1]
+    assert provider.refusals == []
+    assert isinstance(finished, RunFinished)
+    assert (finished.status, finished.answer) == ("completed", "I look it up. It is 4 %.")
+    assert kinds_of(provider.taken[1])[-1] == ["thinking", "text", "server_tool_use"]
+    assert kinds_of(provider.taken[2])[-1] == [*kinds_of(provider.taken[1])[-1], "server_tool_use"]
+    assert provider.taken[2]["messages"][-1]["content"][-1]["input"] == {"query": "rates"}
+    assert isinstance(again, RunFinished)
+    assert again.status == "completed"
 
 
 def test_a_refusal_is_told_with_its_reason() -> None:

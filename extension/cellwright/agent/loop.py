@@ -43,6 +43,7 @@ from cellwright.record.events import (
     TextDelta,
 )
 from cellwright.record.messages import (
+    PAUSED,
     Manifest,
     Message,
     Parameters,
@@ -241,6 +242,9 @@ class _Loop:
 
     def _act(self, reply: Reply, parsed: ParsedReply) -> Generator[Event, None, Ending | None]:
         self._last_text = parsed.text or self._last_text
+        if reply.finish_reason == PAUSED and not parsed.calls:
+            self._cut_text += parsed.text
+            return None
         if parsed.problem:
             return (yield from self._useless(reply, parsed))
         if not parsed.calls and self._parts.owed is not None:

@@ -99,9 +99,10 @@ def rerun(run: str | Run | Answer, model: str = "", **options: Unpack[RunSetting
     old = record_of(run)
     mode = options.get("mode") or checked_mode(old.mode or "ask", "the run's mode")
     old = replace(old, mode=mode)
-    options["mode"], options["folder"] = mode, _folder(old, options.get("folder"))
+    folder = _folder(old, options.get("folder"))
+    options["mode"], options["folder"] = mode, folder
     with Session(model or old.parameters.model, **options) as session:
-        resources, folder = session._resources, Path(options["folder"])
+        resources = session._resources
         choice = choose_other(old, resources.options.model, resources.options.settings, folder)
         service = resources.service(choice.model)
 

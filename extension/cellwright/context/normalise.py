@@ -205,7 +205,9 @@ def answer_calls(messages: Sequence[Message]) -> list[Message]:
         if not isinstance(message, AssistantMessage):
             answered.append(message)
             continue
-        if not (message.text.strip() or message.tool_calls or message.refusal):
+        # A turn that the provider paused may hold nothing but what its own tools did.
+        is_paused = message.provider_items is not None and index == len(messages) - 1
+        if not (message.text.strip() or message.tool_calls or message.refusal or is_paused):
             continue
         own = results.get(index, {})
         calls = tuple(_unique(call, seen) for call in message.tool_calls)
@@ -387,6 +389,8 @@ def _joined(last: Message, message: Message) -> Message | None:
         return UserMessage(last.parts + message.parts)
     if not (isinstance(last, AssistantMessage) and isinstance(message, AssistantMessage)):
         return None
+    if last.provider_items is not None:
+        return None  # a paused turn goes back as it came, and so does what followed
     texts = [text for said in (last, message) if (text := said.text or said.refusal)]
     return replace(message, text="\n\n".join(texts), refusal="")
 

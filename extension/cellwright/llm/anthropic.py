@@ -22,6 +22,7 @@ from cellwright.llm.openai_format import (
 )
 from cellwright.llm.provider_items import Item, ItemReader, pair_items
 from cellwright.record.messages import (
+    PAUSED,
     AssistantMessage,
     ImagePart,
     Manifest,
@@ -242,9 +243,9 @@ def _identifier(call_id: str) -> str:
 FINISHED = {
     "refusal": "content_filter",
     "model_context_window_exceeded": "length",
-    "pause_turn": "length",
+    "pause_turn": PAUSED,
 }
-"""Why a message ends, where ``FINISH_WORDS`` does not say; a paused turn is not whole either."""
+"""Why a message ends, where ``FINISH_WORDS`` does not say."""
 BETWEEN_THOUGHTS = "\n\n"
 TEXTS = {"text": "content", "thinking": "reasoning_content"}
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking"}
@@ -260,6 +261,8 @@ class MessagesAssembler(TranslatingAssembler):
         self._blocks: dict[int, JSON] = {}
         self._counts: JSON = {}
         self._with_arguments: set[int] = set()
+        self._pieces: dict[int, str] = {}
+        """What the provider's own tools are given, where it comes in pieces."""
 
     def provider_items(self) -> tuple[Item, ...]:
         """The blocks in their order, without what the message itself says."""
@@ -335,13 +338,18 @@ class MessagesAssembler(TranslatingAssembler):
             yield delta_chunk({TEXTS[name]: more})
         elif delta.get("type") == "signature_delta":
             block["signature"] = delta.get("signature")
-        elif delta.get("partial_json"):
+        elif delta.get("partial_json") and block["type"] == "tool_use":
             self._with_arguments.add(place)
             yield call_chunk(place, {"arguments": str(delta["partial_json"])})
+        elif delta.get("partial_json"):
+            # A tool that runs at the provider: no call of ours, and it goes back as it came.
+            self._pieces[place] = self._pieces.get(place, "") + str(delta["partial_json"])
 
     def _end_of(self, place: int) -> Iterator[JSON]:
         """A call whose arguments did not come in pieces has them whole, or none."""
         block = self._blocks.get(place, {})
+        if place in self._pieces:
+            block["input"] = json.loads(readable_arguments(self._pieces[place]))
         if block.get("type") == "tool_use" and place not in self._with_arguments:
             arguments = json.dumps(block.get("input") or {}, ensure_ascii=False)
             yield call_chunk(place, {"arguments": arguments})

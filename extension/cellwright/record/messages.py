@@ -329,14 +329,18 @@ CUT_REASONS = ("length", "repetition")
 """Finish reasons of replies that are not whole; the second is ours, of one that repeats itself."""
 
 
+PAUSED = "pause"
+"""Finish reason of a turn that the provider goes on with, once it gets it back as it is."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """One whole answer of the model."""
 
     message: AssistantMessage
     finish_reason: str
-    """``stop``, ``tool_calls``, ``length``, ``content_filter``, ``repetition`` or the provider's
-    own word."""
+    """``stop``, ``tool_calls``, ``length``, ``content_filter``, ``repetition``, ``pause`` or the
+    provider's own word."""
     usage: Usage
     model: str
     """The model's name as the service gave it, which may differ from the one asked for."""

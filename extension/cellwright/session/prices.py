@@ -58,7 +58,7 @@ def _prices(
     }
 
 
-OPENAI_LONG: Mapping[str, Any] = {"long_from": 272_000, "long_prompt": 2, "long_completion": 1.5}
+LONG_OF_OPENAI: Mapping[str, Any] = {"long_from": 272_000, "long_prompt": 2, "long_completion": 1.5}
 PRICE_LISTS: Mapping[str, PriceList] = {
     # Caching for five minutes, which is what our marks ask for.
     "Anthropic": PriceList(
@@ -96,11 +96,11 @@ PRICE_LISTS: Mapping[str, PriceList] = {
             ("gpt-5.6 gpt-5.6-sol", 4, 20, 0.4, 5),
             ("gpt-5.6-terra", 2, 12, 0.2, 2.5),
             ("gpt-5.6-luna", 0.2, 1.2, 0.02, 0.25),
-            **OPENAI_LONG,
+            **LONG_OF_OPENAI,
         ),
         # "At least" until then; the page calls it a reduction from these.
         {"gpt-5.6": "2026-11-21", "gpt-5.6-sol": "2026-11-21"},
-        _prices(("gpt-5.6 gpt-5.6-sol", 5, 30, 0.5, 6.25), **OPENAI_LONG),
+        _prices(("gpt-5.6 gpt-5.6-sol", 5, 30, 0.5, 6.25), **LONG_OF_OPENAI),
     ),
     "Google Gemini": PriceList(
         "https://ai.google.dev/gemini-api/docs/pricing",

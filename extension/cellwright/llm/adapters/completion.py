@@ -52,7 +52,7 @@ class Completion:
     def __call__(
         self, messages: Sequence[Mapping[str, Any]], n: int = 1, **options: Any
     ) -> list[dict[str, Any]]:
-        """The replies, each with ``text`` and ``tool_calls``.
+        """The replies, each with ``text`` and ``tool_calls``; one that was cut says so.
 
         Raises:
             LMError: The service failed.
@@ -77,7 +77,8 @@ class Completion:
             {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
             for call in reply.message.tool_calls
         ]
-        return {"text": reply.message.text, "tool_calls": made}
+        said = {"text": reply.message.text, "tool_calls": made}
+        return {**said, "truncated": True} if reply.is_cut else said
 
     def _called(
         self, messages: Sequence[Mapping[str, Any]], options: dict[str, Any]

@@ -208,6 +208,7 @@ def _is(annotation: Any, name: str) -> bool:
 
 INCOMPLETE = "This is an example of the task, though some input or output fields are not supplied."
 NOT_SUPPLIED = "Not supplied for this particular example."
+CUT = "The reply was cut at its length limit, so what it says last may not be whole."
 EMPTY = "The LM returned an empty or null response."
 Messages = list[dict[str, Any]]
 Content = str | list[dict[str, Any]]
@@ -259,7 +260,7 @@ class SignatureAdapter(ABC):
             inputs: Values by field name.
 
         Raises:
-            AdapterParseError: A reply does not hold the outputs.
+            AdapterParseError: A reply does not hold the outputs, or was cut.
         """
         options = dict(lm_kwargs)
         asked, tools = self._with_tools(lm, signature, inputs, options)
@@ -436,6 +437,8 @@ class SignatureAdapter(ABC):
     ) -> dict[str, Any]:
         """The outputs of one reply, calls and log probabilities included."""
         fields = reply if isinstance(reply, Mapping) else {"text": reply}
+        if fields.get("truncated"):
+            raise self._cut(asked, signature, str(fields.get("text") or ""))
         text, made = fields.get("text"), fields.get("tool_calls")
         wants_calls = tools is not None and bool(made)
         if not (text or wants_calls):
@@ -454,6 +457,16 @@ class SignatureAdapter(ABC):
         if fields.get("logprobs"):
             values["logprobs"] = fields["logprobs"]
         return values
+
+    def _cut(self, asked: Any, signature: Any, text: str) -> AdapterParseError:
+        """The error of a reply that was cut, with what there is of it; the last may be half."""
+        found: Mapping[str, Any] = {}
+        try:
+            found = self.parse(asked, text) if asked.output_fields else {}
+        except AdapterParseError as error:
+            found = error.parsed_result
+        name = type(self).__name__
+        return AdapterParseError(name, signature, text, CUT, parsed_result=found)
 
     def _calls(self, signature: Any, tools: ToolFields, made: Sequence[Any]) -> Any:
         try:
